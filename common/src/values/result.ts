@@ -1,0 +1,28 @@
+/**
+ * Expected failures are values that the caller must open; exceptions are for bugs only.
+ * See docs/architecture.md, "Errors are values".
+ */
+export type Result<T, E = Problem> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
+
+/**
+ * Why a piece of input cannot be used. `message` is one sentence a user can act on; `expected` names the form
+ * that would have been accepted.
+ */
+export type Problem = {
+  readonly message: string;
+  readonly expected?: string;
+};
+
+export const ok = <T>(value: T): Result<T, never> => ({ ok: true, value });
+
+export const fail = <E>(error: E): Result<never, E> => ({ ok: false, error });
+
+/** Shorthand for a failed Result that carries a Problem. */
+export const problem = (message: string, expected?: string): Result<never, Problem> =>
+  fail(expected === undefined ? { message } : { message, expected });
+
+/** Makes the compiler reject a switch that does not handle every case. */
+export function assertNever(value: never): never {
+  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
+}
