@@ -1,0 +1,57 @@
+/** A resource key of the discovery channel, see docs/discovery.md. */
+export type ResourceKey = string & { readonly __brand: "ResourceKey" };
+
+export type RouteGroup = "ingress" | "gateway";
+export type HostKind = "exact" | "wildcard" | "any";
+
+/** A host as routing sees it: `exact` a name, `wildcard` `*.x`, `any` every host (`*`). Lower case. */
+export type HostPattern = { readonly kind: HostKind; readonly host: string };
+
+export const routeKey = (group: RouteGroup, port: number, host: HostPattern): ResourceKey =>
+  `route|${group}|${port}|${host.kind}|${host.host}` as ResourceKey;
+
+export const tlsKey = (port: number): ResourceKey => `tls|${port}` as ResourceKey;
+
+/** `owner` is `namespace/name` of a Gateway, or `ingress`. */
+export const listenerKey = (owner: string): ResourceKey => `listener|${owner}` as ResourceKey;
+
+/** `name` is `namespace/service/port`, as backends refer to it. */
+export const endpointsKey = (name: string): ResourceKey => `endpoints|${name}` as ResourceKey;
+
+/** A key taken apart; undefined when it has no known form (a newer controller's resource is then ignored). */
+export type ParsedKey =
+  | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
+  | { readonly type: "tls"; readonly port: number }
+  | { readonly type: "listener"; readonly owner: string }
+  | { readonly type: "endpoints"; readonly name: string };
+
+export function parseKey(key: string): ParsedKey | undefined {
+  const parts = key.split("|");
+  const [type, second = ""] = parts;
+  switch (type) {
+    case "route": {
+      const [, group, portText = "", kind, host = ""] = parts;
+      const port = parsePort(portText);
+      if (port === undefined || host === "" || parts.length !== 5) return undefined;
+      if (group !== "ingress" && group !== "gateway") return undefined;
+      if (kind !== "exact" && kind !== "wildcard" && kind !== "any") return undefined;
+      return { type, group, port, host: { kind, host } };
+    }
+    case "tls": {
+      const port = parsePort(second);
+      return port === undefined || parts.length !== 2 ? undefined : { type, port };
+    }
+    case "listener":
+      return second === "" || parts.length !== 2 ? undefined : { type, owner: second };
+    case "endpoints":
+      return second === "" || parts.length !== 2 ? undefined : { type, name: second };
+    default:
+      return undefined;
+  }
+}
+
+function parsePort(text: string): number | undefined {
+  if (!/^[1-9][0-9]{0,4}$/.test(text)) return undefined;
+  const port = Number(text);
+  return port <= 65535 ? port : undefined;
+}

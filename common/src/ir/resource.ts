@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import type { z } from "zod";
+import { fail, ok, problem, type Problem, type Result } from "../values/result.ts";
+import { tlsPortSchema, type TlsPort } from "./certificate.ts";
+import { endpointSetSchema, type EndpointSet } from "./endpoints.ts";
+import { parseKey, type ResourceKey } from "./keys.ts";
+import { listenerSetSchema, type ListenerSet } from "./listener.ts";
+import { hostRoutesSchema, type HostRoutes } from "./route.ts";
+
+/** The value of a resource by the first part of its key. */
+export type ResourceValues = {
+  readonly route: HostRoutes;
+  readonly tls: TlsPort;
+  readonly listener: ListenerSet;
+  readonly endpoints: EndpointSet;
+};
+export type ResourceType = keyof ResourceValues;
+
+const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = {
+  route: hostRoutesSchema,
+  tls: tlsPortSchema,
+  listener: listenerSetSchema,
+  endpoints: endpointSetSchema,
+};
+
+/**
+ * A resource as it travels: `body` is canonical JSON (RFC 8785), `hash` the lower-case hex SHA-256 of its UTF-8
+ * bytes. Equal values give equal bodies on every replica.
+ */
+export type Resource = {
+  readonly key: ResourceKey;
+  readonly hash: string;
+  readonly body: string;
+};
+
+const encoded = new WeakMap<object, Map<ResourceKey, Resource>>();
+
+/** Encodes a value; the result is remembered by the identity of the (immutable) value. */
+export function encodeResource<K extends ResourceType>(key: ResourceKey, value: ResourceValues[K]): Resource {
+  const known = encoded.get(value);
+  const hit = known?.get(key);
+  if (hit !== undefined) return hit;
+  const body = canonicalize(value);
+  if (body === undefined) throw new Error(`resource ${key} has no JSON form`);
+  const resource: Resource = { key, hash: sha256Hex(body), body };
+  if (known === undefined) encoded.set(value, new Map([[key, resource]]));
+  else known.set(key, resource);
+  return resource;
+}
+
+/** A decoded resource with its type, so that a switch over `type` narrows `value`. */
+export type Decoded = {
+  readonly [K in ResourceType]: {
+    readonly type: K;
+    readonly key: ResourceKey;
+    readonly value: ResourceValues[K];
+  };
+}[ResourceType];
+
+/**
+ * Checks hash and schema. An unknown key form gives `undefined` (the resource is of a newer controller and is
+ * ignored); unknown fields are dropped.
+ */
+export function decodeResource(resource: Resource): Result<Decoded | undefined> {
+  const parsed = parseKey(resource.key);
+  if (parsed === undefined) return ok(undefined);
+  if (sha256Hex(resource.body) !== resource.hash) {
+    return problem(`resource ${resource.key}: hash does not match its body`);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(resource.body);
+  } catch {
+    return problem(`resource ${resource.key}: body is not JSON`);
+  }
+  const result = schemas[parsed.type].safeParse(json);
+  if (!result.success) return fail(schemaProblem(resource.key, result.error));
+  return ok({ type: parsed.type, key: resource.key, value: result.data } as Decoded);
+}
+
+function schemaProblem(key: string, error: z.ZodError): Problem {
+  const [issue] = error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? "body" : issue.path.map(String).join(".");
+  return { message: `resource ${key}: ${where}: ${issue?.message ?? "does not fit its schema"}` };
+}
+
+export const sha256Hex = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { routeFeaturesSchema, type RouteFeatures } from "../features/registry.ts";
+import { routeMatchSchema, type RouteMatch } from "./match.ts";
+
+/**
+ * A share of a route's traffic. `endpoints` names an endpoint set (`namespace/service/port`); `status` instead
+ * answers that share with a fixed status, because its backend is invalid (500) or missing (503).
+ */
+export const backendSchema = z.object({
+  weight: z.int().min(0).max(1_000_000),
+  /** `namespace/name` of the Service, for logs and metrics; empty when there is none. */
+  service: z.string(),
+  endpoints: z.string().optional(),
+  /** `http1`: cleartext HTTP/1.1. `http2`: HTTP/2 with prior knowledge (RFC 9113 3.3). */
+  protocol: z.enum(["http1", "http2"]),
+  status: z.int().min(400).max(599).optional(),
+  features: routeFeaturesSchema.optional(),
+});
+
+/** One match of one rule. Everything that happens to a matching request is data here. */
+export const routeSchema = z.object({
+  /** Route identifier of metrics and access log, see docs/reference/access-log.md. */
+  id: z.string(),
+  /** The object that the route comes from. */
+  source: z.object({ kind: z.string(), namespace: z.string(), name: z.string() }),
+  match: routeMatchSchema,
+  /** An empty list, or weights that are all 0, answer 500. */
+  backends: z.array(backendSchema),
+  features: routeFeaturesSchema.optional(),
+  /** `false` writes no access-log line for this route. */
+  accessLog: z.boolean().optional(),
+});
+
+/**
+ * The routes of one (port, host), in order of precedence: of two matching routes with the same path match type and
+ * length, the earlier wins. See docs/routing.md.
+ */
+export const hostRoutesSchema = z.object({
+  /**
+   * Listener that owns the host. With `inherit`, a request that no route here matches goes on to the less specific
+   * hosts of the same listener (Gateway API host name precedence); without it the answer is 404.
+   */
+  listener: z.string(),
+  inherit: z.boolean(),
+  routes: z.array(routeSchema),
+});
+
+export type Backend = Readonly<Omit<z.infer<typeof backendSchema>, "features">> & {
+  readonly features?: RouteFeatures | undefined;
+};
+export type Route = Readonly<
+  Omit<z.infer<typeof routeSchema>, "match" | "backends" | "features" | "source">
+> & {
+  readonly source: { readonly kind: string; readonly namespace: string; readonly name: string };
+  readonly match: RouteMatch;
+  readonly backends: readonly Backend[];
+  readonly features?: RouteFeatures | undefined;
+};
+export type HostRoutes = {
+  readonly listener: string;
+  readonly inherit: boolean;
+  readonly routes: readonly Route[];
+};
