@@ -1,0 +1,20 @@
+import type { ListenerView } from "../listeners/view.ts";
+
+/** One accepted client connection, the same for every request on it. */
+export type ClientConnection = {
+  /** Address of the TCP peer or, behind the PROXY protocol, the address that its header names. No zone, no brackets. */
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  /** True when `remoteAddress` comes from a PROXY protocol header. */
+  readonly proxied: boolean;
+  readonly listener: ListenerView;
+  /** TLS facts; undefined on cleartext connections. */
+  readonly tls: TlsFacts | undefined;
+};
+
+export type TlsFacts = {
+  /** Server name of the handshake, lower case, empty when the client sent none. */
+  readonly serverName: string;
+  /** `TLSv1.2` or `TLSv1.3`. */
+  readonly version: string;
+};

@@ -1,0 +1,36 @@
+import type { Duplex } from "node:stream";
+import type { ClientConnection } from "./connection.ts";
+import type { ClientStream, RequestHead } from "./message.ts";
+
+/** Takes a parsed request; the pipeline is the only implementation. */
+export type RequestHandler = (connection: ClientConnection, head: RequestHead, client: ClientStream) => void;
+
+/**
+ * A protocol codec over accepted sockets. Sockets arrive after the PROXY protocol and the TLS handshake; the front
+ * owns them from then on.
+ */
+export type Front = {
+  accept(socket: Duplex, connection: ClientConnection): void;
+  /** Finish what is under way, take nothing new: `Connection: close` or GOAWAY. */
+  drain(): void;
+  /** Number of connections that are still open. */
+  readonly connections: number;
+  /** Ends everything now; returns how many requests were cut. */
+  destroy(): number;
+};
+
+/** Limits and timeouts of client connections. Sizes in bytes, times in milliseconds, 0 = off. */
+export type FrontLimits = {
+  readonly maxUriBytes: number;
+  readonly maxHeaderBytes: number;
+  readonly maxHeaders: number;
+  readonly maxRequestsPerConnection: number;
+  /** From the first byte of a request to the end of its head. */
+  readonly headerTimeoutMs: number;
+  /** Between two reads of a body. */
+  readonly bodyTimeoutMs: number;
+  /** Idle keep-alive connection. */
+  readonly idleTimeoutMs: number;
+  /** The client takes none of the pending bytes. */
+  readonly writeTimeoutMs: number;
+};

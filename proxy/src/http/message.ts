@@ -1,0 +1,106 @@
+/**
+ * The vocabulary of the data plane. Fronts (HTTP/1, HTTP/2) and upstream clients speak these types, so that either
+ * can be replaced without touching routing or filters. See docs/architecture.md, "Exchange is the seam".
+ */
+
+/** A flat list `[name, value, name, value, ...]`: order and repetition are kept, names as received. */
+export type HeaderList = string[];
+export type ReadonlyHeaderList = readonly string[];
+
+/**
+ * A piece of a body. A string holds one byte per character (latin1), which lets a small message leave in one write
+ * with its head; a Buffer is owned by whoever receives it.
+ */
+export type Chunk = Buffer | string;
+
+export type HttpVersion = "1.0" | "1.1" | "2.0";
+
+/** What a front parsed before anything is decided. */
+export type RequestHead = {
+  readonly version: HttpVersion;
+  readonly method: string;
+  /** HTTP/1 request-target or HTTP/2 `:path`, as received (origin, absolute or asterisk form). */
+  readonly target: string;
+  /** HTTP/2 `:authority`, when present. */
+  readonly authority: string | undefined;
+  /** HTTP/2 `:scheme`, when present. */
+  readonly scheme: string | undefined;
+  /** All header fields, pseudo-fields left out. */
+  readonly headers: HeaderList;
+};
+
+/** Why a request body ended without its end. */
+export type BodyAbortReason = "client-closed" | "timeout" | "malformed" | "too-large";
+
+/** Receives a body. `onData` answers false to pause the source until its `resume()`. */
+export type BodySink = {
+  onData(chunk: Chunk): boolean;
+  /** The complete end, with trailers when the message had some. */
+  onEnd(trailers: HeaderList | undefined): void;
+  /** The body will not be completed; nothing follows. */
+  onAbort(reason: BodyAbortReason): void;
+};
+
+/**
+ * A request body that has not been read yet. Nothing beyond the front's own buffer is read before `start`; after
+ * `onData` answered false nothing arrives until `resume`.
+ */
+export type RequestBody = {
+  /** Declared length in bytes; undefined for a chunked or streaming body. */
+  readonly length: number | undefined;
+  readonly started: boolean;
+  /** Called at most once. Data may arrive synchronously. */
+  start(sink: BodySink): void;
+  resume(): void;
+};
+
+/** What the response looks like before its body. */
+export type ResponseHead = {
+  status: number;
+  /** Hop-by-hop fields are already removed; framing fields (Content-Length) are still there. */
+  headers: HeaderList;
+  /** Body length in bytes when known, else undefined. */
+  length: number | undefined;
+  /** True when no body follows (HEAD, 204, 304): the message is its head. */
+  bodyless: boolean;
+};
+
+/** Why the client side ended before the response did. */
+export type ClientCloseReason = "client-closed" | "timeout" | "shutdown";
+
+/**
+ * The client's side of one request. Exactly one response is written to it: informational heads, then a head, then
+ * data, then `end`; or `abort`. All methods are no-ops after the client has gone.
+ */
+export type ClientStream = {
+  /** The request's body; null when the request has none. */
+  readonly body: RequestBody | null;
+  /** True once a final head was handed over. */
+  readonly headSent: boolean;
+  /** Body bytes handed over so far. */
+  readonly bytesSent: number;
+
+  /** A 1xx head (RFC 9110 15.2), never 101. Not relayed to HTTP/1.0 clients. */
+  sendInformational(status: number, headers: HeaderList): void;
+  /** The final head. It leaves with the first data or end of the same turn, or at the end of the turn. */
+  sendHead(head: ResponseHead): void;
+  /** False: stop until `onDrain`. */
+  write(chunk: Chunk): boolean;
+  end(trailers: HeaderList | undefined): void;
+  /** Makes the failure visible to the client: stream reset or connection close, never a clean end. */
+  abort(): void;
+  /** Close the connection (HTTP/1) or announce GOAWAY (HTTP/2) once this response is complete. */
+  closeAfterResponse(): void;
+  /**
+   * Answers 101 with these headers and hands over the raw connection (HTTP/1.1 only; undefined when the front
+   * cannot). `head` holds bytes that the client sent after its request.
+   */
+  upgrade(
+    headers: HeaderList,
+  ): { readonly socket: import("node:stream").Duplex; readonly head: Buffer } | undefined;
+
+  /** Set by the exchange; called when `write` may go on. */
+  onDrain: (() => void) | null;
+  /** Set by the exchange; called once if the client goes before the response has ended. */
+  onClose: ((reason: ClientCloseReason) => void) | null;
+};

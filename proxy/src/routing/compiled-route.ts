@@ -1,0 +1,25 @@
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import type { Filter } from "../filters/filter.ts";
+import type { RequestMetrics } from "../telemetry/metrics.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+
+/** A route prepared when a snapshot is applied, so that a request does no work that could be done once. */
+export type CompiledRoute = {
+  readonly route: Route;
+  readonly id: string;
+  /** The path of the match, for the access log's `pattern` mode. */
+  readonly pattern: string;
+  /** False when this route writes no access-log line. */
+  readonly accessLog: boolean;
+  /** The filters that this route uses, in the order of filters/order.ts. */
+  readonly filters: readonly Filter[];
+  /** Metric children of (listener port, route). */
+  readonly metrics: RequestMetrics;
+  /** Picks the backend of the next request by weight; never throws. */
+  pickBackend(): CompiledBackend;
+};
+
+/** A backend of a route: an upstream, or the status that answers its share. */
+export type CompiledBackend =
+  | { readonly kind: "upstream"; readonly upstream: Upstream; readonly filters: readonly Filter[] }
+  | { readonly kind: "status"; readonly status: number };

@@ -1,0 +1,99 @@
+import type { Duplex } from "node:stream";
+import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../http/message.ts";
+
+/** One address that requests can be sent to. Identity is kept across snapshots while address and port stay. */
+export type UpstreamEndpoint = {
+  readonly host: string;
+  readonly port: number;
+  /** `ip:port`, `[ip6]:port`: for logs and hashing. */
+  readonly address: string;
+};
+
+/**
+ * A Service port as the data plane sees it: its endpoints and how to speak to them. Replaced when the endpoint set
+ * changes; run-time state (pools, counters) carries over by `key`.
+ */
+export type Upstream = {
+  /** `namespace/service/port`. */
+  readonly key: string;
+  /** `namespace/service`, for logs and metrics. */
+  readonly service: string;
+  readonly protocol: "http1" | "http2";
+  readonly endpoints: readonly UpstreamEndpoint[];
+  /** The endpoint of the next request; undefined when there is none (503). */
+  pick(): UpstreamEndpoint | undefined;
+};
+
+/** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
+export type UpstreamRequest = {
+  readonly method: string;
+  /** Path and query in origin form. */
+  readonly target: string;
+  /** Value of Host (HTTP/1) or `:authority` (HTTP/2); not contained in `headers`. */
+  readonly authority: string;
+  /** `http` or `https` as the client used it, for `:scheme`. */
+  readonly scheme: "http" | "https";
+  readonly headers: HeaderList;
+  /** Null when the request has no body. The client starts it once a connection is ready. */
+  readonly body: RequestBody | null;
+  /** Set for an upgrade request (`websocket`): the client adds `Connection: upgrade` and `Upgrade`. */
+  readonly upgrade: string | undefined;
+  /** The client asked for 100-continue: the body starts when a 100 or final head arrives, or after 1 s. */
+  readonly expectContinue: boolean;
+};
+
+export type UpstreamErrorKind =
+  /** RST in answer to a connect. */
+  | "refused"
+  /** Any other connect failure, DNS included. */
+  | "connect"
+  | "connect-timeout"
+  | "tls"
+  /** The connection ended or was reset before the response was complete. */
+  | "reset"
+  /** The response breaks the protocol or a limit. */
+  | "invalid"
+  /** No progress within an idle limit. */
+  | "timeout"
+  /** The request body could not be completed (client gone, limit, malformed): the upstream is not at fault. */
+  | "request-body";
+
+export type UpstreamError = {
+  readonly kind: UpstreamErrorKind;
+  /** Short fixed text for the access log, e.g. `connect timeout`. */
+  readonly text: string;
+  /** True when the endpoint may have seen part of the request. */
+  readonly requestSent: boolean;
+};
+
+/** Receives one response. Exactly one of `onEnd`, `onError`, `onUpgrade` ends it; nothing follows. */
+export type UpstreamHandler = {
+  /** The request is on a connection: `reused` says that it was pooled. Once per attempt on the wire. */
+  onConnection(reused: boolean): void;
+  /** A 1xx head other than 101. */
+  onInformational(status: number, headers: HeaderList): void;
+  /** The final head; hop-by-hop fields are removed (RFC 9110 7.6.1). */
+  onHead(head: ResponseHead): void;
+  /** False pauses the response until `resume()`. */
+  onData(chunk: Chunk): boolean;
+  onEnd(trailers: HeaderList | undefined): void;
+  /** 101: the connection now belongs to the receiver; `head` are bytes that followed the response head. */
+  onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void;
+  onError(error: UpstreamError): void;
+};
+
+/** Control over a request under way. */
+export type UpstreamStream = {
+  resume(): void;
+  /** Ends the request at once; the handler hears nothing more. The connection is not reused. */
+  abort(): void;
+};
+
+/** Sends requests to endpoints, over pooled HTTP/1.1 connections or multiplexed HTTP/2 ones. */
+export type UpstreamClient = {
+  send(endpoint: UpstreamEndpoint, request: UpstreamRequest, handler: UpstreamHandler): UpstreamStream;
+  /** Closes idle connections to endpoints that are gone; those in use close after their response. */
+  retire(endpoints: readonly UpstreamEndpoint[]): void;
+  /** Closes everything. */
+  close(): void;
+};
