@@ -19,6 +19,9 @@ export type ObjectMeta = {
   }[];
 };
 
+/** The metadata of a namespaced object; validateObject fills in the namespace "default" where a manifest has none. */
+export type NamespacedMeta = ObjectMeta & { readonly namespace: string };
+
 /** What every Kubernetes object has. Stored objects are never mutated, so identity means equality of content. */
 export type KubeObject = {
   readonly apiVersion: string;

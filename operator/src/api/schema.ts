@@ -1,0 +1,55 @@
+/**
+ * The part of Kubernetes' structural OpenAPI v3 schema that describes the kinds of this gateway. The JSON files under
+ * schemas/ hold nothing else; scripts/generate-api.ts makes them.
+ */
+export type Schema = {
+  readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
+  /** A name for the generated TypeScript type of this object. */
+  readonly title?: string;
+  readonly format?: string;
+  readonly properties?: { readonly [name: string]: Schema };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema;
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly nullable?: boolean;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly not?: Schema;
+  readonly "x-kubernetes-int-or-string"?: boolean;
+  readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
+  readonly "x-kubernetes-list-type"?: "set" | "map";
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-validations"?: readonly ValidationRule[];
+};
+
+/** One CEL rule; `self` is the value at the rule's place, `oldSelf` its value before an update. */
+export type ValidationRule = {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly fieldPath?: string;
+};
+
+/** One file of schemas/: a kind, the versions under which it is read (preferred first) and the preferred schema. */
+export type KindDefinition = {
+  readonly kind: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly versions: readonly string[];
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Without apiVersion, kind and metadata, which are the same for every kind. */
+  readonly schema: Schema;
+};

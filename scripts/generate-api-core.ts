@@ -1,0 +1,63 @@
+/**
+ * What the Kubernetes API server checks and fills in by Go code for its own kinds, so that the published OpenAPI
+ * does not say it: enums, ranges and defaults ("Kubernetes API Reference Docs", the description of each field).
+ * Rules that span fields are code, in operator/src/api/validate-core.ts.
+ */
+import type { Schema } from "../operator/src/api/schema.ts";
+
+const port = { minimum: 1, maximum: 65535 } satisfies Schema;
+const portProtocol = { enum: ["TCP", "UDP", "SCTP"], default: "TCP" } satisfies Schema;
+const requiredText = { minLength: 1 } satisfies Schema;
+
+/** For each kind: dotted path (`[]` enters a list) → keywords added there. */
+const checks: { readonly [kind: string]: { readonly [path: string]: Schema } } = {
+  Service: {
+    "spec.type": { enum: ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"], default: "ClusterIP" },
+    "spec.ports[].port": port,
+    "spec.ports[].protocol": portProtocol,
+    "spec.sessionAffinity": { enum: ["ClientIP", "None"], default: "None" },
+  },
+  Secret: { type: { default: "Opaque" } },
+  Ingress: {
+    "spec.rules[].http.paths": { minItems: 1 },
+    "spec.rules[].http.paths[].pathType": { enum: ["Exact", "Prefix", "ImplementationSpecific"] },
+    "spec.rules[].http.paths[].backend.service.name": requiredText,
+    "spec.rules[].http.paths[].backend.service.port.number": port,
+    "spec.defaultBackend.service.name": requiredText,
+    "spec.defaultBackend.service.port.number": port,
+  },
+  IngressClass: {
+    "spec.controller": { maxLength: 250 },
+    "spec.parameters.scope": { enum: ["Cluster", "Namespace"], default: "Cluster" },
+    "spec.parameters.kind": requiredText,
+    "spec.parameters.name": requiredText,
+  },
+  EndpointSlice: {
+    addressType: { enum: ["IPv4", "IPv6", "FQDN"] },
+    endpoints: { maxItems: 1000 },
+    "endpoints[].addresses": { minItems: 1, maxItems: 100 },
+    ports: { maxItems: 20000 },
+    "ports[].port": port,
+    "ports[].protocol": portProtocol,
+    "ports[].name": { default: "" },
+  },
+};
+
+/** The schema of a core kind with these checks; throws when a path is not in it. */
+export function addApiServerChecks(kind: string, schema: Schema): Schema {
+  return Object.entries(checks[kind] ?? {}).reduce(
+    (result, [path, keywords]) => addAt(result, path.replaceAll("[]", ".[]").split("."), keywords),
+    schema,
+  );
+}
+
+function addAt(schema: Schema, steps: readonly string[], keywords: Schema): Schema {
+  const [step, ...rest] = steps;
+  if (step === undefined) return { ...schema, ...keywords };
+  const next = step === "[]" ? schema.items : schema.properties?.[step];
+  if (next === undefined) throw new Error(`no such field: ${steps.join(".")}`);
+  const changed = addAt(next, rest, keywords);
+  return step === "[]"
+    ? { ...schema, items: changed }
+    : { ...schema, properties: { ...schema.properties, [step]: changed } };
+}

@@ -1,0 +1,110 @@
+/**
+ * Reads the published schemas of the kinds that are not ours: the CRDs of Gateway API's experimental channel and the
+ * OpenAPI documents of Kubernetes. Both come as Go modules through the ordinary `go` command, so this step needs Go,
+ * `unzip` and the network; everything else of scripts/generate-api.ts needs neither.
+ */
+import { execFileSync } from "node:child_process";
+import { parse } from "yaml";
+import type { KindDefinition, Schema } from "../operator/src/api/schema.ts";
+import type { Crd, PublishedSchema } from "./generate-api-reduce.ts";
+import {
+  definitionOfCrd,
+  inlineReferences,
+  reduceStructural,
+  withoutCommonFields,
+} from "./generate-api-reduce.ts";
+import { addApiServerChecks } from "./generate-api-core.ts";
+
+export const gatewayApiVersion = "v1.7.0";
+export const kubernetesVersion = "v1.36.3";
+
+const gatewayPlurals = [
+  "gatewayclasses",
+  "gateways",
+  "listenersets",
+  "httproutes",
+  "grpcroutes",
+  "tlsroutes",
+  "tcproutes",
+  "udproutes",
+  "backendtlspolicies",
+  "referencegrants",
+];
+
+type CoreKind = Omit<KindDefinition, "schema"> & { readonly document: string; readonly schemaName: string };
+
+const coreKinds: readonly CoreKind[] = [
+  core("", "v1", "Namespace", "namespaces", false),
+  core("", "v1", "Service", "services", true),
+  core("", "v1", "Secret", "secrets", true),
+  core("", "v1", "ConfigMap", "configmaps", true),
+  core("networking", "v1", "Ingress", "ingresses", true),
+  core("networking", "v1", "IngressClass", "ingressclasses", false),
+  core("discovery", "v1", "EndpointSlice", "endpointslices", true),
+  core("certificates", "v1beta1", "ClusterTrustBundle", "clustertrustbundles", false),
+];
+
+function core(area: string, version: string, kind: string, plural: string, namespaced: boolean): CoreKind {
+  const group = area === "" ? "" : `${area}.k8s.io`;
+  return {
+    kind,
+    group,
+    versions: [version],
+    plural,
+    namespaced,
+    document: group === "" ? `api__${version}_openapi.json` : `apis__${group}__${version}_openapi.json`,
+    schemaName: `io.k8s.api.${area === "" ? "core" : area}.${version}.${kind}`,
+  };
+}
+
+/** Downloads both modules and gives the definition of every kind that is not ours. */
+export function fetchDefinitions(): readonly KindDefinition[] {
+  return [...fetchGatewayKinds(), ...fetchCoreKinds()];
+}
+
+function fetchGatewayKinds(): readonly KindDefinition[] {
+  const read = openModule("sigs.k8s.io/gateway-api", gatewayApiVersion);
+  return gatewayPlurals.map((plural) =>
+    definitionOfCrd(parse(read(`config/crd/experimental/gateway.networking.k8s.io_${plural}.yaml`)) as Crd),
+  );
+}
+
+function fetchCoreKinds(): readonly KindDefinition[] {
+  const read = openModule("k8s.io/kubernetes", kubernetesVersion);
+  return coreKinds.map(({ document, schemaName, ...definition }) => {
+    const openApi = JSON.parse(read(`api/openapi-spec/v3/${document}`)) as {
+      components: { schemas: { [name: string]: PublishedSchema } };
+    };
+    const published = openApi.components.schemas[schemaName];
+    if (published === undefined) throw new Error(`${document} has no ${schemaName}`);
+    const reduced = withoutCommonFields(
+      reduceStructural(inlineReferences(published, openApi.components.schemas)),
+    );
+    return { ...definition, schema: addApiServerChecks(definition.kind, reduced) satisfies Schema };
+  });
+}
+
+/**
+ * The reader of a Go module's files. `go mod download -json` exits 1 when the module asks for a newer Go than the
+ * one installed, but its archive is then downloaded and verified all the same.
+ */
+function openModule(path: string, version: string): (file: string) => string {
+  const archive = downloadArchive(`${path}@${version}`);
+  return (file) =>
+    execFileSync("unzip", ["-p", archive, `${path}@${version}/${file}`], {
+      encoding: "utf8",
+      maxBuffer: 2 ** 26,
+    });
+}
+
+function downloadArchive(module: string): string {
+  let output: string;
+  try {
+    output = execFileSync("go", ["mod", "download", "-json", module], { encoding: "utf8", cwd: "/" });
+  } catch (error) {
+    output = String((error as { stdout?: unknown }).stdout ?? "");
+  }
+  const { Zip } = (output === "" ? {} : JSON.parse(output)) as { Zip?: string };
+  if (Zip === undefined) throw new Error(`go mod download ${module} gave no archive`);
+  return Zip;
+}
