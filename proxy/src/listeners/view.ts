@@ -9,8 +9,9 @@ export type ListenerView = {
   readonly port: number;
   /** The same as text, for metric labels. */
   readonly portLabel: string;
-  /** Port that clients see. */
+  /** Port that clients see, and the same as text. */
   readonly publicPort: number;
+  readonly publicPortLabel: string;
   readonly secure: boolean;
   readonly table: PortTable;
   /** True once the listener drains: responses then ask the client to leave. */

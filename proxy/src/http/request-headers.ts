@@ -1,0 +1,175 @@
+import type { ClientConnection } from "./connection.ts";
+import type { HeaderList, HttpVersion } from "./message.ts";
+
+/** What the pipeline learns from the one pass over the request's fields. */
+export type RequestFields = {
+  /** Fields that go on: end-to-end ones, in order, without Host and Content-Length. */
+  readonly headers: HeaderList;
+  /** Upgrade token asked for on this connection, lower case; undefined when none. */
+  readonly upgrade: string | undefined;
+  /** Value of Expect, lower case; undefined when absent. */
+  readonly expect: string | undefined;
+  /** True for `application/grpc` and its subtypes. */
+  readonly grpc: boolean;
+  /** How many times this proxy already appears in Via. */
+  readonly ownVias: number;
+};
+
+/** Our entry in Via (RFC 9110 7.6.3). */
+const viaName = "svc";
+
+type Disposition = "keep" | "drop" | "connection" | "upgrade" | "te" | "expect" | "via" | "content-type";
+
+/**
+ * Fields that need a decision, by lower-case name with `_` read as `-`: some servers treat both alike, so a client
+ * must not be able to smuggle `X_Forwarded_For` past the removal of `X-Forwarded-For`.
+ */
+const dispositions = new Map<string, Disposition>([
+  ["connection", "connection"],
+  ["keep-alive", "drop"],
+  ["te", "te"],
+  ["trailer", "drop"],
+  ["transfer-encoding", "drop"],
+  ["upgrade", "upgrade"],
+  ["host", "drop"],
+  ["content-length", "drop"],
+  ["http2-settings", "drop"],
+  ["expect", "expect"],
+  ["via", "via"],
+  ["content-type", "content-type"],
+  ["forwarded", "drop"],
+  ["x-forwarded-for", "drop"],
+  ["x-forwarded-proto", "drop"],
+  ["x-forwarded-host", "drop"],
+  ["x-forwarded-port", "drop"],
+  ["x-real-ip", "drop"],
+  ["x-ssl-client-cert", "drop"],
+]);
+
+/** Names that a Connection field may not take away (docs/features/forwarding.md, "Hop-by-hop fields"). */
+const notConnectionOptions = new Set([
+  "host",
+  "authorization",
+  "cookie",
+  "content-length",
+  "close",
+  "keep-alive",
+  "upgrade",
+]);
+
+/** Field names seen so far, as sent, with what to do: the same few spellings come again and again. */
+const knownNames = new Map<string, Disposition>();
+const maxKnownNames = 4096;
+
+function dispositionOf(name: string): Disposition {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const plain = name.toLowerCase().replaceAll("_", "-");
+  const found = dispositions.get(plain) ?? (plain.startsWith("proxy-") ? "drop" : "keep");
+  if (knownNames.size < maxKnownNames) knownNames.set(name, found);
+  return found;
+}
+
+/** One pass over the received fields: what goes on, and what the pipeline must know. */
+export function readRequestFields(received: readonly string[], version: HttpVersion): RequestFields {
+  const headers: HeaderList = [];
+  let connection: string | undefined;
+  let upgradeField: string | undefined;
+  let te: string | undefined;
+  let expect: string | undefined;
+  let grpc = false;
+  let ownVias = 0;
+  for (let i = 0; i < received.length; i += 2) {
+    const name = received[i] as string;
+    const value = received[i + 1] as string;
+    switch (dispositionOf(name)) {
+      case "keep":
+        headers.push(name, value);
+        break;
+      case "connection":
+        connection = connection === undefined ? value : `${connection},${value}`;
+        break;
+      case "upgrade":
+        upgradeField = value;
+        break;
+      case "te":
+        te = value;
+        break;
+      case "expect":
+        expect = value.toLowerCase();
+        break;
+      case "via":
+        ownVias += countOwnVias(value);
+        headers.push(name, value);
+        break;
+      case "content-type":
+        grpc = isGrpc(value);
+        headers.push(name, value);
+        break;
+      case "drop":
+        break;
+    }
+  }
+  const options = connection === undefined ? undefined : connectionOptions(connection);
+  const named = options?.filter((option) => !notConnectionOptions.has(option));
+  const kept = named === undefined || named.length === 0 ? headers : withoutFields(headers, named);
+  if (te !== undefined && /(?:^|,)\s*trailers\s*(?:;|,|$)/i.test(te)) kept.push("te", "trailers");
+  return {
+    headers: kept,
+    upgrade:
+      version === "1.1" && upgradeField !== undefined && options?.includes("upgrade") === true
+        ? upgradeField.trim().toLowerCase()
+        : undefined,
+    expect: version === "1.0" ? undefined : expect,
+    grpc,
+    ownVias,
+  };
+}
+
+const connectionOptions = (value: string): string[] =>
+  value
+    .toLowerCase()
+    .split(",")
+    .map((option) => option.trim())
+    .filter((option) => option !== "");
+
+function withoutFields(headers: HeaderList, names: readonly string[]): HeaderList {
+  const kept: HeaderList = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (!names.includes(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
+  }
+  return kept;
+}
+
+function countOwnVias(value: string): number {
+  let count = 0;
+  for (const entry of value.split(",")) if (entry.trim().split(/\s+/)[1] === viaName) count++;
+  return count;
+}
+
+/** True for the content types of gRPC (`application/grpc`, `application/grpc+proto`, ...). */
+export function isGrpc(contentType: string): boolean {
+  if (contentType.length < 16 || contentType.slice(0, 16).toLowerCase() !== "application/grpc") return false;
+  const next = contentType.charAt(16);
+  return next === "" || next === "+" || next === ";" || next === " ";
+}
+
+/** Appends the forwarding fields (RFC 7239 and its X- forerunners) and Via. */
+export function addForwardingFields(
+  headers: HeaderList,
+  connection: ClientConnection,
+  authority: string,
+  options: { readonly version: HttpVersion; readonly clientIp: string; readonly via: boolean },
+): void {
+  const { remoteAddress, listener } = connection;
+  const proto = listener.secure ? "https" : "http";
+  headers.push("X-Forwarded-For", remoteAddress, "X-Forwarded-Proto", proto);
+  if (authority !== "") headers.push("X-Forwarded-Host", authority);
+  headers.push("X-Forwarded-Port", listener.publicPortLabel, "X-Real-IP", options.clientIp);
+  if (connection.proxied) {
+    const node = remoteAddress.includes(":") ? `[${remoteAddress}]` : remoteAddress;
+    headers.push("Forwarded", `for="${node}:${connection.remotePort}";proto=${proto}`);
+  }
+  if (options.via) headers.push("Via", `${options.version} ${viaName}`);
+}
