@@ -1,0 +1,59 @@
+import { isIPv4, isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
+import { compileCidrs } from "./cidr.ts";
+import { ok, problem, type Problem, type Result } from "./result.ts";
+
+/**
+ * Reads an IPv4 or IPv6 address and writes it in its one canonical form (RFC 5952). An IPv4-mapped IPv6 address becomes
+ * the IPv4 address it stands for. Zone identifiers, octal and shortened IPv4 forms are refused.
+ */
+export function parseIpAddress(text: string): Result<string, Problem> {
+  const canonical = canonicalIp(text.trim());
+  return canonical === undefined
+    ? problem(`"${text.trim().slice(0, 60)}" is not an IP address`, "an IPv4 or IPv6 address")
+    : ok(canonical);
+}
+
+/** The canonical form of an address as `parseIpAddress` gives it, or undefined when the text is not an address. */
+export function canonicalIp(text: string): string | undefined {
+  if (isIPv4(text)) return text;
+  if (!isIPv6(text) || text.includes("%")) return undefined;
+  const address = ipaddr.IPv6.parse(text);
+  return address.isIPv4MappedAddress() ? address.toIPv4Address().toString() : address.toRFC5952String();
+}
+
+/**
+ * The client address that a socket reports: on a dual-stack socket the operating system shows an IPv4 peer as
+ * IPv4-mapped IPv6, and such a peer is IPv4 (docs/features/ip-access-control.md). Addresses that arrive as text, in a
+ * header or in a PROXY protocol line, must not be passed through here.
+ */
+export function socketPeerIp(address: string): string {
+  return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
+}
+
+/** Writes `ip:port`, with an IPv6 address in brackets. */
+export const formatIpPort = (ip: string, port: number): string =>
+  ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
+
+const privateOrReserved = compileCidrs(
+  (
+    [
+      ["0.0.0.0", 32],
+      ["10.0.0.0", 8],
+      ["127.0.0.0", 8],
+      ["169.254.0.0", 16],
+      ["172.16.0.0", 12],
+      ["192.168.0.0", 16],
+      ["::", 128],
+      ["::1", 128],
+      ["fc00::", 7],
+      ["fe80::", 10],
+    ] as const
+  ).map(([network, prefixLength]) => ({ family: network.includes(":") ? 6 : 4, network, prefixLength })),
+);
+
+/**
+ * Whether a canonical address can never be a client on the Internet: private, loopback, link-local, unique local or
+ * unspecified. The scan of a forwarded-for header skips such addresses (docs/features/trust-forwarded-for.md).
+ */
+export const isPrivateOrReserved = (ip: string): boolean => privateOrReserved.contains(ip);

@@ -1,0 +1,43 @@
+import { parsePort } from "./port.ts";
+import { ok, problem, type Problem, type Result } from "./result.ts";
+
+/** The key of a namespaced Kubernetes object. */
+export type NamespacedName = { readonly namespace: string; readonly name: string };
+
+/** A port of a Service, by number. */
+export type ServicePort = NamespacedName & { readonly port: number };
+
+const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const dnsSubdomain = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/** Whether a text can name a namespace: an RFC 1123 label, as Kubernetes requires. */
+export const isNamespaceName = (text: string): boolean => dnsLabel.test(text);
+
+/** Whether a text can name an object: an RFC 1123 subdomain of at most 253 characters, as Kubernetes requires. */
+export const isObjectName = (text: string): boolean => text.length <= 253 && dnsSubdomain.test(text);
+
+/** Reads `namespace/name`. Both parts are required; nothing is defaulted. */
+export function parseNamespacedName(text: string): Result<NamespacedName, Problem> {
+  const [namespace = "", name = "", ...rest] = text.trim().split("/");
+  return rest.length === 0 && isNamespaceName(namespace) && isObjectName(name)
+    ? ok({ namespace, name })
+    : problem(`"${text.trim().slice(0, 80)}" is not a namespaced name`, '"<namespace>/<name>"');
+}
+
+/** Writes `namespace/name`. */
+export const formatNamespacedName = ({ namespace, name }: NamespacedName): string => `${namespace}/${name}`;
+
+/** Reads `namespace/service:port`. */
+export function parseServicePort(text: string): Result<ServicePort, Problem> {
+  const trimmed = text.trim();
+  const colon = trimmed.lastIndexOf(":");
+  const service = parseNamespacedName(trimmed.slice(0, Math.max(colon, 0)));
+  const port = parsePort(trimmed.slice(colon + 1));
+  return service.ok && port.ok
+    ? ok({ ...service.value, port: port.value })
+    : problem(`"${trimmed.slice(0, 80)}" is not a Service port`, '"<namespace>/<service>:<port>"');
+}
+
+/** Writes `namespace/service:port`. */
+export const formatServicePort = (value: ServicePort): string =>
+  `${formatNamespacedName(value)}:${value.port}`;
