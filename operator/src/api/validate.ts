@@ -1,0 +1,85 @@
+/** Turns a parsed manifest into a typed object, or says what is wrong with it. Never throws, whatever the input. */
+import { fail, type Result } from "@svc-gateway/common/values/result.ts";
+import type { KindName, KnownObject } from "./kinds.ts";
+import { apiVersionOf, definitionOf, kindOf, kindOfGroup } from "./kinds.ts";
+import { checkCoreKind } from "./validation/core.ts";
+import { checkMetadata } from "./validation/metadata.ts";
+import type { SchemaProblem } from "./validation/problem.ts";
+import { createFindings, describeValue, isRecord } from "./validation/problem.ts";
+import { compileWalk, type Walk } from "./validation/walk.ts";
+
+export type { SchemaProblem } from "./validation/problem.ts";
+
+/** Findings that do not keep an object from being used, such as unknown fields, which are dropped. */
+export type ValidObject = { readonly object: KnownObject; readonly warnings: readonly SchemaProblem[] };
+
+/**
+ * Why a manifest gives no object. `unknown-kind`: it is well formed but of a kind that this gateway does not read,
+ * so a caller may skip it. `invalid`: the API server would refuse it.
+ */
+export type InvalidObject =
+  | { readonly reason: "unknown-kind"; readonly apiVersion: string; readonly kind: string }
+  | { readonly reason: "invalid"; readonly problems: readonly SchemaProblem[] };
+
+/**
+ * Checks a parsed JSON or YAML document against the schema of its kind, as the API server would: types, required
+ * fields, ranges, patterns and rules are errors, unknown fields are warnings. The object in the result is a copy
+ * with defaults filled in and unknown fields dropped; it must not be mutated.
+ */
+export function validateObject(value: unknown): Result<ValidObject, InvalidObject> {
+  if (!isRecord(value)) return invalid("", `must be an object, found ${describeValue(value)}`);
+  const { apiVersion, kind, metadata, ...body } = value;
+  if (typeof apiVersion !== "string" || apiVersion === "") {
+    return invalid("apiVersion", `must name a group and version, found ${describeValue(apiVersion)}`);
+  }
+  if (typeof kind !== "string" || kind === "") {
+    return invalid("kind", `must name a kind, found ${describeValue(kind)}`);
+  }
+  const known = kindOf(apiVersion, kind);
+  return known === undefined ? refuseKind(apiVersion, kind) : validateKind(known, apiVersion, metadata, body);
+}
+
+function validateKind(
+  kind: KindName,
+  apiVersion: string,
+  metadata: unknown,
+  body: { readonly [field: string]: unknown },
+): Result<ValidObject, InvalidObject> {
+  const findings = createFindings();
+  const nameIsLabel = kind === "Service" || kind === "Namespace";
+  const checkedMetadata = checkMetadata(
+    metadata,
+    { namespaced: definitionOf(kind).namespaced, nameIsLabel },
+    findings,
+  );
+  const fields = walkOf(kind)(body, findings) as object;
+  const { errors, warnings } = findings;
+  // The walk has just established the type that the schema stands for.
+  const object = { apiVersion, kind, metadata: checkedMetadata, ...fields } as unknown as KnownObject;
+  const complete = errors.length > 0 ? object : checkCoreKind(object, findings);
+  if (errors.length > 0) return fail({ reason: "invalid", problems: errors });
+  return { ok: true, value: { object: complete, warnings } };
+}
+
+function refuseKind(apiVersion: string, kind: string): Result<never, InvalidObject> {
+  const slash = apiVersion.indexOf("/");
+  const sameKind = kindOfGroup(slash === -1 ? "" : apiVersion.slice(0, slash), kind);
+  if (sameKind === undefined) return fail({ reason: "unknown-kind", apiVersion, kind });
+  return invalid(
+    "apiVersion",
+    `must be ${apiVersionOf(sameKind)} for a ${kind}, found ${describeValue(apiVersion)}`,
+  );
+}
+
+const invalid = (path: string, message: string): Result<never, InvalidObject> =>
+  fail({ reason: "invalid", problems: [{ path, message }] });
+
+const walks = new Map<KindName, Walk>();
+
+function walkOf(kind: KindName): Walk {
+  const known = walks.get(kind);
+  if (known !== undefined) return known;
+  const walk = compileWalk(definitionOf(kind).schema);
+  walks.set(kind, walk);
+  return walk;
+}
