@@ -10,9 +10,11 @@ export type Filter = {
   readonly slug: string;
   /** Answers the request itself by returning a reply; undefined lets it go on. */
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
+  /** Sees, and may change, the head of every response of the route, local replies included. */
+  readonly onResponse?: (exchange: Exchange, head: ResponseHead) => void;
   /**
-   * Sees (and may change) the response head; may return a sink that transforms the body, writing into `next`.
-   * Local replies pass through here as well.
+   * May put a transformation in front of the client for an upstream's body: returns a sink that writes into `next`,
+   * or undefined to leave the body alone. Called after all `onResponse` hooks; may change the head once more.
    */
-  readonly onResponse?: (exchange: Exchange, head: ResponseHead, next: BodySink) => BodySink | undefined;
+  readonly transformBody?: (exchange: Exchange, head: ResponseHead, next: BodySink) => BodySink | undefined;
 };

@@ -1,6 +1,6 @@
 import type { CompiledRoute } from "../routing/compiled-route.ts";
 import type { ClientConnection } from "./connection.ts";
-import type { ClientStream, HeaderList, RequestHead } from "./message.ts";
+import type { ClientCloseReason, ClientStream, HeaderList, RequestHead } from "./message.ts";
 
 /**
  * One request and its response: the only thing that routing and filters see. Created by the pipeline for every
@@ -18,8 +18,10 @@ export class Exchange {
   authority = "";
   /** Lower case, without port and trailing dot; empty for HTTP/1.0 without Host. */
   host = "";
-  /** Normalised path: used for matching and forwarded. Filters may rewrite it. */
+  /** Normalised path as it is forwarded. Filters may rewrite it; matching is over by then. */
   path = "/";
+  /** Normalised path as it was matched, for the access log. */
+  matchedPath = "/";
   /** Query with its `?`, or empty. Never normalised. */
   query = "";
   /** Request fields as the client sent them, hop-by-hop and forwarding fields removed. Filters may change them. */
@@ -31,6 +33,24 @@ export class Exchange {
 
   /** Most body bytes that may pass; a larger request is answered 413 (docs/features/max-body-size.md). */
   maxBodyBytes = Number.POSITIVE_INFINITY;
+
+  /** The client waits for a 100 before it sends its body (RFC 9110 10.1.1). */
+  expectContinue = false;
+  /** `websocket` when the client asks to upgrade this connection. */
+  upgrade: string | undefined = undefined;
+  /** True for gRPC requests, whose errors travel in `grpc-status`. */
+  grpc = false;
+
+  /** True once the response has ended, one way or the other; nothing may be done to the exchange any more. */
+  finished = false;
+  /** Ends the work under way for this exchange (upstream request, tunnel); set by whoever does it. */
+  cancel: (() => void) | undefined = undefined;
+  /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. */
+  expire: ((error: string) => void) | undefined = undefined;
+  /** Called once, when `finished` becomes true. */
+  onFinish: (() => void) | undefined = undefined;
+  /** Monotonic milliseconds of the last byte in either direction. */
+  lastActivityMs: number;
 
   /** For log and metrics. */
   status = 0;
@@ -47,6 +67,29 @@ export class Exchange {
     this.headers = head.headers;
     this.clientIp = connection.remoteAddress;
     this.startedAtMs = startedAtMs;
+    this.lastActivityMs = startedAtMs;
+  }
+
+  /** The response is complete, or will never be. */
+  finish(): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.client.onClose = null;
+    this.client.onDrain = null;
+    this.cancel = undefined;
+    this.expire = undefined;
+    const { onFinish } = this;
+    this.onFinish = undefined;
+    onFinish?.();
+  }
+
+  /** The client left before the response ended: logged as 499 when it saw no head. */
+  clientClosed(reason: ClientCloseReason): void {
+    if (this.finished) return;
+    if (!this.client.headSent) this.status = 499;
+    if (this.error === "") this.error = closeTexts[reason];
+    this.cancel?.();
+    this.finish();
   }
 
   /** Declared body length in bytes; undefined when there is no body or none was declared. */
@@ -54,3 +97,9 @@ export class Exchange {
     return this.client.body?.length;
   }
 }
+
+const closeTexts: { readonly [R in ClientCloseReason]: string } = {
+  "client-closed": "client closed",
+  timeout: "client write timeout",
+  shutdown: "shutdown",
+};

@@ -1,4 +1,5 @@
-import type { HeaderList } from "./message.ts";
+import { STATUS_CODES } from "node:http";
+import type { HeaderList, ResponseHead } from "./message.ts";
 
 /** An answer of the proxy itself. */
 export type LocalReply = {
@@ -12,3 +13,78 @@ export type LocalReply = {
   /** True when the connection must not be used again (framing is in doubt). */
   readonly close?: boolean;
 };
+
+/** Head and body of a local reply, ready for the client's side. */
+export type RenderedReply = { readonly head: ResponseHead; readonly body: string };
+
+/**
+ * Renders a local reply: `<code> <reason>\n` as plain text that must not be stored (docs/features/errors.md). A gRPC
+ * client instead gets HTTP 200 with the status in the head (trailers-only), because it ignores HTTP statuses.
+ */
+export function renderReply(
+  reply: LocalReply,
+  request: { readonly head: boolean; readonly grpc: boolean },
+): RenderedReply {
+  if (request.grpc) return renderGrpcReply(reply);
+  const { status } = reply;
+  const bodyless = status === 204 || status === 304;
+  const text = reply.body ?? `${status} ${STATUS_CODES[status] ?? "Unknown"}\n`;
+  const headers: HeaderList = [];
+  if (text !== "" && !bodyless) headers.push("Content-Type", "text/plain");
+  headers.push("Cache-Control", "no-store");
+  if (reply.headers !== undefined) headers.push(...reply.headers);
+  const length = bodyless ? 0 : Buffer.byteLength(text, "latin1");
+  if (!bodyless) headers.push("Content-Length", String(length));
+  const empty = bodyless || request.head || text === "";
+  return {
+    head: { status, headers, length: empty ? 0 : length, bodyless: bodyless || request.head },
+    body: empty ? "" : text,
+  };
+}
+
+function renderGrpcReply(reply: LocalReply): RenderedReply {
+  const headers: HeaderList = [
+    "content-type",
+    "application/grpc",
+    "grpc-status",
+    String(grpcStatusOf(reply.status)),
+    "grpc-message",
+    encodeGrpcMessage(reply.error ?? STATUS_CODES[reply.status] ?? "unknown"),
+  ];
+  const extra = reply.headers ?? [];
+  for (let i = 0; i < extra.length; i += 2) {
+    const name = (extra[i] as string).toLowerCase();
+    if (name === "www-authenticate" || name === "retry-after") headers.push(name, extra[i + 1] as string);
+  }
+  return { head: { status: 200, headers, length: 0, bodyless: false }, body: "" };
+}
+
+/** HTTP status to gRPC status for errors of the proxy. See docs/features/grpc.md. */
+export function grpcStatusOf(httpStatus: number): number {
+  switch (httpStatus) {
+    case 400:
+      return 13;
+    case 401:
+      return 16;
+    case 403:
+      return 7;
+    case 404:
+    case 405:
+      return 12;
+    case 413:
+      return 8;
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+      return 14;
+    case 504:
+      return 4;
+    default:
+      return 2;
+  }
+}
+
+/** Percent-encoding of `grpc-message` (gRPC over HTTP/2, "Responses"). */
+const encodeGrpcMessage = (text: string): string =>
+  text.replaceAll(/[^ -$&-~]/g, (char) => encodeURIComponent(char));

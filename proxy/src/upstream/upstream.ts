@@ -26,6 +26,8 @@ export type Upstream = {
 
 /** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
 export type UpstreamRequest = {
+  /** How the endpoint is spoken to: cleartext HTTP/1.1, or HTTP/2 with prior knowledge. */
+  readonly protocol: Upstream["protocol"];
   readonly method: string;
   /** Path and query in origin form. */
   readonly target: string;

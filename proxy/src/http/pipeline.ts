@@ -1,0 +1,226 @@
+import type { AccessLog } from "../telemetry/access-log.ts";
+import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { UpstreamClient } from "../upstream/upstream.ts";
+import { normalisePath } from "../routing/normalise-path.ts";
+import type { ActiveExchanges } from "./active-exchanges.ts";
+import { parseRequestAddress } from "./authority.ts";
+import type { ClientConnection } from "./connection.ts";
+import { Exchange } from "./exchange.ts";
+import { Forward } from "./forward.ts";
+import type { RequestHandler } from "./front.ts";
+import { type LocalReply, renderReply } from "./local-reply.ts";
+import type { RequestHead } from "./message.ts";
+import { addForwardingFields, readRequestFields, type RequestFields } from "./request-headers.ts";
+
+/** What the pipeline needs from its process; one per worker. */
+export type PipelineDependencies = {
+  readonly client: UpstreamClient;
+  readonly accessLog: AccessLog;
+  readonly metrics: ProxyMetrics;
+  readonly active: ActiveExchanges;
+  readonly options: PipelineOptions;
+};
+
+export type PipelineOptions = {
+  /** Add a Via field to upstream requests. */
+  readonly via: boolean;
+  /** No byte either way on an upgraded connection, milliseconds, 0 = off. */
+  readonly tunnelIdleTimeoutMs: number;
+  /** From the request's head to the end of the response, milliseconds, 0 = off. */
+  readonly requestTimeoutMs: number;
+  /** From sending the request to the response's head, milliseconds, 0 = off. */
+  readonly backendRequestTimeoutMs: number;
+};
+
+/** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
+const maxOwnVias = 10;
+
+const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/**
+ * Takes a request from its parsed head to the end of its response. The order of steps is the order of
+ * docs/architecture.md, "The life of a request".
+ */
+export function createPipeline(dependencies: PipelineDependencies): RequestHandler {
+  return (connection, head, client) => {
+    const exchange = new Exchange(connection, head, client, performance.now());
+    new Request(exchange, dependencies).run(head);
+  };
+}
+
+/** Refusals that need no look at routes. */
+function refuseMethod(head: RequestHead): LocalReply | undefined {
+  switch (head.method) {
+    case "TRACE":
+    case "CONNECT":
+      return { status: 405, headers: ["Allow", allowedMethods], error: "method not allowed", close: true };
+    case "OPTIONS":
+      return head.target === "*" ? { status: 204 } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+class Request {
+  private readonly exchange: Exchange;
+  private readonly deps: PipelineDependencies;
+
+  constructor(exchange: Exchange, deps: PipelineDependencies) {
+    this.exchange = exchange;
+    this.deps = deps;
+  }
+
+  run(head: RequestHead): void {
+    const { exchange } = this;
+    this.deps.active.add(exchange);
+    exchange.client.onClose = (reason) => exchange.clientClosed(reason);
+    exchange.onFinish = () => this.finish();
+    exchange.expire = (error) => this.expire(error);
+
+    const address = parseRequestAddress(head);
+    if (!address.ok) return this.reply({ status: 400, error: "malformed host or target", close: true });
+    exchange.authority = address.value.authority;
+    exchange.host = address.value.host;
+    const refusal = refuseMethod(head);
+    const fields = readRequestFields(head.headers, head.version);
+    exchange.grpc = fields.grpc;
+    if (refusal !== undefined) return this.reply(refusal);
+    if (fields.expect !== undefined && fields.expect !== "100-continue") {
+      return this.reply({ status: 417, error: "unknown expectation" });
+    }
+    if (fields.ownVias >= maxOwnVias) return this.reply({ status: 508, error: "proxy loop" });
+    if (!this.setTarget(address.value.target)) {
+      return this.reply({ status: 400, error: "malformed path", close: true });
+    }
+    const route = exchange.connection.listener.table.match(exchange);
+    if (route === undefined) return this.reply({ status: 404, error: "no route" });
+    exchange.route = route;
+    exchange.headers = fields.headers;
+    exchange.expectContinue = fields.expect !== undefined && exchange.client.body !== null;
+    exchange.upgrade = fields.upgrade === "websocket" ? fields.upgrade : undefined;
+    this.addForwarding(exchange.connection, fields, head);
+    this.filter(0);
+  }
+
+  private setTarget(target: string): boolean {
+    const { exchange } = this;
+    const mark = target.indexOf("?");
+    const rawPath = mark < 0 ? target : target.slice(0, mark);
+    const path = normalisePath(rawPath, "base");
+    if (path === undefined) return false;
+    exchange.path = path;
+    exchange.matchedPath = path;
+    exchange.query = mark < 0 ? "" : target.slice(mark);
+    return true;
+  }
+
+  private addForwarding(connection: ClientConnection, fields: RequestFields, head: RequestHead): void {
+    addForwardingFields(fields.headers, connection, this.exchange.authority, {
+      version: head.version,
+      clientIp: this.exchange.clientIp,
+      via: this.deps.options.via,
+    });
+  }
+
+  /** Runs the route's filters from `index` on; leaves the turn only when one of them waits. */
+  private filter(index: number): void {
+    const { exchange } = this;
+    const filters = exchange.route?.filters ?? [];
+    for (let i = index; i < filters.length; i++) {
+      const verdict = filters[i]?.onRequest?.(exchange);
+      if (verdict === undefined) continue;
+      if (verdict instanceof Promise) {
+        this.resumeAfter(verdict, i + 1);
+        return;
+      }
+      return this.reply(verdict);
+    }
+    this.forward();
+  }
+
+  private resumeAfter(waiting: Promise<LocalReply | undefined>, next: number): void {
+    waiting.then(
+      (reply) => {
+        if (this.exchange.finished) return;
+        if (reply === undefined) this.filter(next);
+        else this.reply(reply);
+      },
+      () => {
+        if (!this.exchange.finished) this.reply({ status: 500, error: "filter failed" });
+      },
+    );
+  }
+
+  private forward(): void {
+    const { exchange, deps } = this;
+    const backend = exchange.route?.pickBackend();
+    if (backend === undefined) return this.reply({ status: 500, error: "no backend" });
+    if (backend.kind === "status") {
+      return this.reply({ status: backend.status, error: "backend unavailable" });
+    }
+    for (const filter of backend.filters) {
+      const verdict = filter.onRequest?.(exchange);
+      if (verdict instanceof Promise) throw new Error(`backend filter ${filter.slug} must not wait`);
+      if (verdict !== undefined) return this.reply(verdict);
+    }
+    const { upstream } = backend;
+    exchange.upstreamService = upstream.service;
+    const endpoint = upstream.pick();
+    if (endpoint === undefined) return this.reply({ status: 503, error: "no endpoint" });
+    new Forward(exchange, deps, (reply) => this.reply(reply)).start(upstream, endpoint);
+  }
+
+  /** Answers the request itself; the response filters of a matched route see the answer too. */
+  private reply(reply: LocalReply): void {
+    const { exchange } = this;
+    const { client } = exchange;
+    if (exchange.finished) return;
+    exchange.status = reply.status;
+    if (reply.error !== undefined) exchange.error = reply.error;
+    const rendered = renderReply(reply, { head: exchange.method === "HEAD", grpc: exchange.grpc });
+    const filters = exchange.route?.filters ?? [];
+    for (const filter of filters) filter.onResponse?.(exchange, rendered.head);
+    if (reply.close === true) client.closeAfterResponse();
+    client.sendHead(rendered.head);
+    if (rendered.body !== "") client.write(rendered.body);
+    client.end(undefined);
+    exchange.finish();
+  }
+
+  /** A time limit is over: 504, or the end of a response that has begun. */
+  private expire(error: string): void {
+    const { exchange } = this;
+    exchange.cancel?.();
+    if (!exchange.client.headSent) return this.reply({ status: 504, error });
+    exchange.error = error;
+    exchange.client.abort();
+    exchange.finish();
+  }
+
+  /** The one place where a request is counted and logged. */
+  private finish(): void {
+    const { exchange, deps } = this;
+    deps.active.delete(exchange);
+    const durationMs = performance.now() - exchange.startedAtMs;
+    const { route, connection, client } = exchange;
+    const requestMetrics = route?.metrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");
+    requestMetrics.count(exchange.method, exchange.status);
+    requestMetrics.observe(durationMs / 1000);
+    if (!deps.accessLog.enabled || route?.accessLog === false) return;
+    deps.accessLog.write({
+      host: exchange.authority,
+      method: exchange.method,
+      path: exchange.matchedPath,
+      pattern: route?.pattern ?? "/",
+      status: exchange.status,
+      routeId: route?.id ?? "",
+      upstream: exchange.upstreamService,
+      upstreamAddr: exchange.upstreamAddress,
+      durationMs: Math.round(durationMs),
+      bytesSent: client.bytesSent,
+      clientIp: exchange.clientIp,
+      attempts: exchange.attempts,
+      ...(exchange.error === "" ? undefined : { error: exchange.error }),
+    });
+  }
+}

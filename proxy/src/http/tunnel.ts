@@ -1,0 +1,53 @@
+import type { Duplex } from "node:stream";
+
+/** One end of an upgraded connection, with the bytes that were read ahead. */
+export type TunnelEnd = { readonly socket: Duplex; readonly head: Buffer };
+
+export type Tunnel = { destroy(): void };
+
+/**
+ * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end
+ * destroys the other. Backpressure is that of the sockets: nothing is buffered here.
+ */
+export function joinTunnel(
+  client: TunnelEnd,
+  upstream: TunnelEnd,
+  events: { readonly onProgress: () => void; readonly onEnd: () => void },
+): Tunnel {
+  let open = 2;
+  const destroy = (): void => {
+    client.socket.destroy();
+    upstream.socket.destroy();
+  };
+  const closed = (): void => {
+    open--;
+    if (open === 0) events.onEnd();
+  };
+  relay(upstream, client.socket, events.onProgress, destroy, closed);
+  relay(client, upstream.socket, events.onProgress, destroy, closed);
+  return { destroy };
+}
+
+function relay(
+  from: TunnelEnd,
+  to: Duplex,
+  onProgress: () => void,
+  destroy: () => void,
+  closed: () => void,
+): void {
+  const { socket } = from;
+  const forward = (chunk: Buffer): void => {
+    onProgress();
+    if (!to.write(chunk)) socket.pause();
+  };
+  to.on("drain", () => socket.resume());
+  socket.on("data", forward);
+  socket.on("end", () => to.end());
+  socket.on("error", destroy);
+  socket.on("close", () => {
+    if (!socket.readableEnded) destroy();
+    closed();
+  });
+  if (from.head.length > 0) forward(from.head);
+  socket.resume();
+}
