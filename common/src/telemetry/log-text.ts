@@ -1,0 +1,31 @@
+/* eslint-disable no-control-regex */
+
+/** What JSON must escape: controls, quote, backslash, and surrogates, which may stand alone. */
+const unsafeInJson = /["\\\0-\x1f\ud800-\udfff]/;
+
+/** What could steer a terminal or break a line. */
+const control = /[\0-\x1f\x7f-\x9f\u2028\u2029]/g;
+
+/** A string as JSON. Most strings need no escape and only get their quotes. */
+export function jsonString(text: string): string {
+  return unsafeInJson.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
+
+/** Text for one console line: control characters are written as `\u00XX`. */
+export function plainText(text: string): string {
+  return text.replace(control, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The most bytes of one logged value. */
+export const maxValueBytes = 8 * 1024;
+
+/** Cuts a text to `maxValueBytes` of UTF-8, never inside a character. */
+export function cutToLimit(text: string): string {
+  // A UTF-16 unit takes at most three bytes, so most texts need no counting.
+  if (text.length * 3 <= maxValueBytes) return text;
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length <= maxValueBytes) return text;
+  let end = maxValueBytes;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString("utf8", 0, end);
+}

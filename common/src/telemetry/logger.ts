@@ -1,0 +1,108 @@
+import bunyan from "bunyan";
+import { formatEvent, type LogFormat } from "./log-format.ts";
+import { logLevels, passes, thresholdOf, type LogDirectives, type LogLevel } from "./log-level.ts";
+import type { LogSink } from "./log-sink.ts";
+
+/** Variables of an event. Values are written as JSON; secrets are masked (docs/reference/access-log.md#secrets). */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Writes events of one target. The message is constant text; what varies goes into the fields. */
+export type Logger = {
+  readonly target: string;
+  error(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  debug(fields: LogFields, message: string): void;
+  trace(fields: LogFields, message: string): void;
+  /** Whether an event of this severity would be written: asks before an expensive field is computed. */
+  isEnabled(level: LogLevel): boolean;
+  /** A logger of another target. The fields are added to each of its events, besides those of this logger. */
+  child(target: string, fields?: LogFields): Logger;
+};
+
+export type LoggingOptions = {
+  readonly directives: LogDirectives;
+  readonly format: LogFormat;
+  readonly sink: LogSink;
+};
+
+/**
+ * Creates the logger of a target. All loggers of a process share one sink. When the sink had to drop lines because its
+ * reader was too slow, the first event after that is preceded by one that says how many.
+ */
+export function createLogger(target: string, { directives, format, sink }: LoggingOptions): Logger {
+  let reportedDrops = 0;
+  const write = (target_: string, { level, time, msg, fields }: BunyanRecord): void => {
+    const dropped = sink.droppedLines();
+    if (dropped > reportedDrops && !sink.isCongested()) {
+      const event = {
+        time: time.getTime(),
+        level: "warn",
+        target: target_,
+        message: "log lines were dropped",
+      } as const;
+      sink.write(formatEvent({ ...event, fields: { dropped_lines: dropped - reportedDrops } }, format));
+      reportedDrops = dropped;
+    }
+    sink.write(
+      formatEvent(
+        { time: time.getTime(), level: levelName(level), target: target_, message: msg, fields },
+        format,
+      ),
+    );
+  };
+  const create = (name: string, bound: LogFields): Logger => {
+    const threshold = thresholdOf(name, directives);
+    const core = bunyan.createLogger({
+      name,
+      streams: [
+        {
+          type: "raw",
+          level: threshold === "off" ? bunyan.FATAL + 1 : threshold,
+          stream: {
+            write: (record: BunyanRecord) => write(name, record),
+          } as unknown as NodeJS.WritableStream,
+        },
+      ],
+    });
+    const emit =
+      (level: LogLevel) =>
+      (fields: LogFields, message: string): void =>
+        core[level]({ fields: { ...bound, ...fields } }, message);
+    return {
+      target: name,
+      error: emit("error"),
+      warn: emit("warn"),
+      info: emit("info"),
+      debug: emit("debug"),
+      trace: emit("trace"),
+      isEnabled: (level) => passes(level, threshold),
+      child: (childTarget, fields = {}) => create(childTarget, { ...bound, ...fields }),
+    };
+  };
+  return create(target, {});
+}
+
+/** A logger that writes nothing, for code that runs without a process around it. */
+export const silentLogger: Logger = {
+  target: "",
+  error: () => {},
+  warn: () => {},
+  info: () => {},
+  debug: () => {},
+  trace: () => {},
+  isEnabled: () => false,
+  child: () => silentLogger,
+};
+
+/** What bunyan hands to a raw stream, as far as it is used here. */
+type BunyanRecord = {
+  readonly level: number;
+  readonly time: Date;
+  readonly msg: string;
+  readonly fields: LogFields;
+};
+
+function levelName(level: number): LogLevel {
+  return logLevels.find((name) => bunyan.resolveLevel(name) === level) ?? "error";
+}
