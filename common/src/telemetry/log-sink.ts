@@ -1,4 +1,4 @@
-import SonicBoom from "sonic-boom";
+import sonicBoom from "sonic-boom";
 
 /** Where finished log lines go. Writing never blocks and never throws. */
 export type LogSink = {
@@ -29,7 +29,7 @@ export function createLogSink({
   readonly fd: number;
   readonly maxBufferedBytes?: number;
 }): LogSink {
-  const stream = new SonicBoom({ fd, sync: false, maxWrite: 64 * 1024 });
+  const stream = new sonicBoom.SonicBoom({ fd, sync: false, maxWrite: 64 * 1024 });
   let waitingBytes = 0;
   let dropped = 0;
   let failed = false;
