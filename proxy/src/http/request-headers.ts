@@ -133,11 +133,12 @@ const connectionOptions = (value: string): string[] =>
     .map((option) => option.trim())
     .filter((option) => option !== "");
 
-function withoutFields(headers: HeaderList, names: readonly string[]): HeaderList {
+function withoutFields(headers: HeaderList, named: readonly string[]): HeaderList {
+  const names = new Set(named);
   const kept: HeaderList = [];
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
-    if (!names.includes(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
+    if (!names.has(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
   }
   return kept;
 }

@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import type { ClientConnection } from "../../src/http/connection.ts";
+import { addForwardingFields, readRequestFields } from "../../src/http/request-headers.ts";
+
+describe("readRequestFields", () => {
+  it("keeps end-to-end fields in order and as spelled", () => {
+    const { headers } = readRequestFields(["Accept", "*/*", "x-a", "1", "X-A", "2"], "1.1");
+    expect(headers).to.deep.equal(["Accept", "*/*", "x-a", "1", "X-A", "2"]);
+  });
+
+  it("removes hop-by-hop and framing fields and what Connection names", () => {
+    const received = ["Host", "a", "Connection", "keep-alive, X-Hop", "X-Hop", "1", "Keep-Alive", "timeout=5"];
+    received.push("Transfer-Encoding", "chunked", "Content-Length", "1", "Trailer", "x", "Proxy-Thing", "1");
+    received.push("Upgrade", "h2c", "HTTP2-Settings", "x", "X-End", "1");
+    expect(readRequestFields(received, "1.1").headers).to.deep.equal(["X-End", "1"]);
+  });
+
+  it("does not let Connection take away credentials or routing", () => {
+    const received = ["Connection", "Authorization, Cookie", "Authorization", "b", "Cookie", "c"];
+    expect(readRequestFields(received, "1.1").headers).to.deep.equal(["Authorization", "b", "Cookie", "c"]);
+  });
+
+  it("removes forwarding fields of the client, underscore spellings too", () => {
+    const names = ["Forwarded", "X-Forwarded-For", "X_Forwarded_For", "x-forwarded-PROTO", "X-Forwarded-Host"];
+    names.push("X-Forwarded-Port", "X-Real-IP", "X_Real-IP", "X-SSL-Client-Cert");
+    const received = names.flatMap((name) => [name, "forged"]);
+    expect(readRequestFields(received, "1.1").headers).to.deep.equal([]);
+  });
+
+  it("passes `TE: trailers` on and nothing else of TE", () => {
+    expect(readRequestFields(["TE", "gzip, trailers"], "2.0").headers).to.deep.equal(["te", "trailers"]);
+    expect(readRequestFields(["TE", "gzip"], "1.1").headers).to.deep.equal([]);
+  });
+
+  it("sees an upgrade only on HTTP/1.1 with the Connection option", () => {
+    const received = ["Connection", "Upgrade", "Upgrade", "WebSocket"];
+    expect(readRequestFields(received, "1.1").upgrade).to.equal("websocket");
+    expect(readRequestFields(received, "1.0").upgrade).to.equal(undefined);
+    expect(readRequestFields(["Upgrade", "websocket"], "1.1").upgrade).to.equal(undefined);
+  });
+
+  it("recognises gRPC and counts its own Via entries", () => {
+    const fields = readRequestFields(["Content-Type", "application/grpc+proto", "Via", "1.1 svc, 1.0 other"], "2.0");
+    expect(fields.grpc).to.equal(true);
+    expect(fields.ownVias).to.equal(1);
+    expect(readRequestFields(["Content-Type", "application/grpc-web"], "1.1").grpc).to.equal(false);
+  });
+});
+
+describe("addForwardingFields", () => {
+  const connection = (over: Partial<ClientConnection>): ClientConnection => ({
+    remoteAddress: "192.0.2.7",
+    remotePort: 5000,
+    proxied: false,
+    tls: undefined,
+    listener: {
+      port: 443,
+      portLabel: "443",
+      publicPort: 443,
+      publicPortLabel: "443",
+      secure: true,
+      draining: false,
+      table: { match: () => undefined },
+    },
+    ...over,
+  });
+
+  it("describes the connection", () => {
+    const headers: string[] = [];
+    addForwardingFields(headers, connection({}), "a.example", {
+      version: "1.1",
+      clientIp: "192.0.2.7",
+      via: true,
+    });
+    expect(headers).to.deep.equal([
+      ...["X-Forwarded-For", "192.0.2.7", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "a.example"],
+      ...["X-Forwarded-Port", "443", "X-Real-IP", "192.0.2.7", "Via", "1.1 svc"],
+    ]);
+  });
+
+  it("adds Forwarded behind the PROXY protocol", () => {
+    const headers: string[] = [];
+    const proxied = connection({ proxied: true, remoteAddress: "2001:db8::1" });
+    addForwardingFields(headers, proxied, "", { version: "1.0", clientIp: "2001:db8::1", via: false });
+    expect(headers.slice(-2)).to.deep.equal(["Forwarded", 'for="[2001:db8::1]:5000";proto=https']);
+    expect(headers).not.to.include("X-Forwarded-Host");
+  });
+});
