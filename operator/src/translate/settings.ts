@@ -1,0 +1,46 @@
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+
+/** A port of a Service, by number or by name. */
+export type ServicePortRef = { readonly number: number } | { readonly name: string };
+
+/**
+ * What the operator of the gateway decides about translation. Pass the same object again as long as nothing in it
+ * changes: what was worked out under it is remembered by its identity.
+ */
+export type TranslateSettings = {
+  /** IngressClasses with this `spec.controller` are ours. */
+  readonly controllerName: string;
+  /** Serve only the Ingresses of this class; undefined: of every class of ours. */
+  readonly ingressClass: string | undefined;
+  /** Serve only Ingresses of these namespaces; an empty list: of all namespaces. */
+  readonly watchNamespaces: readonly string[];
+  /** False leaves every Ingress alone: no listener, no route, no certificate comes from one. */
+  readonly ingressEnabled: boolean;
+  /** Ports that serve Ingresses, without and with TLS; 0: none. */
+  readonly ingressHttpPort: number;
+  readonly ingressHttpsPort: number;
+  /** The ports that clients see for them, used in `Location` and `X-Forwarded-Port`. */
+  readonly ingressHttpPublicPort: number;
+  readonly ingressHttpsPublicPort: number;
+  /** Answers what no Ingress matches. */
+  readonly ingressDefaultBackend: (NamespacedName & { readonly port: ServicePortRef }) | undefined;
+  /** Secret with the certificate for server names that no Ingress covers. */
+  readonly defaultTlsSecret: NamespacedName | undefined;
+  /** Whether Services of type ExternalName and EndpointSlices of host names may be backends. */
+  readonly allowExternalName: boolean;
+};
+
+/** The settings of a gateway that was told nothing, see docs/reference/settings.md. */
+export const defaultTranslateSettings: TranslateSettings = {
+  controllerName: "svc-labs.dev/gateway-controller",
+  ingressClass: undefined,
+  watchNamespaces: [],
+  ingressEnabled: true,
+  ingressHttpPort: 80,
+  ingressHttpsPort: 443,
+  ingressHttpPublicPort: 80,
+  ingressHttpsPublicPort: 443,
+  ingressDefaultBackend: undefined,
+  defaultTlsSecret: undefined,
+  allowExternalName: false,
+};

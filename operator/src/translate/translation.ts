@@ -1,0 +1,83 @@
+/** What a translation gives: the snapshot, and everything worth telling people about the way to it. */
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
+import type { ObjectRef } from "../api/object.ts";
+import type { ObjectOf } from "../api/kinds.ts";
+
+/**
+ * A finding about one object. `error`: a part of it is not served as written. `warning`: it is served, but probably
+ * not as meant, or not for long. `info`: worth knowing when one wonders.
+ */
+export type Diagnostic = {
+  readonly object: ObjectRef;
+  readonly severity: "error" | "warning" | "info";
+  /** Constant name of the finding, such as `ServiceNotFound`. See docs/routing.md. */
+  readonly reason: string;
+  /** Path of the field that the finding is about, such as `spec.rules[0].host`. */
+  readonly field?: string;
+  /** One sentence for the person who wrote the object. Never holds secret material. */
+  readonly message: string;
+};
+
+/** A Kubernetes Event that the current state of the world calls for. See docs/reference/events.md. */
+export type DesiredEvent = {
+  readonly object: ObjectRef;
+  readonly type: "Normal" | "Warning";
+  readonly reason: "RouteConflict" | "InvalidAnnotation";
+  readonly message: string;
+};
+
+/** A route that is not served because an older object claims the same host and path. See docs/routing.md. */
+export type Conflict = {
+  readonly group: RouteGroup;
+  /** The ports on which the host is served. */
+  readonly ports: readonly number[];
+  readonly host: HostPattern;
+  readonly path: PathMatch;
+  readonly loser: ObjectRef;
+  readonly winner: ObjectRef;
+  /** `namespace/name` of the Services that the losing route names, comma-joined; empty when there is none. */
+  readonly rejectedServices: string;
+};
+
+/** The routes of one host as they are served, the same on each of `ports`. */
+export type ServedHost = {
+  readonly group: RouteGroup;
+  readonly ports: readonly number[];
+  readonly host: HostPattern;
+  readonly value: HostRoutes;
+};
+
+/** The snapshot before encoding, for those who explain, list or count what is served. */
+export type Routing = {
+  readonly hosts: readonly ServedHost[];
+  /** Endpoint sets by the name that backends refer to: `namespace/service/port`. */
+  readonly endpoints: ReadonlyMap<string, EndpointSet>;
+  /** Certificates by port. */
+  readonly tls: ReadonlyMap<number, TlsPort>;
+};
+
+export type Translation = {
+  /** The resources of each scope; `shared` is what the shared proxies (or the standalone proxy) serve. */
+  readonly scopes: { readonly shared: readonly Resource[] };
+  readonly routing: Routing;
+  readonly conflicts: readonly Conflict[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly events: readonly DesiredEvent[];
+  /** The Ingresses that are ours to serve. */
+  readonly ingresses: readonly ObjectOf<"Ingress">[];
+};
+
+/** Nothing to serve and nothing to say. */
+export const emptyTranslation: Translation = {
+  scopes: { shared: [] },
+  routing: { hosts: [], endpoints: new Map(), tls: new Map() },
+  conflicts: [],
+  diagnostics: [],
+  events: [],
+  ingresses: [],
+};
