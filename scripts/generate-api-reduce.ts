@@ -105,15 +105,22 @@ export function reduceStructural(schema: PublishedSchema): Schema {
   const listType = schema["x-kubernetes-list-type"];
   if (listType === "map" || listType === "set") result["x-kubernetes-list-type"] = listType;
   const rules = schema["x-kubernetes-validations"] as readonly Record<string, unknown>[] | undefined;
-  if (rules) {
-    result["x-kubernetes-validations"] = rules.map(({ rule, message, messageExpression, fieldPath }) => ({
-      rule,
-      ...(message === undefined ? {} : { message }),
-      ...(messageExpression === undefined ? {} : { messageExpression }),
-      ...(fieldPath === undefined ? {} : { fieldPath }),
-    }));
-  }
+  if (rules) result["x-kubernetes-validations"] = rules.map(reduceRule);
   return result as Schema;
+}
+
+function reduceRule({
+  rule,
+  message,
+  messageExpression,
+  fieldPath,
+}: Record<string, unknown>): Record<string, unknown> {
+  if (messageExpression !== undefined || fieldPath !== undefined) {
+    throw new Error(
+      `a rule uses messageExpression or fieldPath, which the validator does not know: ${String(rule)}`,
+    );
+  }
+  return message === undefined ? { rule } : { rule, message };
 }
 
 /** The definition of a CRD's kind. Served versions are accepted, the newest stable one first. */

@@ -35,12 +35,7 @@ export type Schema = {
 };
 
 /** One CEL rule; `self` is the value at the rule's place, `oldSelf` its value before an update. */
-export type ValidationRule = {
-  readonly rule: string;
-  readonly message?: string;
-  readonly messageExpression?: string;
-  readonly fieldPath?: string;
-};
+export type ValidationRule = { readonly rule: string; readonly message?: string };
 
 /** One file of schemas/: a kind, the versions under which it is read (preferred first) and the preferred schema. */
 export type KindDefinition = {

@@ -6,6 +6,7 @@ import { checkCoreKind } from "./validation/core.ts";
 import { checkMetadata } from "./validation/metadata.ts";
 import type { SchemaProblem } from "./validation/problem.ts";
 import { createFindings, describeValue, isRecord } from "./validation/problem.ts";
+import { type CheckRules, compileRules } from "./validation/rules.ts";
 import { compileWalk, type Walk } from "./validation/walk.ts";
 
 export type { SchemaProblem } from "./validation/problem.ts";
@@ -52,8 +53,10 @@ function validateKind(
     { namespaced: definitionOf(kind).namespaced, nameIsLabel },
     findings,
   );
-  const fields = walkOf(kind)(body, findings) as object;
+  const { walk, checkRules } = checksOf(kind);
+  const fields = walk(body, findings) as object;
   const { errors, warnings } = findings;
+  if (errors.length === 0) checkRules?.(fields, findings);
   // The walk has just established the type that the schema stands for.
   const object = { apiVersion, kind, metadata: checkedMetadata, ...fields } as unknown as KnownObject;
   const complete = errors.length > 0 ? object : checkCoreKind(object, findings);
@@ -67,19 +70,22 @@ function refuseKind(apiVersion: string, kind: string): Result<never, InvalidObje
   if (sameKind === undefined) return fail({ reason: "unknown-kind", apiVersion, kind });
   return invalid(
     "apiVersion",
-    `must be ${apiVersionOf(sameKind)} for a ${kind}, found ${describeValue(apiVersion)}`,
+    `must be ${apiVersionOf(sameKind)} for kind ${kind}, found ${describeValue(apiVersion)}`,
   );
 }
 
 const invalid = (path: string, message: string): Result<never, InvalidObject> =>
   fail({ reason: "invalid", problems: [{ path, message }] });
 
-const walks = new Map<KindName, Walk>();
+type Checks = { readonly walk: Walk; readonly checkRules: CheckRules | undefined };
 
-function walkOf(kind: KindName): Walk {
-  const known = walks.get(kind);
+const compiled = new Map<KindName, Checks>();
+
+function checksOf(kind: KindName): Checks {
+  const known = compiled.get(kind);
   if (known !== undefined) return known;
-  const walk = compileWalk(definitionOf(kind).schema);
-  walks.set(kind, walk);
-  return walk;
+  const { schema } = definitionOf(kind);
+  const checks = { walk: compileWalk(schema), checkRules: compileRules(schema) };
+  compiled.set(kind, checks);
+  return checks;
 }

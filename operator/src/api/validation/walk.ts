@@ -99,7 +99,8 @@ function checkAll(constraints: readonly Constraint[], value: unknown, findings: 
   for (const constraint of constraints) {
     const expected = constraint(value);
     if (expected === undefined) continue;
-    reportError(findings, `must ${expected}, found ${describeValue(value)}`);
+    const found = typeof value === "object" ? "" : `, found ${describeValue(value)}`;
+    reportError(findings, `must ${expected}${found}`);
     return;
   }
 }
