@@ -1,0 +1,286 @@
+import { counter, gauge, histogram } from "./metric-declaration.ts";
+
+/** A label whose values come from configuration or traffic. */
+const open: readonly string[] = [];
+
+const listener = { listener: open };
+const listenerRoute = { listener: open, route: open };
+
+const requestBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const connectionBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const drainBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
+const controlBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Metrics of every proxy, shared, dedicated and standalone. */
+export const proxyMetrics = {
+  requests: counter("svc_proxy_requests_total", "Requests answered.", {
+    ...listenerRoute,
+    method: open,
+    status_code: open,
+  }),
+  requestDuration: histogram(
+    "svc_proxy_request_duration_seconds",
+    "Time from the head of a request to the end of its response.",
+    requestBuckets,
+    listenerRoute,
+  ),
+  upstreamErrors: counter(
+    "svc_proxy_upstream_errors_total",
+    "Requests that failed at their upstream, by cause.",
+    {
+      ...listenerRoute,
+      upstream: open,
+      error_type: ["connect", "timeout", "refused", "tls", "5xx", "other"],
+    },
+  ),
+  upstreamRetries: counter(
+    "svc_proxy_upstream_retries_total",
+    "Retry attempts, by the condition that caused them; the final failing attempt is not counted.",
+    {
+      ...listenerRoute,
+      upstream: open,
+      condition: ["connect-failure", "timeout", "5xx", "http-code", "grpc-code"],
+    },
+  ),
+  upstreamConnections: counter(
+    "svc_proxy_upstream_connections_total",
+    "Upstream connections used by requests: opened for the request, or taken from the idle pool.",
+    { state: ["new", "reused"] },
+  ),
+  mirrorRequests: counter("svc_proxy_mirror_requests_total", "Mirror requests attempted.", {
+    route: open,
+    upstream: open,
+  }),
+  activeUpstreams: gauge(
+    "svc_proxy_active_upstreams",
+    "Usable endpoints of a Service, as namespace/service.",
+    { upstream: open },
+    "max",
+  ),
+  routingTableHosts: gauge("svc_proxy_routing_table_hosts", "Host names in the routing table.", {}, "max"),
+  routingTableRoutes: gauge(
+    "svc_proxy_routing_table_routes",
+    "Routes in the routing table, by the API that defines them.",
+    { kind: ["ingress", "gateway"] },
+    "max",
+  ),
+  routingTableRebuilds: counter(
+    "svc_proxy_routing_table_rebuilds_total",
+    "Routing tables built from a snapshot.",
+    { result: ["ok", "error"] },
+    "max",
+  ),
+  routingTableRebuildDuration: histogram(
+    "svc_proxy_routing_table_rebuild_duration_seconds",
+    "Time to build a routing table from a snapshot.",
+    controlBuckets,
+    {},
+    "max",
+  ),
+  tlsCertsLoaded: gauge(
+    "svc_proxy_tls_certs_loaded",
+    "TLS certificates by the way they are selected.",
+    { bucket: ["exact", "wildcard", "default"] },
+    "max",
+  ),
+  tlsCertExpiry: gauge(
+    "svc_proxy_tls_cert_expiry_seconds",
+    "Seconds until a certificate expires, negative once it has; sni is a host, *.x, or * for the default.",
+    { sni: open },
+    "min",
+  ),
+  tlsHandshakes: counter("svc_proxy_tls_handshakes_total", "TLS handshakes with clients.", {
+    result: ["ok", "fail"],
+    version: ["TLSv1.2", "TLSv1.3", "unknown"],
+  }),
+  connectionsActive: gauge("svc_proxy_connections_active", "Open client connections.", listener),
+  connections: counter("svc_proxy_connections_total", "Client connections accepted.", listener),
+  connectionDuration: histogram(
+    "svc_proxy_connection_duration_seconds",
+    "Lifetime of client connections.",
+    connectionBuckets,
+    listener,
+  ),
+  listenersActive: gauge(
+    "svc_proxy_listeners_active",
+    "Listeners that accept connections, or that drain after their removal.",
+    { state: ["serving", "draining"] },
+    "max",
+  ),
+  listenerLifecycle: counter(
+    "svc_proxy_listener_lifecycle_total",
+    "Changes of listeners. bind_failed counts sockets that could not be bound: their port serves nothing.",
+    { event: ["added", "removed", "drain_completed", "drain_exceeded", "bind_failed"] },
+    "max",
+  ),
+  listenerDrainDuration: histogram(
+    "svc_proxy_listener_drain_duration_seconds",
+    "Time from the removal of a listener to the end of its last connection.",
+    drainBuckets,
+    {},
+    "max",
+  ),
+  requestsForceClosed: counter(
+    "svc_proxy_requests_force_closed_total",
+    "Requests cut off when their time to drain was over.",
+    {
+      reason: ["drain_exceeded", "shutdown"],
+    },
+  ),
+  limitsReached: counter(
+    "svc_proxy_limits_reached_total",
+    "Connections and requests that were refused or ended because they reached a limit of the proxy.",
+    { limit: open },
+  ),
+  circuitBreakerState: gauge(
+    "svc_proxy_circuit_breaker_state",
+    "State of the circuit breaker of an endpoint (ip:port): 0 closed, 1 open, 2 half open.",
+    { route: open, upstream: open },
+    "max",
+  ),
+  circuitBreakerRejected: counter(
+    "svc_proxy_circuit_breaker_rejected_total",
+    "Picks that passed over an endpoint (ip:port) because its circuit breaker was open.",
+    { route: open, upstream: open },
+  ),
+  circuitBreakerTransitions: counter(
+    "svc_proxy_circuit_breaker_transitions_total",
+    "State changes of the circuit breaker of an endpoint (ip:port).",
+    { route: open, upstream: open, to: ["closed", "open", "half_open"] },
+  ),
+  udpSessionsActive: gauge("svc_proxy_udp_sessions_active", "Open UDP sessions.", listener),
+  udpSessions: counter("svc_proxy_udp_sessions_total", "UDP sessions opened.", listener),
+  udpDatagramsDropped: counter("svc_proxy_udp_datagrams_dropped_total", "UDP datagrams dropped, by reason.", {
+    listener: open,
+    reason: open,
+  }),
+  logLinesDropped: counter(
+    "svc_proxy_log_lines_dropped_total",
+    "Log lines dropped because the reader of the log was too slow.",
+  ),
+} as const;
+
+/** Metrics of the controller. */
+export const controllerMetrics = {
+  leader: gauge("svc_controller_leader", "1 while this replica holds the lease."),
+  leaderTransitions: counter(
+    "svc_controller_leader_transitions_total",
+    "Times this replica gained or lost the lease.",
+  ),
+  reconciles: counter("svc_controller_reconcile_total", "Reconciliations.", {
+    controller: open,
+    result: ["ok", "error"],
+  }),
+  reconcileDuration: histogram(
+    "svc_controller_reconcile_duration_seconds",
+    "Time of a reconciliation.",
+    controlBuckets,
+    { controller: open },
+  ),
+  reconcileErrors: counter("svc_controller_reconcile_errors_total", "Reconciliations that failed.", {
+    controller: open,
+  }),
+  statusPatches: counter("svc_controller_status_patch_total", "Status updates sent to the API server.", {
+    kind: open,
+    result: ["ok", "error", "conflict"],
+  }),
+  statusPatchDuration: histogram(
+    "svc_controller_status_patch_duration_seconds",
+    "Time of a status update.",
+    controlBuckets,
+    { kind: open },
+  ),
+  watchEvents: counter("svc_controller_watch_events_total", "Events received from watches.", {
+    kind: open,
+    event: ["init_done", "apply", "delete", "restart"],
+  }),
+  watchErrors: counter("svc_controller_watch_errors_total", "Watches that failed.", { kind: open }),
+  routingTableHosts: gauge(
+    "svc_controller_routing_table_hosts",
+    "Host names in the routing table; a lasting difference to the proxies' value means that they hold an old one.",
+  ),
+  routingTableRoutes: gauge(
+    "svc_controller_routing_table_routes",
+    "Routes in the routing table, by the API that defines them.",
+    {
+      kind: ["ingress", "gateway"],
+    },
+  ),
+  routingTableRebuilds: counter("svc_controller_routing_table_rebuilds_total", "Routing tables built.", {
+    result: ["ok", "error"],
+  }),
+  routingTableRebuildDuration: histogram(
+    "svc_controller_routing_table_rebuild_duration_seconds",
+    "Time to build a routing table.",
+    controlBuckets,
+  ),
+  tlsCertsLoaded: gauge("svc_controller_tls_certs_loaded", "TLS certificates by the way they are selected.", {
+    bucket: ["exact", "wildcard", "default"],
+  }),
+} as const;
+
+/** Metrics of the discovery server, on the controller. */
+export const discoveryServerMetrics = {
+  connectedProxies: gauge(
+    "svc_discovery_connected_proxies",
+    "Open proxy streams; 0 means that no proxy receives updates.",
+  ),
+  streams: counter(
+    "svc_discovery_streams_total",
+    "Streams asked for. Rejected are wrong wire versions, malformed scopes, and identities without a right to the scope.",
+    { result: ["accepted", "rejected"] },
+  ),
+  acks: counter("svc_discovery_acks_total", "Snapshots acknowledged by proxies."),
+  bootstraps: counter(
+    "svc_discovery_bootstrap_total",
+    "Requests for a workload identity; reason is ok when accepted.",
+    {
+      result: ["accepted", "rejected"],
+      reason: [
+        "ok",
+        "wire_version",
+        "sa_token",
+        "token_review_error",
+        "invalid_principal",
+        "ca_not_ready",
+        "malformed_csr",
+        "signing_error",
+        "internal",
+      ],
+    },
+  ),
+  svidsIssued: counter("svc_discovery_svid_issued_total", "Workload identity certificates signed."),
+  snapshotMessages: counter("svc_discovery_snapshot_messages_total", "Snapshot messages sent to proxies.", {
+    kind: ["full", "delta"],
+  }),
+} as const;
+
+/** Metrics of the discovery client, on each proxy. */
+export const discoveryClientMetrics = {
+  reconnects: counter(
+    "svc_discovery_client_reconnects_total",
+    "Attempts to reconnect; the first connect is not counted.",
+  ),
+  state: gauge("svc_discovery_client_state", "0 pending, 1 ready, 2 degraded."),
+  bootstraps: counter(
+    "svc_discovery_client_bootstrap_total",
+    "Attempts to obtain or renew the workload identity.",
+    {
+      result: ["success", "failure"],
+    },
+  ),
+  svidExpiry: gauge(
+    "svc_discovery_client_svid_expiry_seconds",
+    "Seconds until the workload identity certificate expires.",
+  ),
+  snapshots: counter("svc_discovery_client_snapshots_total", "Snapshot messages received.", {
+    kind: ["full", "delta"],
+    result: ["ok", "nack"],
+  }),
+} as const;
+
+/** The registered method names (RFC 9110 section 16.1.1); any other method is counted as `OTHER`. */
+export const registeredMethods: readonly string[] =
+  `ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR
+  MKCOL MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH
+  TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL`.split(/\s+/);

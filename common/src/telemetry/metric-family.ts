@@ -1,0 +1,173 @@
+import type {
+  CounterDeclaration,
+  GaugeDeclaration,
+  HistogramDeclaration,
+  MetricDeclaration,
+  MetricMerge,
+} from "./metric-declaration.ts";
+
+/** One counter series. Keep it where it is used: `inc` on a kept series is one addition. */
+export class Counter {
+  value = 0;
+
+  inc(by: number = 1): void {
+    this.value += by;
+  }
+}
+
+/** One gauge series. */
+export class Gauge {
+  value = 0;
+
+  set(value: number): void {
+    this.value = value;
+  }
+
+  inc(by: number = 1): void {
+    this.value += by;
+  }
+
+  dec(by: number = 1): void {
+    this.value -= by;
+  }
+}
+
+/** One histogram series: counts per bucket (not cumulative, the last one is +Inf) and the sum. */
+export class Histogram {
+  readonly counts: Float64Array;
+  sum = 0;
+  private readonly bounds: Float64Array;
+
+  constructor(bounds: Float64Array) {
+    this.bounds = bounds;
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    const { bounds, counts } = this;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket += 1;
+    counts[bucket] = (counts[bucket] as number) + 1;
+    this.sum += value;
+  }
+}
+
+/** Label values of one series. */
+export type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
+
+/** All series of one metric. */
+export type MetricFamily<Series, Label extends string = string> = {
+  readonly declaration: MetricDeclaration<Label>;
+  /** The series with these label values, created on first use and the same object from then on. */
+  with(labels: LabelValues<Label>): Series;
+  /** Drops the series whose label values match. Who still holds one counts into nothing. */
+  remove(matches: (labels: LabelValues<Label>) => boolean): void;
+  /** The present values in the form in which prom-client writes and merges them. */
+  collect(labelForm: "shared" | "complete"): MetricSnapshot;
+};
+
+/** The values of one metric at one moment, as plain data. */
+export type MetricSnapshot = {
+  readonly name: string;
+  readonly help: string;
+  readonly type: MetricDeclaration["type"];
+  readonly aggregator: MetricMerge;
+  readonly values: readonly MetricValue[];
+};
+
+/** One line of the exposition. `sharedLabels` is a label set that prom-client formats once and remembers. */
+export type MetricValue = {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly metricName: string;
+  readonly sharedLabels?: Readonly<Record<string, string>>;
+};
+
+export type CounterFamily<Label extends string> = MetricFamily<Counter, Label>;
+export type GaugeFamily<Label extends string> = MetricFamily<Gauge, Label>;
+export type HistogramFamily<Label extends string> = MetricFamily<Histogram, Label>;
+
+export const counterFamily = <Label extends string>(
+  declaration: CounterDeclaration<Label>,
+): CounterFamily<Label> => createFamily(declaration, () => new Counter(), singleValue);
+
+export const gaugeFamily = <Label extends string>(declaration: GaugeDeclaration<Label>): GaugeFamily<Label> =>
+  createFamily(declaration, () => new Gauge(), singleValue);
+
+export function histogramFamily<Label extends string>(
+  declaration: HistogramDeclaration<Label>,
+): HistogramFamily<Label> {
+  const bounds = Float64Array.from(declaration.buckets);
+  const bucketLabels = [...declaration.buckets.map((bound) => ({ le: String(bound) })), { le: "+Inf" }];
+  return createFamily(
+    declaration,
+    () => new Histogram(bounds),
+    (histogram, write) => {
+      let count = 0;
+      for (const [index, le] of bucketLabels.entries()) {
+        count += histogram.counts[index] ?? 0;
+        write(count, "_bucket", le);
+      }
+      write(histogram.sum, "_sum");
+      write(count, "_count");
+    },
+  );
+}
+
+type WriteValue = (value: number, suffix?: string, extraLabels?: Readonly<Record<string, string>>) => void;
+
+const singleValue = (series: { readonly value: number }, write: WriteValue): void => write(series.value);
+
+function createFamily<Series, Label extends string>(
+  declaration: MetricDeclaration<Label>,
+  create: () => Series,
+  writeSeries: (series: Series, write: WriteValue) => void,
+): MetricFamily<Series, Label> {
+  const { name, help, type, merge } = declaration;
+  const labelNames = Object.keys(declaration.labels) as Label[];
+  const all = new Map<string, { readonly labels: LabelValues<Label>; readonly series: Series }>();
+  const family: MetricFamily<Series, Label> = {
+    declaration,
+    with(labels) {
+      let key = "";
+      for (const label of labelNames) key += `${labels[label]}\u0000`;
+      const known = all.get(key);
+      if (known !== undefined) return known.series;
+      const series = create();
+      const own = Object.fromEntries(labelNames.map((label) => [label, labels[label]])) as LabelValues<Label>;
+      all.set(key, { labels: own, series });
+      return series;
+    },
+    remove(matches) {
+      for (const [key, { labels }] of all) if (matches(labels)) all.delete(key);
+    },
+    collect(labelForm) {
+      const values: MetricValue[] = [];
+      for (const { labels, series } of all.values()) {
+        writeSeries(series, (value, suffix = "", extraLabels = {}) => {
+          values.push({
+            value,
+            labels: labelForm === "shared" ? extraLabels : { ...labels, ...extraLabels },
+            metricName: name + suffix,
+            ...(labelForm === "shared" && { sharedLabels: labels }),
+          });
+        });
+      }
+      return { name, help, type, values, aggregator: merge };
+    },
+  };
+  for (const labels of knownLabelSets(declaration)) family.with(labels);
+  return family;
+}
+
+/**
+ * The series that exist from the start, at zero, so that a rate can be computed from the first event on: the one of a
+ * metric without labels, and those of a single label whose values are declared.
+ */
+function knownLabelSets<Label extends string>({
+  labels,
+}: MetricDeclaration<Label>): readonly LabelValues<Label>[] {
+  const [label, ...others] = Object.keys(labels) as Label[];
+  if (label === undefined) return [{} as LabelValues<Label>];
+  return others.length > 0 ? [] : labels[label].map((value) => ({ [label]: value }) as LabelValues<Label>);
+}

@@ -1,0 +1,128 @@
+import { Counter, type Histogram } from "@svc-gateway/common/telemetry/metric-family.ts";
+import { proxyMetrics, registeredMethods } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import {
+  createMetricSet,
+  exportMetrics,
+  exposeMetrics,
+  type Exposition,
+  type MetricExport,
+  type MetricSet,
+} from "@svc-gateway/common/telemetry/metric-set.ts";
+
+/** Counts the requests of one (listener, route): created once when a route is compiled, then one addition per event. */
+export type RequestMetrics = {
+  /** Counts one answered request. Unregistered method names are counted as `OTHER`. */
+  count(method: string, status: number): void;
+  /** Records the duration of one request in seconds. */
+  observe(seconds: number): void;
+};
+
+/** The metrics of one worker of a proxy (docs/reference/metrics.md). */
+export type ProxyMetrics = MetricSet<typeof proxyMetrics> & {
+  /**
+   * The request metrics of a listener port and a route id; the same object for the same pair, so counts carry over
+   * from one routing table to the next. The route id is empty for requests without a route.
+   */
+  requestMetrics(listener: string, route: string): RequestMetrics;
+  /** Drops all series of routes that left the routing table. */
+  forgetRoutes(routeIds: ReadonlySet<string>): void;
+  /** All values as plain data, to be merged with those of other workers. */
+  export(): MetricExport;
+  /** All values in the Prometheus text format. */
+  expose(): Promise<Exposition>;
+};
+
+/** Creates the metrics of one worker; nothing is shared with other calls. */
+export function createProxyMetrics(): ProxyMetrics {
+  const set = createMetricSet(proxyMetrics);
+  const byListener = new Map<string, Map<string, RouteCounters>>();
+  return {
+    ...set,
+    requestMetrics(listener, route) {
+      let routes = byListener.get(listener);
+      if (routes === undefined) byListener.set(listener, (routes = new Map()));
+      let counters = routes.get(route);
+      if (counters === undefined) routes.set(route, (counters = new RouteCounters(set, listener, route)));
+      return counters;
+    },
+    forgetRoutes(routeIds) {
+      for (const routes of byListener.values()) {
+        for (const routeId of routeIds) {
+          routes.get(routeId)?.detach();
+          routes.delete(routeId);
+        }
+      }
+      for (const family of routeFamilies(set)) family.remove(({ route }) => routeIds.has(route));
+    },
+    export: () => exportMetrics(set),
+    expose: () => exposeMetrics(set),
+  };
+}
+
+/**
+ * How many pairs of method and status one (listener, route) shows. Methods and statuses come from clients and
+ * upstreams; what is beyond the bound is counted under the method `OTHER`.
+ */
+const maxPairs = 256;
+
+const methodIndexes: ReadonlyMap<string, number> = new Map(
+  registeredMethods.map((method, index) => [method, index + 1]),
+);
+
+/** The series of one (listener, route), found by a small number made of method and status. */
+class RouteCounters implements RequestMetrics {
+  private set: MetricSet<typeof proxyMetrics> | undefined;
+  private readonly listener: string;
+  private readonly route: string;
+  private readonly byPair = new Map<number, Counter>();
+  private duration: Histogram | undefined;
+  private lastPair = -1;
+  private lastCounter: Counter | undefined;
+
+  constructor(set: MetricSet<typeof proxyMetrics>, listener: string, route: string) {
+    this.set = set;
+    this.listener = listener;
+    this.route = route;
+  }
+
+  count(method: string, status: number): void {
+    const pair = (methodIndexes.get(method) ?? 0) * 1000 + status;
+    if (pair !== this.lastPair || this.lastCounter === undefined) {
+      this.lastCounter = this.byPair.get(pair) ?? this.addPair(pair, status);
+      this.lastPair = pair;
+    }
+    this.lastCounter.value += 1;
+  }
+
+  observe(seconds: number): void {
+    this.duration ??= this.set?.requestDuration.with({ listener: this.listener, route: this.route });
+    this.duration?.observe(seconds);
+  }
+
+  /** The route is gone: requests that still run must not bring its series back. */
+  detach(): void {
+    this.set = undefined;
+  }
+
+  private addPair(pair: number, status: number): Counter {
+    if (this.set === undefined) return new Counter();
+    const index = this.byPair.size < maxPairs ? Math.floor(pair / 1000) : 0;
+    const counter = this.set.requests.with({
+      listener: this.listener,
+      route: this.route,
+      method: registeredMethods[index - 1] ?? "OTHER",
+      status_code: String(status),
+    });
+    if (this.byPair.size < maxPairs) this.byPair.set(pair, counter);
+    return counter;
+  }
+}
+
+type RouteFamily = { remove(matches: (labels: { readonly route: string }) => boolean): void };
+
+/** The families that have a `route` label. */
+function routeFamilies(set: MetricSet<typeof proxyMetrics>): readonly RouteFamily[] {
+  return Object.values(set).filter(
+    ({ declaration }) => "route" in declaration.labels,
+  ) as unknown as RouteFamily[];
+}
