@@ -1,0 +1,58 @@
+/**
+ * Generates `proto/src/generated/` from `proto/*.proto`: buf with protoc-gen-ts, then tsc, because the generated
+ * TypeScript does not pass this project's compiler options. `--check` compares instead of writing.
+ */
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+const output = join(root, "proto/src/generated");
+const bin = (name: string): string => join(root, "node_modules/.bin", name);
+
+function run(command: string, args: readonly string[], cwd: string): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${command} failed:\n${stdout}${stderr}`);
+}
+
+/** Returns file names and contents of the generated module. */
+function generate(): ReadonlyMap<string, string> {
+  mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
+  const folder = mkdtempSync(join(root, "node_modules/.cache/proto-"));
+  try {
+    cpSync(join(root, "proto/discovery.proto"), join(folder, "discovery.proto"));
+    cpSync(join(root, "proto/buf.yaml"), join(folder, "buf.yaml"));
+    const plugin = { local: bin("protoc-gen-ts"), out: "ts", opt: ["no_namespace"] };
+    writeFileSync(
+      join(folder, "buf.gen.yaml"),
+      JSON.stringify({ version: "v2", plugins: [plugin] }),
+    );
+    run(bin("buf"), ["generate"], folder);
+    const source = join(folder, "ts/discovery.ts");
+    // google-protobuf is CommonJS: its names are only visible on the default import.
+    const text = readFileSync(source, "utf8").replace("import * as pb_1 from", "import pb_1 from");
+    writeFileSync(source, text);
+    const options = ["--module", "nodenext", "--target", "es2024", "--declaration", "--skipLibCheck"];
+    const types = ["--esModuleInterop", "--types", "node", "--outDir", "js", "--strict", "false", "--ignoreConfig"];
+    writeFileSync(join(folder, "ts/package.json"), '{"type":"module"}');
+    run(bin("tsc"), [...options, ...types, source], folder);
+    const files = readdirSync(join(folder, "js")).filter((name) => name !== "package.json");
+    return new Map(files.map((name) => [name, readFileSync(join(folder, "js", name), "utf8")]));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function check(files: ReadonlyMap<string, string>): number {
+  const stale = [...files].filter(([name, text]) => readFileSync(join(output, name), "utf8") !== text);
+  for (const [name] of stale) process.stderr.write(`proto/src/generated/${name} is stale: run make generate\n`);
+  return stale.length === 0 ? 0 : 1;
+}
+
+const files = generate();
+if (process.argv.includes("--check")) {
+  process.exitCode = check(files);
+} else {
+  mkdirSync(output, { recursive: true });
+  for (const [name, text] of files) writeFileSync(join(output, name), text);
+}
