@@ -148,7 +148,7 @@ export function inlineReferences(
     const name = target.slice(target.lastIndexOf("/") + 1);
     const found = named[name];
     if (found === undefined) throw new Error(`unknown reference ${target}`);
-    if (name.endsWith(".IntOrString")) return { "x-kubernetes-int-or-string": true };
+    if (name.endsWith(".IntOrString")) return { "x-kubernetes-int-or-string": true, format: "int32" };
     if (name.endsWith(".Time")) return { type: "string", format: "date-time" };
     if (name.endsWith(".ObjectMeta")) return { type: "object" };
     return { title: name.slice(name.lastIndexOf(".") + 1), ...inlineReferences(found, named) };

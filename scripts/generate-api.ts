@@ -2,20 +2,21 @@
  * Makes the typed API of the operator from schemas.
  *
  *   scripts/node scripts/generate-api.ts            from crds/ and operator/src/api/schemas/, writes
- *                                                   schemas/ and generated/ of our kinds and the types of all kinds
+ *                                                   schemas/ of our kinds, generated/ of all kinds and the reference
  *   scripts/node scripts/generate-api.ts --check    the same without writing; exit 1 when a committed file differs
  *   scripts/node scripts/generate-api.ts --fetch    first reads the schemas of Gateway API and Kubernetes again, from
  *                                                   the Go modules named in generate-api-fetch.ts (Go and network)
  *
  * Everything it writes is committed, so that a build needs none of this.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { format } from "prettier";
 import { parse } from "yaml";
 import type { KindDefinition } from "../operator/src/api/schema.ts";
-import { fetchDefinitions } from "./generate-api-fetch.ts";
+import { docsOf } from "./generate-api-docs.ts";
+import { fetchDefinitions, gatewayApiVersion, kubernetesVersion } from "./generate-api-fetch.ts";
 import type { Crd, PublishedSchema } from "./generate-api-reduce.ts";
 import { definitionOfCrd } from "./generate-api-reduce.ts";
 import { indexOf, typesOf } from "./generate-api-types.ts";
@@ -24,6 +25,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const crdFolder = join(root, "crds");
 const schemaFolder = "operator/src/api/schemas";
 const typeFolder = "operator/src/api/generated";
+const reference = "docs/reference/api.md";
 
 const ownCrds: readonly Crd[] = readdirSync(crdFolder)
   .filter((file) => file.endsWith(".yaml"))
@@ -66,18 +68,23 @@ async function outputs(others: readonly KindDefinition[]): Promise<ReadonlyMap<s
     files.set(`${schemaFolder}/${name}.json`, `${JSON.stringify(definition)}\n`);
     files.set(`${typeFolder}/${name}.ts`, await pretty(typesOf(definition, describe)));
   }
-  files.set(`${typeFolder}/index.ts`, await pretty(indexOf(all.map(({ definition }) => definition))));
+  const definitions = all.map(({ definition }) => definition);
+  const versions = { gatewayApi: gatewayApiVersion, kubernetes: kubernetesVersion };
+  files.set(`${typeFolder}/index.ts`, await pretty(indexOf(definitions)));
+  files.set(reference, await pretty(docsOf(ownCrds, definitions, versions), "markdown"));
   return files;
 }
 
-const pretty = (text: string): Promise<string> => format(text, { parser: "typescript", printWidth: 110 });
+const pretty = (text: string, parser = "typescript"): Promise<string> =>
+  format(text, { parser, printWidth: 110 });
 
 function write(files: ReadonlyMap<string, string>): void {
-  for (const folder of [schemaFolder, typeFolder]) {
+  for (const folder of [schemaFolder, typeFolder])
     rmSync(join(root, folder), { recursive: true, force: true });
-    mkdirSync(join(root, folder), { recursive: true });
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
   }
-  for (const [path, text] of files) writeFileSync(join(root, path), text);
 }
 
 /** Paths whose committed text differs from what would be written, and files nobody generates any more. */
@@ -86,7 +93,7 @@ function differences(files: ReadonlyMap<string, string>): readonly string[] {
     readdirSync(join(root, folder)).map((file) => `${folder}/${file}`),
   );
   return [...new Set([...files.keys(), ...present])].filter(
-    (path) => !present.includes(path) || files.get(path) !== readFileSync(join(root, path), "utf8"),
+    (path) => !existsSync(join(root, path)) || files.get(path) !== readFileSync(join(root, path), "utf8"),
   );
 }
 

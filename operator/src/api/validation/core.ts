@@ -195,7 +195,13 @@ function checkService({ spec }: Service, report: Report): void {
     report(["spec", "ports"], "is required unless the Service is headless or of type ExternalName");
   }
   const names = new Set<string>();
-  for (const [index, { name = "" }] of ports.entries()) {
+  for (const [index, { name = "", targetPort = 1 }] of ports.entries()) {
+    if (typeof targetPort === "number" ? targetPort < 1 || targetPort > 65535 : !isPortName(targetPort)) {
+      report(
+        ["spec", "ports", index, "targetPort"],
+        `must be from 1 to 65535 or the name of a port, found ${describeValue(targetPort)}`,
+      );
+    }
     if (name === "" && ports.length > 1)
       report(["spec", "ports", index, "name"], "is required when there are several ports");
     if (name !== "" && !isDnsLabel(name)) {

@@ -85,7 +85,7 @@ function scalar(
 
 function compileIntOrString(schema: Schema, constraints: readonly Constraint[]): Walk {
   const strings = [...constraints, ...compileString(schema)];
-  const numbers = [...constraints, ...compileNumber({ ...schema, type: "integer", format: "int32" })];
+  const numbers = [...constraints, ...compileNumber({ ...schema, type: "integer" })];
   return (value, findings) => {
     takeValue(findings);
     if (typeof value === "string") checkAll(strings, value, findings);
@@ -154,11 +154,11 @@ function compileMap(schema: Schema, valueSchema: Schema): Walk {
     }
     const names = Object.keys(value);
     if (names.length > maxProperties) {
-      reportError(findings, `must have at most ${maxProperties} entries, found ${names.length}`);
+      reportError(findings, `must have at most ${count(maxProperties)}, found ${names.length}`);
       return {};
     }
     if (names.length < minProperties) {
-      reportError(findings, `must have at least ${minProperties} entries, found ${names.length}`);
+      reportError(findings, `must have at least ${count(minProperties)}, found ${names.length}`);
     }
     const result: Record<string, unknown> = {};
     for (const name of names) {
@@ -183,11 +183,8 @@ function compileArray(schema: Schema, constraints: readonly Constraint[]): Walk 
       return [];
     }
     if (value.length > maxItems || value.length < minItems) {
-      const expected = value.length > maxItems ? `at most ${maxItems}` : `at least ${minItems}`;
-      reportError(
-        findings,
-        `must have ${expected} ${maxItems === 1 || minItems === 1 ? "entry or entries" : "entries"}, found ${value.length}`,
-      );
+      const expected = value.length > maxItems ? `at most ${count(maxItems)}` : `at least ${count(minItems)}`;
+      reportError(findings, `must have ${expected}, found ${value.length}`);
       return [];
     }
     const result: unknown[] = [];
@@ -201,6 +198,8 @@ function compileArray(schema: Schema, constraints: readonly Constraint[]): Walk 
     return result;
   };
 }
+
+const count = (entries: number): string => (entries === 1 ? "1 entry" : `${entries} entries`);
 
 /** Entries of a set must differ; entries of a map list must differ in their key fields. */
 function reportDuplicates(
