@@ -1,13 +1,31 @@
 import { z } from "zod";
-import { maxBodySizeSchema } from "./max-body-size.ts";
+import { annotationKey, type AnnotationDefinition } from "./definition.ts";
+import { maxBodySize } from "./max-body-size.ts";
 
 /**
  * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
  * here, its translator, its filter, its page under docs/features/.
  */
-export const routeFeaturesSchema = z.object({
-  "max-body-size": maxBodySizeSchema.optional(),
-});
+export const features = {
+  "max-body-size": maxBodySize,
+} as const;
+
+export type FeatureSlug = keyof typeof features;
+
+type FeatureShape = { [S in FeatureSlug]: z.ZodOptional<(typeof features)[S]["schema"]> };
+
+const shape = Object.fromEntries(
+  Object.entries(features).map(([slug, { schema }]) => [slug, schema.optional()]),
+) as FeatureShape;
+
+/** The features of a route as they travel in the snapshot. */
+export const routeFeaturesSchema = z.object(shape);
 
 export type RouteFeatures = Readonly<z.infer<typeof routeFeaturesSchema>>;
-export type FeatureSlug = keyof RouteFeatures;
+
+/** Every annotation that an Ingress may carry, by its full key. */
+export const annotations: ReadonlyMap<string, AnnotationDefinition<unknown>> = new Map(
+  Object.values(features)
+    .flatMap((feature): AnnotationDefinition<unknown>[] => Object.values(feature.annotations))
+    .map((definition) => [annotationKey(definition), definition]),
+);

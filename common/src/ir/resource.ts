@@ -36,17 +36,25 @@ export type Resource = {
 
 const encoded = new WeakMap<object, Map<ResourceKey, Resource>>();
 
-/** Encodes a value; the result is remembered by the identity of the (immutable) value. */
+/**
+ * Encodes a value; the result is remembered by the identity of the (immutable) value, so that a value which stands
+ * under several keys (a host served on two ports) is written out and hashed once.
+ */
 export function encodeResource<K extends ResourceType>(key: ResourceKey, value: ResourceValues[K]): Resource {
   const known = encoded.get(value);
   const hit = known?.get(key);
   if (hit !== undefined) return hit;
-  const body = canonicalize(value);
-  if (body === undefined) throw new Error(`resource ${key} has no JSON form`);
-  const resource: Resource = { key, hash: sha256Hex(body), body };
+  const [other] = known?.values() ?? [];
+  const resource: Resource = other === undefined ? encodeFresh(key, value) : { ...other, key };
   if (known === undefined) encoded.set(value, new Map([[key, resource]]));
   else known.set(key, resource);
   return resource;
+}
+
+function encodeFresh(key: ResourceKey, value: ResourceValues[ResourceType]): Resource {
+  const body = canonicalize(value);
+  if (body === undefined) throw new Error(`resource ${key} has no JSON form`);
+  return { key, hash: sha256Hex(body), body };
 }
 
 /** A decoded resource with its type, so that a switch over `type` narrows `value`. */

@@ -27,6 +27,11 @@ export const routeSchema = z.object({
   /** An empty list, or weights that are all 0, answer 500. */
   backends: z.array(backendSchema),
   features: routeFeaturesSchema.optional(),
+  /**
+   * A default backend: tried only when no other route of the host matches, regular expressions included, although
+   * its path `/` is a prefix of every path.
+   */
+  fallback: z.literal(true).optional(),
   /** `false` writes no access-log line for this route. */
   accessLog: z.boolean().optional(),
 });

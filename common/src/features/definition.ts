@@ -1,0 +1,65 @@
+/**
+ * A feature of a route, declared once as data. Annotation parsing, class defaults, the admission policy and the
+ * reference pages derive from the declaration, so that they cannot disagree (docs/architecture.md, "One feature, one
+ * word").
+ */
+import type { z } from "zod";
+import type { Result } from "../values/result.ts";
+
+/** Prefix of every annotation that this gateway reads. */
+export const annotationPrefix = "ingress.svc-labs.dev/";
+
+/** The form of an annotation's value, as docs/reference/values.md describes it. */
+export type AnnotationType =
+  | "boolean"
+  | "cidr-list"
+  | "csv"
+  | "duration"
+  | "enum"
+  | "integer"
+  | "mirror-target"
+  | "namespaced-name"
+  | "newline-list"
+  | "size"
+  | "string";
+
+/** One Ingress annotation. `T` is what its value means. */
+export type AnnotationDefinition<T> = {
+  /** The key without the prefix. */
+  readonly name: string;
+  readonly type: AnnotationType;
+  /** Whether a SvcIngressClassParameters object may hold a default for it. */
+  readonly classDefault: boolean;
+  /**
+   * What a value that does not parse means. `ignore`: it counts as absent. `deny`: it counts as a reference to a
+   * missing resource, so that a protection that was asked for is never silently absent.
+   */
+  readonly onInvalid: "ignore" | "deny";
+  /** The consequence of a value that does not parse, for the person who wrote it; ends the Event's message. */
+  readonly fallback: string;
+  /** One sentence for the reference page. */
+  readonly doc: string;
+  /** Reads a value, already trimmed and not empty. The result is what is used: nothing parses it again. */
+  readonly parse: (text: string) => Result<T>;
+};
+
+/** A feature: the value that travels in the snapshot, and the annotations that an Ingress sets it with. */
+export type FeatureDefinition<Slug extends string, Schema extends z.ZodType, Annotations> = {
+  readonly slug: Slug;
+  readonly schema: Schema;
+  readonly annotations: Annotations;
+};
+
+export const defineAnnotation = <T>(definition: AnnotationDefinition<T>): AnnotationDefinition<T> =>
+  definition;
+
+export const defineFeature = <
+  const Slug extends string,
+  Schema extends z.ZodType,
+  Annotations extends { readonly [name: string]: AnnotationDefinition<unknown> },
+>(
+  definition: FeatureDefinition<Slug, Schema, Annotations>,
+): FeatureDefinition<Slug, Schema, Annotations> => definition;
+
+/** The full key of an annotation, as it stands on an Ingress. */
+export const annotationKey = ({ name }: { readonly name: string }): string => `${annotationPrefix}${name}`;
