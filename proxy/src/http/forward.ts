@@ -66,7 +66,8 @@ export class Forward implements UpstreamHandler {
   }
 
   onConnection(reused: boolean): void {
-    this.deps.metrics.upstreamConnection(reused ? "reused" : "new");
+    const { upstreamConnections } = this.deps;
+    (reused ? upstreamConnections.reused : upstreamConnections.opened).inc();
   }
 
   onInformational(status: number, headers: HeaderList): void {
@@ -124,6 +125,7 @@ export class Forward implements UpstreamHandler {
     const client = exchange.finished ? undefined : exchange.client.upgrade(headers);
     if (client === undefined) {
       socket.destroy();
+      this.reply({ status: 502, error: "upgrade not possible" });
       return;
     }
     exchange.status = 101;
@@ -188,11 +190,12 @@ export class Forward implements UpstreamHandler {
 
   private countError(type: "refused" | "connect" | "timeout" | "tls" | "5xx" | "other"): void {
     const { exchange, deps } = this;
-    deps.metrics.upstreamError(
-      exchange.connection.listener.portLabel,
-      exchange.route?.id ?? "",
-      exchange.upstreamService,
-      type,
-    );
+    const labels = {
+      listener: exchange.connection.listener.portLabel,
+      route: exchange.route?.id ?? "",
+      upstream: exchange.upstreamService,
+      error_type: type,
+    };
+    deps.metrics.upstreamErrors.with(labels).inc();
   }
 }

@@ -1,3 +1,4 @@
+import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
@@ -17,19 +18,11 @@ export type PipelineDependencies = {
   readonly client: UpstreamClient;
   readonly accessLog: AccessLog;
   readonly metrics: ProxyMetrics;
+  /** The two series of `svc_proxy_upstream_connections_total`, looked up once. */
+  readonly upstreamConnections: { readonly opened: Counter; readonly reused: Counter };
   readonly active: ActiveExchanges;
-  readonly options: PipelineOptions;
-};
-
-export type PipelineOptions = {
   /** Add a Via field to upstream requests. */
   readonly via: boolean;
-  /** No byte either way on an upgraded connection, milliseconds, 0 = off. */
-  readonly tunnelIdleTimeoutMs: number;
-  /** From the request's head to the end of the response, milliseconds, 0 = off. */
-  readonly requestTimeoutMs: number;
-  /** From sending the request to the response's head, milliseconds, 0 = off. */
-  readonly backendRequestTimeoutMs: number;
 };
 
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
@@ -118,7 +111,7 @@ class Request {
     addForwardingFields(fields.headers, connection, this.exchange.authority, {
       version: head.version,
       clientIp: this.exchange.clientIp,
-      via: this.deps.options.via,
+      via: this.deps.via,
     });
   }
 

@@ -9,7 +9,16 @@ describe("readRequestFields", () => {
   });
 
   it("removes hop-by-hop and framing fields and what Connection names", () => {
-    const received = ["Host", "a", "Connection", "keep-alive, X-Hop", "X-Hop", "1", "Keep-Alive", "timeout=5"];
+    const received = [
+      "Host",
+      "a",
+      "Connection",
+      "keep-alive, X-Hop",
+      "X-Hop",
+      "1",
+      "Keep-Alive",
+      "timeout=5",
+    ];
     received.push("Transfer-Encoding", "chunked", "Content-Length", "1", "Trailer", "x", "Proxy-Thing", "1");
     received.push("Upgrade", "h2c", "HTTP2-Settings", "x", "X-End", "1");
     expect(readRequestFields(received, "1.1").headers).to.deep.equal(["X-End", "1"]);
@@ -21,7 +30,13 @@ describe("readRequestFields", () => {
   });
 
   it("removes forwarding fields of the client, underscore spellings too", () => {
-    const names = ["Forwarded", "X-Forwarded-For", "X_Forwarded_For", "x-forwarded-PROTO", "X-Forwarded-Host"];
+    const names = [
+      "Forwarded",
+      "X-Forwarded-For",
+      "X_Forwarded_For",
+      "x-forwarded-PROTO",
+      "X-Forwarded-Host",
+    ];
     names.push("X-Forwarded-Port", "X-Real-IP", "X_Real-IP", "X-SSL-Client-Cert");
     const received = names.flatMap((name) => [name, "forged"]);
     expect(readRequestFields(received, "1.1").headers).to.deep.equal([]);
@@ -40,7 +55,10 @@ describe("readRequestFields", () => {
   });
 
   it("recognises gRPC and counts its own Via entries", () => {
-    const fields = readRequestFields(["Content-Type", "application/grpc+proto", "Via", "1.1 svc, 1.0 other"], "2.0");
+    const fields = readRequestFields(
+      ["Content-Type", "application/grpc+proto", "Via", "1.1 svc, 1.0 other"],
+      "2.0",
+    );
     expect(fields.grpc).to.equal(true);
     expect(fields.ownVias).to.equal(1);
     expect(readRequestFields(["Content-Type", "application/grpc-web"], "1.1").grpc).to.equal(false);

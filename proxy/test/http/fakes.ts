@@ -1,0 +1,201 @@
+import type { AccessRecord } from "../../src/telemetry/access-log.ts";
+import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
+import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
+import type { ClientConnection } from "../../src/http/connection.ts";
+import type {
+  BodySink,
+  Chunk,
+  ClientCloseReason,
+  ClientStream,
+  HeaderList,
+  RequestBody,
+  RequestHead,
+  ResponseHead,
+} from "../../src/http/message.ts";
+import { createPipeline } from "../../src/http/pipeline.ts";
+import type { Filter } from "../../src/filters/filter.ts";
+import type { CompiledBackend, CompiledRoute } from "../../src/routing/compiled-route.ts";
+import type {
+  UpstreamClient,
+  UpstreamEndpoint,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "../../src/upstream/upstream.ts";
+
+/** A client's side that records what it is told. */
+export class FakeClient implements ClientStream {
+  readonly body: FakeBody | null;
+  readonly informational: [number, HeaderList][] = [];
+  head: ResponseHead | undefined;
+  text = "";
+  trailers: HeaderList | undefined;
+  ended = false;
+  aborted = false;
+  closing = false;
+  onDrain: (() => void) | null = null;
+  onClose: ((reason: ClientCloseReason) => void) | null = null;
+
+  constructor(body: FakeBody | null = null) {
+    this.body = body;
+  }
+
+  get headSent(): boolean {
+    return this.head !== undefined;
+  }
+  get bytesSent(): number {
+    return this.text.length;
+  }
+  sendInformational(status: number, headers: HeaderList): void {
+    this.informational.push([status, headers]);
+  }
+  sendHead(head: ResponseHead): void {
+    this.head = head;
+  }
+  write(chunk: Chunk): boolean {
+    this.text += chunk.toString();
+    return true;
+  }
+  end(trailers: HeaderList | undefined): void {
+    this.trailers = trailers;
+    this.ended = true;
+  }
+  abort(): void {
+    this.aborted = true;
+  }
+  closeAfterResponse(): void {
+    this.closing = true;
+  }
+  upgrade(): undefined {
+    return undefined;
+  }
+}
+
+/** A request body that the test feeds. */
+export class FakeBody implements RequestBody {
+  readonly length: number | undefined;
+  sink: BodySink | undefined;
+  resumed = 0;
+
+  constructor(length?: number) {
+    this.length = length;
+  }
+  get started(): boolean {
+    return this.sink !== undefined;
+  }
+  start(sink: BodySink): void {
+    this.sink = sink;
+  }
+  resume(): void {
+    this.resumed++;
+  }
+}
+
+/** An upstream client that records what it is asked to send. */
+export class FakeUpstream implements UpstreamClient {
+  readonly sent: { endpoint: UpstreamEndpoint; request: UpstreamRequest; handler: UpstreamHandler }[] = [];
+  aborted = 0;
+  resumed = 0;
+
+  send(endpoint: UpstreamEndpoint, request: UpstreamRequest, handler: UpstreamHandler) {
+    this.sent.push({ endpoint, request, handler });
+    return { resume: () => void this.resumed++, abort: () => void this.aborted++ };
+  }
+  retire(): void {}
+  close(): void {}
+
+  get last(): { endpoint: UpstreamEndpoint; request: UpstreamRequest; handler: UpstreamHandler } {
+    const found = this.sent.at(-1);
+    if (found === undefined) throw new Error("nothing was sent upstream");
+    return found;
+  }
+}
+
+export const requestHead = (given: Partial<RequestHead>): RequestHead => ({
+  version: "1.1",
+  method: "GET",
+  target: "/a",
+  authority: undefined,
+  scheme: undefined,
+  headers: ["Host", "a.example"],
+  ...given,
+});
+
+const endpoint: UpstreamEndpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
+
+export type Bench = ReturnType<typeof createBench>;
+
+/** A pipeline with one route for every path below `/a`, fed by hand. */
+export function createBench(
+  options: { filters?: readonly Filter[]; backend?: CompiledBackend; endpoints?: boolean } = {},
+) {
+  const upstream = new FakeUpstream();
+  const records: AccessRecord[] = [];
+  const metrics = createProxyMetrics();
+  const active = new ActiveExchanges({
+    streamIdleTimeoutMs: 1_000,
+    tunnelIdleTimeoutMs: 10_000,
+    requestTimeoutMs: 5_000,
+  });
+  const backend: CompiledBackend = options.backend ?? {
+    kind: "upstream",
+    filters: [],
+    upstream: {
+      key: "ns/web/80",
+      service: "ns/web",
+      protocol: "http1",
+      endpoints: [endpoint],
+      pick: () => (options.endpoints === false ? undefined : endpoint),
+    },
+  };
+  const route: CompiledRoute = {
+    id: "ingress/ns/web:0.0",
+    pattern: "/a",
+    accessLog: true,
+    filters: options.filters ?? [],
+    metrics: metrics.requestMetrics("80", "ingress/ns/web:0.0"),
+    pickBackend: () => backend,
+    route: {
+      id: "ingress/ns/web:0.0",
+      source: { kind: "Ingress", namespace: "ns", name: "web" },
+      match: { path: { type: "prefix", value: "/a" } },
+      backends: [],
+    },
+  };
+  const handle = createPipeline({
+    client: upstream,
+    metrics,
+    active,
+    via: true,
+    upstreamConnections: {
+      opened: metrics.upstreamConnections.with({ state: "new" }),
+      reused: metrics.upstreamConnections.with({ state: "reused" }),
+    },
+    accessLog: {
+      enabled: true,
+      write: (record) => void records.push(record),
+      flush: () => {},
+      close: () => Promise.resolve(),
+    },
+  });
+  const connection: ClientConnection = {
+    remoteAddress: "192.0.2.7",
+    remotePort: 5000,
+    proxied: false,
+    tls: undefined,
+    listener: {
+      port: 80,
+      portLabel: "80",
+      publicPort: 80,
+      publicPortLabel: "80",
+      secure: false,
+      draining: false,
+      table: { match: ({ path }) => (path.startsWith("/a") ? route : undefined) },
+    },
+  };
+  const request = (given: Partial<RequestHead> = {}, body: FakeBody | null = null): FakeClient => {
+    const client = new FakeClient(body);
+    handle(connection, requestHead(given), client);
+    return client;
+  };
+  return { request, upstream, records, metrics, active };
+}

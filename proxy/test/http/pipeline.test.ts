@@ -1,0 +1,299 @@
+import { PassThrough } from "node:stream";
+import { expect } from "chai";
+import type { RequestHead } from "../../src/http/message.ts";
+import type { UpstreamErrorKind } from "../../src/upstream/upstream.ts";
+import { createBench, FakeBody } from "./fakes.ts";
+
+const fieldOf = (headers: readonly string[], name: string): string | undefined => {
+  const index = headers.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name);
+  return index < 0 ? undefined : headers[index + 1];
+};
+
+describe("pipeline: answers without an upstream", () => {
+  const vias = Array.from({ length: 10 }, () => ["Via", "1.1 svc"]).flat();
+  const cases: readonly [string, Partial<RequestHead>, number][] = [
+    ["no Host", { headers: [] }, 400],
+    ["TRACE", { method: "TRACE" }, 405],
+    ["OPTIONS *", { method: "OPTIONS", target: "*" }, 204],
+    ["an unknown expectation", { headers: ["Host", "a", "Expect", "202-later"] }, 417],
+    ["ten passes through this proxy", { headers: ["Host", "a", ...vias] }, 508],
+    ["a NUL in the path", { target: "/a%00" }, 400],
+    ["no route", { target: "/b" }, 404],
+  ];
+  for (const [name, given, status] of cases) {
+    it(`${status} for ${name}`, () => {
+      const bench = createBench();
+      const client = bench.request(given);
+      expect(client.head?.status).to.equal(status);
+      expect(client.ended).to.equal(true);
+      expect(bench.upstream.sent).to.have.length(0);
+      expect(bench.records.map((record) => record.status)).to.deep.equal([status]);
+      expect(bench.active.size).to.equal(0);
+    });
+  }
+
+  it("says code and reason in plain text that nobody stores", () => {
+    const { head, text } = createBench().request({ target: "/b" });
+    expect(text).to.equal("404 Not Found\n");
+    expect(fieldOf(head?.headers ?? [], "content-type")).to.equal("text/plain");
+    expect(fieldOf(head?.headers ?? [], "cache-control")).to.equal("no-store");
+    expect(fieldOf(head?.headers ?? [], "content-length")).to.equal("14");
+  });
+
+  it("sends no body in answer to HEAD", () => {
+    const client = createBench().request({ target: "/b", method: "HEAD" });
+    expect(client.text).to.equal("");
+    expect(client.head?.bodyless).to.equal(true);
+  });
+
+  it("speaks gRPC to gRPC clients and logs the unmapped code", () => {
+    const bench = createBench();
+    const headers = ["content-type", "application/grpc"];
+    const client = bench.request({ version: "2.0", authority: "a", target: "/b", headers });
+    expect(client.head?.status).to.equal(200);
+    expect(fieldOf(client.head?.headers ?? [], "grpc-status")).to.equal("12");
+    expect(client.text).to.equal("");
+    expect(bench.records[0]?.status).to.equal(404);
+  });
+
+  it("503 without endpoints, and the status of a broken backend", () => {
+    expect(createBench({ endpoints: false }).request().head?.status).to.equal(503);
+    expect(createBench({ backend: { kind: "status", status: 500 } }).request().head?.status).to.equal(500);
+  });
+});
+
+describe("pipeline: forwarding", () => {
+  it("sends the normalised path, the query untouched, Host apart and our forwarding fields", () => {
+    const bench = createBench();
+    bench.request({
+      target: "/a/./b/../%7Ec?q=%7E",
+      headers: ["Host", "A.example:80", "X-Real-IP", "forged"],
+    });
+    const { request, endpoint } = bench.upstream.last;
+    expect(endpoint.address).to.equal("127.0.0.1:1");
+    expect(request.target).to.equal("/a/~c?q=%7E");
+    expect(request.authority).to.equal("A.example:80");
+    expect(fieldOf(request.headers, "host")).to.equal(undefined);
+    expect(fieldOf(request.headers, "x-real-ip")).to.equal("192.0.2.7");
+    expect(fieldOf(request.headers, "via")).to.equal("1.1 svc");
+  });
+
+  it("relays head, body and safe trailers, then counts and logs once", () => {
+    const bench = createBench();
+    const client = bench.request();
+    const { handler } = bench.upstream.last;
+    handler.onConnection(false);
+    handler.onHead({ status: 201, headers: ["X-A", "1"], length: undefined, bodyless: false });
+    handler.onData("hel");
+    handler.onData(Buffer.from("lo"));
+    handler.onEnd(["X-T", "1", "Transfer-Encoding", "chunked", "Host", "x"]);
+    expect(client.head).to.deep.include({ status: 201, headers: ["X-A", "1"] });
+    expect(client.text).to.equal("hello");
+    expect(client.trailers).to.deep.equal(["X-T", "1"]);
+    expect(bench.records).to.have.length(1);
+    expect(bench.records[0]).to.deep.include({ status: 201, bytesSent: 5, upstream: "ns/web", attempts: 1 });
+    expect(bench.metrics.upstreamConnections.with({ state: "new" }).value).to.equal(1);
+  });
+
+  it("passes pause and resume on in both directions", () => {
+    const bench = createBench();
+    const body = new FakeBody();
+    const client = bench.request({ method: "POST" }, body);
+    client.write = () => false;
+    const { handler, request } = bench.upstream.last;
+    handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    expect(handler.onData("x")).to.equal(false);
+    client.onDrain?.();
+    expect(bench.upstream.resumed).to.equal(1);
+    request.body?.start({ onData: () => false, onEnd: () => {}, onAbort: () => {} });
+    expect(body.sink?.onData("y")).to.equal(false);
+    request.body?.resume();
+    expect(body.resumed).to.equal(1);
+  });
+
+  const failures: readonly [UpstreamErrorKind, number][] = [
+    ["refused", 502],
+    ["connect", 502],
+    ["connect-timeout", 502],
+    ["tls", 502],
+    ["reset", 502],
+    ["invalid", 502],
+    ["timeout", 504],
+  ];
+  for (const [kind, status] of failures) {
+    it(`${status} when the upstream fails with ${kind}`, () => {
+      const bench = createBench();
+      const client = bench.request();
+      bench.upstream.last.handler.onError({ kind, text: "some cause", requestSent: true });
+      expect(client.head?.status).to.equal(status);
+      expect(bench.records[0]).to.deep.include({ status, error: "some cause" });
+    });
+  }
+
+  it("cuts a response that has begun", () => {
+    const bench = createBench();
+    const client = bench.request();
+    const { handler } = bench.upstream.last;
+    handler.onHead({ status: 200, headers: [], length: 10, bodyless: false });
+    handler.onError({ kind: "reset", text: "upstream reset", requestSent: true });
+    expect(client.aborted).to.equal(true);
+    expect(client.ended).to.equal(false);
+    expect(bench.records[0]).to.deep.include({ status: 200, error: "upstream reset" });
+  });
+
+  it("499 and an aborted upstream when the client leaves", () => {
+    const bench = createBench();
+    const client = bench.request();
+    client.onClose?.("client-closed");
+    expect(bench.upstream.aborted).to.equal(1);
+    expect(bench.records[0]).to.deep.include({ status: 499, error: "client closed" });
+    bench.upstream.last.handler.onHead({ status: 200, headers: [], length: 0, bodyless: true });
+    expect(client.head).to.equal(undefined);
+    expect(bench.records).to.have.length(1);
+  });
+
+  const bodyFailures = [
+    ["timeout", 408],
+    ["malformed", 400],
+  ] as const;
+  for (const [reason, status] of bodyFailures) {
+    it(`${status} when the request body ends with ${reason}`, () => {
+      const bench = createBench();
+      const body = new FakeBody();
+      const client = bench.request({ method: "POST" }, body);
+      const { request, handler } = bench.upstream.last;
+      request.body?.start({
+        onData: () => true,
+        onEnd: () => {},
+        onAbort: () => handler.onError({ kind: "request-body", text: "request body", requestSent: true }),
+      });
+      body.sink?.onAbort(reason);
+      expect(client.head?.status).to.equal(status);
+      expect(client.closing).to.equal(true);
+    });
+  }
+});
+
+describe("pipeline: Expect, filters, limits, upgrades", () => {
+  it("answers 100 itself when the upstream starts the body without one", () => {
+    const bench = createBench();
+    const client = bench.request(
+      { method: "POST", headers: ["Host", "a", "Expect", "100-Continue"] },
+      new FakeBody(3),
+    );
+    const { request } = bench.upstream.last;
+    expect(request.expectContinue).to.equal(true);
+    request.body?.start({ onData: () => true, onEnd: () => {}, onAbort: () => {} });
+    expect(client.informational.map(([status]) => status)).to.deep.equal([100]);
+  });
+
+  it("relays the upstream's 100 and sends no second one", () => {
+    const bench = createBench();
+    const headers = ["Host", "a", "Expect", "100-continue"];
+    const client = bench.request({ method: "POST", headers }, new FakeBody(3));
+    const { request, handler } = bench.upstream.last;
+    handler.onInformational(100, []);
+    request.body?.start({ onData: () => true, onEnd: () => {}, onAbort: () => {} });
+    expect(client.informational).to.have.length(1);
+  });
+
+  it("stops at the first filter that answers, and waits for one that takes time", async () => {
+    const seen: string[] = [];
+    let release: (() => void) | undefined;
+    const waiting = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
+    const bench = createBench({
+      filters: [
+        { slug: "one", onRequest: () => waiting },
+        { slug: "two", onRequest: () => (seen.push("two"), { status: 403 }) },
+        { slug: "three", onRequest: () => (seen.push("three"), undefined) },
+      ],
+    });
+    const client = bench.request();
+    expect(seen).to.deep.equal([]);
+    release?.();
+    await waiting;
+    await Promise.resolve();
+    expect(seen).to.deep.equal(["two"]);
+    expect(client.head?.status).to.equal(403);
+    expect(bench.upstream.sent).to.have.length(0);
+  });
+
+  it("does nothing more when the client left while a filter waited", async () => {
+    let release: (() => void) | undefined;
+    const waiting = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
+    const bench = createBench({ filters: [{ slug: "one", onRequest: () => waiting }] });
+    bench.request().onClose?.("client-closed");
+    release?.();
+    await waiting;
+    await Promise.resolve();
+    expect(bench.upstream.sent).to.have.length(0);
+    expect(bench.records).to.have.length(1);
+  });
+
+  it("413 when a streamed body crosses the limit of a filter", () => {
+    const bench = createBench({
+      filters: [{ slug: "limit", onRequest: (exchange) => void (exchange.maxBodyBytes = 4) }],
+    });
+    const body = new FakeBody();
+    const client = bench.request({ method: "POST" }, body);
+    const { request, handler } = bench.upstream.last;
+    request.body?.start({
+      onData: () => true,
+      onEnd: () => {},
+      onAbort: () => handler.onError({ kind: "request-body", text: "request body", requestSent: true }),
+    });
+    expect(body.sink?.onData("abcd")).to.equal(true);
+    expect(body.sink?.onData("e")).to.equal(false);
+    expect(client.head?.status).to.equal(413);
+  });
+
+  it("lets a filter change the response head and transform the body", () => {
+    const bench = createBench({
+      filters: [
+        {
+          slug: "shout",
+          onResponse: (_exchange, head) => void head.headers.push("X-Seen", "1"),
+          transformBody: (_exchange, _head, next) => ({
+            onData: (chunk) => next.onData(chunk.toString().toUpperCase()),
+            onEnd: (trailers) => next.onEnd(trailers),
+            onAbort: (reason) => next.onAbort(reason),
+          }),
+        },
+      ],
+    });
+    const client = bench.request();
+    const { handler } = bench.upstream.last;
+    handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    handler.onData("abc");
+    handler.onEnd(undefined);
+    expect(client.head?.headers).to.deep.equal(["X-Seen", "1"]);
+    expect(client.text).to.equal("ABC");
+    expect(client.ended).to.equal(true);
+  });
+
+  it("asks upstream for websocket only, and destroys a 101 that the client cannot take", () => {
+    const bench = createBench();
+    const upgrade = (token: string) =>
+      bench.request({ headers: ["Host", "a", "Connection", "upgrade", "Upgrade", token] });
+    upgrade("h2c");
+    expect(bench.upstream.last.request.upgrade).to.equal(undefined);
+    const client = upgrade("websocket");
+    const { request, handler } = bench.upstream.last;
+    expect(request.upgrade).to.equal("websocket");
+    const socket = new PassThrough();
+    handler.onUpgrade([], socket, Buffer.alloc(0));
+    expect(socket.destroyed).to.equal(true);
+    expect(client.head?.status).to.equal(502);
+  });
+
+  it("504 for what is idle or takes too long", () => {
+    const bench = createBench();
+    const idle = bench.request();
+    bench.active.sweep(performance.now() + 999);
+    expect(idle.head).to.equal(undefined);
+    bench.active.sweep(performance.now() + 1_001);
+    expect(idle.head?.status).to.equal(504);
+    expect(bench.upstream.aborted).to.equal(1);
+    expect(bench.active.size).to.equal(0);
+  });
+});
