@@ -50,8 +50,7 @@ export function compileNumber({ type, format, minimum, maximum }: Schema): reado
 }
 
 export function compileEnum(values: readonly unknown[]): Constraint {
-  const expected =
-    values.length === 1 ? `be ${describeValue(values[0])}` : `be one of ${values.map(bare).join(", ")}`;
+  const expected = `be ${values.length === 1 ? "" : "one of "}${values.map(bare).join(", ")}`;
   return (value) => (values.includes(value) ? undefined : expected);
 }
 

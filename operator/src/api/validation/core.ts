@@ -49,7 +49,7 @@ const checks: Checks = {
       Buffer.from(value).toString("base64"),
     ]);
     const data = { ...secret.data, ...(Object.fromEntries(encoded) as { [key: string]: string }) };
-    const bytes = Object.values(data).reduce((sum, value) => sum + Math.floor((value.length * 3) / 4), 0);
+    const bytes = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, "base64"), 0);
     checkData(data, bytes, report);
     return secret.data === undefined && stringData === undefined ? rest : { ...rest, data };
   },
@@ -75,7 +75,7 @@ function checkData(data: { readonly [key: string]: string }, bytes: number, repo
       );
   }
   if (bytes > maxDataBytes)
-    report(["data"], `must be at most ${maxDataBytes} bytes in total, found ${Math.floor(bytes)} bytes`);
+    report(["data"], `must be at most ${maxDataBytes} bytes in total, found ${bytes} bytes`);
 }
 
 function checkIngress({ metadata, spec }: Ingress, report: Report): void {

@@ -83,6 +83,8 @@ export function describeValue(value: unknown): string {
     case "object":
       if (value === null) return "null";
       return Array.isArray(value) ? "a list" : "an object";
+    case "undefined":
+      return "nothing";
     default:
       return `a ${typeof value}`;
   }

@@ -1,0 +1,273 @@
+import { expect } from "chai";
+import { accepted, problemsOf, warningsOf } from "../expect.ts";
+import { ingress, ingressWith, manifest, type Manifest } from "../manifests.ts";
+
+const path0 = "spec.rules[0].http.paths[0]";
+const web = { name: "web", port: { number: 80 } };
+
+describe("Ingress", () => {
+  it("is kept as written when it is valid", () => {
+    const full = ingressWith({
+      spec: {
+        defaultBackend: { resource: { apiGroup: "example.com", kind: "Bucket", name: "static" } },
+        tls: [{ hosts: ["*.example.com", "shop.example.com"], secretName: "tls" }, {}],
+      },
+    });
+    expect(warningsOf(full)).to.deep.equal([]);
+    expect(accepted(full)).to.deep.equal(full);
+  });
+
+  for (const [what, manifestOf] of Object.entries({
+    "a rule without host": ingressWith({ rule: { host: "" } }),
+    "a wildcard host": ingressWith({ rule: { host: "*.example.com" } }),
+    "a rule without http": ingress({ rules: [{ host: "a.example.com" }] }),
+    "only a default backend": ingress({ defaultBackend: { service: web } }),
+    "a named port": ingressWith({ path: { backend: { service: { name: "web", port: { name: "http" } } } } }),
+    "no path where the type is ImplementationSpecific": ingressWith({
+      path: { path: undefined, pathType: "ImplementationSpecific" },
+    }),
+    "an expression with // where the type is ImplementationSpecific": ingressWith({
+      path: { path: "/(a|b)//", pathType: "ImplementationSpecific" },
+    }),
+    "a class annotation that equals the class": ingressWith({
+      metadata: { annotations: { "kubernetes.io/ingress.class": "svc" } },
+    }),
+  })) {
+    it(`accepts ${what}`, () => {
+      expect(warningsOf(manifestOf)).to.deep.equal([]);
+    });
+  }
+
+  const host = (found: string): string =>
+    `spec.rules[0].host: must be a lower-case DNS name such as example.com, or *.example.com for one label below it, found ${JSON.stringify(found)}`;
+
+  for (const [problem, manifestOf] of Object.entries({
+    "spec: must have rules or a defaultBackend": ingress({ ingressClassName: "svc" }),
+    [host("Shop.example.com")]: ingressWith({ rule: { host: "Shop.example.com" } }),
+    [host("shop_1.example.com")]: ingressWith({ rule: { host: "shop_1.example.com" } }),
+    [host("a.*.example.com")]: ingressWith({ rule: { host: "a.*.example.com" } }),
+    [host("*")]: ingressWith({ rule: { host: "*" } }),
+    [host("example.com:80")]: ingressWith({ rule: { host: "example.com:80" } }),
+    [host(`${"a".repeat(64)}.example.com/`)]: ingressWith({
+      rule: { host: `${"a".repeat(64)}.example.com/` },
+    }),
+    'spec.rules[0].host: must be a DNS name, not an IP address, found "10.0.0.1"': ingressWith({
+      rule: { host: "10.0.0.1" },
+    }),
+    [`${path0}.pathType: is required`]: ingressWith({ path: { pathType: undefined } }),
+    [`${path0}.pathType: must be one of Exact, Prefix, ImplementationSpecific, found "prefix"`]: ingressWith({
+      path: { pathType: "prefix" },
+    }),
+    [`${path0}.path: must start with "/", found "app"`]: ingressWith({ path: { path: "app" } }),
+    [`${path0}.path: must start with "/", found ""`]: ingressWith({ path: { path: "", pathType: "Exact" } }),
+    [`${path0}.path: must start with "/", found "[a-z]+"`]: ingressWith({
+      path: { path: "[a-z]+", pathType: "ImplementationSpecific" },
+    }),
+    [`${path0}.path: must not contain "//", found "/a//b"`]: ingressWith({ path: { path: "/a//b" } }),
+    [`${path0}.path: must not contain "%2f", found "/a%2fb"`]: ingressWith({ path: { path: "/a%2fb" } }),
+    [`${path0}.path: must not end with "/..", found "/a/.."`]: ingressWith({ path: { path: "/a/.." } }),
+    [`${path0}.backend: must have either service or resource, found neither`]: ingressWith({
+      path: { backend: {} },
+    }),
+    [`${path0}.backend: must have either service or resource, found both`]: ingressWith({
+      path: { backend: { service: web, resource: { kind: "A", name: "b" } } },
+    }),
+    [`${path0}.backend.service.port: must have either name or number, found neither`]: ingressWith({
+      path: { backend: { service: { name: "web" } } },
+    }),
+    [`${path0}.backend.service.port: must have either name or number, found both`]: ingressWith({
+      path: { backend: { service: { name: "web", port: { name: "http", number: 80 } } } },
+    }),
+    [`${path0}.backend.service.port.number: must be an integer, found "80"`]: ingressWith({
+      path: { backend: { service: { name: "web", port: { number: "80" } } } },
+    }),
+    [`${path0}.backend.service.port.number: must be from 1 to 65535, found 65536`]: ingressWith({
+      path: { backend: { service: { name: "web", port: { number: 65536 } } } },
+    }),
+    [`${path0}.backend.service.port.name: must be the name of a port, found "80"`]: ingressWith({
+      path: { backend: { service: { name: "web", port: { name: "80" } } } },
+    }),
+    [`${path0}.backend.service.name: must be the name of a Service, found "web.shop"`]: ingressWith({
+      path: { backend: { service: { name: "web.shop", port: { number: 80 } } } },
+    }),
+    "spec.rules[0].http.paths: must have at least 1 entry, found 0": ingressWith({
+      rule: { http: { paths: [] } },
+    }),
+    'spec.tls[0].secretName: must be the name of a Secret, found "shop/tls"': ingressWith({
+      spec: { tls: [{ secretName: "shop/tls" }] },
+    }),
+    'metadata.annotations["kubernetes.io/ingress.class"]: must equal spec.ingressClassName when both are set, found "nginx"':
+      ingressWith({ metadata: { annotations: { "kubernetes.io/ingress.class": "nginx" } } }),
+  })) {
+    it(`refuses: ${problem}`, () => {
+      expect(problemsOf(manifestOf)).to.deep.equal([problem]);
+    });
+  }
+
+  it("warns of unknown fields, with their place", () => {
+    const misspelt = ingressWith({ path: { pathtype: "Prefix" }, spec: { ingressClass: "svc" } });
+    expect(warningsOf(misspelt)).to.deep.equal([
+      `${path0}.pathtype: unknown field`,
+      "spec.ingressClass: unknown field",
+    ]);
+    expect(accepted(misspelt)).to.deep.equal(ingressWith({}));
+  });
+});
+
+describe("IngressClass", () => {
+  const ingressClass = (spec: Manifest): Manifest => ({
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IngressClass",
+    metadata: { name: "svc" },
+    spec,
+  });
+  const parameters = { apiGroup: "ingress.svc-labs.dev", kind: "SvcIngressClassParameters", name: "p" };
+
+  it("has parameters of the cluster unless it says otherwise", () => {
+    const controller = "svc-labs.dev/gateway-controller";
+    expect(accepted(ingressClass({ controller, parameters }))).to.have.nested.property(
+      "spec.parameters.scope",
+      "Cluster",
+    );
+    accepted(
+      ingressClass({
+        controller,
+        parameters: { ...parameters, scope: "Namespace", namespace: "svc-system" },
+      }),
+    );
+    expect(
+      problemsOf(ingressClass({ controller, parameters: { ...parameters, namespace: "a" } })),
+    ).to.deep.equal(["spec.parameters.namespace: must not be set while scope is Cluster"]);
+  });
+
+  it("names its controller by a domain and a path", () => {
+    expect(problemsOf(ingressClass({ controller: "svc" }))).to.deep.equal([
+      'spec.controller: must be a domain and a path such as example.com/name, found "svc"',
+    ]);
+  });
+});
+
+describe("Service", () => {
+  const service = (spec: Manifest): Manifest => manifest("v1", "Service", { spec });
+
+  it("gets the defaults of the API server", () => {
+    expect(accepted(service({ ports: [{ port: 80, targetPort: "http" }] }))).to.deep.include({
+      spec: {
+        type: "ClusterIP",
+        sessionAffinity: "None",
+        ports: [{ port: 80, targetPort: "http", protocol: "TCP" }],
+      },
+    });
+  });
+
+  it("may have no ports when it is headless or of type ExternalName", () => {
+    accepted(service({ clusterIP: "None" }));
+    accepted(service({ type: "ExternalName", externalName: "example.com." }));
+    expect(problemsOf(service({}))).to.deep.equal([
+      "spec.ports: is required unless the Service is headless or of type ExternalName",
+    ]);
+  });
+
+  for (const [problem, spec] of Object.entries({
+    'spec.externalName: must be a DNS name, found ""': { type: "ExternalName" },
+    "spec.ports[0].port: must be from 1 to 65535, found 0": { ports: [{ port: 0 }] },
+    "spec.ports[0].targetPort: must be from 1 to 65535 or the name of a port, found 70000": {
+      ports: [{ port: 80, targetPort: 70000 }],
+    },
+    "spec.ports[1].name: is required when there are several ports": {
+      ports: [{ name: "a", port: 80 }, { port: 81 }],
+    },
+    'spec.ports[1].name: repeats the name "a"': {
+      ports: [
+        { name: "a", port: 80 },
+        { name: "a", port: 81 },
+      ],
+    },
+    "spec.ports[1]: repeats entry 0 (same port, protocol)": {
+      ports: [
+        { name: "a", port: 80 },
+        { name: "b", port: 80 },
+      ],
+    },
+    'spec.ports[0].protocol: must be one of TCP, UDP, SCTP, found "HTTP"': {
+      ports: [{ port: 80, protocol: "HTTP" }],
+    },
+  })) {
+    it(`refuses: ${problem}`, () => {
+      expect(problemsOf(service(spec))).to.deep.equal([problem]);
+    });
+  }
+});
+
+describe("EndpointSlice", () => {
+  const slice = (
+    addressType: string,
+    addresses: readonly string[],
+    ports: readonly object[] = [{ port: 80 }],
+  ): Manifest =>
+    manifest("discovery.k8s.io/v1", "EndpointSlice", { addressType, endpoints: [{ addresses }], ports });
+
+  it("may name loopback addresses", () => {
+    const object = accepted(slice("IPv4", ["127.0.0.1"]));
+    expect(object)
+      .to.have.property("ports")
+      .that.deep.equals([{ port: 80, name: "", protocol: "TCP" }]);
+  });
+
+  it("wants addresses of its type", () => {
+    accepted(slice("IPv6", ["::1"]));
+    accepted(slice("FQDN", ["web.example.com"]));
+    expect(problemsOf(slice("IPv4", ["10.0.0.1", "::1"]))).to.deep.equal([
+      'endpoints[0].addresses[1]: must be an IPv4 address, found "::1"',
+    ]);
+    expect(problemsOf(slice("IPv4", []))).to.deep.equal([
+      "endpoints[0].addresses: must have at least 1 entry, found 0",
+    ]);
+    expect(problemsOf(slice("ipv4", ["10.0.0.1"]))).to.deep.equal([
+      'addressType: must be one of IPv4, IPv6, FQDN, found "ipv4"',
+    ]);
+  });
+
+  it("names a port once", () => {
+    expect(problemsOf(slice("IPv4", ["10.0.0.1"], [{ port: 80 }, { port: 81 }]))).to.deep.equal([
+      'ports[1].name: repeats the name ""',
+    ]);
+  });
+});
+
+describe("Secret and ConfigMap", () => {
+  it("write stringData over data, as base64", () => {
+    const secret = manifest("v1", "Secret", {
+      data: { a: "YQ==", b: "Yg==" },
+      stringData: { b: "new", c: "é" },
+    });
+    expect(accepted(secret)).to.deep.equal({
+      ...manifest("v1", "Secret", { data: { a: "YQ==", b: "bmV3", c: "w6k=" } }),
+      type: "Opaque",
+    });
+  });
+
+  it("accept base64 with the line breaks of a folded value", () => {
+    accepted(manifest("v1", "Secret", { data: { a: "YWJj\nZGVm\n" } }));
+    expect(problemsOf(manifest("v1", "Secret", { data: { a: "not base64!" } }))).to.deep.equal([
+      'data.a: must be base64 text, found "not base64!"',
+    ]);
+  });
+
+  it("hold at most 1 MiB", () => {
+    accepted(manifest("v1", "ConfigMap", { data: { a: "x".repeat(1_048_576) } }));
+    expect(problemsOf(manifest("v1", "ConfigMap", { data: { a: "x".repeat(1_048_577) } }))).to.deep.equal([
+      "data: must be at most 1048576 bytes in total, found 1048577 bytes",
+    ]);
+    expect(problemsOf(manifest("v1", "Secret", { stringData: { a: "x".repeat(1_048_577) } }))).to.have.length(
+      1,
+    );
+    accepted(manifest("v1", "Secret", { stringData: { a: "x".repeat(1_048_576) } }));
+  });
+
+  it("have keys that can be file names", () => {
+    expect(problemsOf(manifest("v1", "ConfigMap", { data: { "a/b": "" } }))).to.deep.equal([
+      "data: has the key \"a/b\"; only letters, digits, '-', '_' and '.' are allowed",
+    ]);
+  });
+});
