@@ -56,7 +56,7 @@ const checks: Checks = {
   ConfigMap: (map, report) => {
     const texts = Object.values(map.data ?? {}).reduce((sum, value) => sum + Buffer.byteLength(value), 0);
     const binary = Object.values(map.binaryData ?? {}).reduce(
-      (sum, value) => sum + (value.length * 3) / 4,
+      (sum, value) => sum + Buffer.byteLength(value, "base64"),
       0,
     );
     checkData({ ...map.binaryData, ...map.data }, texts + binary, report);
