@@ -93,6 +93,9 @@ describe("Ingress", () => {
     "spec.rules[0].http.paths: must have at least 1 entry, found 0": ingressWith({
       rule: { http: { paths: [] } },
     }),
+    'spec.ingressClassName: must be the name of an IngressClass, found "a/b"': ingressWith({
+      spec: { ingressClassName: "a/b" },
+    }),
     'spec.tls[0].secretName: must be the name of a Secret, found "shop/tls"': ingressWith({
       spec: { tls: [{ secretName: "shop/tls" }] },
     }),
@@ -176,6 +179,9 @@ describe("Service", () => {
     },
     "spec.ports[1].name: is required when there are several ports": {
       ports: [{ name: "a", port: 80 }, { port: 81 }],
+    },
+    "spec.ports[0].name: must be lower-case letters, digits and '-', found \"Web\"": {
+      ports: [{ name: "Web", port: 80 }],
     },
     'spec.ports[1].name: repeats the name "a"': {
       ports: [
