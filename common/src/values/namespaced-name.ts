@@ -4,8 +4,10 @@ import { ok, problem, type Problem, type Result } from "./result.ts";
 /** The key of a namespaced Kubernetes object. */
 export type NamespacedName = { readonly namespace: string; readonly name: string };
 
-/** A port of a Service, by number. */
-export type ServicePort = NamespacedName & { readonly port: number };
+/** A port of a Service, by number or by name. */
+export type ServicePort = NamespacedName & {
+  readonly port: { readonly number: number } | { readonly name: string };
+};
 
 const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const dnsSubdomain = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
@@ -27,17 +29,23 @@ export function parseNamespacedName(text: string): Result<NamespacedName, Proble
 /** Writes `namespace/name`. */
 export const formatNamespacedName = ({ namespace, name }: NamespacedName): string => `${namespace}/${name}`;
 
-/** Reads `namespace/service:port`. */
+/** Reads `namespace/service:port`, the port by number or by name (RFC 6335 section 5.1). */
 export function parseServicePort(text: string): Result<ServicePort, Problem> {
   const trimmed = text.trim();
   const colon = trimmed.lastIndexOf(":");
   const service = parseNamespacedName(trimmed.slice(0, Math.max(colon, 0)));
-  const port = parsePort(trimmed.slice(colon + 1));
-  return service.ok && port.ok
-    ? ok({ ...service.value, port: port.value })
-    : problem(`"${trimmed.slice(0, 80)}" is not a Service port`, '"<namespace>/<service>:<port>"');
+  const port = trimmed.slice(colon + 1);
+  const number = parsePort(port);
+  if (service.ok && number.ok) return ok({ ...service.value, port: { number: number.value } });
+  if (service.ok && isPortName(port)) return ok({ ...service.value, port: { name: port } });
+  return problem(`"${trimmed.slice(0, 80)}" is not a Service port`, '"<namespace>/<service>:<port>"');
 }
 
 /** Writes `namespace/service:port`. */
-export const formatServicePort = (value: ServicePort): string =>
-  `${formatNamespacedName(value)}:${value.port}`;
+export function formatServicePort({ port, ...service }: ServicePort): string {
+  return `${formatNamespacedName(service)}:${"number" in port ? port.number : port.name}`;
+}
+
+function isPortName(text: string): boolean {
+  return /^[a-z0-9](-?[a-z0-9])*$/.test(text) && text.length <= 15 && /[a-z]/.test(text);
+}

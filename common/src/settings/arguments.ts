@@ -1,0 +1,82 @@
+import { ok, problem, type Problem, type Result } from "../values/result.ts";
+import type { Flag } from "./flag.ts";
+
+/** What a command line says: the text of each flag, and the words that belong to no flag. */
+export type Arguments = {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly positionals: readonly string[];
+};
+
+/**
+ * Splits a command line. A flag is `--flag value` or `--flag=value`; a switch is `--flag`, `--flag=false` or
+ * `--flag false`. What follows `--` is positional. Unknown, repeated and incomplete flags are problems.
+ */
+export function splitArguments(known: readonly Flag[], argv: readonly string[]): Result<Arguments, Problem> {
+  const byName = new Map(known.map((flag) => [flag.name, flag]));
+  const texts = new Map<string, string>();
+  const positionals: string[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? "";
+    if (word === "--") {
+      positionals.push(...argv.slice(index + 1));
+      break;
+    }
+    if (!word.startsWith("-") || word === "-") {
+      positionals.push(word);
+      continue;
+    }
+    const equals = word.indexOf("=");
+    const spelled = equals < 0 ? word : word.slice(0, equals);
+    const name = spelled.slice(2);
+    const flag = spelled.startsWith("--") ? byName.get(name) : undefined;
+    if (flag === undefined)
+      return problem(`${clip(spelled)}: unknown flag${suggestion(name, [...byName.keys()])}`);
+    if (texts.has(name)) return problem(`--${name}: given twice`);
+    if (equals >= 0) {
+      texts.set(name, word.slice(equals + 1));
+      continue;
+    }
+    const next = argv[index + 1];
+    if (flag.type.isSwitch === true) {
+      const takesNext = next !== undefined && flag.type.parse(next).ok;
+      texts.set(name, takesNext ? next : "true");
+      if (takesNext) index += 1;
+    } else {
+      if (next === undefined || next.startsWith("--"))
+        return problem(`--${name}: expected ${flag.type.expected}, got nothing`);
+      texts.set(name, next);
+      index += 1;
+    }
+  }
+  return ok({ texts, positionals });
+}
+
+/** Text from outside for an error line: bounded, on one line. */
+export function clip(text: string): string {
+  const json = JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);
+  return json.slice(1, -1);
+}
+
+function suggestion(wrong: string, names: readonly string[]): string {
+  const ranked = names
+    .map((name) => ({ name, distance: editDistance(wrong.slice(0, 80), name) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  return best !== undefined && best.distance <= Math.max(2, wrong.length / 4)
+    ? ` (did you mean --${best.name}?)`
+    : "";
+}
+
+/** The number of single-character edits between two short texts (Levenshtein). */
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const substituted = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
+      current.push(Math.min(substituted, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[right.length] ?? 0;
+}

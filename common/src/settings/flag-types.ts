@@ -1,0 +1,285 @@
+import { formatLogDirectives, parseLogDirectives, type LogDirectives } from "../telemetry/log-level.ts";
+import { parseBoolean } from "../values/boolean.ts";
+import { formatByteSize, parseByteSize } from "../values/byte-size.ts";
+import { formatCidr, parseCidr, type Cidr } from "../values/cidr.ts";
+import { formatDuration, maxDurationMs, parseDuration } from "../values/duration.ts";
+import { formatEndpoint, parseEndpoint, type Endpoint } from "../values/endpoint.ts";
+import { parseDnsName } from "../values/hostname.ts";
+import { parseInteger } from "../values/integer.ts";
+import { parseIpAddress } from "../values/ip-address.ts";
+import { splitCsv } from "../values/list.ts";
+import {
+  formatNamespacedName,
+  formatServicePort,
+  isNamespaceName,
+  isObjectName,
+  parseNamespacedName,
+  parseServicePort,
+  type NamespacedName,
+  type ServicePort,
+} from "../values/namespaced-name.ts";
+import { parseListenPort, parsePort } from "../values/port.ts";
+import { ok, problem, type Problem, type Result } from "../values/result.ts";
+import type { FlagType } from "./flag.ts";
+
+/** Sends connections meant for a listener port to another local port. */
+export type PortMapping = { readonly listenerPort: number; readonly localPort: number };
+
+/** Labels that select objects by equality. */
+export type LabelSelector = Readonly<Record<string, string>>;
+
+const mismatch = (text: string): Result<never, Problem> => problem(`"${text}" does not match`);
+
+const asText = String;
+
+/** A text of a given form, trimmed. */
+const textType = (name: string, expected: string, form: (text: string) => boolean): FlagType<string, ""> => ({
+  name,
+  unit: "",
+  expected,
+  parse: (text) => (form(text.trim()) ? ok(text.trim()) : mismatch(text)),
+  format: asText,
+});
+
+export const switchType: FlagType<boolean, ""> = {
+  name: "true|false",
+  unit: "",
+  expected: "true or false",
+  parse: parseBoolean,
+  format: asText,
+  isSwitch: true,
+};
+
+export const pathType = textType("path", "a path", (text) => text !== "");
+
+export const imageType = textType("image", "an image reference", (text) =>
+  /^[\w][\w.:/@-]{0,1000}$/.test(text),
+);
+
+export const namespaceType = textType("namespace", "the name of a namespace", isNamespaceName);
+
+export const objectNameType = textType("name", "the name of a Kubernetes object", isObjectName);
+
+export const trustDomainType = textType(
+  "domain",
+  "a trust domain of lower-case letters, digits, dots, hyphens and underscores",
+  (text) => /^[a-z0-9._-]{1,255}$/.test(text),
+);
+
+export const controllerNameType = textType(
+  "domain/path",
+  'a domain-prefixed path such as "example.com/controller"',
+  (text) => text.length <= 253 && /^[a-z0-9.-]+\/[\w\-./~%!$&'()*+,;=:]+$/.test(text),
+);
+
+export const ipAddressType: FlagType<string, ""> = {
+  name: "ip",
+  unit: "",
+  expected: "an IP address",
+  parse: parseIpAddress,
+  format: asText,
+};
+
+export const hostType: FlagType<string, ""> = {
+  name: "host",
+  unit: "",
+  expected: "an IP address or a DNS name",
+  parse(text) {
+    const address = parseIpAddress(text);
+    return address.ok ? address : parseDnsName(text);
+  },
+  format: asText,
+};
+
+/** A host with an optional port. */
+export const endpointType = (defaultPort: number): FlagType<Endpoint, ""> => ({
+  name: "host[:port]",
+  unit: "",
+  expected: "host[:port]",
+  parse: (text) => parseEndpoint(text, defaultPort),
+  format: formatEndpoint,
+});
+
+/** A port to listen on; 0 asks the operating system for a free one. */
+export const listenPortType: FlagType<number, ""> = {
+  name: "port",
+  unit: "",
+  expected: "a port from 0 to 65535",
+  parse: parseListenPort,
+  format: asText,
+};
+
+export const portType: FlagType<number, ""> = {
+  name: "port",
+  unit: "",
+  expected: "a port from 1 to 65535",
+  parse: parsePort,
+  format: asText,
+};
+
+/** A whole number between bounds, both included. */
+export const integerType = (min: number, max: number): FlagType<number, ""> => ({
+  name: "number",
+  unit: "",
+  expected: `a whole number from ${min} to ${max}`,
+  parse: (text) => parseInteger(text, { min, max }),
+  format: asText,
+});
+
+/** A span of time between bounds, both included. */
+export const durationType = ({
+  minMs = 0,
+  maxMs = maxDurationMs,
+}: { readonly minMs?: number; readonly maxMs?: number } = {}): FlagType<number, "Ms"> => ({
+  name: "duration",
+  unit: "Ms",
+  expected: `a duration such as "15s" or "1m30s", from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`,
+  parse(text) {
+    const parsed = parseDuration(text, maxMs);
+    return parsed.ok && parsed.value < minMs ? mismatch(text) : parsed;
+  },
+  format: formatDuration,
+});
+
+/** A limit in time that 0 switches off. Anything shorter than a millisecond, but not 0, is refused. */
+export const timeoutType: FlagType<number, "Ms"> = {
+  name: "duration",
+  unit: "Ms",
+  expected: 'a duration such as "15s" or "1m30s", at least 1ms and at most 24h, or 0 for none',
+  parse(text) {
+    const parsed = parseDuration(text);
+    return parsed.ok && parsed.value > 0 && parsed.value < 1 ? mismatch(text) : parsed;
+  },
+  format: (milliseconds) => (milliseconds === 0 ? "none" : formatDuration(milliseconds)),
+};
+
+/** A number of bytes between bounds, both included. */
+export const sizeType = (minBytes: number, maxBytes: number): FlagType<number, "Bytes"> => ({
+  name: "size",
+  unit: "Bytes",
+  expected: `a size in bytes with an optional k, m or g, from ${formatByteSize(minBytes)} to ${formatByteSize(maxBytes)}`,
+  parse(text) {
+    const parsed = parseByteSize(text);
+    return parsed.ok && (parsed.value < minBytes || parsed.value > maxBytes) ? mismatch(text) : parsed;
+  },
+  format: formatByteSize,
+});
+
+/** One of a few words, in exactly this spelling. */
+export const choiceType = <const Choice extends string>(
+  choices: readonly Choice[],
+): FlagType<Choice, ""> => ({
+  name: choices.join("|"),
+  unit: "",
+  expected: choices.join(" or "),
+  parse(text) {
+    const choice = choices.find((one) => one === text.trim());
+    return choice === undefined ? mismatch(text) : ok(choice);
+  },
+  format: asText,
+});
+
+export const logType: FlagType<LogDirectives, ""> = {
+  name: "directives",
+  unit: "",
+  expected: 'error, warn, info, debug, trace or off, or directives such as "info,svc_proxy::access=off"',
+  parse: parseLogDirectives,
+  format: formatLogDirectives,
+};
+
+export const namespacedNameType: FlagType<NamespacedName, ""> = {
+  name: "namespace/name",
+  unit: "",
+  expected: "<namespace>/<name>",
+  parse: parseNamespacedName,
+  format: formatNamespacedName,
+};
+
+export const servicePortType: FlagType<ServicePort, ""> = {
+  name: "namespace/service:port",
+  unit: "",
+  expected: "<namespace>/<service>:<port>",
+  parse: parseServicePort,
+  format: formatServicePort,
+};
+
+/** Items separated by commas; an empty list is valid and is the same as no list. */
+const listType = <Item>(
+  name: string,
+  expected: string,
+  parseItem: (text: string) => Result<Item, unknown>,
+  formatItem: (item: Item) => string,
+): FlagType<readonly Item[], ""> => ({
+  name,
+  unit: "",
+  expected,
+  parse(text) {
+    const items = splitCsv(text).map(parseItem);
+    const failed = items.find((item) => !item.ok);
+    return failed ?? ok(items.flatMap((item) => (item.ok ? [item.value] : [])));
+  },
+  format: (items) => items.map(formatItem).join(","),
+  acceptsEmpty: true,
+});
+
+export const namespacesType = listType("namespace,...", "names of namespaces", namespaceType.parse, asText);
+
+export const objectNamesType = listType(
+  "name,...",
+  "names of Kubernetes objects",
+  objectNameType.parse,
+  asText,
+);
+
+export const cidrsType: FlagType<readonly Cidr[], ""> = listType(
+  "cidr,...",
+  'CIDRs such as "10.0.0.0/8,2001:db8::/32"',
+  parseCidr,
+  formatCidr,
+);
+
+const portMappings = listType<PortMapping>(
+  "port=port,...",
+  'pairs of listener port and local port such as "80=8080,443=8443", each listener port once',
+  (text) => {
+    const [left = "", right = "", ...rest] = text.split("=");
+    const listenerPort = parsePort(left);
+    const localPort = parseListenPort(right);
+    return listenerPort.ok && localPort.ok && rest.length === 0
+      ? ok({ listenerPort: listenerPort.value, localPort: localPort.value })
+      : mismatch(text);
+  },
+  ({ listenerPort, localPort }) => `${listenerPort}=${localPort}`,
+);
+
+export const portMapType: FlagType<readonly PortMapping[], ""> = {
+  ...portMappings,
+  parse(text) {
+    const parsed = portMappings.parse(text);
+    if (!parsed.ok) return parsed;
+    const hasDuplicate =
+      new Set(parsed.value.map(({ listenerPort }) => listenerPort)).size < parsed.value.length;
+    return hasDuplicate ? mismatch(text) : parsed;
+  },
+};
+
+const labelKey = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
+const labelValue = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
+
+export const selectorType: FlagType<LabelSelector, ""> = {
+  name: "label=value,...",
+  unit: "",
+  expected: 'labels such as "app.kubernetes.io/name=svc"',
+  parse(text) {
+    const pairs = splitCsv(text).map((pair) => pair.split("="));
+    const isValid = pairs.every(
+      ([key = "", value = "", ...rest]) => labelKey.test(key) && labelValue.test(value) && rest.length === 0,
+    );
+    return isValid ? ok(Object.fromEntries(pairs) as LabelSelector) : mismatch(text);
+  },
+  format: (labels) =>
+    Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(","),
+  acceptsEmpty: true,
+};

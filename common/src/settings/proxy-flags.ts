@@ -1,0 +1,297 @@
+import { flag, optionalFlag, requiredFlag } from "./flag.ts";
+import {
+  choiceType,
+  cidrsType,
+  durationType,
+  endpointType,
+  integerType,
+  ipAddressType,
+  namespaceType,
+  objectNameType,
+  pathType,
+  portMapType,
+  sizeType,
+  switchType,
+  timeoutType,
+} from "./flag-types.ts";
+
+const proxy = ["proxy"] as const;
+const serving = ["proxy", "standalone"] as const;
+
+const kibibyte = 1024;
+const mebibyte = 1024 * 1024;
+
+/** The ports of the discovery channel where an endpoint names none. */
+export const discoveryPort = 50051;
+export const discoveryBootstrapPort = 50052;
+
+/** Flags about serving traffic: the data plane. */
+export const proxyFlags = [
+  flag({
+    name: "port-map",
+    type: portMapType,
+    roles: serving,
+    defaultValue: [],
+    standaloneDefault: [
+      { listenerPort: 80, localPort: 8080 },
+      { listenerPort: 443, localPort: 8443 },
+    ],
+    shownDefault: "none",
+    meaning:
+      "Accept connections for a listener port on another local port; metrics and routes keep the listener port. Local port 0 takes a free one.",
+  }),
+  flag({
+    name: "shared",
+    type: switchType,
+    roles: proxy,
+    defaultValue: false,
+    meaning:
+      "Serve all shared Gateways and all Ingresses. Exactly one of `--shared` and `--dedicated` is required.",
+  }),
+  flag({
+    name: "dedicated",
+    type: switchType,
+    roles: proxy,
+    defaultValue: false,
+    meaning: "Serve one Gateway, named by `--gateway-name` and `--gateway-namespace`.",
+  }),
+  optionalFlag({
+    name: "gateway-name",
+    type: objectNameType,
+    roles: proxy,
+    meaning: "The Gateway of a dedicated proxy.",
+  }),
+  optionalFlag({
+    name: "gateway-namespace",
+    type: namespaceType,
+    roles: proxy,
+    meaning: "Its namespace.",
+  }),
+  requiredFlag({
+    name: "discovery-endpoint",
+    type: endpointType(discoveryPort),
+    roles: proxy,
+    meaning: `The controller's snapshot stream; port ${discoveryPort} unless given.`,
+  }),
+  optionalFlag({
+    name: "discovery-bootstrap-endpoint",
+    type: endpointType(discoveryBootstrapPort),
+    roles: proxy,
+    shownDefault: `the same host, port ${discoveryBootstrapPort}`,
+    meaning: "Where the proxy obtains its identity.",
+  }),
+  flag({
+    name: "discovery-sa-token-path",
+    type: pathType,
+    roles: proxy,
+    defaultValue: "/var/run/secrets/svc/discovery-token/token",
+    meaning: "File with the service-account token that proves the proxy's identity.",
+  }),
+  flag({
+    name: "discovery-ca-bundle-path",
+    type: pathType,
+    roles: proxy,
+    defaultValue: "/var/run/secrets/svc/trust-bundle/ca.crt",
+    meaning: "File with the certificate authorities that the proxy trusts for discovery.",
+  }),
+  flag({
+    name: "access-log",
+    type: switchType,
+    roles: serving,
+    defaultValue: true,
+    meaning: "Write one line per request.",
+  }),
+  flag({
+    name: "access-log-path-mode",
+    type: choiceType(["full", "pattern", "none"]),
+    roles: serving,
+    defaultValue: "full",
+    meaning: "The path in access-log lines: as requested, as configured in the matched rule, or left out.",
+  }),
+  optionalFlag({
+    name: "proxy-bind-address",
+    type: ipAddressType,
+    roles: serving,
+    shownDefault: "`::`, else `0.0.0.0`",
+    meaning: "Address of the listeners.",
+  }),
+  flag({
+    name: "proxy-accept-proxy-protocol",
+    type: switchType,
+    roles: serving,
+    defaultValue: false,
+    meaning:
+      "Require a PROXY protocol header on Ingress listeners, and on Gateway listeners without a ClientTrafficPolicy, and take the client address from it.",
+  }),
+  flag({
+    name: "proxy-protocol-trusted-cidrs",
+    type: cidrsType,
+    roles: serving,
+    defaultValue: [],
+    shownDefault: "any peer",
+    meaning: "Peers that may send a PROXY protocol header; connections of others are dropped.",
+  }),
+  flag({
+    name: "proxy-workers",
+    type: integerType(0, 1024),
+    roles: serving,
+    defaultValue: 0,
+    shownDefault: "0",
+    meaning: "Threads that serve requests; 0 takes as many as the CPU limit allows, at least one.",
+  }),
+  flag({
+    name: "proxy-max-connections",
+    type: integerType(1, 10_000_000),
+    roles: serving,
+    defaultValue: 50_000,
+    meaning: "Open client connections of the whole process; more are closed at once.",
+  }),
+  flag({
+    name: "proxy-shutdown-grace-period",
+    type: durationType(),
+    roles: serving,
+    defaultValue: 30_000,
+    meaning: "Time for requests to end after a termination signal.",
+  }),
+  flag({
+    name: "proxy-shutdown-timeout",
+    type: durationType(),
+    roles: serving,
+    defaultValue: 5000,
+    meaning: "Time after the grace period before what is left is cut off.",
+  }),
+  flag({
+    name: "proxy-listener-drain-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 30_000,
+    meaning: "Time for the connections of a removed listener to end; 0 for no limit.",
+  }),
+  flag({
+    name: "proxy-default-request-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 0,
+    meaning: "Request timeout of rules without `timeouts`.",
+  }),
+  flag({
+    name: "proxy-default-backend-request-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 0,
+    meaning: "Backend request timeout of rules without `timeouts`.",
+  }),
+  flag({
+    name: "proxy-connect-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 5000,
+    meaning: "Connecting to an upstream; 0 leaves it to the operating system.",
+  }),
+  flag({
+    name: "proxy-tls-handshake-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 10_000,
+    meaning: "TLS handshake of a client; 0 for no limit.",
+  }),
+  flag({
+    name: "proxy-client-header-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 15_000,
+    meaning: "Receiving the whole head of a request; 0 for no limit.",
+  }),
+  flag({
+    name: "proxy-client-body-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 60_000,
+    meaning: "Gap between two reads of a request body; 0 for no limit.",
+  }),
+  flag({
+    name: "proxy-client-idle-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 75_000,
+    meaning: "A client connection without a request; 0 for no limit.",
+  }),
+  flag({
+    name: "proxy-client-write-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 60_000,
+    meaning: "A client that takes nothing of its response; 0 for no limit.",
+  }),
+  flag({
+    name: "proxy-stream-idle-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 300_000,
+    meaning: "A request on which no byte passes either way; 0 for no limit.",
+  }),
+  flag({
+    name: "proxy-tunnel-idle-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 3_600_000,
+    meaning:
+      "An upgraded connection, gRPC stream or TCP connection on which no byte passes either way; 0 for no limit.",
+  }),
+  flag({
+    name: "proxy-max-uri-size",
+    type: sizeType(kibibyte, mebibyte),
+    roles: serving,
+    defaultValue: 16 * kibibyte,
+    meaning: "Longest request target; longer ones get 414.",
+  }),
+  flag({
+    name: "proxy-max-header-size",
+    type: sizeType(kibibyte, mebibyte),
+    roles: serving,
+    defaultValue: 64 * kibibyte,
+    meaning: "Largest request head; larger ones get 431.",
+  }),
+  flag({
+    name: "proxy-max-headers",
+    type: integerType(1, 10_000),
+    roles: serving,
+    defaultValue: 100,
+    meaning: "Most header fields of a request; more get 431.",
+  }),
+  flag({
+    name: "proxy-upstream-keepalive-pool-size",
+    type: integerType(0, 1_000_000),
+    roles: serving,
+    defaultValue: 128,
+    meaning: "Idle upstream connections kept by the whole process; 0 keeps none.",
+  }),
+  flag({
+    name: "proxy-retry-buffer-size",
+    type: sizeType(0, 64 * mebibyte),
+    roles: serving,
+    defaultValue: 64 * kibibyte,
+    meaning: "Most bytes of a request body kept for a retry.",
+  }),
+  flag({
+    name: "proxy-via",
+    type: switchType,
+    roles: serving,
+    defaultValue: true,
+    meaning: "Add a `Via` field to upstream requests.",
+  }),
+  flag({
+    name: "proxy-tls-min-version",
+    type: choiceType(["1.2", "1.3"]),
+    roles: serving,
+    defaultValue: "1.2",
+    meaning: "Lowest TLS version for clients.",
+  }),
+  flag({
+    name: "proxy-udp-session-timeout",
+    type: timeoutType,
+    roles: serving,
+    defaultValue: 10_000,
+    meaning: "An idle UDP session; 0 for no limit.",
+  }),
+] as const;

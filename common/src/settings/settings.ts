@@ -1,0 +1,168 @@
+import type { Endpoint } from "../values/endpoint.ts";
+import { formatDuration } from "../values/duration.ts";
+import type { NamespacedName } from "../values/namespaced-name.ts";
+import { ok, problem, type Problem, type Result } from "../values/result.ts";
+import { clip } from "./arguments.ts";
+import type { Flag, FlagType, Role } from "./flag.ts";
+import { flags } from "./flags.ts";
+import { discoveryBootstrapPort } from "./proxy-flags.ts";
+import { readFlags, unknownVariables, type FlagInput } from "./read-flags.ts";
+
+type DeclaredFlag = (typeof flags)[number];
+
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+
+type SettingName<Declared extends DeclaredFlag> = `${CamelCase<Declared["name"]>}${Declared["type"]["unit"]}`;
+
+type ValueOf<Declared extends DeclaredFlag> = Declared["type"] extends FlagType<infer Value> ? Value : never;
+
+/**
+ * The settings of a role: one property per flag, named after it in camel case with its unit, so that
+ * `--proxy-connect-timeout` is `proxyConnectTimeoutMs` and `--proxy-max-uri-size` is `proxyMaxUriSizeBytes`.
+ * A timeout of 0 is off. See docs/reference/flags.md.
+ */
+type SettingsOf<For extends Role> = {
+  readonly [
+    Declared in DeclaredFlag as For extends Declared["roles"][number] ? SettingName<Declared> : never
+  ]: ValueOf<Declared>;
+};
+
+/** What a proxy serves: the shared pool, or one Gateway. */
+export type ProxyScope =
+  { readonly kind: "shared" } | { readonly kind: "dedicated"; readonly gateway: NamespacedName };
+
+/** `serve controller`. */
+export type ControllerSettings = SettingsOf<"controller">;
+
+/** `serve proxy`. */
+export type ProxySettings = Omit<
+  SettingsOf<"proxy">,
+  "shared" | "dedicated" | "gatewayName" | "gatewayNamespace" | "discoveryBootstrapEndpoint"
+> & { readonly scope: ProxyScope; readonly discoveryBootstrapEndpoint: Endpoint };
+
+/** `serve standalone`. */
+export type StandaloneSettings = SettingsOf<"standalone">;
+
+/** What every process has: identity, admin ports, log. */
+export type ProcessSettings = Pick<
+  StandaloneSettings,
+  Extract<keyof StandaloneSettings, keyof SettingsOf<"controller"> & keyof SettingsOf<"proxy">>
+>;
+
+/** What the data plane needs, wherever it runs. */
+export type DataPlaneSettings = Pick<
+  StandaloneSettings,
+  Extract<keyof StandaloneSettings, keyof ProxySettings>
+>;
+
+/** What translation and its sources need, wherever they run. */
+export type ControlPlaneSettings = Pick<
+  StandaloneSettings,
+  Extract<keyof StandaloneSettings, keyof ControllerSettings>
+>;
+
+/** Settings, and one warning per variable that looks like ours but is not. */
+export type ReadSettings<Settings> = { readonly settings: Settings; readonly warnings: readonly string[] };
+
+/** Reads the settings of `serve controller`. */
+export function readControllerSettings(input: FlagInput): Result<ReadSettings<ControllerSettings>, Problem> {
+  const read = readSettings("controller", input);
+  if (!read.ok) return read;
+  const { controllerLeaseTtlMs: ttlMs, controllerLeaseRenewIntervalMs: renewMs } = read.value.settings;
+  if (ttlMs < 3 * renewMs)
+    return problem(
+      `--controller-lease-ttl: expected at least three times the renew interval of ${formatDuration(renewMs)}, got "${formatDuration(ttlMs)}"`,
+    );
+  return read;
+}
+
+/** Reads the settings of `serve proxy`: exactly one scope, and a bootstrap endpoint beside the stream's. */
+export function readProxySettings(input: FlagInput): Result<ReadSettings<ProxySettings>, Problem> {
+  const read = readSettings("proxy", input);
+  if (!read.ok) return read;
+  const { shared, dedicated, gatewayName, gatewayNamespace, discoveryBootstrapEndpoint, ...rest } =
+    read.value.settings;
+  if (shared === dedicated)
+    return problem(
+      "--shared, --dedicated: exactly one of them is required, with --dedicated also the Gateway",
+    );
+  const hasGateway = gatewayName !== undefined && gatewayNamespace !== undefined;
+  if (dedicated && !hasGateway)
+    return problem("--dedicated: requires --gateway-name and --gateway-namespace");
+  if (shared && (gatewayName !== undefined || gatewayNamespace !== undefined))
+    return problem("--shared: does not go with --gateway-name or --gateway-namespace");
+  const scope: ProxyScope =
+    dedicated && hasGateway
+      ? { kind: "dedicated", gateway: { namespace: gatewayNamespace, name: gatewayName } }
+      : { kind: "shared" };
+  const bootstrap = discoveryBootstrapEndpoint ?? {
+    host: rest.discoveryEndpoint.host,
+    port: discoveryBootstrapPort,
+  };
+  return ok({
+    settings: { ...rest, scope, discoveryBootstrapEndpoint: bootstrap },
+    warnings: read.value.warnings,
+  });
+}
+
+/** Reads the settings of `serve standalone`. */
+export function readStandaloneSettings(input: FlagInput): Result<ReadSettings<StandaloneSettings>, Problem> {
+  return readSettings("standalone", input);
+}
+
+/** The flags of a role, in the order of the documentation. */
+export function flagsOf(role: Role): readonly Flag[] {
+  return (flags as readonly Flag[]).filter((flag) => flag.roles.includes(role));
+}
+
+function readSettings<For extends Role>(
+  role: For,
+  input: FlagInput,
+): Result<ReadSettings<SettingsOf<For>>, Problem> {
+  const foreign = foreignFlag(role, input.argv);
+  if (foreign !== undefined) return foreign;
+  const read = readFlags(flagsOf(role), role, input);
+  if (!read.ok) return read;
+  const [unexpected] = read.value.positionals;
+  if (unexpected !== undefined) return problem(`unexpected argument "${clip(unexpected)}"`);
+  const settings = read.value.values as SettingsOf<For>;
+  const conflict = portConflict(settings as unknown as PortSettings);
+  if (conflict !== undefined) return problem(conflict);
+  const warnings = unknownVariables(flags, input.env).map((name) => `${name}: unknown variable, ignored`);
+  return ok({ settings, warnings });
+}
+
+/** A flag that exists, but not for this role, deserves a better word than "unknown". */
+function foreignFlag(role: Role, argv: readonly string[]): Result<never, Problem> | undefined {
+  for (const word of argv) {
+    if (word === "--") return undefined;
+    const flag = (flags as readonly Flag[]).find(
+      ({ name }) => word === `--${name}` || word.startsWith(`--${name}=`),
+    );
+    if (flag !== undefined && !flag.roles.includes(role))
+      return problem(
+        `--${flag.name}: not a flag of serve ${role}, only of serve ${flag.roles.join(" and serve ")}`,
+      );
+  }
+  return undefined;
+}
+
+type PortSettings = Pick<ProcessSettings, "adminPort" | "healthPort"> & {
+  readonly ingressHttpPort?: number;
+  readonly ingressHttpsPort?: number;
+};
+
+function portConflict({
+  adminPort,
+  healthPort,
+  ingressHttpPort,
+  ingressHttpsPort,
+}: PortSettings): string | undefined {
+  if (adminPort !== 0 && adminPort === healthPort)
+    return `--health-port: expected another port than --admin-port, got "${healthPort}"`;
+  if (ingressHttpPort !== undefined && ingressHttpPort !== 0 && ingressHttpPort === ingressHttpsPort)
+    return `--ingress-https-port: expected another port than --ingress-http-port, got "${ingressHttpsPort}"`;
+  return undefined;
+}
