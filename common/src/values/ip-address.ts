@@ -24,7 +24,7 @@ export function canonicalIp(text: string): string | undefined {
 
 /**
  * The client address that a socket reports: on a dual-stack socket the operating system shows an IPv4 peer as
- * IPv4-mapped IPv6, and such a peer is IPv4 (docs/features/ip-access-control.md). Addresses that arrive as text, in a
+ * IPv4-mapped IPv6, and such a peer is IPv4 (docs/reference/values.md#addresses). Addresses that arrive as text, in a
  * header or in a PROXY protocol line, must not be passed through here.
  */
 export function socketPeerIp(address: string): string {
@@ -54,6 +54,6 @@ const privateOrReserved = compileCidrs(
 
 /**
  * Whether a canonical address can never be a client on the Internet: private, loopback, link-local, unique local or
- * unspecified. The scan of a forwarded-for header skips such addresses (docs/features/trust-forwarded-for.md).
+ * unspecified. The scan of a forwarded-for header skips such addresses (docs/reference/values.md#addresses).
  */
 export const isPrivateOrReserved = (ip: string): boolean => privateOrReserved.contains(ip);

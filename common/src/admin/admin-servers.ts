@@ -1,0 +1,124 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { ProcessSettings } from "../settings/settings.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Exposition } from "../telemetry/metric-set.ts";
+import { ok, problem, type Problem, type Result } from "../values/result.ts";
+import { createAdminApp, jsonAnswer, textAnswer, type AdminRoute } from "./admin-app.ts";
+import type { HealthRegistry } from "./health.ts";
+
+export type AdminServersOptions = {
+  readonly settings: Pick<ProcessSettings, "managementBindAddress" | "adminPort" | "healthPort">;
+  readonly health: HealthRegistry;
+  readonly metrics: () => Promise<Exposition>;
+  readonly logger: Logger;
+  /** Further paths of the admin port. */
+  readonly extraRoutes?: readonly AdminRoute[];
+};
+
+/** The running servers and the ports they took. */
+export type AdminServers = {
+  readonly adminPort: number;
+  readonly healthPort: number;
+  /** Stops both servers and cuts what is open. */
+  close(): Promise<void>;
+};
+
+/** Connections of one port at a time; more are closed at once. */
+const maxConnections = 64;
+
+/** The longest that one request, one answer or one idle connection may last. */
+const timeLimitMs = 10_000;
+
+/**
+ * Starts the health port (`/healthz`, `/readyz`) and the admin port (`/api/v1/health`, `/metrics`, `extraRoutes`). They
+ * ask for no credentials and therefore serve nothing secret (docs/reference/health.md). A port that cannot be bound is
+ * a problem, and then neither server runs.
+ */
+export async function startAdminServers({
+  settings,
+  health,
+  metrics,
+  logger,
+  extraRoutes = [],
+}: AdminServersOptions): Promise<Result<AdminServers, Problem>> {
+  const { managementBindAddress: address } = settings;
+  const healthServer = await listen(
+    createAdminApp(healthRoutes(health), logger),
+    address,
+    settings.healthPort,
+  );
+  if (!healthServer.ok) return problem(`--health-port: ${healthServer.error.message}`);
+  const adminApp = createAdminApp([...adminRoutes(health, metrics), ...extraRoutes], logger);
+  const adminServer = await listen(adminApp, address, settings.adminPort);
+  if (!adminServer.ok) {
+    await close(healthServer.value);
+    return problem(`--admin-port: ${adminServer.error.message}`);
+  }
+  const servers = [healthServer.value, adminServer.value];
+  return ok({
+    healthPort: portOf(healthServer.value),
+    adminPort: portOf(adminServer.value),
+    close: async () => void (await Promise.all(servers.map(close))),
+  });
+}
+
+function healthRoutes(health: HealthRegistry): readonly AdminRoute[] {
+  return [
+    { path: "/healthz", answer: () => textAnswer("ok") },
+    {
+      path: "/readyz",
+      answer() {
+        const readiness = health.readiness();
+        return readiness.isReady ? textAnswer("ok") : textAnswer(`${readiness.waitingFor.join("\n")}\n`, 503);
+      },
+    },
+  ];
+}
+
+function adminRoutes(health: HealthRegistry, metrics: () => Promise<Exposition>): readonly AdminRoute[] {
+  return [
+    { path: "/api/v1/health", answer: () => jsonAnswer(health.document()) },
+    { path: "/metrics", answer: metrics },
+  ];
+}
+
+async function listen(app: RequestListener, host: string, port: number): Promise<Result<Server, Problem>> {
+  const server = createServer(
+    {
+      requestTimeout: timeLimitMs,
+      headersTimeout: timeLimitMs,
+      keepAliveTimeout: timeLimitMs,
+      connectionsCheckingInterval: 1000,
+    },
+    (request, response) => {
+      // Covers what the server's own limits do not: a client that does not take its answer.
+      const limit = setTimeout(() => response.destroy(), timeLimitMs).unref();
+      response.once("close", () => clearTimeout(limit));
+      app(request, response);
+    },
+  );
+  server.maxConnections = maxConnections;
+  server.timeout = timeLimitMs;
+  try {
+    server.listen({ port, host });
+    await once(server, "listening");
+    return ok(server);
+  } catch (error) {
+    return problem(
+      `cannot listen on ${host} port ${port}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,58 @@
+import { variableOf, type Flag } from "../common/src/settings/flag.ts";
+import { flags } from "../common/src/settings/flags.ts";
+import { defaultText } from "../common/src/settings/help.ts";
+
+/** The page docs/reference/flags.md, from the declared flags. */
+export function flagsPage(): string {
+  return `# Flags
+
+<!-- Written by scripts/generate-docs.ts from common/src/settings; change it there. -->
+
+\`svc-gateway serve controller\`, \`serve proxy\` and \`serve standalone\` take these flags. \`serve\` without a role is an
+error.
+
+- A flag is written \`--flag value\` or \`--flag=value\`. A boolean flag may stand alone, which means true.
+- The variable of a flag is read when the flag is not given. An empty variable counts as unset, except for lists and
+  selectors, where it is an empty list.
+- An unknown flag, a flag given twice, a missing or a bad value ends the process with one line on standard error and
+  exit code 2. An unknown variable that begins with \`SVC_\` gives one warning. Variables of flags of another role are
+  ignored, and so are those that Kubernetes makes for Services whose name begins with \`svc-\`.
+- Durations are one or more numbers with a unit (\`ns\`, \`us\`, \`ms\`, \`s\`, \`m\`, \`h\`), such as \`1m30s\` or \`1.5s\`, at
+  most \`24h\` unless said otherwise. A timeout of \`0\` is off.
+- Sizes are bytes with an optional \`k\`, \`m\` or \`g\` (powers of 1024). Lists use commas.
+
+The column "For" names the roles: C controller, P proxy, S standalone.
+
+| Flag | Variable | For | Value | Default | Meaning |
+| --- | --- | --- | --- | --- | --- |
+${(flags as readonly Flag[]).map(row).join("\n")}
+`;
+}
+
+function row(flag: Flag): string {
+  const cells = [
+    code(`--${flag.name}`),
+    [variableOf(flag), flag.fallbackVariable]
+      .flatMap((name) => (name === undefined ? [] : [code(name)]))
+      .join(", "),
+    flag.roles.map((role) => role[0]?.toUpperCase()).join(" "),
+    code(flag.type.name),
+    defaultCell(flag),
+    flag.meaning,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function defaultCell(flag: Flag): string {
+  const general = asCell(flag, defaultText(flag, flag.roles[0] ?? "proxy"));
+  if (flag.standaloneDefault === undefined) return general;
+  return `${general}; S ${asCell(flag, defaultText(flag, "standalone"))}`;
+}
+
+/** Values are code; words that explain are not. */
+function asCell(flag: Flag, text: string): string {
+  const isWord = text === "" || text === "required" || text === "none" || text === flag.shownDefault;
+  return isWord && !/^\d+$/.test(text) ? text : code(text);
+}
+
+const code = (text: string): string => `\`${text}\``;

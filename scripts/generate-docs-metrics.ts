@@ -1,0 +1,64 @@
+import type { MetricDeclaration } from "../common/src/telemetry/metric-declaration.ts";
+import {
+  controllerMetrics,
+  discoveryClientMetrics,
+  discoveryServerMetrics,
+  proxyMetrics,
+} from "../common/src/telemetry/metric-declarations.ts";
+
+/** The page docs/reference/metrics.md, from the declared metrics. */
+export function metricsPage(): string {
+  return `# Metrics
+
+<!-- Written by scripts/generate-docs.ts from common/src/telemetry/metric-declarations.ts; change it there. -->
+
+Every process answers \`GET /metrics\` on its admin port (\`--admin-port\`, 8082) in the Prometheus text format.
+
+- \`listener\` is the local port a connection was accepted on, as the routing table knows it: the advertised port for
+  Ingresses and dedicated Gateways, the internal accept port (30000 to 32767) for shared Gateways. \`--port-map\` does
+  not change it.
+- \`route\` is the route identifier of docs/reference/access-log.md, empty for requests without a route. The series of a
+  route are dropped when it leaves the routing table.
+- \`method\` is one of the registered method names, else \`OTHER\`. One listener and route shows at most 256 pairs of
+  method and status; further ones are counted under \`OTHER\`.
+- Which Gateway a proxy belongs to is no label of its series. A scrape adds it from the pod labels
+  \`gateway.networking.k8s.io/gateway-name\` and \`gateway.svc-labs.dev/gateway-namespace\`.
+- \`/metrics\` shows the whole pod. The column "Workers" says how the values of its worker threads become one: \`sum\`, or
+  \`max\` and \`min\` for what each worker holds or does once more.
+
+## Proxy
+
+${table(proxyMetrics)}
+
+## Controller
+
+${table(controllerMetrics)}
+
+## Discovery, on the controller
+
+${table(discoveryServerMetrics)}
+
+## Discovery, on each proxy
+
+${table(discoveryClientMetrics)}
+`;
+}
+
+function table(declarations: Readonly<Record<string, MetricDeclaration>>): string {
+  return [
+    "| Metric | Type | Labels | Workers | Meaning |",
+    "| --- | --- | --- | --- | --- |",
+    ...Object.values(declarations).map(row),
+  ].join("\n");
+}
+
+function row({ name, type, labels, merge, help, buckets }: MetricDeclaration): string {
+  const range = buckets === undefined ? "" : ` Buckets from ${buckets[0]} to ${buckets.at(-1)} s.`;
+  return `| \`${name}\` | ${type} | ${labelsCell(labels)} | ${merge} | ${help}${range} |`;
+}
+
+function labelsCell(labels: MetricDeclaration["labels"]): string {
+  return Object.entries(labels)
+    .map(([label, values]) => `\`${label}\`${values.length === 0 ? "" : ` (${values.join(", ")})`}`)
+    .join(", ");
+}
