@@ -71,13 +71,3 @@ export type Translation = {
   /** The Ingresses that are ours to serve. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
 };
-
-/** Nothing to serve and nothing to say. */
-export const emptyTranslation: Translation = {
-  scopes: { shared: [] },
-  routing: { hosts: [], endpoints: new Map(), tls: new Map() },
-  conflicts: [],
-  diagnostics: [],
-  events: [],
-  ingresses: [],
-};

@@ -1,0 +1,21 @@
+import type { KubeObject } from "../api/object.ts";
+
+/**
+ * Who came first. Of two objects that claim the same thing the older one has it; objects of the same second, and
+ * objects without a time (as manifests in a folder have none), follow `namespace/name`. See docs/routing.md.
+ */
+export type Age = { readonly createdMs: number; readonly key: string };
+
+export function ageOf({ metadata }: KubeObject): Age {
+  const createdMs = Date.parse(metadata.creationTimestamp ?? "");
+  return {
+    createdMs: Number.isNaN(createdMs) ? 0 : createdMs,
+    key: `${metadata.namespace ?? ""}/${metadata.name}`,
+  };
+}
+
+/** Oldest first. */
+export const compareAges = (a: Age, b: Age): number => a.createdMs - b.createdMs || compareText(a.key, b.key);
+
+/** By UTF-16 code units, the same on every machine. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,126 @@
+/** From the EndpointSlices of a Service to the addresses that requests are sent to. See docs/routing.md. */
+import type { Endpoint, EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import { parseDnsName } from "@svc-gateway/common/values/hostname.ts";
+import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
+import { refOf } from "../../api/object.ts";
+import type { EndpointConditions } from "../../api/generated/endpointslice.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { compareText } from "../age.ts";
+import { noEndpoints } from "../diagnostics.ts";
+import type { Diagnostic } from "../translation.ts";
+import { isPortNumber, type EndpointNeed } from "./service-port.ts";
+
+type EndpointSlice = ObjectOf<"EndpointSlice">;
+type AddressType = EndpointSlice["addressType"];
+
+export type ResolvedEndpoints = { readonly set: EndpointSet; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * The endpoints of a Service port. Slice ports are matched by name, so that named target ports may differ from pod to
+ * pod. Endpoints that are ready and do not terminate are used; without any, those that still serve while they
+ * terminate. A dual-stack Service uses the addresses of its first family, else of the other one.
+ */
+export function resolveEndpoints(
+  { service, port, name }: EndpointNeed,
+  slices: readonly EndpointSlice[],
+  allowExternalName: boolean,
+): ResolvedEndpoints {
+  const key = `${service.metadata.namespace}/${service.metadata.name}`;
+  const resolved =
+    service.spec?.type === "ExternalName"
+      ? fromExternalName(service.spec.externalName ?? "", port)
+      : fromSlices(service, slices, port.name ?? "", allowExternalName);
+  const set: EndpointSet = { service: key, resolve: resolved.resolve, addresses: resolved.addresses };
+  if (resolved.why === undefined) return { set, diagnostics: [] };
+  const portName = name.slice(name.lastIndexOf("/") + 1);
+  return { set, diagnostics: [noEndpoints({ object: refOf(service) }, portName, resolved.why)] };
+}
+
+type Addresses = {
+  readonly resolve: EndpointSet["resolve"];
+  readonly addresses: readonly Endpoint[];
+  /** Why there is no address. */
+  readonly why?: string;
+};
+
+const none = (why: string): Addresses => ({ resolve: "static", addresses: [], why });
+
+/** An address in the place of a name is used as it is, without the Domain Name System. */
+function fromExternalName(externalName: string, port: EndpointNeed["port"]): Addresses {
+  const portNumber = isPortNumber(port.targetPort) ? port.targetPort : port.port;
+  const ip = canonicalIp(externalName.trim());
+  if (ip !== undefined) return { resolve: "static", addresses: [{ host: ip, port: portNumber }] };
+  const name = parseDnsName(externalName);
+  if (!name.ok) return none(`its external name is unusable: ${name.error.message}`);
+  return { resolve: "dns", addresses: [{ host: name.value, port: portNumber }] };
+}
+
+function fromSlices(
+  service: ObjectOf<"Service">,
+  slices: readonly EndpointSlice[],
+  portName: string,
+  allowFqdn: boolean,
+): Addresses {
+  if (slices.length === 0) return none("the Service has no EndpointSlice");
+  const usable = collect(slices, portName);
+  if (usable.length === 0) return none(`no EndpointSlice has a port named "${portName}" for TCP`);
+  const families = [...addressFamilies(service), ...(allowFqdn ? (["FQDN"] as const) : [])];
+  for (const isUsable of [isReady, isDraining]) {
+    for (const family of families) {
+      const addresses = addressesOf(usable, family, isUsable);
+      if (addresses.length > 0) return { resolve: family === "FQDN" ? "dns" : "static", addresses };
+    }
+  }
+  const onlyNames = !allowFqdn && usable.every(({ slice }) => slice.addressType === "FQDN");
+  return none(
+    onlyNames
+      ? "its EndpointSlices hold host names, which --allow-external-name must allow"
+      : "no endpoint is ready",
+  );
+}
+
+type UsableSlice = { readonly slice: EndpointSlice; readonly port: number };
+
+function collect(slices: readonly EndpointSlice[], portName: string): readonly UsableSlice[] {
+  return slices.flatMap((slice) => {
+    const match = slice.ports?.find(
+      ({ name = "", protocol = "TCP" }) => name === portName && protocol === "TCP",
+    );
+    return isPortNumber(match?.port) ? [{ slice, port: match.port }] : [];
+  });
+}
+
+/** The address family to try first, then the other one. */
+function addressFamilies({ spec }: ObjectOf<"Service">): readonly ["IPv4" | "IPv6", "IPv4" | "IPv6"] {
+  const first = spec?.ipFamilies?.[0] ?? (spec?.clusterIP?.includes(":") === true ? "IPv6" : "IPv4");
+  return first === "IPv6" ? ["IPv6", "IPv4"] : ["IPv4", "IPv6"];
+}
+
+/** Kubernetes API reference, EndpointConditions: a condition that is not known counts as ready. */
+const isReady = ({ ready = true, terminating = false }: EndpointConditions): boolean => ready && !terminating;
+
+const isDraining = ({ ready = true, serving = ready, terminating = false }: EndpointConditions): boolean =>
+  serving && terminating;
+
+/** Sorted by host, then port, each once. Only the first address of an endpoint counts, as for kube-proxy. */
+function addressesOf(
+  slices: readonly UsableSlice[],
+  family: AddressType,
+  isUsable: (conditions: EndpointConditions) => boolean,
+): readonly Endpoint[] {
+  const byText = new Map<string, Endpoint>();
+  for (const { slice, port } of slices) {
+    if (slice.addressType !== family) continue;
+    for (const { addresses, conditions = {} } of slice.endpoints ?? []) {
+      const host = canonicalAddress(addresses[0] ?? "", family);
+      if (host !== undefined && isUsable(conditions)) byText.set(`${host} ${port}`, { host, port });
+    }
+  }
+  return [...byText.values()].sort((a, b) => compareText(a.host, b.host) || a.port - b.port);
+}
+
+function canonicalAddress(text: string, family: AddressType): string | undefined {
+  if (family !== "FQDN") return canonicalIp(text);
+  const name = parseDnsName(text);
+  return name.ok ? name.value : undefined;
+}

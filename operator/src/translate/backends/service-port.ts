@@ -1,0 +1,86 @@
+/** From a Service and a port of it to what a route sends to. See docs/routing.md. */
+import type { Backend } from "@svc-gateway/common/ir/route.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import type { ServicePort } from "../../api/generated/service.ts";
+import type { Lookup } from "../../world.ts";
+import { externalNameNotAllowed, servicePortNotFound, serviceNotFound, type Place } from "../diagnostics.ts";
+import type { ServicePortRef } from "../settings.ts";
+import type { Diagnostic } from "../translation.ts";
+
+/** A Service port whose endpoints the snapshot must hold. `port.port` is its number, also in `name`. */
+export type EndpointNeed = {
+  /** Name of the endpoint set: `namespace/service/port`. */
+  readonly name: string;
+  readonly service: ObjectOf<"Service">;
+  readonly port: ServicePort;
+};
+
+export type ResolvedBackend = {
+  /** Carries `status` instead of `endpoints` when requests cannot be sent anywhere. */
+  readonly backend: Backend;
+  readonly need?: EndpointNeed;
+  readonly diagnostic?: Diagnostic;
+};
+
+/** The status that answers for an Ingress backend that cannot be resolved. */
+const unavailable = 503;
+
+/**
+ * Resolves an Ingress backend. A Service or port that does not exist, or an ExternalName Service without permission,
+ * answers 503; the rest of the Ingress is not affected.
+ */
+export function resolveServicePort(
+  reference: { readonly namespace: string; readonly name: string; readonly port: ServicePortRef },
+  place: Place,
+  lookup: Lookup,
+  allowExternalName: boolean,
+): ResolvedBackend {
+  const { namespace, name } = reference;
+  const key = `${namespace}/${name}`;
+  const unresolved = (diagnostic: Diagnostic): ResolvedBackend => ({
+    backend: unresolvedBackend(key),
+    diagnostic,
+  });
+  const service = lookup("Service", namespace, name);
+  if (service === undefined) return unresolved(serviceNotFound(place, key));
+  if (service.spec?.type === "ExternalName" && !allowExternalName) {
+    return unresolved(externalNameNotAllowed(place, key));
+  }
+  const port = findPort(service, reference.port);
+  if (port === undefined) return unresolved(servicePortNotFound(place, key, formatPortRef(reference.port)));
+  const endpoints = `${key}/${port.port}`;
+  return {
+    backend: { weight: 1, service: key, endpoints, protocol: protocolOf(port) },
+    need: { name: endpoints, service, port },
+  };
+}
+
+/** A backend that answers 503; `service` is `namespace/name`, or empty when none is named. */
+export const unresolvedBackend = (service: string): Backend => ({
+  weight: 1,
+  service,
+  protocol: "http1",
+  status: unavailable,
+});
+
+export const formatPortRef = (port: ServicePortRef): string =>
+  "number" in port ? String(port.number) : port.name;
+
+/** Only TCP ports carry HTTP. A Service without any port (ExternalName) is taken at its word. */
+function findPort({ spec }: ObjectOf<"Service">, wanted: ServicePortRef): ServicePort | undefined {
+  const ports = spec?.ports ?? [];
+  if ("name" in wanted) return ports.find((port) => isTcp(port) && port.name === wanted.name);
+  if (spec?.type === "ExternalName" && ports.length === 0 && isPortNumber(wanted.number)) {
+    return { port: wanted.number };
+  }
+  return ports.find((port) => isTcp(port) && port.port === wanted.number);
+}
+
+const isTcp = ({ protocol = "TCP" }: { readonly protocol?: string }): boolean => protocol === "TCP";
+
+export const isPortNumber = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
+
+/** Kubernetes documentation, "Application protocol": `kubernetes.io/h2c` is HTTP/2 in cleartext. */
+const protocolOf = ({ appProtocol }: ServicePort): Backend["protocol"] =>
+  appProtocol === "kubernetes.io/h2c" ? "http2" : "http1";

@@ -1,0 +1,44 @@
+import { X509Certificate, type KeyObject } from "node:crypto";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+
+/** Far more than any real chain; bounds the work of ordering one. */
+const maxCertificates = 32;
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM text in the order in which they stand; text between them is skipped (RFC 7468 5.2). */
+export function readPemCertificates(pem: string): Result<readonly X509Certificate[]> {
+  const begun = pem.split("-----BEGIN CERTIFICATE-----").length - 1;
+  const blocks = [...pem.matchAll(pemCertificate)].map(([block]) => block);
+  if (blocks.length === 0) return problem("tls.crt holds no certificate in PEM form");
+  if (blocks.length > maxCertificates)
+    return problem(`tls.crt holds more than ${maxCertificates} certificates`);
+  try {
+    const certificates = blocks.map((block) => new X509Certificate(block));
+    if (begun === blocks.length) return ok(certificates);
+  } catch {
+    // OpenSSL's reason ("not enough data") does not tell more than this.
+  }
+  return problem("tls.crt holds a certificate that cannot be parsed");
+}
+
+/**
+ * The chain of the certificate that belongs to the key: leaf first, then issuer after issuer (RFC 8446 4.4.2), then
+ * certificates that do not connect, as they may belong to another path. Empty when the key belongs to none of them.
+ */
+export function orderChain(
+  certificates: readonly X509Certificate[],
+  key: KeyObject,
+): readonly X509Certificate[] {
+  const leaf = certificates.find((certificate) => certificate.checkPrivateKey(key));
+  if (leaf === undefined) return [];
+  const chain = [leaf];
+  const rest = new Map(certificates.map((certificate) => [certificate.fingerprint256, certificate]));
+  for (let last: X509Certificate | undefined = leaf; last !== undefined;) {
+    rest.delete(last.fingerprint256);
+    const current: X509Certificate = last;
+    last = [...rest.values()].find((candidate) => current.checkIssued(candidate));
+    if (last !== undefined) chain.push(last);
+  }
+  return [...chain, ...rest.values()];
+}

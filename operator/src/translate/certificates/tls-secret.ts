@@ -1,0 +1,110 @@
+/** A TLS Secret as something to serve: checked, its chain in order. See docs/routing.md, "Certificates". */
+import { Buffer } from "node:buffer";
+import { createHash, createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
+import { createSecureContext } from "node:tls";
+import type { Certificate } from "@svc-gateway/common/ir/certificate.ts";
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { memo } from "../memo.ts";
+import { quote } from "../text.ts";
+import { orderChain, readPemCertificates } from "./chain.ts";
+
+export type TlsCertificate = {
+  /** SHA-256 (hex) of chain and key: equal certificates have equal ids. */
+  readonly id: string;
+  readonly value: Certificate;
+  readonly keyType: "ecdsa" | "ed25519" | "rsa";
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  /** Whether the leaf names this host in a subject alternative name (RFC 6125 section 6.4). */
+  readonly covers: (host: HostPattern) => boolean;
+};
+
+const tlsSecretType = "kubernetes.io/tls";
+const minRsaBits = 2048;
+const curves: ReadonlySet<string | undefined> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
+
+/**
+ * Reads `tls.crt` and `tls.key` of a Secret of type `kubernetes.io/tls`. The error says what keeps the certificate
+ * from being served; validity times do not.
+ */
+export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertificate> => {
+  if (secret.type !== tlsSecretType) return problem(`The Secret is not of type ${tlsSecretType}`);
+  const key = readPrivateKey(decode(secret, "tls.key"));
+  if (!key.ok) return key;
+  const keyType = checkKey(key.value);
+  if (!keyType.ok) return keyType;
+  const certificates = readPemCertificates(decode(secret, "tls.crt"));
+  if (!certificates.ok) return certificates;
+  const chain = orderChain(certificates.value, key.value);
+  const [leaf] = chain;
+  if (leaf === undefined) return problem("tls.key belongs to no certificate of tls.crt");
+  const chainPem = chain.map((certificate) => certificate.toString()).join("");
+  const keyPem = String(key.value.export({ type: "pkcs8", format: "pem" }));
+  const refused = whyTlsRefuses(chainPem, keyPem);
+  if (refused !== undefined) return problem(`The certificate cannot be served: ${refused}`);
+  const names = subjectNames(leaf);
+  return ok({
+    id: createHash("sha256").update(chainPem).update(keyPem).digest("hex"),
+    value: { chainPem, keyPem },
+    keyType: keyType.value,
+    notBeforeMs: leaf.validFromDate.getTime(),
+    notAfterMs: leaf.validToDate.getTime(),
+    covers: ({ kind, host }) =>
+      kind === "any" || names.has(host) || (kind === "exact" && names.has(host.replace(/^[^.]+/, "*"))),
+  });
+});
+
+const decode = ({ data = {} }: ObjectOf<"Secret">, key: string): string =>
+  Buffer.from((Object.hasOwn(data, key) ? data[key] : undefined) ?? "", "base64").toString("latin1");
+
+function readPrivateKey(pem: string): Result<KeyObject> {
+  try {
+    return ok(createPrivateKey(pem));
+  } catch {
+    // The reason that OpenSSL gives says nothing useful, and must not quote key material.
+    return problem("tls.key is not an unencrypted private key in PEM form");
+  }
+}
+
+function checkKey(key: KeyObject): Result<TlsCertificate["keyType"]> {
+  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case "rsa":
+      return modulusLength >= minRsaBits
+        ? ok("rsa")
+        : problem(`The RSA key has ${modulusLength} bits`, `at least ${minRsaBits}`);
+    case "ec":
+      return curves.has(namedCurve)
+        ? ok("ecdsa")
+        : problem(`The curve ${quote(namedCurve ?? "")} is not supported`, "P-256, P-384 or P-521");
+    case "ed25519":
+      return ok("ed25519");
+    default:
+      return problem(
+        `Keys of type ${String(key.asymmetricKeyType)} are not supported`,
+        "RSA, ECDSA or Ed25519",
+      );
+  }
+}
+
+/**
+ * Proxies take a snapshot whole or not at all, so a certificate that their TLS library refuses (for a weak signature,
+ * say) must not reach them. The library itself is asked; `ca` keeps it from loading the system's roots.
+ */
+function whyTlsRefuses(cert: string, key: string): string | undefined {
+  try {
+    createSecureContext({ cert, key, ca: [] });
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error && "reason" in error ? error.reason : undefined;
+    return typeof reason === "string" ? reason : "TLS refuses it";
+  }
+}
+
+/** The DNS names of a certificate, lower-case. Clients no longer look at the common name (RFC 9525 section 2). */
+function subjectNames(leaf: X509Certificate): ReadonlySet<string> {
+  const names = leaf.subjectAltName ?? "";
+  return new Set([...names.matchAll(/(?:^|, )DNS:([^,"\s]+)/g)].map(([, name = ""]) => name.toLowerCase()));
+}

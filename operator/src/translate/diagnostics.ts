@@ -1,0 +1,147 @@
+/**
+ * The findings of a translation, one constructor each: severity and reason are decided here and nowhere else.
+ * docs/routing.md lists them.
+ */
+import type { Problem } from "@svc-gateway/common/values/result.ts";
+import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";
+import { oneLine, quote } from "./text.ts";
+import type { Diagnostic } from "./translation.ts";
+
+/** Where a finding is: the object, and the path of the field in it. */
+export type Place = { readonly object: ObjectRef; readonly field?: string };
+
+const finding =
+  (severity: Diagnostic["severity"], reason: string) =>
+  (place: Place, message: string): Diagnostic => ({ ...place, severity, reason, message: oneLine(message) });
+
+/** "wrong; expected a right one", as far as the problem says what is expected. */
+export const describeProblem = ({ message, expected }: Problem): string =>
+  expected === undefined ? message : `${message}, expected ${expected}`;
+
+const failed =
+  (severity: Diagnostic["severity"], reason: string, consequence: string) =>
+  (place: Place, problem: Problem): Diagnostic =>
+    finding(severity, reason)(place, `${describeProblem(problem)}; ${consequence}`);
+
+// Routes
+
+export const invalidHost = failed("error", "InvalidHost", "nothing is served under it");
+export const invalidPath = failed("error", "InvalidPath", "the path is not served");
+export const invalidBackend = failed("error", "InvalidBackend", "requests to it are answered 503");
+
+export const resourceBackendIgnored = (place: Place): Diagnostic =>
+  finding("error", "ResourceBackendIgnored")(place, "Resource backends are not supported and are ignored");
+
+export const duplicatePath = (place: Place, host: string, path: string): Diagnostic =>
+  finding("error", "DuplicatePath")(
+    place,
+    `Host ${host} path ${quote(path)} stands earlier in this Ingress, which is served instead`,
+  );
+
+export const routeConflict = (place: Place, message: string): Diagnostic =>
+  finding("error", "RouteConflict")(place, message);
+
+export const defaultBackendShadowed = (place: Place, host: string, winner: ObjectRef): Diagnostic =>
+  finding("info", "DefaultBackendShadowed")(
+    place,
+    `On host ${host} the default backend gets no requests, because ${nameOf(winner)} serves the path /`,
+  );
+
+// Backends
+
+export const serviceNotFound = (place: Place, service: string): Diagnostic =>
+  finding("error", "ServiceNotFound")(
+    place,
+    `Service ${service} does not exist; requests to it are answered 503`,
+  );
+
+export const servicePortNotFound = (place: Place, service: string, port: string): Diagnostic =>
+  finding("error", "ServicePortNotFound")(
+    place,
+    `Service ${service} has no TCP port ${quote(port)}; requests to it are answered 503`,
+  );
+
+export const externalNameNotAllowed = (place: Place, service: string): Diagnostic =>
+  finding("error", "ExternalNameNotAllowed")(
+    place,
+    `Service ${service} is of type ExternalName, which --allow-external-name must allow; requests to it are answered 503`,
+  );
+
+export const noEndpoints = (place: Place, port: string, why: string): Diagnostic =>
+  finding("warning", "NoEndpoints")(
+    place,
+    `Port ${port} has no endpoint, because ${why}; requests to it are answered 503`,
+  );
+
+// Certificates
+
+export const secretNotFound = (place: Place, secret: string): Diagnostic =>
+  finding("error", "SecretNotFound")(
+    place,
+    `Secret ${secret} does not exist; its hosts are served without that certificate`,
+  );
+
+export const invalidCertificate = failed(
+  "error",
+  "InvalidCertificate",
+  "its hosts are served without that certificate",
+);
+
+export const certificateConflict = (place: Place, host: string, owner: ObjectRef): Diagnostic =>
+  finding("error", "CertificateConflict")(
+    place,
+    `The certificate is not used for host ${host}, whose TLS belongs to ${formatRef(owner)}`,
+  );
+
+export const certificateHostMismatch = (place: Place, secret: string, host: string): Diagnostic =>
+  finding("warning", "CertificateHostMismatch")(
+    place,
+    `The certificate of Secret ${secret} does not name host ${host}; clients will refuse it`,
+  );
+
+export const certificateExpired = (place: Place, at: string): Diagnostic =>
+  finding("warning", "CertificateExpired")(
+    place,
+    `The certificate expired at ${at}; it is served, but clients will refuse it`,
+  );
+
+export const certificateNotYetValid = (place: Place, at: string): Diagnostic =>
+  finding("warning", "CertificateNotYetValid")(
+    place,
+    `The certificate is not valid before ${at}; it is served, but clients will refuse it`,
+  );
+
+export const noSecretName = (place: Place): Diagnostic =>
+  finding("info", "NoSecretName")(place, "No Secret is named; the default certificate is offered, if any");
+
+// Classes and annotations
+
+export const ingressClassNotFound = (place: Place, name: string): Diagnostic =>
+  finding("warning", "IngressClassNotFound")(
+    place,
+    `IngressClass ${quote(name)} does not exist; the Ingress is not served`,
+  );
+
+export const noIngressClass = (place: Place): Diagnostic =>
+  finding("info", "NoIngressClass")(
+    place,
+    "The Ingress names no class and no IngressClass of this gateway is the default one; it is not served",
+  );
+
+export const invalidClassParameters = (place: Place, why: string): Diagnostic =>
+  finding("warning", "InvalidClassParameters")(place, `${why}; the class has no defaults`);
+
+export const invalidClassDefault = failed("warning", "InvalidClassDefault", "the built-in default applies");
+
+export const invalidAnnotation = (place: Place, message: string): Diagnostic =>
+  finding("error", "InvalidAnnotation")(place, message);
+
+export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
+  finding("warning", "UnknownAnnotation")(place, `${quote(key)} is not an annotation of this gateway`);
+
+/** A bug of the translation: the object is set aside so that it cannot keep others from being served. */
+export const internalError = (place: Place, error: unknown): Diagnostic =>
+  finding("error", "InternalError")(
+    place,
+    `The object cannot be translated and is not served: ${error instanceof Error ? error.message : String(error)}`,
+  );

@@ -1,0 +1,49 @@
+import { annotationKey, type AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { describeProblem } from "../diagnostics.ts";
+
+/** The value of an annotation for one Ingress, or undefined where the built-in default applies. */
+export type AnnotationReader = <T>(definition: AnnotationDefinition<T>) => T | undefined;
+
+/** The defaults of an IngressClass, already parsed. */
+export type ClassDefaults = {
+  readonly get: <T>(definition: AnnotationDefinition<T>) => T | undefined;
+};
+
+/** Annotation values are not read beyond this length; Kubernetes allows 256 KiB for all of an object together. */
+const maxValueLength = 65_536;
+
+/** Parses one annotation value under the rules that hold for all of them. */
+export function parseAnnotation<T>(definition: AnnotationDefinition<T>, raw: string): Result<T> {
+  if (raw.length > maxValueLength) return problem(`has more than ${maxValueLength} characters`);
+  const text = raw.trim();
+  if (text === "") return problem("is empty");
+  return definition.parse(text);
+}
+
+/**
+ * Reads annotations with their precedence: the Ingress's own, then the default of its class, then the built-in one.
+ * A value that does not parse is reported and the built-in default applies. An empty value is reported as well, but
+ * sets nothing, so it cannot take the default of the class away. See docs/reference/annotations.md.
+ */
+export function createAnnotationReader(options: {
+  readonly annotations: { readonly [key: string]: string };
+  readonly classDefaults: ClassDefaults | undefined;
+  /** Takes `<annotation>: <message>`: what is wrong with the value, and what happens instead. */
+  readonly onInvalid: (key: string, message: string) => void;
+}): AnnotationReader {
+  const { annotations, classDefaults, onInvalid } = options;
+  return <T>(definition: AnnotationDefinition<T>): T | undefined => {
+    const key = annotationKey(definition);
+    const raw = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+    if (raw === undefined) return classDefaults?.get(definition);
+    if (raw.trim() === "") {
+      onInvalid(key, `${key}: is empty and sets nothing`);
+      return classDefaults?.get(definition);
+    }
+    const parsed = parseAnnotation(definition, raw);
+    if (parsed.ok) return parsed.value;
+    onInvalid(key, `${key}: ${describeProblem(parsed.error)}; ${definition.fallback}`);
+    return undefined;
+  };
+}

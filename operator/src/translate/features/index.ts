@@ -1,0 +1,16 @@
+import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+import { translateMaxBodySize } from "./max-body-size.ts";
+
+/** How an Ingress sets each feature. The compiler asks for an entry per feature of the registry. */
+const translators: { readonly [S in FeatureSlug]: (read: AnnotationReader) => RouteFeatures[S] } = {
+  "max-body-size": translateMaxBodySize,
+};
+
+/** The features of an Ingress, the same for all its routes; undefined when it has none. */
+export function translateFeatures(read: AnnotationReader): RouteFeatures | undefined {
+  const set = Object.entries(translators)
+    .map(([slug, translate]) => [slug, translate(read)] as const)
+    .filter(([, value]) => value !== undefined);
+  return set.length === 0 ? undefined : Object.fromEntries(set);
+}

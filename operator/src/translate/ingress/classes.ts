@@ -1,0 +1,104 @@
+/** Which IngressClasses are ours, what defaults they bring, and so which Ingresses are ours. See docs/routing.md. */
+import { refOf } from "../../api/object.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import type { Lookup, World } from "../../world.ts";
+import { ageOf, compareAges } from "../age.ts";
+import { ingressClassNotFound, invalidClassParameters, noIngressClass } from "../diagnostics.ts";
+import type { ClassDefaults } from "../features/annotation-reader.ts";
+import { readClassDefaults } from "../features/class-defaults.ts";
+import { trackedMemo } from "../memo.ts";
+import type { TranslateSettings } from "../settings.ts";
+import type { Diagnostic } from "../translation.ts";
+
+const legacyClassAnnotation = "kubernetes.io/ingress.class";
+const defaultClassAnnotation = "ingressclass.kubernetes.io/is-default-class";
+const parametersGroup = "ingress.svc-labs.dev";
+const parametersKind = "SvcIngressClassParameters";
+
+/** A class of ours. The same object comes back for as long as the IngressClass and its parameters do not change. */
+export type ClassInfo = {
+  /** Defaults for annotations; undefined when the class has no parameters. */
+  readonly defaults: ClassDefaults | undefined;
+  /** False suppresses access-log lines for the Ingresses of the class. */
+  readonly accessLog: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+export type Classes = {
+  /** The class that makes an Ingress ours, or why it is not; neither for an Ingress that is somebody else's. */
+  readonly classify: (ingress: ObjectOf<"Ingress">) => {
+    readonly ours?: ClassInfo;
+    readonly diagnostic?: Diagnostic;
+  };
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Remembers per settings; see `createClasses`. */
+export function createClassReader(
+  settings: Pick<TranslateSettings, "controllerName" | "ingressClass">,
+): (world: World, lookup: Lookup) => Classes {
+  const { controllerName, ingressClass } = settings;
+  const infoOf = trackedMemo(readClass);
+  return (world, lookup) => {
+    const ours = new Map<string, ClassInfo>();
+    const defaults: ObjectOf<"IngressClass">[] = [];
+    for (const one of world.IngressClass) {
+      if (one.spec?.controller !== controllerName) continue;
+      if (ingressClass !== undefined && one.metadata.name !== ingressClass) continue;
+      ours.set(one.metadata.name, infoOf(one, undefined, lookup));
+      if (one.metadata.annotations?.[defaultClassAnnotation] === "true") defaults.push(one);
+    }
+    const [oldest] = defaults.sort((a, b) => compareAges(ageOf(a), ageOf(b)));
+    const defaultClass = oldest === undefined ? undefined : ours.get(oldest.metadata.name);
+    return {
+      classify: (ingress) => {
+        const named = classNameOf(ingress);
+        const info = named === undefined ? defaultClass : ours.get(named.name);
+        if (info !== undefined) return { ours: info };
+        const diagnostic = explainUnserved(ingress, named, lookup);
+        return diagnostic === undefined ? {} : { diagnostic };
+      },
+      diagnostics: [...ours.values()].flatMap((info) => info.diagnostics),
+    };
+  };
+}
+
+type ClassName = { readonly name: string; readonly field: string };
+
+function classNameOf({ metadata, spec }: ObjectOf<"Ingress">): ClassName | undefined {
+  if (spec?.ingressClassName) return { name: spec.ingressClassName, field: "spec.ingressClassName" };
+  const legacy = metadata.annotations?.[legacyClassAnnotation];
+  return legacy ? { name: legacy, field: `metadata.annotations[${legacyClassAnnotation}]` } : undefined;
+}
+
+function explainUnserved(
+  ingress: ObjectOf<"Ingress">,
+  named: ClassName | undefined,
+  lookup: Lookup,
+): Diagnostic | undefined {
+  const object = refOf(ingress);
+  if (named === undefined) return noIngressClass({ object });
+  if (lookup("IngressClass", "", named.name) !== undefined) return undefined;
+  return ingressClassNotFound({ object, field: named.field }, named.name);
+}
+
+function readClass(one: ObjectOf<"IngressClass">, _: undefined, lookup: Lookup): ClassInfo {
+  const reference = one.spec?.parameters;
+  if (reference === undefined) return { defaults: undefined, accessLog: true, diagnostics: [] };
+  const none = (why: string): ClassInfo => ({
+    defaults: undefined,
+    accessLog: true,
+    diagnostics: [invalidClassParameters({ object: refOf(one), field: "spec.parameters" }, why)],
+  });
+  const { apiGroup = "", kind, namespace, name, scope } = reference;
+  if (apiGroup !== parametersGroup || kind !== parametersKind) {
+    return none(`Parameters must be a ${parametersKind} of group ${parametersGroup}`);
+  }
+  if (scope !== "Namespace" || namespace === undefined || namespace === "") {
+    return none('Parameters need the scope "Namespace" and a namespace');
+  }
+  const parameters = lookup(parametersKind, namespace, name);
+  if (parameters === undefined) return none(`${parametersKind} ${namespace}/${name} does not exist`);
+  const { defaults, diagnostics } = readClassDefaults(parameters);
+  return { defaults, accessLog: parameters.spec.accessLog !== false, diagnostics };
+}

@@ -1,0 +1,62 @@
+/** What the settings contribute beside the Ingresses: the backend of last resort and the default certificate. */
+import type { Lookup } from "../../world.ts";
+import { resolveServicePort } from "../backends/service-port.ts";
+import { readTlsSecret } from "../certificates/tls-secret.ts";
+import { invalidCertificate, secretNotFound } from "../diagnostics.ts";
+import type { TranslateSettings } from "../settings.ts";
+import { anyHost } from "./host.ts";
+import { anyPath } from "./path.ts";
+import type { HostClaim, IngressPlan } from "./plan.ts";
+import type { TlsPlan } from "./tls.ts";
+
+/** `--ingress-default-backend`: stands below everything else on every host. */
+export function planLastResort(
+  { ingressDefaultBackend: reference, allowExternalName }: TranslateSettings,
+  _: undefined,
+  lookup: Lookup,
+): Pick<IngressPlan, "needs" | "diagnostics"> & Pick<HostClaim, "fallback"> {
+  if (reference === undefined) return { fallback: undefined, needs: [], diagnostics: [] };
+  const { namespace, name } = reference;
+  const place = { object: { kind: "Service", namespace, name } };
+  const { backend, need, diagnostic } = resolveServicePort(reference, place, lookup, allowExternalName);
+  const route = {
+    id: `ingress-default-backend/${namespace}/${name}`,
+    source: { kind: "Service", namespace, name },
+    match: { path: anyPath },
+    backends: [backend],
+    fallback: true as const,
+  };
+  return {
+    fallback: { route, field: "", written: anyPath.value },
+    needs: need === undefined ? [] : [need],
+    diagnostics: diagnostic === undefined ? [] : [diagnostic],
+  };
+}
+
+/** `--default-tls-secret`: belongs to the server names that no certificate covers, before any Ingress. */
+export function planDefaultCertificate(
+  { defaultTlsSecret }: TranslateSettings,
+  _: undefined,
+  lookup: Lookup,
+): TlsPlan {
+  if (defaultTlsSecret === undefined) return { claims: [], diagnostics: [] };
+  const { namespace, name } = defaultTlsSecret;
+  const object = { kind: "Secret", namespace, name };
+  const secret = lookup("Secret", namespace, name);
+  if (secret === undefined) {
+    return { claims: [], diagnostics: [secretNotFound({ object }, `${namespace}/${name}`)] };
+  }
+  const certificate = readTlsSecret(secret);
+  if (!certificate.ok)
+    return { claims: [], diagnostics: [invalidCertificate({ object }, certificate.error)] };
+  const claim = {
+    host: anyHost,
+    certificate: certificate.value,
+    secret: object,
+    owner: object,
+    namespace,
+    age: { createdMs: Number.NEGATIVE_INFINITY, key: "" },
+    field: "",
+  };
+  return { claims: [claim], diagnostics: [] };
+}

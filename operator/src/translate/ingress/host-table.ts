@@ -1,0 +1,124 @@
+/** Who serves what on one host: precedence and conflicts between the Ingresses that claim it. See docs/routing.md. */
+import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { nameOf, type ObjectRef } from "../../api/object.ts";
+import { compareAges, compareText } from "../age.ts";
+import { defaultBackendShadowed, routeConflict } from "../diagnostics.ts";
+import { routeConflictEvent } from "../events.ts";
+import type { Conflict, DesiredEvent, Diagnostic, ServedHost } from "../translation.ts";
+import { quote } from "../text.ts";
+import { anyHost } from "./host.ts";
+import { anyPath } from "./path.ts";
+import type { HostClaim, RouteClaim } from "./plan.ts";
+
+/** Name of the listener that all Ingresses share. */
+export const ingressListener = "ingress";
+
+export type HostTable = {
+  readonly served: ServedHost;
+  /** The same routes on each port. */
+  readonly resources: readonly Resource[];
+  readonly conflicts: readonly Conflict[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly events: readonly DesiredEvent[];
+};
+
+/** Longer paths are cut in messages, which have to fit an Event. */
+const maxShownPath = 500;
+
+type Winner = { readonly claim: RouteClaim; readonly owner: ObjectRef };
+
+/**
+ * Builds the table of one host, or of every host when nobody claims one. Each (match type, path) belongs to the oldest Ingress that claims it; the others get
+ * a `RouteConflict`. Default backends stand below all paths, the oldest first, and below them the default backend of
+ * the whole gateway.
+ */
+export function buildHostTable(
+  claims: readonly HostClaim[],
+  options: { readonly ports: readonly number[]; readonly lastResort: Route | undefined },
+): HostTable {
+  const { ports, lastResort } = options;
+  const host = claims[0]?.host ?? anyHost;
+  const losses = createLosses(host, ports);
+  const slots = new Map<string, Winner>();
+  const byAge = [...claims].sort((a, b) => compareAges(a.age, b.age));
+  for (const { routes, owner } of byAge) {
+    for (const claim of routes) {
+      const { type, value } = claim.route.match.path;
+      const slot = `${type} ${value}`;
+      const winner = slots.get(slot);
+      if (winner === undefined) slots.set(slot, { claim, owner });
+      else losses.conflict(claim, owner, winner.owner);
+    }
+  }
+  const routes = [...slots.values()].map(({ claim }) => claim.route).sort(comparePrecedence);
+  const fallback = chooseFallback(byAge, slots.get(`${anyPath.type} ${anyPath.value}`), lastResort, losses);
+  const value = {
+    listener: ingressListener,
+    inherit: false,
+    routes: fallback === undefined ? routes : [...routes, fallback],
+  };
+  return {
+    served: { group: "ingress", ports, host, value },
+    resources: ports.map((port) => encodeResource(routeKey("ingress", port, host), value)),
+    conflicts: losses.conflicts,
+    diagnostics: losses.diagnostics,
+    events: losses.events,
+  };
+}
+
+/** Whoever serves the path `/` by a rule gets every request, so that no default backend can be reached. */
+function chooseFallback(
+  byAge: readonly HostClaim[],
+  everyPath: Winner | undefined,
+  lastResort: Route | undefined,
+  losses: Losses,
+): Route | undefined {
+  let chosen: Winner | undefined;
+  for (const { fallback, owner } of byAge) {
+    if (fallback === undefined) continue;
+    if (everyPath !== undefined) losses.shadowedDefault(fallback, owner, everyPath.owner);
+    else if (chosen !== undefined) losses.conflict(fallback, owner, chosen.owner);
+    else chosen = { claim: fallback, owner };
+  }
+  return everyPath === undefined ? (chosen?.claim.route ?? lastResort) : undefined;
+}
+
+/** Exact paths, then prefixes from long to short, then regular expressions in the order in which they came. */
+function comparePrecedence(a: Route, b: Route): number {
+  const first = a.match.path;
+  const second = b.match.path;
+  const byType = rank[first.type] - rank[second.type];
+  if (byType !== 0 || first.type === "regex") return byType;
+  return second.value.length - first.value.length || compareText(first.value, second.value);
+}
+
+const rank = { exact: 0, prefix: 1, regex: 2 } as const;
+
+type Losses = ReturnType<typeof createLosses>;
+
+/** Collects what the Ingresses that lose something on this host are told. */
+function createLosses(host: HostPattern, ports: readonly number[]) {
+  const conflicts: Conflict[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const events: DesiredEvent[] = [];
+  return {
+    conflicts,
+    diagnostics,
+    events,
+    conflict: ({ route, written, field }: RouteClaim, loser: ObjectRef, winner: ObjectRef): void => {
+      const path = written.length > maxShownPath ? quote(written) : written;
+      const message = `Route on host ${host.host} path ${path} is shadowed by ${nameOf(winner)}`;
+      const rejectedServices = route.backends.map(({ service }) => service).join(",");
+      const { path: match } = route.match;
+      conflicts.push({ group: "ingress", ports, host, path: match, loser, winner, rejectedServices });
+      diagnostics.push(routeConflict({ object: loser, field }, message));
+      events.push(routeConflictEvent(loser, message));
+    },
+    shadowedDefault: ({ field }: RouteClaim, loser: ObjectRef, winner: ObjectRef): void => {
+      if (loser === winner) return;
+      diagnostics.push(defaultBackendShadowed({ object: loser, field }, host.host, winner));
+    },
+  };
+}

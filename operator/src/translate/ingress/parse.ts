@@ -1,0 +1,175 @@
+/** What an Ingress says, apart from what the objects that it names say. Parsed once per object. */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { ok } from "@svc-gateway/common/values/result.ts";
+import { refOf, type ObjectRef } from "../../api/object.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { ageOf, type Age } from "../age.ts";
+import {
+  duplicatePath,
+  invalidBackend,
+  invalidHost,
+  invalidPath,
+  noSecretName,
+  resourceBackendIgnored,
+} from "../diagnostics.ts";
+import { memo } from "../memo.ts";
+import type { ServicePortRef } from "../settings.ts";
+import type { Diagnostic } from "../translation.ts";
+import { anyHost, parseIngressHost } from "./host.ts";
+import { parseIngressPath } from "./path.ts";
+
+/** A Service port that a rule sends to; undefined when the rule does not say one. */
+export type BackendRef = { readonly service: string; readonly port: ServicePortRef; readonly field: string };
+
+export type ParsedPath = {
+  readonly host: HostPattern;
+  readonly match: PathMatch;
+  /** The path as it stands in the Ingress, for messages. */
+  readonly written: string;
+  readonly rule: number;
+  readonly path: number;
+  /** Undefined: answered 503. */
+  readonly backend: BackendRef | undefined;
+};
+
+export type ParsedTls = {
+  readonly hosts: readonly HostPattern[];
+  readonly secretName: string;
+  readonly field: string;
+};
+
+export type ParsedIngress = {
+  readonly ref: ObjectRef;
+  readonly namespace: string;
+  readonly age: Age;
+  /** The hosts of the rules, each once, in their order; a rule without host names `anyHost`. */
+  readonly hosts: readonly HostPattern[];
+  readonly paths: readonly ParsedPath[];
+  readonly defaultBackend: { readonly backend: BackendRef | undefined } | undefined;
+  readonly tls: readonly ParsedTls[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** The path of a rule's field, as people and tools write it. */
+export const pathField = (rule: number, path: number): string => `spec.rules[${rule}].http.paths[${path}]`;
+
+export const parseIngress = memo((ingress: ObjectOf<"Ingress">): ParsedIngress => {
+  const ref = refOf(ingress);
+  const diagnostics: Diagnostic[] = [];
+  const rules = parseRules(ingress, ref, diagnostics);
+  return {
+    ref,
+    namespace: ingress.metadata.namespace,
+    age: ageOf(ingress),
+    ...rules,
+    defaultBackend: parseDefaultBackend(ingress, ref, diagnostics),
+    tls: parseTls(ingress, rules.hosts, ref, diagnostics),
+    diagnostics,
+  };
+});
+
+function parseRules(
+  { spec }: ObjectOf<"Ingress">,
+  object: ObjectRef,
+  diagnostics: Diagnostic[],
+): Pick<ParsedIngress, "hosts" | "paths"> {
+  const hosts = new Map<string, HostPattern>();
+  const slots = new Map<string, ParsedPath>();
+  for (const [rule, { host: writtenHost, http }] of (spec?.rules ?? []).entries()) {
+    const host = writtenHost ? parseIngressHost(writtenHost) : ok(anyHost);
+    if (!host.ok) {
+      diagnostics.push(invalidHost({ object, field: `spec.rules[${rule}].host` }, host.error));
+      continue;
+    }
+    hosts.set(host.value.host, host.value);
+    for (const [path, written] of (http?.paths ?? []).entries()) {
+      const field = pathField(rule, path);
+      const match = parseIngressPath(written.path, written.pathType);
+      if (!match.ok) {
+        diagnostics.push(invalidPath({ object, field: `${field}.path` }, match.error));
+        continue;
+      }
+      const backend = parseBackend(written.backend, object, `${field}.backend`, diagnostics);
+      if (backend === "ignored") continue;
+      const slot = `${match.value.type} ${host.value.host} ${match.value.value}`;
+      const parsed = {
+        host: host.value,
+        match: match.value,
+        written: written.path || "/",
+        rule,
+        path,
+        backend,
+      };
+      if (slots.has(slot))
+        diagnostics.push(duplicatePath({ object, field }, host.value.host, parsed.written));
+      else slots.set(slot, parsed);
+    }
+  }
+  return { hosts: [...hosts.values()], paths: [...slots.values()] };
+}
+
+type WrittenBackend = NonNullable<NonNullable<ObjectOf<"Ingress">["spec"]>["defaultBackend"]>;
+
+function parseBackend(
+  { service, resource }: WrittenBackend,
+  object: ObjectRef,
+  field: string,
+  diagnostics: Diagnostic[],
+): BackendRef | undefined | "ignored" {
+  if (service === undefined) {
+    if (resource !== undefined) {
+      diagnostics.push(resourceBackendIgnored({ object, field: `${field}.resource` }));
+      return "ignored";
+    }
+    diagnostics.push(invalidBackend({ object, field }, { message: "The backend names no Service" }));
+    return undefined;
+  }
+  const { name = "", number } = service.port ?? {};
+  if (name === "" && number === undefined) {
+    diagnostics.push(
+      invalidBackend({ object, field: `${field}.service.port` }, { message: "The backend names no port" }),
+    );
+    return undefined;
+  }
+  return { service: service.name, port: number === undefined ? { name } : { number }, field };
+}
+
+function parseDefaultBackend(
+  { spec }: ObjectOf<"Ingress">,
+  object: ObjectRef,
+  diagnostics: Diagnostic[],
+): ParsedIngress["defaultBackend"] {
+  if (spec?.defaultBackend === undefined) return undefined;
+  const backend = parseBackend(spec.defaultBackend, object, "spec.defaultBackend", diagnostics);
+  return backend === "ignored" ? undefined : { backend };
+}
+
+/**
+ * A block without hosts covers the hosts of the rules (Kubernetes API reference, IngressTLS): every host when a rule
+ * has none, or when there is no rule.
+ */
+function parseTls(
+  { spec }: ObjectOf<"Ingress">,
+  ruleHosts: readonly HostPattern[],
+  object: ObjectRef,
+  diagnostics: Diagnostic[],
+): readonly ParsedTls[] {
+  const blocks: ParsedTls[] = [];
+  const implied = (spec?.rules ?? []).length === 0 ? [anyHost] : ruleHosts;
+  for (const [block, { hosts = [], secretName }] of (spec?.tls ?? []).entries()) {
+    const field = `spec.tls[${block}]`;
+    if (!secretName) {
+      diagnostics.push(noSecretName({ object, field }));
+      continue;
+    }
+    const named = new Map<string, HostPattern>();
+    for (const [index, written] of hosts.entries()) {
+      const host = parseIngressHost(written);
+      if (host.ok) named.set(host.value.host, host.value);
+      else diagnostics.push(invalidHost({ object, field: `${field}.hosts[${index}]` }, host.error));
+    }
+    blocks.push({ hosts: hosts.length === 0 ? implied : [...named.values()], secretName, field });
+  }
+  return blocks;
+}

@@ -1,0 +1,60 @@
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { quote } from "../text.ts";
+
+/** The match of every path. */
+export const anyPath: PathMatch = { type: "prefix", value: "/" };
+
+const expected = 'a path that starts with "/" and has no empty, "." or ".." segment';
+
+/**
+ * The path of an Ingress rule as requests are compared with it (Kubernetes documentation, "Ingress path types"):
+ * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
+ * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to, so a path that
+ * no request can have is refused. See docs/routing.md.
+ */
+export function parseIngressPath(path: string | undefined, pathType: string | undefined): Result<PathMatch> {
+  switch (pathType) {
+    case "Exact":
+      return parseLiteral(path ?? "", (value) => ({ type: "exact", value }));
+    case "Prefix":
+      return parseLiteral(path ?? "", asPrefix);
+    case "ImplementationSpecific":
+    case undefined:
+      return path === undefined || path === "" ? ok(anyPath) : parseLiteral(path, asPrefix);
+    default:
+      return problem(`Path type ${quote(pathType)} is not known`, "Exact, Prefix or ImplementationSpecific");
+  }
+}
+
+const asPrefix = (path: string): PathMatch =>
+  path === "/" ? anyPath : { type: "prefix", value: path.endsWith("/") ? path.slice(0, -1) : path };
+
+function parseLiteral(path: string, toMatch: (canonical: string) => PathMatch): Result<PathMatch> {
+  const canonical = canonicalPath(path);
+  if (!canonical.startsWith("/")) return problem(`Path ${quote(path)} does not start with "/"`, expected);
+  if (unreachableSegment.test(canonical)) {
+    return problem(`Path ${quote(path)} has an empty or a dot segment`, expected);
+  }
+  return ok(toMatch(canonical));
+}
+
+const unreachableSegment = /\/\/|\/\.\.?(?:\/|$)/;
+
+const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
+const unsafeInPath = /%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
+const unreserved = /^[A-Za-z0-9\-._~]$/;
+
+/**
+ * The path with every character in the one spelling that normalised requests have: unreserved characters plain, all
+ * others escaped (RFC 3986 sections 2.1 and 6.2.2) in upper case, backslashes as slashes.
+ */
+function canonicalPath(path: string): string {
+  if (plainPath.test(path)) return path;
+  return path.toWellFormed().replaceAll(unsafeInPath, (part) => {
+    if (part === "\\") return "/";
+    if (part.length !== 3 || !part.startsWith("%")) return encodeURIComponent(part);
+    const plain = String.fromCharCode(Number.parseInt(part.slice(1), 16));
+    return unreserved.test(plain) ? plain : part.toUpperCase();
+  });
+}

@@ -1,0 +1,159 @@
+/** What one Ingress contributes to the routes, given its class and the Services that it names. */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import type { ObjectRef } from "../../api/object.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import type { Lookup } from "../../world.ts";
+import type { Age } from "../age.ts";
+import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
+import { internalError, invalidAnnotation, unknownAnnotation } from "../diagnostics.ts";
+import { invalidAnnotationEvent } from "../events.ts";
+import { createAnnotationReader } from "../features/annotation-reader.ts";
+import { unknownKeys } from "../features/class-defaults.ts";
+import { translateFeatures } from "../features/index.ts";
+import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import type { ClassInfo } from "./classes.ts";
+import { anyHost } from "./host.ts";
+import { parseIngress, pathField, type BackendRef, type ParsedIngress } from "./parse.ts";
+import { anyPath } from "./path.ts";
+
+/** A route with what a message about it says. */
+export type RouteClaim = { readonly route: Route; readonly field: string; readonly written: string };
+
+/** What one Ingress wants to serve on one host. */
+export type HostClaim = {
+  readonly host: HostPattern;
+  readonly owner: ObjectRef;
+  readonly age: Age;
+  readonly routes: readonly RouteClaim[];
+  /** Its default backend, where that applies to the host. */
+  readonly fallback: RouteClaim | undefined;
+};
+
+export type IngressPlan = {
+  readonly claims: readonly HostClaim[];
+  readonly needs: readonly EndpointNeed[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly events: readonly DesiredEvent[];
+};
+
+export type PlanContext = {
+  readonly info: ClassInfo;
+  readonly lookup: Lookup;
+  readonly allowExternalName: boolean;
+};
+
+/** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
+export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
+  try {
+    const parsed = parseIngress(ingress);
+    const annotations = readAnnotations(ingress, parsed.ref, context.info);
+    const backends = createBackendResolver(parsed, context);
+    const claims = claimHosts(parsed, backends.resolve, (id, parts) => ({
+      id: `ingress/${parsed.age.key}:${id}`,
+      source: { kind: "Ingress", namespace: parsed.namespace, name: parsed.ref.name },
+      ...parts,
+      ...annotations.common,
+    }));
+    return {
+      claims,
+      needs: backends.needs,
+      diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
+      events: annotations.events,
+    };
+  } catch (error) {
+    const { kind, metadata } = ingress;
+    const object = { kind, namespace: metadata.namespace, name: metadata.name };
+    return { claims: [], needs: [], diagnostics: [internalError({ object }, error)], events: [] };
+  }
+}
+
+type RouteParts = Pick<Route, "match" | "backends" | "fallback">;
+type ToRoute = (id: string, parts: RouteParts) => Route;
+type ToBackends = (reference: BackendRef | undefined) => readonly Backend[];
+
+/**
+ * The claims on the hosts of the rules. A default backend applies to each of them and to the catch-all host, which
+ * the Ingress then claims too.
+ */
+function claimHosts(parsed: ParsedIngress, toBackends: ToBackends, toRoute: ToRoute): readonly HostClaim[] {
+  const routesByHost = new Map<string, RouteClaim[]>(parsed.hosts.map(({ host }) => [host, []]));
+  for (const { host, match, rule, path, written, backend } of parsed.paths) {
+    const route = toRoute(`${rule}.${path}`, { match: { path: match }, backends: toBackends(backend) });
+    routesByHost.get(host.host)?.push({ route, written, field: pathField(rule, path) });
+  }
+  const fallback = parsed.defaultBackend && {
+    route: toRoute("default", {
+      match: { path: anyPath },
+      backends: toBackends(parsed.defaultBackend.backend),
+      fallback: true,
+    }),
+    written: anyPath.value,
+    field: "spec.defaultBackend",
+  };
+  const addsAnyHost = fallback !== undefined && !routesByHost.has(anyHost.host);
+  return [...parsed.hosts, ...(addsAnyHost ? [anyHost] : [])].map((host) => ({
+    host,
+    owner: parsed.ref,
+    age: parsed.age,
+    routes: routesByHost.get(host.host) ?? [],
+    fallback,
+  }));
+}
+
+/** What the annotations give to every route of the Ingress. */
+function readAnnotations(
+  { metadata }: ObjectOf<"Ingress">,
+  object: ObjectRef,
+  info: ClassInfo,
+): Pick<IngressPlan, "diagnostics" | "events"> & { readonly common: Pick<Route, "features" | "accessLog"> } {
+  const annotations = metadata.annotations ?? {};
+  const diagnostics: Diagnostic[] = [];
+  const events: DesiredEvent[] = [];
+  const read = createAnnotationReader({
+    annotations,
+    classDefaults: info.defaults,
+    onInvalid: (key, message) => {
+      diagnostics.push(invalidAnnotation({ object, field: annotationField(key) }, message));
+      events.push(invalidAnnotationEvent(object, message));
+    },
+  });
+  const features = translateFeatures(read);
+  for (const key of unknownKeys(Object.keys(annotations))) {
+    diagnostics.push(unknownAnnotation({ object, field: annotationField(key) }, key));
+  }
+  const common = { ...(features && { features }), ...(info.accessLog ? {} : { accessLog: false }) };
+  return { common, diagnostics, events };
+}
+
+const annotationField = (key: string): string => `metadata.annotations[${key}]`;
+
+/** Resolves each Service port once, however many rules name it. */
+function createBackendResolver(
+  { ref, namespace }: ParsedIngress,
+  { lookup, allowExternalName }: PlanContext,
+): {
+  readonly resolve: ToBackends;
+  readonly needs: readonly EndpointNeed[];
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const known = new Map<string, readonly Backend[]>();
+  const needs: EndpointNeed[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const nowhere = [unresolvedBackend("")];
+  const resolve: ToBackends = (reference) => {
+    if (reference === undefined) return nowhere;
+    const { service: name, port, field } = reference;
+    const key = JSON.stringify([name, port]);
+    const hit = known.get(key);
+    if (hit !== undefined) return hit;
+    const place = { object: ref, field };
+    const resolved = resolveServicePort({ namespace, name, port }, place, lookup, allowExternalName);
+    if (resolved.need !== undefined) needs.push(resolved.need);
+    if (resolved.diagnostic !== undefined) diagnostics.push(resolved.diagnostic);
+    const backends = [resolved.backend];
+    known.set(key, backends);
+    return backends;
+  };
+  return { resolve, needs, diagnostics };
+}

@@ -1,0 +1,118 @@
+/** All Ingresses together: from the objects to host tables, certificates and listeners. */
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import type { Lookup, World } from "../../world.ts";
+import type { EndpointNeed } from "../backends/service-port.ts";
+import { listMemo, trackedMemo } from "../memo.ts";
+import type { TranslateSettings } from "../settings.ts";
+import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import { createClassReader, type ClassInfo } from "./classes.ts";
+import { planDefaultCertificate, planLastResort } from "./gateway-defaults.ts";
+import { anyHost } from "./host.ts";
+import { buildHostTable, type HostTable } from "./host-table.ts";
+import { planIngress, type HostClaim } from "./plan.ts";
+import { buildTlsHost, buildTlsPort, planTls, type TlsClaim, type TlsHostTable } from "./tls.ts";
+
+export type IngressPart = {
+  /** The Ingresses that are ours. */
+  readonly ingresses: readonly ObjectOf<"Ingress">[];
+  readonly listenerSet: ListenerSet;
+  readonly hosts: readonly HostTable[];
+  /** May name a Service port more than once. */
+  readonly needs: readonly EndpointNeed[];
+  readonly tls: TlsPort;
+  readonly tlsHosts: readonly TlsHostTable[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly events: readonly DesiredEvent[];
+};
+
+/** Remembers what it worked out, under these settings, for every object that stays the same. */
+export function createIngressTranslator(
+  settings: TranslateSettings,
+): (world: World, lookup: Lookup) => IngressPart {
+  const listenerSet: ListenerSet = { listeners: listenersOf(settings) };
+  const ports = listenerSet.listeners.map(({ port }) => port);
+  const { allowExternalName } = settings;
+  const isWatched = namespaceFilter(settings.watchNamespaces);
+
+  const readClasses = createClassReader(settings);
+  const routesOf = trackedMemo((ingress: ObjectOf<"Ingress">, info: ClassInfo, lookup) =>
+    planIngress(ingress, { info, lookup, allowExternalName }),
+  );
+  const certificatesOf = trackedMemo((ingress: ObjectOf<"Ingress">, _: undefined, lookup) =>
+    planTls(ingress, lookup),
+  );
+  const lastResortOf = trackedMemo(planLastResort);
+  const defaultCertificateOf = trackedMemo(planDefaultCertificate);
+  const hostTableOf = listMemo((claims: readonly HostClaim[], lastResort: HostClaim["fallback"]) =>
+    buildHostTable(claims, { ports, lastResort: lastResort?.route }),
+  );
+  const tlsHostOf = listMemo((claims: readonly TlsClaim[]) => buildTlsHost(claims));
+  const tlsPortOf = listMemo((hosts: readonly TlsHostTable[]) => buildTlsPort(hosts));
+
+  return (world, lookup) => {
+    const ingresses: ObjectOf<"Ingress">[] = [];
+    const claims = new Map<string, HostClaim[]>();
+    const tlsClaims = new Map<string, TlsClaim[]>();
+    const classes = readClasses(world, lookup);
+    const lastResort = lastResortOf(settings, undefined, lookup);
+    const defaultCertificate = defaultCertificateOf(settings, undefined, lookup);
+    const needs = [...lastResort.needs];
+    const events: DesiredEvent[] = [];
+    const diagnostics = [
+      ...classes.diagnostics,
+      ...lastResort.diagnostics,
+      ...defaultCertificate.diagnostics,
+    ];
+    for (const claim of defaultCertificate.claims) addTo(tlsClaims, claim);
+
+    for (const ingress of world.Ingress) {
+      if (!isWatched(ingress.metadata.namespace)) continue;
+      const { ours, diagnostic } = classes.classify(ingress);
+      if (diagnostic !== undefined) diagnostics.push(diagnostic);
+      if (ours === undefined) continue;
+      ingresses.push(ingress);
+      const routes = routesOf(ingress, ours, lookup);
+      const certificates = certificatesOf(ingress, undefined, lookup);
+      for (const claim of routes.claims) addTo(claims, claim);
+      for (const claim of certificates.claims) addTo(tlsClaims, claim);
+      for (const need of routes.needs) needs.push(need);
+      for (const finding of routes.diagnostics) diagnostics.push(finding);
+      for (const finding of certificates.diagnostics) diagnostics.push(finding);
+      for (const event of routes.events) events.push(event);
+    }
+
+    if (lastResort.fallback !== undefined && !claims.has(anyHost.host)) claims.set(anyHost.host, []);
+    const hosts = [...claims.values()].map((ofHost) => hostTableOf(ofHost, lastResort.fallback));
+    const tlsHosts = [...tlsClaims.values()].map((ofHost) => tlsHostOf(ofHost, undefined));
+    for (const table of hosts) {
+      for (const finding of table.diagnostics) diagnostics.push(finding);
+      for (const event of table.events) events.push(event);
+    }
+    for (const table of tlsHosts) for (const finding of table.diagnostics) diagnostics.push(finding);
+    const tls = tlsPortOf(tlsHosts, undefined);
+    return { ingresses, listenerSet, hosts, needs, tls, tlsHosts, diagnostics, events };
+  };
+}
+
+function listenersOf(settings: TranslateSettings): readonly Listener[] {
+  const { ingressHttpPort, ingressHttpsPort, ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
+  const listeners: readonly Listener[] = [
+    { port: ingressHttpPort, publicPort: ingressHttpPublicPort, protocol: "http" },
+    { port: ingressHttpsPort, publicPort: ingressHttpsPublicPort, protocol: "https" },
+  ];
+  return listeners.filter(({ port }) => port !== 0).sort((a, b) => a.port - b.port);
+}
+
+function namespaceFilter(namespaces: readonly string[]): (namespace: string) => boolean {
+  if (namespaces.length === 0) return () => true;
+  const watched = new Set(namespaces);
+  return (namespace) => watched.has(namespace);
+}
+
+function addTo<C extends HostClaim | TlsClaim>(claims: Map<string, C[]>, claim: C): void {
+  const ofHost = claims.get(claim.host.host);
+  if (ofHost === undefined) claims.set(claim.host.host, [claim]);
+  else ofHost.push(claim);
+}

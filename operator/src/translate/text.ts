@@ -1,0 +1,26 @@
+/** Text from objects on its way into a message that people read: short, on one line, well-formed. */
+import { Buffer } from "node:buffer";
+
+const maxQuotedLength = 80;
+/** The note of a Kubernetes Event has at most 1024 bytes. */
+const maxMessageBytes = 1000;
+
+/** Control and format characters (which hide or reorder what follows), line separators, lone surrogates. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+const clean = (text: string): string => text.replaceAll(unprintable, "\uFFFD");
+
+/** A value that somebody wrote, in quotation marks, at most 80 characters of it. */
+export const quote = (text: string): string =>
+  text.length <= maxQuotedLength ? `"${clean(text)}"` : `"${clean(text.slice(0, maxQuotedLength))}..."`;
+
+/** A message that fits a Kubernetes Event; what is longer is cut between characters. */
+export function oneLine(message: string): string {
+  const line = clean(message.slice(0, maxMessageBytes));
+  const bytes = Buffer.from(line);
+  if (bytes.length <= maxMessageBytes && message.length <= maxMessageBytes) return line;
+  return `${bytes
+    .subarray(0, maxMessageBytes - 3)
+    .toString()
+    .replace(/\uFFFD+$/u, "")}...`;
+}

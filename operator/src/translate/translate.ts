@@ -1,0 +1,85 @@
+/**
+ * The pure core of the gateway: from the objects of a cluster to the snapshot that proxies serve. No client, clock,
+ * logger or I/O is reached from here; bad input becomes a diagnostic, an Event and a documented fallback, never an
+ * exception, and never changes what another object serves (docs/architecture.md).
+ */
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import { listenerKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { createLookup, type World } from "../world.ts";
+import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
+import { checkValidity } from "./certificates/validity.ts";
+import { ingressListener } from "./ingress/host-table.ts";
+import { createIngressTranslator, type IngressPart } from "./ingress/translator.ts";
+import { memo } from "./memo.ts";
+import type { TranslateSettings } from "./settings.ts";
+import type { DesiredEvent, Translation } from "./translation.ts";
+
+export type TranslateOptions = {
+  /** The current time in milliseconds since 1970; without it, certificates are not checked for being outdated. */
+  readonly nowMs?: number;
+};
+
+/**
+ * Translates a world. Equal worlds and settings give equal results on every machine. Work done for objects and
+ * settings of the same identity is remembered, so that one changed object costs little whatever the size of the world.
+ */
+export function translate(
+  world: World,
+  settings: TranslateSettings,
+  options: TranslateOptions = {},
+): Translation {
+  return translatorOf(settings)(world, options);
+}
+
+type Translator = (world: World, options: TranslateOptions) => Translation;
+
+const translatorOf: (settings: TranslateSettings) => Translator = memo((settings) => {
+  if (!settings.ingressEnabled) return () => nothing;
+  const translateIngresses = createIngressTranslator(settings);
+  const translateEndpoints = createEndpointTranslator(settings);
+  return (world, { nowMs }) => {
+    const ingress = translateIngresses(world, createLookup(world));
+    const endpoints = translateEndpoints(world, ingress.needs);
+    const secure = ingress.listenerSet.listeners.find(({ protocol }) => protocol === "https");
+    const tls = new Map<number, TlsPort>(secure === undefined ? [] : [[secure.port, ingress.tls]]);
+    const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts, nowMs);
+    return {
+      scopes: { shared: sharedResources(ingress, tls, endpoints.resources) },
+      routing: { hosts: ingress.hosts.map(({ served }) => served), endpoints: endpoints.sets, tls },
+      conflicts: ingress.hosts.flatMap(({ conflicts }) => conflicts),
+      diagnostics: [...ingress.diagnostics, ...endpoints.diagnostics, ...validity],
+      events: withoutRepeats(ingress.events),
+      ingresses: ingress.ingresses,
+    };
+  };
+});
+
+function sharedResources(
+  ingress: IngressPart,
+  tls: ReadonlyMap<number, TlsPort>,
+  endpoints: readonly Resource[],
+): readonly Resource[] {
+  if (ingress.listenerSet.listeners.length === 0) return [];
+  return [
+    encodeResource(listenerKey(ingressListener), ingress.listenerSet),
+    ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
+    ...ingress.hosts.flatMap(({ resources }) => resources),
+    ...endpoints,
+  ];
+}
+
+/** One Event per object, reason and message. */
+const withoutRepeats = (events: readonly DesiredEvent[]): readonly DesiredEvent[] => [
+  ...new Map(events.map((event) => [JSON.stringify(event), event])).values(),
+];
+
+/** Nothing to serve and nothing to say. */
+const nothing: Translation = {
+  scopes: { shared: [] },
+  routing: { hosts: [], endpoints: new Map(), tls: new Map() },
+  conflicts: [],
+  diagnostics: [],
+  events: [],
+  ingresses: [],
+};
