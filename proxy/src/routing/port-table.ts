@@ -1,10 +1,11 @@
 import type { CompiledRoute } from "./compiled-route.ts";
+import { emptyHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
 
 /** What a lookup sees of a request. Host is lower case without port and trailing dot; path is normalised. */
 export type RouteQuery = {
   readonly host: string;
   readonly path: string;
-  /** Query string without `?`, empty when absent. */
+  /** Query with its `?`, or empty. */
   readonly query: string;
   readonly method: string;
   readonly headers: readonly string[];
@@ -12,6 +13,31 @@ export type RouteQuery = {
 
 /** The compiled routes of one port. Immutable: an update builds a new one, sharing what did not change. */
 export type PortTable = {
+  readonly hosts: PortHosts;
   /** The route that serves the request, or undefined (404). */
   match(query: RouteQuery): CompiledRoute | undefined;
 };
+
+/**
+ * A port's routes. The most specific host decides: without a matching route there the answer is "none", unless its
+ * listener passes requests on to its own less specific hosts (docs/routing.md, "Hosts").
+ */
+export const createPortTable = (hosts: PortHosts): PortTable => ({
+  hosts,
+  match(query) {
+    let listener: string | undefined;
+    for (const table of tablesOf(hosts, query.host)) {
+      if (listener !== undefined && table.listener !== listener) continue;
+      const route = table.match(query);
+      if (route !== undefined || !table.inherit) return route;
+      listener = table.listener;
+    }
+    return undefined;
+  },
+});
+
+/** A port without routes: every request is answered 404. */
+export const emptyPortTable: PortTable = createPortTable({
+  gateway: emptyHostIndex,
+  ingress: emptyHostIndex,
+});

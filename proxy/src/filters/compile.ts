@@ -1,0 +1,32 @@
+import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { Filter } from "./filter.ts";
+import { maxBodySizeFilter } from "./max-body-size.ts";
+import { filterOrder } from "./order.ts";
+
+/** One factory per feature: a feature without a filter does not compile. */
+type FilterFactories = {
+  readonly [Slug in FeatureSlug]: (value: NonNullable<RouteFeatures[Slug]>) => Filter;
+};
+
+const factories: FilterFactories = {
+  "max-body-size": maxBodySizeFilter,
+};
+
+/** All features in the order in which their filters run. */
+const slugsInOrder = (Object.keys(filterOrder) as FeatureSlug[]).toSorted(
+  (a, b) => filterOrder[a].at - filterOrder[b].at,
+);
+
+const none: readonly Filter[] = [];
+
+/** The filters of a route or backend, in order; none for features that it does not have. */
+export function compileFilters(features: RouteFeatures | undefined): readonly Filter[] {
+  if (features === undefined) return none;
+  const filters = slugsInOrder.flatMap((slug) => compileFilter(slug, features) ?? []);
+  return filters.length === 0 ? none : filters;
+}
+
+function compileFilter<Slug extends FeatureSlug>(slug: Slug, features: RouteFeatures): Filter | undefined {
+  const value = features[slug];
+  return value === undefined ? undefined : factories[slug](value);
+}

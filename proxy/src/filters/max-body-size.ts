@@ -1,0 +1,19 @@
+import type { MaxBodySize } from "@svc-gateway/common/features/max-body-size.ts";
+import type { Filter } from "./filter.ts";
+
+/**
+ * Refuses a request whose declared length exceeds the limit before anything is sent upstream, and sets the limit that
+ * is enforced while the body passes. Of several limits the smallest holds. An HTTP/1 connection is closed after the
+ * refusal, because its unread body stands in the way of the next request; on HTTP/2 other streams go on. See
+ * docs/features/max-body-size.md.
+ */
+export const maxBodySizeFilter = ({ maxBytes }: MaxBodySize): Filter => ({
+  slug: "max-body-size",
+  onRequest(exchange) {
+    if ((exchange.contentLength ?? 0) > maxBytes) {
+      return { status: 413, error: "request body too large", close: exchange.version !== "2.0" };
+    }
+    if (maxBytes < exchange.maxBodyBytes) exchange.maxBodyBytes = maxBytes;
+    return undefined;
+  },
+});

@@ -1,0 +1,22 @@
+import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
+
+/** Where a feature stands. `at` grows along the request; `why` is the reason for standing there. */
+export type FilterPlace = { readonly at: number; readonly why: string };
+
+/**
+ * THE order of filters, complete by type: a feature without a place does not compile. Response hooks run in the same
+ * order, so what a later filter adds to a response is seen by none before it. Places by purpose, with room between:
+ *
+ * 10 client IP, 20 IP access, 30 rate limit, 40 redirect to https, 50 CORS, 60 declared length, 70 Basic, 80 JWT,
+ * 90 external auth of the Gateway, 100 external auth of the route, 110 redirects, 115 session cookie (response),
+ * 120 header and path changes, 130 mirror, 140 compression (response).
+ *
+ * A refusal that costs little comes before one that costs much, and everything that refuses comes before everything
+ * that copies or changes the request. See docs/features/filter-order.md.
+ */
+export const filterOrder = {
+  "max-body-size": {
+    at: 60,
+    why: "refuses by the declared length before credentials are checked and before anything buffers the body",
+  },
+} as const satisfies Record<FeatureSlug, FilterPlace>;

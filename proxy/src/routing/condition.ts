@@ -1,0 +1,73 @@
+import type { RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { RouteQuery } from "./port-table.ts";
+import { compileRegex } from "./regex.ts";
+import { headerValue, queryValue } from "./request-values.ts";
+
+/** One thing besides its path that a request must have to match. Built once; testing allocates nothing. */
+export type Condition = {
+  readonly on: "method" | "header" | "query";
+  /** Name of the header or parameter; empty for the method. */
+  readonly name: string;
+  readonly type: "exact" | "regex";
+  /** The value or expression asked for. */
+  readonly value: string;
+  test(query: RouteQuery): boolean;
+};
+
+/** The conditions of a match in the order in which they are tested: method, headers, query parameters. */
+export function compileConditions(match: RouteMatch): Result<readonly Condition[]> {
+  const conditions: Condition[] = [];
+  if (match.method !== undefined) conditions.push(methodCondition(match.method));
+  for (const header of match.headers ?? []) {
+    const condition = valueCondition("header", header);
+    if (!condition.ok) return condition;
+    conditions.push(condition.value);
+  }
+  for (const parameter of match.query ?? []) {
+    const condition = valueCondition("query", parameter);
+    if (!condition.ok) return condition;
+    conditions.push(condition.value);
+  }
+  return ok(conditions);
+}
+
+/** The first condition that does not hold; undefined when all do. */
+export function firstFailure(conditions: readonly Condition[], query: RouteQuery): Condition | undefined {
+  for (const condition of conditions) if (!condition.test(query)) return condition;
+  return undefined;
+}
+
+/** Methods are case-sensitive (RFC 9110 9.1). */
+const methodCondition = (method: string): Condition => ({
+  on: "method",
+  name: "",
+  type: "exact",
+  value: method,
+  test: (query) => query.method === method,
+});
+
+/** A field or parameter that is absent matches nothing, not even an expression that accepts the empty text. */
+function valueCondition(on: "header" | "query", match: ValueMatch): Result<Condition> {
+  const { type, value } = match;
+  const name = on === "header" ? match.name.toLowerCase() : match.name;
+  const read =
+    on === "header"
+      ? (query: RouteQuery) => headerValue(query.headers, name)
+      : (query: RouteQuery) => queryValue(query.query, name);
+  if (type === "exact") {
+    return ok({ on, name, type, value, test: (query) => read(query) === value });
+  }
+  const regex = compileRegex(value, { whole: false });
+  if (!regex.ok) return problem(`${on} ${name}: ${regex.error.message}`, "RE2 syntax");
+  return ok({
+    on,
+    name,
+    type,
+    value,
+    test(query) {
+      const actual = read(query);
+      return actual !== undefined && regex.value.test(actual);
+    },
+  });
+}

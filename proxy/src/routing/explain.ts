@@ -1,0 +1,93 @@
+import { firstFailure } from "./condition.ts";
+import type { CompiledRoute } from "./compiled-route.ts";
+import { tablesOf } from "./host-index.ts";
+import type { Candidate, HostTable } from "./host-table.ts";
+import { pathMatches } from "./path-rule.ts";
+import type { PortTable, RouteQuery } from "./port-table.ts";
+
+/** Why a request takes its route, for people: `svc-gateway explain`. */
+export type Explanation = {
+  /** The route that `match` gives. */
+  readonly route: CompiledRoute | undefined;
+  /** Every host that covers the request's host, in order of precedence. */
+  readonly hosts: readonly ExplainedHost[];
+};
+
+export type ExplainedHost = {
+  readonly table: HostTable;
+  /**
+   * `serves`: the route is here. `no-match`: looked at, nothing matched. `not-asked`: a more specific host has
+   * decided already, or the host belongs to another listener.
+   */
+  readonly outcome: "serves" | "no-match" | "not-asked";
+  /** In the order in which they are tried; empty for a host that was not asked. */
+  readonly candidates: readonly ExplainedCandidate[];
+};
+
+export type ExplainedCandidate = { readonly route: CompiledRoute; readonly verdict: Verdict };
+
+/** What became of a candidate; a failure names the first condition that does not hold. */
+export type Verdict =
+  | { readonly kind: "matched" }
+  /** It would match, but the route comes earlier. */
+  | { readonly kind: "shadowed" }
+  | {
+      readonly kind: "failed";
+      readonly on: "path" | "method" | "header" | "query";
+      /** Name of the header or parameter, otherwise empty. */
+      readonly name: string;
+      readonly type: "exact" | "prefix" | "regex";
+      /** What the route asks for. */
+      readonly value: string;
+    };
+
+/**
+ * Explains a lookup. The route comes from `table.match` itself, so an explanation cannot disagree with what a request
+ * gets; the verdicts say why the others were passed over.
+ */
+export function explainMatch(table: PortTable, query: RouteQuery): Explanation {
+  const route = table.match(query);
+  const hosts: ExplainedHost[] = [];
+  let listener: string | undefined;
+  let decided = false;
+  for (const host of tablesOf(table.hosts, query.host)) {
+    if (decided || (listener !== undefined && host.listener !== listener)) {
+      hosts.push({ table: host, outcome: "not-asked", candidates: [] });
+      continue;
+    }
+    const serving = host.match(query);
+    const outcome = serving === undefined ? "no-match" : "serves";
+    hosts.push({ table: host, outcome, candidates: explainCandidates(host, query, serving) });
+    decided = serving !== undefined || !host.inherit;
+    listener = host.listener;
+  }
+  return { route, hosts };
+}
+
+const explainCandidates = (
+  table: HostTable,
+  query: RouteQuery,
+  serving: CompiledRoute | undefined,
+): readonly ExplainedCandidate[] =>
+  table.candidates.toSorted(byPrecedence).map((candidate) => ({
+    route: candidate.route,
+    verdict: candidate.route === serving ? { kind: "matched" } : verdictOf(candidate, query),
+  }));
+
+function verdictOf({ path, conditions, route }: Candidate, query: RouteQuery): Verdict {
+  if (!pathMatches(path, query.path)) {
+    return { kind: "failed", on: "path", name: "", type: path.type, value: route.pattern };
+  }
+  const failure = firstFailure(conditions, query);
+  if (failure === undefined) return { kind: "shadowed" };
+  const { on, name, type, value } = failure;
+  return { kind: "failed", on, name, type, value };
+}
+
+const rank = { exact: 0, prefix: 1, regex: 2 } as const;
+
+/** Exact paths, then prefixes from the longest, then expressions; otherwise the order of the resource. */
+function byPrecedence({ path: a }: Candidate, { path: b }: Candidate): number {
+  if (a.type === "prefix" && b.type === "prefix") return b.text.length - a.text.length;
+  return rank[a.type] - rank[b.type];
+}

@@ -1,0 +1,117 @@
+import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import type { CompiledRoute } from "./compiled-route.ts";
+import { compileConditions, firstFailure, type Condition } from "./condition.ts";
+import { compilePath, type PathRule } from "./path-rule.ts";
+import type { RouteQuery } from "./port-table.ts";
+
+/** A route with everything that a request must fulfil to take it. */
+export type Candidate = {
+  readonly path: PathRule;
+  readonly conditions: readonly Condition[];
+  readonly route: CompiledRoute;
+};
+
+/** The compiled routes of one host of one port; immutable, and shared by snapshots that do not change it. */
+export type HostTable = {
+  readonly group: RouteGroup;
+  readonly host: HostPattern;
+  /** See HostRoutes in common/src/ir/route.ts. */
+  readonly listener: string;
+  readonly inherit: boolean;
+  /** In the order of the resource. */
+  readonly candidates: readonly Candidate[];
+  match(query: RouteQuery): CompiledRoute | undefined;
+};
+
+/** A route that is left out, with the reason. */
+export type RouteProblem = { readonly routeId: string; readonly message: string };
+
+/**
+ * Compiles the routes of a host. A route whose regular expression is invalid is left out and reported; its
+ * neighbours serve. `prepare` builds what a route does once it has matched.
+ */
+export function compileHostTable(
+  owner: { readonly group: RouteGroup; readonly host: HostPattern },
+  resource: HostRoutes,
+  prepare: (route: Route) => CompiledRoute,
+): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
+  const candidates: Candidate[] = [];
+  const problems: RouteProblem[] = [];
+  for (const route of resource.routes) {
+    const path = compilePath(route.match.path);
+    const conditions = compileConditions(route.match);
+    if (path.ok && conditions.ok) {
+      candidates.push({ path: path.value, conditions: conditions.value, route: prepare(route) });
+      continue;
+    }
+    for (const part of [path, conditions]) {
+      if (!part.ok) problems.push({ routeId: route.id, message: part.error.message });
+    }
+  }
+  const { listener, inherit } = resource;
+  const match = createMatcher(candidates);
+  return { table: { ...owner, listener, inherit, candidates, match }, problems };
+}
+
+const SLASH = 0x2f;
+
+/**
+ * Finds the route of a request: the exact path, then prefixes from the longest to the shortest, then expressions in
+ * order; within one path the first candidate whose conditions hold. Exact paths and prefixes are found by their text,
+ * so that a thousand routes cost what ten do.
+ */
+function createMatcher(candidates: readonly Candidate[]): HostTable["match"] {
+  const exacts = new Map<string, Candidate[]>();
+  const prefixes = new Map<string, Candidate[]>();
+  const expressions: { readonly path: PathRule & { type: "regex" }; readonly candidate: Candidate }[] = [];
+  for (const candidate of candidates) {
+    const { path } = candidate;
+    if (path.type === "exact") add(exacts, path.text, candidate);
+    else if (path.type === "prefix") add(prefixes, path.text, candidate);
+    else expressions.push({ path, candidate });
+  }
+  const lengths = prefixLengths(prefixes.keys());
+  return (query) => {
+    const { path } = query;
+    const exact = exacts.get(path);
+    if (exact !== undefined) {
+      const route = firstMatch(exact, query);
+      if (route !== undefined) return route;
+    }
+    for (let end = Math.min(path.length, lengths.length - 1); end >= 0; end--) {
+      if (lengths[end] !== 1) continue;
+      if (end < path.length && path.charCodeAt(end) !== SLASH) continue;
+      const slot = prefixes.get(end === path.length ? path : path.slice(0, end));
+      const route = slot === undefined ? undefined : firstMatch(slot, query);
+      if (route !== undefined) return route;
+    }
+    for (const { path: rule, candidate } of expressions) {
+      if (rule.regex.test(path) && firstFailure(candidate.conditions, query) === undefined) {
+        return candidate.route;
+      }
+    }
+    return undefined;
+  };
+}
+
+function add(slots: Map<string, Candidate[]>, text: string, candidate: Candidate): void {
+  const slot = slots.get(text);
+  if (slot === undefined) slots.set(text, [candidate]);
+  else slot.push(candidate);
+}
+
+/** 1 at each length that a prefix has: a long request path is then cut only where a prefix may end. */
+function prefixLengths(prefixes: Iterable<string>): Uint8Array {
+  const found = [...prefixes].map((prefix) => prefix.length);
+  const lengths = new Uint8Array(found.reduce((longest, length) => Math.max(longest, length + 1), 0));
+  for (const length of found) lengths[length] = 1;
+  return lengths;
+}
+
+function firstMatch(slot: readonly Candidate[], query: RouteQuery): CompiledRoute | undefined {
+  for (const { conditions, route } of slot) {
+    if (firstFailure(conditions, query) === undefined) return route;
+  }
+  return undefined;
+}

@@ -1,0 +1,49 @@
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { normalisePath } from "./normalise-path.ts";
+import { compileRegex, type Regex } from "./regex.ts";
+
+/** A path match made ready: `text` is canonical, that of a prefix without its trailing slash (`/` is the empty text). */
+export type PathRule =
+  | { readonly type: "exact"; readonly text: string }
+  | { readonly type: "prefix"; readonly text: string }
+  | { readonly type: "regex"; readonly regex: Regex };
+
+export function compilePath(match: PathMatch): Result<PathRule> {
+  switch (match.type) {
+    case "exact":
+      return ok({ type: "exact", text: canonicalRulePath(match.value) });
+    case "prefix": {
+      const text = canonicalRulePath(match.value);
+      return ok({ type: "prefix", text: text.endsWith("/") ? text.slice(0, -1) : text });
+    }
+    case "regex": {
+      const regex = compileRegex(match.value, { whole: match.whole === true });
+      return regex.ok ? ok({ type: "regex", regex: regex.value }) : regex;
+    }
+  }
+}
+
+/**
+ * Whether one rule matches a canonical path: the definition, which the lookup by text in host-table.ts must equal. A
+ * prefix ends at a segment boundary of the path (docs/routing.md).
+ */
+export function pathMatches(rule: PathRule, path: string): boolean {
+  switch (rule.type) {
+    case "exact":
+      return path === rule.text;
+    case "prefix":
+      return path === rule.text || path.startsWith(`${rule.text}/`);
+    case "regex":
+      return rule.regex.test(path);
+  }
+}
+
+/**
+ * The path of a rule in the form in which requests arrive: what a URL must not contain is percent-encoded as UTF-8,
+ * then it is normalised as request paths are. A path that no request can have stays as it is and matches nothing.
+ */
+function canonicalRulePath(value: string): string {
+  const encoded = value.toWellFormed().replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
+  return normalisePath(encoded, "base") ?? encoded;
+}

@@ -1,0 +1,167 @@
+import { expect } from "chai";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { compileHostTable } from "../../src/routing/host-table.ts";
+import type { RouteQuery } from "../../src/routing/port-table.ts";
+import { exact, hostCase, hostTable, pattern, prefix, prepared, regex, request } from "./support.ts";
+
+const winner = (routes: readonly Route[], query: RouteQuery): string | undefined =>
+  hostTable(hostCase("example.com", routes)).match(query)?.id;
+
+describe("a host table", () => {
+  describe("paths", () => {
+    /** Rows from the examples of the Ingress documentation of Kubernetes: type, rule, request, match. */
+    const rows: readonly (readonly ["exact" | "prefix", string, string, boolean])[] = [
+      ["prefix", "/", "/", true],
+      ["prefix", "/", "/any/thing", true],
+      ["exact", "/foo", "/foo", true],
+      ["exact", "/foo", "/bar", false],
+      ["exact", "/foo", "/foo/", false],
+      ["exact", "/foo/", "/foo", false],
+      ["exact", "/foo/", "/foo/", true],
+      ["prefix", "/foo", "/foo", true],
+      ["prefix", "/foo", "/foo/", true],
+      ["prefix", "/foo/", "/foo", true],
+      ["prefix", "/foo/", "/foo/", true],
+      ["prefix", "/aaa/bb", "/aaa/bbb", false],
+      ["prefix", "/aaa/bbb", "/aaa/bbb", true],
+      ["prefix", "/aaa/bbb/", "/aaa/bbb", true],
+      ["prefix", "/aaa/bbb", "/aaa/bbb/", true],
+      ["prefix", "/aaa/bbb", "/aaa/bbb/ccc", true],
+      ["prefix", "/aaa/bbb", "/aaa/bbbxyz", false],
+      ["prefix", "/foo", "/Foo", false],
+      ["exact", "/foo", "/FOO", false],
+      ["prefix", "/a", "/a//b", true],
+      ["prefix", "/a", "//a", false],
+      // The path of a rule is compared in its canonical form.
+      ["prefix", "/%7Euser", "/~user/x", true],
+      ["exact", "/café", "/caf%C3%A9", true],
+      ["exact", "/a b", "/a%20b", true],
+      ["exact", "/a%2fb", "/a%2fb", true],
+      ["exact", "/a%2fb", "/a/b", false],
+      ["exact", "/a#b", "/a", false],
+      ["exact", "/a%zz", "/a%zz", true],
+    ];
+    for (const [type, rule, path, expected] of rows) {
+      it(`${type} ${rule} ${expected ? "takes" : "leaves"} ${path}`, () => {
+        const rules = [type === "exact" ? exact("r", rule) : prefix("r", rule)];
+        expect(winner(rules, request(path))).to.equal(expected ? "r" : undefined);
+      });
+    }
+
+    it("prefers exact, then the longest prefix, then expressions in order", () => {
+      const routes = [
+        regex("regex-1", "/a/b"),
+        regex("regex-2", "/"),
+        prefix("root", "/a"),
+        prefix("deep", "/a/b"),
+        exact("exact", "/a/b"),
+      ];
+      expect(winner(routes, request("/a/b"))).to.equal("exact");
+      expect(winner(routes, request("/a/b/c"))).to.equal("deep");
+      expect(winner(routes, request("/a/x"))).to.equal("root");
+      expect(winner(routes, request("/x/a/b"))).to.equal("regex-1");
+      expect(winner(routes, request("/x"))).to.equal("regex-2");
+    });
+
+    it("lets a prefix / shadow every expression", () => {
+      expect(winner([regex("regex", "^/a$"), prefix("root", "/")], request("/a"))).to.equal("root");
+    });
+
+    it("goes on to weaker paths when conditions do not hold", () => {
+      const post = { method: "POST" };
+      const routes = [
+        exact("e", "/a/b", post),
+        prefix("p", "/a/b", post),
+        regex("r", "/a", post),
+        prefix("root", "/"),
+      ];
+      expect(winner(routes, request("/a/b"))).to.equal("root");
+      expect(winner(routes.slice(0, 3), request("/a/b"))).to.equal(undefined);
+    });
+
+    it("matches an expression anywhere, or as a whole", () => {
+      expect(winner([regex("r", "/v[0-9]+")], request("/api/v12/x"))).to.equal("r");
+      expect(winner([regex("r", "/v[0-9]+", { whole: true })], request("/api/v12/x"))).to.equal(undefined);
+      expect(winner([regex("r", "/v[0-9]+", { whole: true })], request("/v12"))).to.equal("r");
+    });
+  });
+
+  describe("conditions", () => {
+    it("takes the first route of a path whose conditions hold", () => {
+      const routes = [
+        prefix("post", "/", { method: "POST" }),
+        prefix("header", "/", { headers: [{ name: "x-v", type: "exact", value: "2" }] }),
+        prefix("query", "/", { query: [{ name: "v", type: "exact", value: "2" }] }),
+        prefix("rest", "/"),
+        prefix("never", "/"),
+      ];
+      expect(winner(routes, request("/", { method: "POST", headers: ["X-V", "2"] }))).to.equal("post");
+      expect(winner(routes, request("/", { headers: ["X-V", "2"], query: "?v=2" }))).to.equal("header");
+      expect(winner(routes, request("/", { headers: ["X-V", "3"], query: "?v=2" }))).to.equal("query");
+      expect(winner(routes, request("/", { query: "?v=3" }))).to.equal("rest");
+    });
+
+    it("needs every condition of a match", () => {
+      const routes = [
+        prefix("all", "/", {
+          method: "GET",
+          headers: [
+            { name: "x-a", type: "exact", value: "1" },
+            { name: "x-b", type: "regex", value: "^b" },
+          ],
+          query: [{ name: "q", type: "regex", value: "^[0-9]+$" }],
+        }),
+      ];
+      const headers = ["X-A", "1", "X-B", "bcd"];
+      expect(winner(routes, request("/", { headers, query: "?q=12" }))).to.equal("all");
+      expect(winner(routes, request("/", { headers, query: "?q=x" }))).to.equal(undefined);
+      expect(winner(routes, request("/", { headers: headers.slice(0, 2), query: "?q=1" }))).to.equal(
+        undefined,
+      );
+      expect(winner(routes, request("/", { headers, query: "?q=1", method: "HEAD" }))).to.equal(undefined);
+    });
+
+    it("compares methods with case and header names without", () => {
+      expect(winner([prefix("r", "/", { method: "GET" })], request("/", { method: "get" }))).to.equal(
+        undefined,
+      );
+      const header = { name: "X-Version", type: "exact", value: "a" } as const;
+      expect(
+        winner([prefix("r", "/", { headers: [header] })], request("/", { headers: ["x-version", "a"] })),
+      ).to.equal("r");
+      expect(
+        winner([prefix("r", "/", { headers: [header] })], request("/", { headers: ["x-version", "A"] })),
+      ).to.equal(undefined);
+    });
+
+    it("lets an absent value match no expression", () => {
+      const headers = [{ name: "x-a", type: "regex", value: ".*" }] as const;
+      expect(winner([prefix("r", "/", { headers })], request("/"))).to.equal(undefined);
+      expect(winner([prefix("r", "/", { headers })], request("/", { headers: ["x-a", ""] }))).to.equal("r");
+    });
+  });
+
+  it("leaves out a route with an invalid expression and serves its neighbours", () => {
+    const bad = { headers: [{ name: "x", type: "regex", value: "(" }] } as const;
+    const { table, problems } = compileHostTable(
+      { group: "ingress", host: pattern("example.com") },
+      hostCase("example.com", [
+        regex("bad-path", "("),
+        prefix("bad-header", "/", bad),
+        prefix("bad-query", "/", { query: bad.headers }),
+        prefix("good", "/"),
+      ]),
+      prepared,
+    );
+    expect(problems.map(({ routeId }) => routeId)).to.deep.equal(["bad-path", "bad-header", "bad-query"]);
+    expect(problems[1]?.message).to.include("header x");
+    expect(problems[2]?.message).to.include("query x");
+    expect(table.match(request("/"))?.id).to.equal("good");
+    expect(table.candidates.map((candidate) => candidate.route.id)).to.deep.equal(["good"]);
+  });
+
+  it("does not look past the longest prefix of a very long path", () => {
+    const path = "/a".repeat(8000);
+    expect(winner([prefix("short", "/a"), prefix("other", "/b/b/b")], request(path))).to.equal("short");
+  });
+});

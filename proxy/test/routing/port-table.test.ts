@@ -1,0 +1,84 @@
+import { expect } from "chai";
+import { emptyPortTable } from "../../src/routing/port-table.ts";
+import { exact, hostCase, portTable, prefix, request, type HostCase } from "./support.ts";
+
+const winner = (hosts: readonly HostCase[], host: string, path = "/"): string | undefined =>
+  portTable(hosts).match(request(path, { host }))?.id;
+
+const gateway = { group: "gateway" } as const;
+const inheriting = { group: "gateway", inherit: true } as const;
+
+describe("a port table", () => {
+  it("answers nothing when empty", () => {
+    expect(emptyPortTable.match(request("/"))).to.equal(undefined);
+  });
+
+  it("prefers exact hosts, then the longest wildcard, then any host", () => {
+    const hosts = [
+      hostCase("*", [prefix("any", "/")], gateway),
+      hostCase("*.com", [prefix("com", "/")], gateway),
+      hostCase("*.example.com", [prefix("example", "/")], gateway),
+      hostCase("a.example.com", [prefix("exact", "/")], gateway),
+    ];
+    expect(winner(hosts, "a.example.com")).to.equal("exact");
+    expect(winner(hosts, "b.example.com")).to.equal("example");
+    expect(winner(hosts, "example.com")).to.equal("com");
+    expect(winner(hosts, "example.org")).to.equal("any");
+    expect(winner(hosts, "")).to.equal("any");
+    expect(winner(hosts, "[::1]")).to.equal("any");
+  });
+
+  it("lets a wildcard stand for one label in an Ingress, for one or more in the Gateway API", () => {
+    const ingress = [hostCase("*.example.com", [prefix("i", "/")])];
+    expect(winner(ingress, "a.example.com")).to.equal("i");
+    expect(winner(ingress, "b.a.example.com")).to.equal(undefined);
+    expect(winner(ingress, "example.com")).to.equal(undefined);
+    expect(winner(ingress, ".example.com")).to.equal(undefined);
+    const both = [...ingress, hostCase("*.example.com", [prefix("g", "/")], gateway)];
+    expect(winner(both, "b.a.example.com")).to.equal("g");
+    expect(winner(both, "example.com")).to.equal(undefined);
+    expect(winner(both, ".example.com")).to.equal(undefined);
+  });
+
+  it("prefers the Gateway API at equal specificity only", () => {
+    const hosts = [
+      hostCase("a.example.com", [prefix("ingress-exact", "/")]),
+      hostCase("*.example.com", [prefix("gateway-wildcard", "/")], gateway),
+      hostCase("*.example.com", [prefix("ingress-wildcard", "/")]),
+    ];
+    expect(winner(hosts, "a.example.com")).to.equal("ingress-exact");
+    expect(winner(hosts, "b.example.com")).to.equal("gateway-wildcard");
+    const exactHosts = [...hosts, hostCase("a.example.com", [prefix("gateway-exact", "/")], gateway)];
+    expect(winner(exactHosts, "a.example.com")).to.equal("gateway-exact");
+  });
+
+  it("ends at the most specific host when nothing matches there", () => {
+    const hosts = [hostCase("a.example.com", [exact("a", "/a")]), hostCase("*", [prefix("any", "/")])];
+    expect(winner(hosts, "a.example.com", "/b")).to.equal(undefined);
+    expect(winner(hosts, "b.example.com", "/b")).to.equal("any");
+  });
+
+  it("goes on within a listener that inherits, and past hosts of others", () => {
+    const hosts = [
+      hostCase("a.example.com", [exact("a", "/a")], { ...inheriting, listener: "l1" }),
+      hostCase("a.example.com", [prefix("ingress", "/")]),
+      hostCase("*.example.com", [prefix("other", "/")], { ...inheriting, listener: "l2" }),
+      hostCase("*.com", [exact("com", "/com")], { ...inheriting, listener: "l1" }),
+      hostCase("*", [prefix("any", "/")], { ...inheriting, listener: "l1" }),
+    ];
+    expect(winner(hosts, "a.example.com", "/a")).to.equal("a");
+    expect(winner(hosts, "a.example.com", "/com")).to.equal("com");
+    expect(winner(hosts, "a.example.com", "/b")).to.equal("any");
+    expect(winner(hosts, "b.example.com", "/b")).to.equal("other");
+  });
+
+  it("stops at a host of the listener that does not inherit", () => {
+    const hosts = [
+      hostCase("a.example.com", [], inheriting),
+      hostCase("*.example.com", [exact("w", "/w")], gateway),
+      hostCase("*", [prefix("any", "/")], gateway),
+    ];
+    expect(winner(hosts, "a.example.com", "/w")).to.equal("w");
+    expect(winner(hosts, "a.example.com", "/b")).to.equal(undefined);
+  });
+});

@@ -1,0 +1,76 @@
+import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import type { CompiledRoute } from "../../src/routing/compiled-route.ts";
+import { changeHosts, emptyHostIndex, type HostIndex } from "../../src/routing/host-index.ts";
+import { compileHostTable, type HostTable } from "../../src/routing/host-table.ts";
+import { createPortTable, type PortTable, type RouteQuery } from "../../src/routing/port-table.ts";
+
+export const route = (id: string, match: RouteMatch): Route => ({
+  id,
+  source: { kind: "Ingress", namespace: "ns", name: "web" },
+  match,
+  backends: [],
+});
+
+export const prefix = (id: string, value: string, rest: Omit<RouteMatch, "path"> = {}): Route =>
+  route(id, { path: { type: "prefix", value }, ...rest });
+
+export const exact = (id: string, value: string, rest: Omit<RouteMatch, "path"> = {}): Route =>
+  route(id, { path: { type: "exact", value }, ...rest });
+
+export const regex = (
+  id: string,
+  value: string,
+  { whole, ...rest }: Omit<RouteMatch, "path"> & { readonly whole?: boolean } = {},
+): Route => route(id, { path: { type: "regex", value, ...(whole === undefined ? {} : { whole }) }, ...rest });
+
+/** A compiled route without run time. */
+export const prepared = (source: Route): CompiledRoute => ({
+  route: source,
+  id: source.id,
+  pattern: source.match.path.value,
+  accessLog: true,
+  filters: [],
+  metrics: { count() {}, observe() {} },
+  pickBackend: () => ({ kind: "status", status: 500 }),
+});
+
+export const pattern = (host: string): HostPattern => {
+  if (host === "*") return { kind: "any", host };
+  return { kind: host.startsWith("*.") ? "wildcard" : "exact", host };
+};
+
+export type HostCase = HostRoutes & { readonly group: RouteGroup; readonly host: string };
+
+export const hostCase = (host: string, routes: readonly Route[], rest: Partial<HostCase> = {}): HostCase => ({
+  group: "ingress",
+  host,
+  listener: rest.group === "gateway" ? "ns/gw/http" : "ingress",
+  inherit: false,
+  routes,
+  ...rest,
+});
+
+export const hostTable = (source: HostCase): HostTable =>
+  compileHostTable({ group: source.group, host: pattern(source.host) }, source, prepared).table;
+
+export function portTable(hosts: readonly HostCase[]): PortTable {
+  const index = (group: RouteGroup): HostIndex =>
+    changeHosts(
+      emptyHostIndex,
+      hosts
+        .filter((source) => source.group === group)
+        .map((source) => ({ host: pattern(source.host), table: hostTable(source) })),
+    );
+  return createPortTable({ gateway: index("gateway"), ingress: index("ingress") });
+}
+
+export const request = (path: string, rest: Partial<RouteQuery> = {}): RouteQuery => ({
+  host: "example.com",
+  path,
+  query: "",
+  method: "GET",
+  headers: [],
+  ...rest,
+});
