@@ -74,7 +74,8 @@ export async function exposeExports(exports: readonly MetricExport[]): Promise<E
   return { contentType: registry.contentType, body: await registry.metrics() };
 }
 
-type AnyMetricSet = Readonly<Record<string, MetricFamily<unknown, never>>>;
+/** Families under any keys. */
+export type AnyMetricSet = Readonly<Record<string, MetricFamily<unknown, never>>>;
 
 function families(sets: readonly AnyMetricSet[]): readonly MetricFamily<unknown, never>[] {
   return sets.flatMap((set) => Object.values(set));

@@ -1,9 +1,11 @@
+import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { Counter, type Histogram } from "@svc-gateway/common/telemetry/metric-family.ts";
 import { proxyMetrics, registeredMethods } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import {
   createMetricSet,
   exportMetrics,
   exposeMetrics,
+  type AnyMetricSet,
   type Exposition,
   type MetricExport,
   type MetricSet,
@@ -26,15 +28,20 @@ export type ProxyMetrics = MetricSet<typeof proxyMetrics> & {
   requestMetrics(listener: string, route: string): RequestMetrics;
   /** Drops all series of routes that left the routing table. */
   forgetRoutes(routeIds: ReadonlySet<string>): void;
-  /** All values as plain data, to be merged with those of other workers. */
+  /** All values as plain data, to be merged with those of other workers (merged-metrics.ts). */
   export(): MetricExport;
-  /** All values in the Prometheus text format. */
-  expose(): Promise<Exposition>;
+  /** All values, and those of other parts of the process, in the Prometheus text format. */
+  expose(...others: readonly AnyMetricSet[]): Promise<Exposition>;
 };
 
-/** Creates the metrics of one worker; nothing is shared with other calls. */
-export function createProxyMetrics(): ProxyMetrics {
+/** Creates the metrics of one worker; nothing is shared with other calls. The drops of `logSink` are among them. */
+export function createProxyMetrics({
+  logSink,
+}: { readonly logSink?: Pick<LogSink, "droppedLines"> } = {}): ProxyMetrics {
   const set = createMetricSet(proxyMetrics);
+  const refresh = (): void => {
+    if (logSink !== undefined) set.logLinesDropped.with({}).value = logSink.droppedLines();
+  };
   const byListener = new Map<string, Map<string, RouteCounters>>();
   return {
     ...set,
@@ -52,10 +59,17 @@ export function createProxyMetrics(): ProxyMetrics {
           routes.delete(routeId);
         }
       }
+      if (routeIds.size === 0) return;
       for (const family of routeFamilies(set)) family.remove(({ route }) => routeIds.has(route));
     },
-    export: () => exportMetrics(set),
-    expose: () => exposeMetrics(set),
+    export() {
+      refresh();
+      return exportMetrics(set);
+    },
+    expose(...others) {
+      refresh();
+      return exposeMetrics(set, ...others);
+    },
   };
 }
 

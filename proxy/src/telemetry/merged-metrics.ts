@@ -1,0 +1,50 @@
+import {
+  exposeExports,
+  mergeExports,
+  type Exposition,
+  type MetricExport,
+} from "@svc-gateway/common/telemetry/metric-set.ts";
+
+/** The metrics of a proxy with several workers, as one. Kept by the supervisor, which answers `/metrics`. */
+export type MergedMetrics = {
+  /** Takes the present values of a worker, in place of its earlier ones. */
+  report(worker: number, values: MetricExport): void;
+  /** A worker has ended: what it counted stays, what it held goes. */
+  retire(worker: number): void;
+  /** Drops what ended workers counted for routes that left the routing table. */
+  forgetRoutes(routeIds: ReadonlySet<string>): void;
+  expose(): Promise<Exposition>;
+};
+
+/** Creates the merged metrics of one pod. Counters never fall, also when workers are replaced. */
+export function createMergedMetrics(): MergedMetrics {
+  const byWorker = new Map<number, MetricExport>();
+  let retired: MetricExport = [];
+  /** Merging is asynchronous; merges run one after the other, and whoever reads `retired` waits for them. */
+  let merging: Promise<void> = Promise.resolve();
+  const afterMerges = (update: () => void | Promise<void>): void => {
+    merging = merging.then(update);
+  };
+  return {
+    report: (worker, values) => void byWorker.set(worker, values),
+    retire(worker) {
+      const counted = (byWorker.get(worker) ?? []).filter(({ type }) => type !== "gauge");
+      byWorker.delete(worker);
+      afterMerges(async () => {
+        retired = await mergeExports([retired, counted]);
+      });
+    },
+    forgetRoutes(routeIds) {
+      afterMerges(() => {
+        retired = retired.map((metric) => ({
+          ...metric,
+          values: metric.values.filter(({ labels }) => !routeIds.has(labels["route"] ?? "")),
+        }));
+      });
+    },
+    async expose() {
+      await merging;
+      return exposeExports([retired, ...byWorker.values()]);
+    },
+  };
+}
