@@ -84,10 +84,12 @@ function verdictOf({ path, conditions, route }: Candidate, query: RouteQuery): V
   return { kind: "failed", on, name, type, value };
 }
 
-const rank = { exact: 0, prefix: 1, regex: 2 } as const;
-
-/** Exact paths, then prefixes from the longest, then expressions; otherwise the order of the resource. */
-function byPrecedence({ path: a }: Candidate, { path: b }: Candidate): number {
-  if (a.type === "prefix" && b.type === "prefix") return b.text.length - a.text.length;
-  return rank[a.type] - rank[b.type];
+/** Exact paths, then prefixes from the longest, then expressions, then default backends; else the resource's order. */
+function byPrecedence(a: Candidate, b: Candidate): number {
+  const difference = rankOf(a) - rankOf(b);
+  if (difference !== 0 || a.path.type !== "prefix" || b.path.type !== "prefix") return difference;
+  return b.path.text.length - a.path.text.length;
 }
+
+const rankOf = ({ path, route }: Candidate): number =>
+  route.route.fallback === true ? 3 : { exact: 0, prefix: 1, regex: 2 }[path.type];

@@ -2,7 +2,7 @@ import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { compileConditions, firstFailure, type Condition } from "./condition.ts";
-import { compilePath, type PathRule } from "./path-rule.ts";
+import { compilePath, pathMatches, type PathRule } from "./path-rule.ts";
 import type { RouteQuery } from "./port-table.ts";
 
 /** A route with everything that a request must fulfil to take it. */
@@ -58,18 +58,20 @@ const SLASH = 0x2f;
 
 /**
  * Finds the route of a request: the exact path, then prefixes from the longest to the shortest, then expressions in
- * order; within one path the first candidate whose conditions hold. Exact paths and prefixes are found by their text,
- * so that a thousand routes cost what ten do.
+ * order, then default backends; within one path the first candidate whose conditions hold. Exact paths and prefixes
+ * are found by their text, so that a thousand routes cost what ten do.
  */
 function createMatcher(candidates: readonly Candidate[]): HostTable["match"] {
   const exacts = new Map<string, Candidate[]>();
   const prefixes = new Map<string, Candidate[]>();
-  const expressions: { readonly path: PathRule & { type: "regex" }; readonly candidate: Candidate }[] = [];
+  const expressions: Candidate[] = [];
+  const fallbacks: Candidate[] = [];
   for (const candidate of candidates) {
-    const { path } = candidate;
-    if (path.type === "exact") add(exacts, path.text, candidate);
+    const { path, route } = candidate;
+    if (route.route.fallback === true) fallbacks.push(candidate);
+    else if (path.type === "exact") add(exacts, path.text, candidate);
     else if (path.type === "prefix") add(prefixes, path.text, candidate);
-    else expressions.push({ path, candidate });
+    else expressions.push(candidate);
   }
   const lengths = prefixLengths(prefixes.keys());
   return (query) => {
@@ -86,12 +88,7 @@ function createMatcher(candidates: readonly Candidate[]): HostTable["match"] {
       const route = slot === undefined ? undefined : firstMatch(slot, query);
       if (route !== undefined) return route;
     }
-    for (const { path: rule, candidate } of expressions) {
-      if (rule.regex.test(path) && firstFailure(candidate.conditions, query) === undefined) {
-        return candidate.route;
-      }
-    }
-    return undefined;
+    return firstFit(expressions, query) ?? firstFit(fallbacks, query);
   };
 }
 
@@ -107,6 +104,14 @@ function prefixLengths(prefixes: Iterable<string>): Uint8Array {
   const lengths = new Uint8Array(found.reduce((longest, length) => Math.max(longest, length + 1), 0));
   for (const length of found) lengths[length] = 1;
   return lengths;
+}
+
+/** The first of the candidates that cannot be found by their text: each is tried in turn. */
+function firstFit(candidates: readonly Candidate[], query: RouteQuery): CompiledRoute | undefined {
+  for (const { path, conditions, route } of candidates) {
+    if (pathMatches(path, query.path) && firstFailure(conditions, query) === undefined) return route;
+  }
+  return undefined;
 }
 
 function firstMatch(slot: readonly Candidate[], query: RouteQuery): CompiledRoute | undefined {

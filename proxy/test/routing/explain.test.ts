@@ -49,6 +49,17 @@ describe("explainMatch", () => {
     ]);
   });
 
+  it("lists a default backend last", () => {
+    const fallback = { ...prefix("default", "/"), fallback: true as const };
+    const table = portTable([hostCase("*", [fallback, regex("regex", "^/x"), prefix("p", "/p")])]);
+    const [host] = explainMatch(table, request("/a")).hosts;
+    expect(host?.candidates.map(({ route, verdict }) => [route.id, verdict.kind])).to.deep.equal([
+      ["p", "failed"],
+      ["regex", "failed"],
+      ["default", "matched"],
+    ]);
+  });
+
   it("lists the hosts that were asked and those that were not", () => {
     const inheriting = { group: "gateway", inherit: true, listener: "l1" } as const;
     const table = portTable([

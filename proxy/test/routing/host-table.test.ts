@@ -67,6 +67,18 @@ describe("a host table", () => {
       expect(winner([regex("regex", "^/a$"), prefix("root", "/")], request("/a"))).to.equal("root");
     });
 
+    it("tries a default backend last, although its path is a prefix of every path", () => {
+      const routes = [
+        { ...prefix("default", "/"), fallback: true as const },
+        { ...prefix("second-default", "/"), fallback: true as const },
+        regex("regex", "^/r"),
+        prefix("p", "/p"),
+      ];
+      expect(winner(routes, request("/r"))).to.equal("regex");
+      expect(winner(routes, request("/p/x"))).to.equal("p");
+      expect(winner(routes, request("/x"))).to.equal("default");
+    });
+
     it("goes on to weaker paths when conditions do not hold", () => {
       const post = { method: "POST" };
       const routes = [

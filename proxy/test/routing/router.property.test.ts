@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { explainMatch } from "../../src/routing/explain.ts";
 import type { RouteQuery } from "../../src/routing/port-table.ts";
 import { portTable, route, type HostCase } from "./support.ts";
@@ -49,14 +50,17 @@ const world: fc.Arbitrary<readonly HostCase[]> = fc
       host: fc.constantFrom(...patterns),
       listener: fc.constantFrom("l1", "l2"),
       inherit: fc.boolean(),
-      matches: fc.array(match, { maxLength: 8 }),
+      matches: fc.array(fc.tuple(match, fc.integer({ min: 0, max: 5 })), { maxLength: 8 }),
     }),
     { maxLength: 8, selector: ({ group, host }) => `${group} ${host}` },
   )
   .map((hosts) =>
     hosts.map(({ matches, ...host }) => ({
       ...host,
-      routes: matches.map((one, index) => route(`${host.group} ${host.host} ${index}`, one)),
+      routes: matches.map(([one, kind], index) => ({
+        ...route(`${host.group} ${host.host} ${index}`, one),
+        ...(kind === 0 ? { fallback: true as const } : {}),
+      })),
     })),
   );
 
@@ -81,7 +85,7 @@ function obviousWinner(hosts: readonly HostCase[], request: RouteQuery): string 
   for (const host of covering.filter(({ listener }) => listener === owner?.listener)) {
     const winner = host.routes
       .filter(({ match: wanted }) => pathFits(wanted, request.path) && conditionsHold(wanted, request))
-      .toSorted((a, b) => pathRank(b.match) - pathRank(a.match))[0];
+      .toSorted((a, b) => rankOf(b) - rankOf(a))[0];
     if (winner !== undefined) return winner.id;
     if (!host.inherit) return undefined;
   }
@@ -111,8 +115,11 @@ function pathFits({ path: wanted }: RouteMatch, actual: string): boolean {
   return wantedSegments.every((one, index) => segments[index] === one);
 }
 
-const pathRank = ({ path: { type, value: text } }: RouteMatch): number =>
-  type === "exact" ? 1000 : type === "prefix" ? 1 + text.replace(/\/$/, "").length : 0;
+function rankOf({ match: { path: wanted }, fallback }: Route): number {
+  if (fallback === true) return -1;
+  if (wanted.type === "exact") return 1000;
+  return wanted.type === "prefix" ? 1 + wanted.value.replace(/\/$/, "").length : 0;
+}
 
 function conditionsHold(wanted: RouteMatch, request: RouteQuery): boolean {
   const headers = new Map<string, string>();
