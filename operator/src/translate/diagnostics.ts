@@ -67,7 +67,7 @@ export const externalNameNotAllowed = (place: Place, service: string): Diagnosti
     `Service ${service} is of type ExternalName, which --allow-external-name must allow; requests to it are answered 503`,
   );
 
-export const noEndpoints = (place: Place, port: string, why: string): Diagnostic =>
+export const noEndpoints = (place: Place, port: number, why: string): Diagnostic =>
   finding("warning", "NoEndpoints")(
     place,
     `Port ${port} has no endpoint, because ${why}; requests to it are answered 503`,

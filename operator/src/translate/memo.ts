@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../api/object.ts";
 import type { KindName } from "../api/kinds.ts";
-import type { Lookup } from "../world.ts";
+import { createLookup, type Lookup, type World } from "../world.ts";
 
 /** Remembers the result for each object. */
 export function memo<I extends object, O>(compute: (input: I) => O): (input: I) => O {
@@ -24,25 +24,26 @@ type Seen = {
   readonly namespace: string;
   readonly name: string;
   readonly answer: KubeObject | undefined;
+  /** The list that was last found to give this answer: the same list gives the same answer again. */
+  list: readonly KubeObject[];
 };
 
 /**
- * Remembers the result for each object until `extra` or an object that the computation looked up is another one,
- * appeared or went away.
+ * Remembers the result for each object until `extra`, or an object that the computation looked up in the world, is
+ * another one, appeared or went away.
  */
 export function trackedMemo<I extends object, E, O>(
   compute: (input: I, extra: E, lookup: Lookup) => O,
-): (input: I, extra: E, lookup: Lookup) => O {
+): (input: I, extra: E, world: World) => O {
   const entries = new WeakMap<I, { readonly extra: E; readonly seen: readonly Seen[]; readonly output: O }>();
-  return (input, extra, lookup) => {
+  return (input, extra, world) => {
     const known = entries.get(input);
-    if (known !== undefined && known.extra === extra && known.seen.every((one) => isUnchanged(one, lookup))) {
-      return known.output;
-    }
+    if (known !== undefined && known.extra === extra && isUnchanged(known.seen, world)) return known.output;
+    const lookup = createLookup(world);
     const seen: Seen[] = [];
     const output = compute(input, extra, (kind, namespace, name) => {
       const answer = lookup(kind, namespace, name);
-      seen.push({ kind, namespace, name, answer });
+      seen.push({ kind, namespace, name, answer, list: world[kind] });
       return answer;
     });
     entries.set(input, { extra, seen, output });
@@ -50,8 +51,15 @@ export function trackedMemo<I extends object, E, O>(
   };
 }
 
-const isUnchanged = ({ kind, namespace, name, answer }: Seen, lookup: Lookup): boolean =>
-  lookup(kind, namespace, name) === answer;
+function isUnchanged(seen: readonly Seen[], world: World): boolean {
+  for (const one of seen) {
+    const list = world[one.kind];
+    if (one.list === list) continue;
+    if (createLookup(world)(one.kind, one.namespace, one.name) !== one.answer) return false;
+    one.list = list;
+  }
+  return true;
+}
 
 /**
  * Remembers the result for a list of objects, keyed by its first one, until the list holds other objects or `extra`
@@ -77,5 +85,9 @@ export function listMemo<I extends object, E, O>(
 }
 
 /** Whether two lists hold the same objects in the same order. */
-const haveSameItems = (a: readonly object[], b: readonly object[]): boolean =>
-  a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
+export function haveSameItems(a: readonly object[], b: readonly object[]): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
+  return true;
+}

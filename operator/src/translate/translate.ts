@@ -6,7 +6,7 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { listenerKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import { createLookup, type World } from "../world.ts";
+import type { World } from "../world.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { checkValidity } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
@@ -39,7 +39,7 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
   const translateIngresses = createIngressTranslator(settings);
   const translateEndpoints = createEndpointTranslator(settings);
   return (world, { nowMs }) => {
-    const ingress = translateIngresses(world, createLookup(world));
+    const ingress = translateIngresses(world);
     const endpoints = translateEndpoints(world, ingress.needs);
     const secure = ingress.listenerSet.listeners.find(({ protocol }) => protocol === "https");
     const tls = new Map<number, TlsPort>(secure === undefined ? [] : [[secure.port, ingress.tls]]);

@@ -5,7 +5,7 @@ import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { endpointSlicesByService, type World } from "../../world.ts";
 import { internalError } from "../diagnostics.ts";
-import { listMemo, memo } from "../memo.ts";
+import { haveSameItems } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
 import { resolveEndpoints, type ResolvedEndpoints } from "./endpoints.ts";
 import type { EndpointNeed } from "./service-port.ts";
@@ -16,43 +16,51 @@ export type EndpointPart = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-type Encoded = ResolvedEndpoints & { readonly resource: Resource };
+/** What one Service port resolved to, and from what. */
+type Entry = ResolvedEndpoints & {
+  readonly service: ObjectOf<"Service">;
+  readonly slices: Slices;
+  readonly resource: Resource;
+};
 type Slices = readonly ObjectOf<"EndpointSlice">[];
 
-/** Remembers the endpoint set of each Service port until the Service or one of its EndpointSlices is another object. */
+const noSlices: Slices = [];
+
+/**
+ * Remembers the endpoint sets of the last build: one is used again for as long as the Service and its EndpointSlices
+ * are the same objects.
+ */
 export function createEndpointTranslator(options: {
   readonly allowExternalName: boolean;
 }): (world: World, needs: readonly EndpointNeed[]) => EndpointPart {
-  const resolversOf = memo<ObjectOf<"Service">, Map<string, (slices: Slices) => Encoded>>(() => new Map());
-  const resolverOf = (need: EndpointNeed): ((slices: Slices) => Encoded) => {
-    const resolvers = resolversOf(need.service);
-    const known = resolvers.get(need.name);
-    if (known !== undefined) return known;
-    const remember = listMemo((slices: Slices) => encode(need, slices, options.allowExternalName));
-    const resolver = (slices: Slices): Encoded => remember(slices, undefined);
-    resolvers.set(need.name, resolver);
-    return resolver;
-  };
+  let lastEntries: ReadonlyMap<string, Entry> = new Map();
   return (world, needs) => {
-    const slices = endpointSlicesByService(world);
+    const slicesOf = endpointSlicesByService(world);
+    const entries = new Map<string, Entry>();
     const sets = new Map<string, EndpointSet>();
     const resources: Resource[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const need of needs) {
-      if (sets.has(need.name)) continue;
-      const { namespace, name } = need.service.metadata;
-      const resolved = resolverOf(need)(slices.get(`${namespace}/${name}`) ?? []);
-      sets.set(need.name, resolved.set);
-      resources.push(resolved.resource);
-      for (const finding of resolved.diagnostics) diagnostics.push(finding);
+      if (entries.has(need.name)) continue;
+      const slices = slicesOf.get(need.key) ?? noSlices;
+      const last = lastEntries.get(need.name);
+      const isCurrent =
+        last !== undefined && last.service === need.service && haveSameItems(last.slices, slices);
+      const entry = isCurrent ? last : resolve(need, slices, options.allowExternalName);
+      entries.set(need.name, entry);
+      sets.set(need.name, entry.set);
+      resources.push(entry.resource);
+      for (const finding of entry.diagnostics) diagnostics.push(finding);
     }
+    lastEntries = entries;
     return { sets, resources, diagnostics };
   };
 }
 
-function encode(need: EndpointNeed, slices: Slices, allowExternalName: boolean): Encoded {
+function resolve(need: EndpointNeed, slices: Slices, allowExternalName: boolean): Entry {
   const resolved = resolveSafely(need, slices, allowExternalName);
-  return { ...resolved, resource: encodeResource(endpointsKey(need.name), resolved.set) };
+  const resource = encodeResource(endpointsKey(need.name), resolved.set);
+  return { ...resolved, service: need.service, slices, resource };
 }
 
 /** Never throws: a Service that trips over a bug has no endpoints. */
@@ -61,11 +69,7 @@ function resolveSafely(need: EndpointNeed, slices: Slices, allowExternalName: bo
     return resolveEndpoints(need, slices, allowExternalName);
   } catch (error) {
     const object = refOf(need.service);
-    const set: EndpointSet = {
-      service: `${object.namespace ?? ""}/${object.name}`,
-      resolve: "static",
-      addresses: [],
-    };
+    const set: EndpointSet = { service: need.key, resolve: "static", addresses: [] };
     return { set, diagnostics: [internalError({ object }, error)] };
   }
 }

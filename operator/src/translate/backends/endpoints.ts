@@ -21,19 +21,17 @@ export type ResolvedEndpoints = { readonly set: EndpointSet; readonly diagnostic
  * terminate. A dual-stack Service uses the addresses of its first family, else of the other one.
  */
 export function resolveEndpoints(
-  { service, port, name }: EndpointNeed,
+  { key, service, port }: EndpointNeed,
   slices: readonly EndpointSlice[],
   allowExternalName: boolean,
 ): ResolvedEndpoints {
-  const key = `${service.metadata.namespace}/${service.metadata.name}`;
   const resolved =
     service.spec?.type === "ExternalName"
       ? fromExternalName(service.spec.externalName ?? "", port)
       : fromSlices(service, slices, port.name ?? "", allowExternalName);
   const set: EndpointSet = { service: key, resolve: resolved.resolve, addresses: resolved.addresses };
   if (resolved.why === undefined) return { set, diagnostics: [] };
-  const portName = name.slice(name.lastIndexOf("/") + 1);
-  return { set, diagnostics: [noEndpoints({ object: refOf(service) }, portName, resolved.why)] };
+  return { set, diagnostics: [noEndpoints({ object: refOf(service) }, port.port, resolved.why)] };
 }
 
 type Addresses = {

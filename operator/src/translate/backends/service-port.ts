@@ -11,6 +11,8 @@ import type { Diagnostic } from "../translation.ts";
 export type EndpointNeed = {
   /** Name of the endpoint set: `namespace/service/port`. */
   readonly name: string;
+  /** `namespace/name` of the Service. */
+  readonly key: string;
   readonly service: ObjectOf<"Service">;
   readonly port: ServicePort;
 };
@@ -51,7 +53,7 @@ export function resolveServicePort(
   const endpoints = `${key}/${port.port}`;
   return {
     backend: { weight: 1, service: key, endpoints, protocol: protocolOf(port) },
-    need: { name: endpoints, service, port },
+    need: { name: endpoints, key, service, port },
   };
 }
 

@@ -1,7 +1,7 @@
 /** Which IngressClasses are ours, what defaults they bring, and so which Ingresses are ours. See docs/routing.md. */
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import type { Lookup, World } from "../../world.ts";
+import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { ingressClassNotFound, invalidClassParameters, noIngressClass } from "../diagnostics.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
@@ -36,16 +36,17 @@ export type Classes = {
 /** Remembers per settings; see `createClasses`. */
 export function createClassReader(
   settings: Pick<TranslateSettings, "controllerName" | "ingressClass">,
-): (world: World, lookup: Lookup) => Classes {
+): (world: World) => Classes {
   const { controllerName, ingressClass } = settings;
   const infoOf = trackedMemo(readClass);
-  return (world, lookup) => {
+  return (world) => {
+    const lookup = createLookup(world);
     const ours = new Map<string, ClassInfo>();
     const defaults: ObjectOf<"IngressClass">[] = [];
     for (const one of world.IngressClass) {
       if (one.spec?.controller !== controllerName) continue;
       if (ingressClass !== undefined && one.metadata.name !== ingressClass) continue;
-      ours.set(one.metadata.name, infoOf(one, undefined, lookup));
+      ours.set(one.metadata.name, infoOf(one, undefined, world));
       if (one.metadata.annotations?.[defaultClassAnnotation] === "true") defaults.push(one);
     }
     const [oldest] = defaults.sort((a, b) => compareAges(ageOf(a), ageOf(b)));

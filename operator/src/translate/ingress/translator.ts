@@ -2,7 +2,7 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import type { Lookup, World } from "../../world.ts";
+import type { World } from "../../world.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import { listMemo, trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
@@ -28,9 +28,7 @@ export type IngressPart = {
 };
 
 /** Remembers what it worked out, under these settings, for every object that stays the same. */
-export function createIngressTranslator(
-  settings: TranslateSettings,
-): (world: World, lookup: Lookup) => IngressPart {
+export function createIngressTranslator(settings: TranslateSettings): (world: World) => IngressPart {
   const listenerSet: ListenerSet = { listeners: listenersOf(settings) };
   const ports = listenerSet.listeners.map(({ port }) => port);
   const { allowExternalName } = settings;
@@ -51,13 +49,13 @@ export function createIngressTranslator(
   const tlsHostOf = listMemo((claims: readonly TlsClaim[]) => buildTlsHost(claims));
   const tlsPortOf = listMemo((hosts: readonly TlsHostTable[]) => buildTlsPort(hosts));
 
-  return (world, lookup) => {
+  return (world) => {
     const ingresses: ObjectOf<"Ingress">[] = [];
     const claims = new Map<string, HostClaim[]>();
     const tlsClaims = new Map<string, TlsClaim[]>();
-    const classes = readClasses(world, lookup);
-    const lastResort = lastResortOf(settings, undefined, lookup);
-    const defaultCertificate = defaultCertificateOf(settings, undefined, lookup);
+    const classes = readClasses(world);
+    const lastResort = lastResortOf(settings, undefined, world);
+    const defaultCertificate = defaultCertificateOf(settings, undefined, world);
     const needs = [...lastResort.needs];
     const events: DesiredEvent[] = [];
     const diagnostics = [
@@ -73,8 +71,8 @@ export function createIngressTranslator(
       if (diagnostic !== undefined) diagnostics.push(diagnostic);
       if (ours === undefined) continue;
       ingresses.push(ingress);
-      const routes = routesOf(ingress, ours, lookup);
-      const certificates = certificatesOf(ingress, undefined, lookup);
+      const routes = routesOf(ingress, ours, world);
+      const certificates = certificatesOf(ingress, undefined, world);
       for (const claim of routes.claims) addTo(claims, claim);
       for (const claim of certificates.claims) addTo(tlsClaims, claim);
       for (const need of routes.needs) needs.push(need);
