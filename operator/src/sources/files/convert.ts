@@ -1,0 +1,180 @@
+/**
+ * Turns YAML nodes into JSON values as Kubernetes' parser does: aliases and merge keys resolved, keys as text, and
+ * whatever JSON cannot hold refused. What aliases expand to is counted, not built, so that a small text cannot become
+ * a huge value (the "billion laughs" attack).
+ */
+import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from "yaml";
+import { setOwn } from "../../api/validation/problem.ts";
+import { maxDocumentValues, maxValueDepth } from "./limits.ts";
+
+/** Something that a manifest must not contain, at an offset in the text. */
+export type Fault = { readonly offset: number; readonly message: string };
+
+/** The value of a document, with the node that each map and list of it was made of. */
+export type Converted = {
+  readonly value: unknown;
+  readonly nodes: ReadonlyMap<object, ParsedNode>;
+  /** In text order; if there are any, the value must not be used. */
+  readonly faults: readonly Fault[];
+};
+
+type State = {
+  readonly nodes: Map<object, ParsedNode>;
+  readonly faults: Fault[];
+  /** By anchor, the latest so far; undefined while the anchor's own node is being converted. */
+  readonly anchors: Map<string, Expanded | undefined>;
+  depth: number;
+  valuesLeft: number;
+};
+
+/** A value and how many values it stands for when all aliases in it are written out. */
+type Expanded = { readonly value: unknown; readonly size: number };
+
+const nothing: Expanded = { value: null, size: 1 };
+
+const maxFaults = 10;
+
+export function toJsonValue(root: ParsedNode): Converted {
+  const state: State = {
+    nodes: new Map(),
+    faults: [],
+    anchors: new Map(),
+    depth: 0,
+    valuesLeft: maxDocumentValues,
+  };
+  const { value } = convert(root, state);
+  return { value, nodes: state.nodes, faults: state.faults };
+}
+
+function convert(node: ParsedNode | null, state: State): Expanded {
+  if (node === null || state.valuesLeft < 0 || state.faults.length >= maxFaults) return nothing;
+  if (isAlias(node)) return resolveAlias(node.source, node.range[0], state);
+  if (node.anchor !== undefined) state.anchors.set(node.anchor, undefined);
+  state.depth++;
+  const converted = state.depth > maxValueDepth ? tooDeep(node, state) : convertContent(node, state);
+  state.depth--;
+  if (node.anchor !== undefined) state.anchors.set(node.anchor, converted);
+  return converted;
+}
+
+function convertContent(node: ParsedNode, state: State): Expanded {
+  if (isScalar(node)) return { value: scalarValue(node, state), size: spend(1, node, state) };
+  if (isSeq(node)) {
+    const list: unknown[] = [];
+    state.nodes.set(list, node);
+    let size = spend(1, node, state);
+    for (const item of node.items) {
+      const entry = convert(item, state);
+      list.push(entry.value);
+      size += entry.size;
+    }
+    return { value: list, size };
+  }
+  return isMap(node) ? convertMap(node, state) : nothing;
+}
+
+function convertMap(node: YAMLMap.Parsed, state: State): Expanded {
+  const map: Record<string, unknown> = {};
+  state.nodes.set(map, node);
+  const written = new Set<string>();
+  const merges: { readonly from: ParsedNode | null; readonly offset: number }[] = [];
+  let size = spend(1, node, state);
+  for (const { key, value } of node.items) {
+    if (isMergeKey(key)) {
+      merges.push({ from: value, offset: key.range[0] });
+      continue;
+    }
+    const name = keyText(key, state);
+    if (name === undefined) continue;
+    if (written.has(name)) {
+      refuse(key.range[0], `the key ${JSON.stringify(name)} stands twice in this map`, state);
+    }
+    written.add(name);
+    const field = convert(value, state);
+    setOwn(map, name, field.value);
+    size += field.size;
+  }
+  for (const { from, offset } of merges) size += merge(map, from, offset, state);
+  return { value: map, size };
+}
+
+/** `<<: *other` or `<<: [*first, *second]`: keys that are written, or merged earlier, win (yaml.org/type/merge). */
+function merge(map: Record<string, unknown>, from: ParsedNode | null, offset: number, state: State): number {
+  const { value, size } = convert(from, state);
+  for (const source of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
+    if (typeof source !== "object" || source === null || Array.isArray(source)) {
+      refuse(offset, "the value of a merge key '<<' must be a map or a list of maps", state);
+      return size;
+    }
+    for (const [name, field] of Object.entries(source)) {
+      if (Object.hasOwn(map, name)) continue;
+      setOwn(map, name, field);
+    }
+  }
+  return size;
+}
+
+function resolveAlias(anchor: string, offset: number, state: State): Expanded {
+  const target = state.anchors.get(anchor);
+  if (target !== undefined) {
+    spendAt(target.size, offset, state);
+    return target;
+  }
+  const why = state.anchors.has(anchor)
+    ? "stands inside the value that it names"
+    : "names no anchor above it";
+  refuse(offset, `the alias *${anchor} ${why}`, state);
+  return nothing;
+}
+
+const isMergeKey = (key: ParsedNode): boolean =>
+  isScalar(key) && key.source === "<<" && (key.type === "PLAIN" || key.type === undefined);
+
+/** The text of a key. Plain keys are taken as they are written, so that `on`, `80` or `yes` are names, too. */
+function keyText(key: ParsedNode, state: State): string | undefined {
+  if (isScalar(key)) {
+    if (typeof key.value === "string") return key.value;
+    if (key.source !== "" && key.source !== "~" && key.source !== "null") return key.source;
+  }
+  refuse(key.range[0], "a key must be text", state);
+  return undefined;
+}
+
+function scalarValue(node: Scalar.Parsed, state: State): unknown {
+  const { value } = node;
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (Number.isFinite(value)) return value;
+      refuse(node.range[0], `${node.source} is not a number that JSON can hold`, state);
+      return null;
+    case "bigint":
+      return Number(value);
+    default:
+      return null;
+  }
+}
+
+function tooDeep(node: ParsedNode, state: State): Expanded {
+  refuse(node.range[0], `values must not be nested deeper than ${maxValueDepth} levels`, state);
+  return nothing;
+}
+
+const spend = (values: number, node: ParsedNode, state: State): number =>
+  spendAt(values, node.range[0], state);
+
+function spendAt(values: number, offset: number, state: State): number {
+  const before = state.valuesLeft;
+  state.valuesLeft -= values;
+  if (before >= 0 && state.valuesLeft < 0) {
+    const message = `the document has more than ${maxDocumentValues} values, counting what its aliases repeat`;
+    refuse(offset, message, state);
+  }
+  return values;
+}
+
+function refuse(offset: number, message: string, state: State): void {
+  if (state.faults.length < maxFaults) state.faults.push({ offset, message });
+}

@@ -1,0 +1,61 @@
+import { watch, type FSWatcher } from "node:fs";
+
+/** Notices changes in a set of directories, as far as the file system tells. */
+export type DirectoryWatchers = {
+  /**
+   * Watches exactly these directories: real path to a text that identifies the directory. True when a directory is
+   * watched that was not before, so that a change just before may have gone unnoticed.
+   */
+  update(directories: ReadonlyMap<string, string>): boolean;
+  /** False when a directory cannot be watched, for example because the system's limit of watches is reached. */
+  readonly isComplete: boolean;
+  close(): void;
+};
+
+/**
+ * One watch per directory instead of Node's recursive mode: that one follows neither symbolic links nor a directory
+ * that is deleted and made anew. A deleted directory is recognised by its identity, not by an event.
+ */
+export function createDirectoryWatchers(onChange: () => void): DirectoryWatchers {
+  const watchers = new Map<string, { readonly identity: string; readonly watcher: FSWatcher }>();
+  const failed = new Set<string>();
+
+  const stop = (path: string): void => {
+    watchers.get(path)?.watcher.close();
+    watchers.delete(path);
+  };
+
+  const start = (path: string, identity: string): boolean => {
+    try {
+      const watcher = watch(path, onChange);
+      watcher.on("error", () => {
+        stop(path);
+        failed.add(path);
+      });
+      watchers.set(path, { identity, watcher });
+      failed.delete(path);
+      return true;
+    } catch {
+      failed.add(path);
+      return false;
+    }
+  };
+
+  return {
+    update(directories) {
+      for (const [path, { identity }] of watchers) if (directories.get(path) !== identity) stop(path);
+      for (const path of failed) if (!directories.has(path)) failed.delete(path);
+      let added = false;
+      for (const [path, identity] of directories) {
+        if (!watchers.has(path) && start(path, identity)) added = true;
+      }
+      return added;
+    },
+    get isComplete() {
+      return failed.size === 0;
+    },
+    close() {
+      for (const path of watchers.keys()) stop(path);
+    },
+  };
+}

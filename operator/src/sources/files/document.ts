@@ -1,0 +1,133 @@
+/** From the text of one document to the objects in it: parsing, `List` kinds, validation, places. */
+import type { KnownObject } from "../../api/kinds.ts";
+import { definitionOf, kindOf, kindOfGroup } from "../../api/kinds.ts";
+import type { ObjectRef } from "../../api/object.ts";
+import { validateObject, type SchemaProblem } from "../../api/validate.ts";
+import { isRecord } from "../../api/validation/problem.ts";
+import { toJsonValue, type Converted } from "./convert.ts";
+import { locateField } from "./locate.ts";
+import type { Finding, Position } from "./place.ts";
+import { parseYaml, type Pause, type YamlNodes } from "./yaml-text.ts";
+
+/** Names an object across all files: `group/kind/namespace/name`. */
+export type ObjectKey = string & { readonly __brand: "ObjectKey" };
+
+/** One manifest, at its place in the text of its document. */
+export type DocumentItem = Position &
+  (
+    | {
+        readonly type: "object";
+        readonly key: ObjectKey;
+        readonly ref: ObjectRef;
+        readonly object: KnownObject;
+        readonly warnings: readonly Finding[];
+      }
+    | {
+        readonly type: "invalid";
+        /** Absent when the manifest does not even say which object it is. */
+        readonly key?: ObjectKey;
+        readonly ref?: ObjectRef;
+        readonly problems: readonly Finding[];
+      }
+    | { readonly type: "ignored"; readonly apiVersion: string; readonly kind: string; readonly name: string }
+  );
+
+/** What a document holds. With a fault, its text cannot be read and nothing is known about its objects. */
+export type ManifestDocument = { readonly items: readonly DocumentItem[]; readonly fault?: Finding };
+
+/** Reads the text of one document. Equal texts give equal results, so callers may keep them by the text. */
+export async function readDocument(text: string, pause?: Pause): Promise<ManifestDocument> {
+  const items: DocumentItem[] = [];
+  for (const parsed of await parseYaml(text, pause)) {
+    if (!parsed.ok) return { items: [], fault: parsed.error };
+    const { root, positionOf } = parsed.value;
+    const converted = toJsonValue(root);
+    const [fault] = converted.faults;
+    if (fault !== undefined) {
+      return { items: [], fault: { ...positionOf(fault.offset), message: fault.message } };
+    }
+    if (converted.value === null) continue;
+    for (const manifest of flattenLists(asWritten(converted.value, root.range[0]), converted)) {
+      items.push(readManifest(manifest, converted, parsed.value));
+      const waiting = pause?.();
+      if (waiting !== undefined) await waiting;
+    }
+  }
+  return { items };
+}
+
+/** `value` is what to validate, `written` what the text holds: they differ for an item that leaves out its kind. */
+type Manifest = { readonly value: unknown; readonly written: unknown; readonly offset: number };
+
+const asWritten = (value: unknown, offset: number): Manifest => ({ value, written: value, offset });
+
+/** `v1 List` and `<Kind>List` stand for their items; items of the latter may leave out their own kind. */
+function* flattenLists(manifest: Manifest, converted: Converted): Generator<Manifest> {
+  const { value, offset } = manifest;
+  if (!isRecord(value) || !isList(value)) {
+    yield manifest;
+    return;
+  }
+  const { apiVersion, kind, items } = value;
+  const defaults = kind === "List" ? {} : { apiVersion, kind: String(kind).slice(0, -"List".length) };
+  for (const [index, item] of (items as readonly unknown[]).entries()) {
+    const itemOffset = locateField(converted, value, `items[${index}]`, offset);
+    if (!isRecord(item) || kind === "List") yield* flattenLists(asWritten(item, itemOffset), converted);
+    else yield { value: { ...defaults, ...item }, written: item, offset: itemOffset };
+  }
+}
+
+const isList = ({ apiVersion, kind, items }: { readonly [field: string]: unknown }): boolean =>
+  typeof apiVersion === "string" &&
+  typeof kind === "string" &&
+  kind.endsWith("List") &&
+  kindOf(apiVersion, kind) === undefined &&
+  Array.isArray(items);
+
+function readManifest(
+  { value, written, offset }: Manifest,
+  converted: Converted,
+  nodes: YamlNodes,
+): DocumentItem {
+  const place = nodes.positionOf(offset);
+  const locate = ({ path, message }: SchemaProblem): Finding => ({
+    ...nodes.positionOf(locateField(converted, written, path, offset)),
+    message: path === "" ? message : `${path} ${message}`,
+  });
+  const result = validateObject(value);
+  const identity = identify(value);
+  if (result.ok) {
+    if (identity === undefined) throw new Error("a valid object has no name");
+    const { object, warnings } = result.value;
+    return { ...place, ...identity, type: "object", object, warnings: warnings.map(locate) };
+  }
+  if (result.error.reason === "unknown-kind") {
+    const { apiVersion, kind } = result.error;
+    return { ...place, type: "ignored", apiVersion, kind, name: readName(value) ?? "" };
+  }
+  return { ...place, ...identity, type: "invalid", problems: result.error.problems.map(locate) };
+}
+
+/** Which object a manifest means, as far as it says so; the manifest need not be valid. */
+function identify(value: unknown): { readonly key: ObjectKey; readonly ref: ObjectRef } | undefined {
+  const name = readName(value);
+  if (!isRecord(value) || name === undefined) return undefined;
+  const { apiVersion, kind, metadata } = value;
+  if (typeof apiVersion !== "string" || typeof kind !== "string" || !isRecord(metadata)) return undefined;
+  const slash = apiVersion.indexOf("/");
+  const group = slash === -1 ? "" : apiVersion.slice(0, slash);
+  const known = kindOfGroup(group, kind);
+  if (known === undefined) return undefined;
+  if (!definitionOf(known).namespaced) {
+    return { key: `${group}/${kind}//${name}` as ObjectKey, ref: { kind, name } };
+  }
+  const { namespace: given } = metadata;
+  const namespace = typeof given === "string" && given !== "" ? given : "default";
+  return { key: `${group}/${kind}/${namespace}/${name}` as ObjectKey, ref: { kind, namespace, name } };
+}
+
+function readName(value: unknown): string | undefined {
+  if (!isRecord(value) || !isRecord(value["metadata"])) return undefined;
+  const { name } = value["metadata"];
+  return typeof name === "string" && name !== "" ? name : undefined;
+}

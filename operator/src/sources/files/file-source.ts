@@ -1,0 +1,156 @@
+/** A folder of manifests as a source of worlds: read once, or followed while it changes (docs/standalone.md). */
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { createDirectoryWatchers } from "./directory-watchers.ts";
+import type { FolderState } from "./folder-state.ts";
+import { folderLimits, type FolderLimits } from "./limits.ts";
+import { listFolder } from "./listing.ts";
+import { createFolderLoader } from "./loader.ts";
+import type { ManifestProblem } from "./place.ts";
+import { createSettling, settleTimes, type SettleTimes } from "./settling.ts";
+import { createWakeUp } from "./wake-up.ts";
+import type { Pause } from "./yaml-text.ts";
+
+/** A file that changes each time it is read is left as it was after so many tries. */
+const maxReadTries = 5;
+
+/** How often a folder is looked at that cannot be watched, and one that can, in case a watch misses something. */
+const pollIntervalMs = { unwatched: 150, watched: 1_000 };
+
+/** Looking at a large folder takes time; polling may spend this share of the time on it. */
+const maxPollShare = 0.05;
+
+/** Several events usually follow each other closely; they are looked at together. */
+const gatherMs = 5;
+
+/** Manifests are parsed this long at a time before requests that wait for this thread are served. */
+const maxBlockMs = 8;
+
+/**
+ * Reads a folder once. Fails when the folder cannot be read; whatever is wrong inside it is a problem of the state.
+ */
+export async function loadFolder(
+  folder: string,
+  limits: FolderLimits = folderLimits,
+): Promise<Result<FolderState, ManifestProblem>> {
+  const loader = createFolderLoader(folder, limits);
+  for (let tries = 1; ; tries++) {
+    const listing = await listFolder(folder, limits);
+    if (!listing.ok) return listing;
+    const state = await loader.load(listing.value, { isLastTry: tries >= maxReadTries });
+    if (state.ok) return ok(state.value);
+  }
+}
+
+export type FileSourceOptions = {
+  readonly folder: string;
+  /** Ends the source. */
+  readonly signal: AbortSignal;
+  /** Called with the first state before startFileSource resolves, then after every change in the folder. */
+  readonly onState: (state: FolderState) => void;
+  readonly log: Logger;
+  readonly limits?: FolderLimits;
+  readonly times?: SettleTimes;
+};
+
+/** A running source; `closed` resolves once the signal has ended it. */
+export type FileSource = { readonly closed: Promise<void> };
+
+/**
+ * Reads a folder and follows it: a change arrives some 30 ms after it was made, and within 200 ms where the folder
+ * cannot be watched or is still being written to. Fails when the folder cannot be read at the start; when it becomes
+ * unreadable later, that is a problem of the state, whose objects stay.
+ */
+export async function startFileSource(
+  options: FileSourceOptions,
+): Promise<Result<FileSource, ManifestProblem>> {
+  const { folder, signal, onState, log, limits = folderLimits, times = settleTimes } = options;
+  const wakeUp = createWakeUp();
+  const watchers = createDirectoryWatchers(wakeUp.notify);
+  const loader = createFolderLoader(folder, limits, createPause());
+  const settling = createSettling(times);
+  let state: FolderState | undefined;
+  let missing: ManifestProblem | undefined;
+  let lookMs = 0;
+
+  const first = await look();
+  if (!first.ok) {
+    watchers.close();
+    return first;
+  }
+  return ok({ closed: follow() });
+
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      const isWatched = watchers.isComplete && missing === undefined;
+      const intervalMs = isWatched ? pollIntervalMs.watched : pollIntervalMs.unwatched;
+      if (await wakeUp.wait(Math.max(intervalMs, lookMs / maxPollShare), signal))
+        await sleep(gatherMs, signal);
+      if (signal.aborted) break;
+      try {
+        await followOnce();
+      } catch (error) {
+        log.error(
+          { event: "manifest_folder_failed", folder, err: error },
+          "manifests could not be taken over",
+        );
+      }
+    }
+    watchers.close();
+  }
+
+  async function followOnce(): Promise<void> {
+    const looked = await look();
+    if (looked.ok || looked.error.message === missing?.message) return;
+    missing = looked.error;
+    if (state !== undefined) onState({ ...state, problems: [missing] });
+  }
+
+  /** Takes over what is in the folder now, unless it is what was taken over last. */
+  async function look(): Promise<Result<void, ManifestProblem>> {
+    for (let tries = 1; !signal.aborted;) {
+      const startedMs = performance.now();
+      const listing = await listFolder(folder, limits);
+      if (!listing.ok) return fail(listing.error);
+      lookMs = performance.now() - startedMs;
+      if (watchers.update(listing.value.directories)) continue; // for changes since it was listed
+      const verdict = settling.observe(listing.value, performance.now());
+      if (verdict.type === "wait") {
+        await sleep(verdict.waitMs, signal);
+        continue;
+      }
+      if (verdict.type === "settled") {
+        const loaded = await loader.load(listing.value, { isLastTry: tries >= maxReadTries });
+        if (!loaded.ok) {
+          tries++;
+          await sleep(times.quietMs, signal);
+          continue;
+        }
+        settling.accept(listing.value);
+        state = loaded.value;
+      } else if (missing === undefined) break;
+      missing = undefined;
+      if (state !== undefined) onState(state);
+      break;
+    }
+    return ok(undefined);
+  }
+}
+
+/** Hands the thread over after every few milliseconds of work. */
+function createPause(): Pause {
+  let sinceMs = performance.now();
+  return () => {
+    if (performance.now() - sinceMs < maxBlockMs) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        sinceMs = performance.now();
+        resolve();
+      });
+    });
+  };
+}
+
+const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+  await createWakeUp().wait(ms, signal);
+};

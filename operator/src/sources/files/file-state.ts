@@ -1,0 +1,133 @@
+/** What one manifest file contributes, given what it holds now and what it contributed before. Pure. */
+import type { KnownObject } from "../../api/kinds.ts";
+import type { ObjectRef } from "../../api/object.ts";
+import type { DocumentItem, ManifestDocument, ObjectKey } from "./document.ts";
+import type { Finding, ManifestProblem, Place } from "./place.ts";
+
+export type LoadedObject = {
+  readonly key: ObjectKey;
+  readonly ref: ObjectRef;
+  readonly object: KnownObject;
+  readonly place: Place;
+  /** `current`: as the file says now. `kept`: of an earlier state, because the file does not give a good one now. */
+  readonly state: "current" | "kept";
+};
+
+/** A manifest of a kind that this gateway does not read. */
+export type IgnoredManifest = Place & {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+};
+
+export type FileState = {
+  readonly objects: readonly LoadedObject[];
+  readonly problems: readonly ManifestProblem[];
+  readonly ignored: readonly IgnoredManifest[];
+};
+
+/** A document of a file and the line (0-based) at which its text begins. */
+export type PlacedDocument = { readonly document: ManifestDocument; readonly line: number };
+
+/** A file that cannot be read at all changes nothing but what is reported. */
+export const unreadableFile = (
+  problems: readonly ManifestProblem[],
+  previous: FileState | undefined,
+): FileState => ({
+  objects: (previous?.objects ?? []).map((object) => ({ ...object, state: "kept" })),
+  problems,
+  ignored: previous?.ignored ?? [],
+});
+
+/**
+ * The state of a file after it was read. A file with a document that cannot be parsed keeps the whole of its last
+ * state, since nobody can say what the broken part means; only where there is none are its other documents used. An
+ * object that is invalid keeps its own last version.
+ */
+export function readFileState(
+  file: string,
+  documents: readonly PlacedDocument[],
+  previous: FileState | undefined,
+): FileState {
+  const faults = documents.flatMap(({ document: { fault }, line }) =>
+    fault === undefined ? [] : [problemAt(file, "error", shift(fault, line))],
+  );
+  if (faults.length > 0 && previous !== undefined) return unreadableFile(faults, previous);
+  const items = documents.flatMap(({ document, line }) => document.items.map((item) => ({ item, line })));
+  const read = items.map(({ item, line }) => readItem(file, item, line, previous));
+  const objects = read.flatMap(({ objects: own }) => own);
+  const isNameless = ({ item }: { item: DocumentItem }): boolean =>
+    item.type === "invalid" && item.key === undefined;
+  return {
+    objects: items.some(isNameless) ? [...objects, ...missingFrom(objects, previous)] : objects,
+    problems: [...faults, ...read.flatMap(({ problems }) => problems)].sort(byPosition),
+    ignored: items.flatMap(({ item, line }) => {
+      if (item.type !== "ignored") return [];
+      const { apiVersion, kind, name } = item;
+      return [{ ...placeOf(file, item, line), apiVersion, kind, name }];
+    }),
+  };
+}
+
+function readItem(
+  file: string,
+  item: DocumentItem,
+  line: number,
+  previous: FileState | undefined,
+): Pick<FileState, "objects" | "problems"> {
+  const place = placeOf(file, item, line);
+  switch (item.type) {
+    case "object": {
+      const { key, ref, object, warnings } = item;
+      const problems = warnings.map((warning) => problemAt(file, "warning", shift(warning, line), ref));
+      return { objects: [{ key, ref, object, place, state: "current" }], problems };
+    }
+    case "invalid": {
+      const problems = item.problems.map((found) => problemAt(file, "error", shift(found, line), item.ref));
+      const last = previous?.objects.find(({ key }) => key === item.key);
+      return { objects: last === undefined ? [] : [{ ...last, place, state: "kept" }], problems };
+    }
+    case "ignored":
+      return { objects: [], problems: [] };
+  }
+}
+
+/** An invalid manifest without a name may be any object of the last state that has gone: all of those are kept. */
+function missingFrom(
+  objects: readonly LoadedObject[],
+  previous: FileState | undefined,
+): readonly LoadedObject[] {
+  const present = new Set(objects.map(({ key }) => key));
+  return (previous?.objects ?? [])
+    .filter(({ key }) => !present.has(key))
+    .map((object) => ({ ...object, state: "kept" }));
+}
+
+const placeOf = (file: string, { line, column }: DocumentItem, firstLine: number): Place => ({
+  file,
+  line: line + firstLine,
+  column,
+});
+
+const shift = ({ line, column, message }: Finding, lines: number): Finding => ({
+  line: line + lines,
+  column,
+  message,
+});
+
+const problemAt = (
+  file: string,
+  severity: ManifestProblem["severity"],
+  { line, column, message }: Finding,
+  object?: ObjectRef,
+): ManifestProblem => ({
+  severity,
+  file,
+  line,
+  column,
+  message,
+  ...(object === undefined ? {} : { object }),
+});
+
+const byPosition = (a: ManifestProblem, b: ManifestProblem): number =>
+  (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);

@@ -1,0 +1,79 @@
+/** Joins what all files of a folder contribute into one world. Pure. */
+import { isDeepStrictEqual } from "node:util";
+import { kindOf } from "../../api/kinds.ts";
+import { formatRef } from "../../api/object.ts";
+import { emptyWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
+import type { ObjectKey } from "./document.ts";
+import type { FileState, IgnoredManifest, LoadedObject } from "./file-state.ts";
+import { formatPlace, type ManifestProblem } from "./place.ts";
+
+export type FolderState = {
+  readonly world: World;
+  /** The objects of the world and where they come from. */
+  readonly objects: ReadonlyMap<ObjectKey, LoadedObject>;
+  readonly problems: readonly ManifestProblem[];
+  readonly ignored: readonly IgnoredManifest[];
+};
+
+export const emptyFolder: FolderState = { world: emptyWorld, objects: new Map(), problems: [], ignored: [] };
+
+/**
+ * The state of a folder from the states of its files, in path order. Of several manifests of one object the first
+ * is used and the others are errors; one that a file merely kept gives way to one that another file holds now. An
+ * object whose content did not change keeps its identity, so that nothing derived from it is computed again.
+ */
+export function joinFiles(
+  files: readonly FileState[],
+  listingProblems: readonly ManifestProblem[],
+  previous: FolderState,
+): FolderState {
+  const objects = new Map<ObjectKey, LoadedObject>();
+  const problems: ManifestProblem[] = [...listingProblems];
+  for (const file of files) {
+    problems.push(...file.problems);
+    for (const loaded of file.objects) {
+      if (loaded.state === "kept") continue;
+      const first = objects.get(loaded.key);
+      if (first === undefined) objects.set(loaded.key, keepIdentity(loaded, previous));
+      else problems.push(duplicate(loaded, first));
+    }
+  }
+  for (const file of files) {
+    for (const loaded of file.objects) if (!objects.has(loaded.key)) objects.set(loaded.key, loaded);
+  }
+  const world = updateWorld(previous.world, changesBetween(previous.objects, objects));
+  return { world, objects, problems, ignored: files.flatMap(({ ignored }) => ignored) };
+}
+
+function keepIdentity(loaded: LoadedObject, previous: FolderState): LoadedObject {
+  const before = previous.objects.get(loaded.key)?.object;
+  return before !== undefined && before !== loaded.object && isDeepStrictEqual(before, loaded.object)
+    ? { ...loaded, object: before }
+    : loaded;
+}
+
+const duplicate = ({ ref, place }: LoadedObject, first: LoadedObject): ManifestProblem => ({
+  ...place,
+  severity: "error",
+  object: ref,
+  message: `${formatRef(ref)} is already defined at ${formatPlace(first.place)}, which is used instead`,
+});
+
+function* changesBetween(
+  before: ReadonlyMap<ObjectKey, LoadedObject>,
+  after: ReadonlyMap<ObjectKey, LoadedObject>,
+): Generator<WorldChange> {
+  for (const [key, { object }] of after) {
+    if (before.get(key)?.object !== object) yield { type: "apply", object };
+  }
+  for (const [key, { ref, object }] of before) {
+    const kind = kindOf(object.apiVersion, object.kind);
+    if (after.has(key) || kind === undefined) continue;
+    yield {
+      type: "delete",
+      kind,
+      name: ref.name,
+      ...(ref.namespace === undefined ? {} : { namespace: ref.namespace }),
+    };
+  }
+}

@@ -1,0 +1,22 @@
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+/** True when something is not (or no longer) there. */
+export const isGone = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
+
+/** Why a file or folder cannot be read, as a sentence about `what`. */
+export function describeReadError(error: unknown, what: "the file" | "the folder"): string {
+  switch (codeOf(error)) {
+    case "ENOENT":
+      return `${what} does not exist`;
+    case "ENOTDIR":
+      return `${what} is not a folder`;
+    case "EACCES":
+    case "EPERM":
+      return `${what} may not be read by this user`;
+    case "ELOOP":
+      return `${what} is a symbolic link that leads back to itself`;
+    default:
+      return `${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

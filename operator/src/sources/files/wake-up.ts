@@ -1,0 +1,34 @@
+/** Lets one waiter be woken by a notification, which is kept when nobody waits yet. */
+export type WakeUp = {
+  readonly notify: () => void;
+  /** Waits for a notification, at most this long; true when there was one. An abort ends the wait. */
+  wait(maxMs: number, signal: AbortSignal): Promise<boolean>;
+};
+
+export function createWakeUp(): WakeUp {
+  let isNotified = false;
+  let wake: () => void = () => undefined;
+  return {
+    notify() {
+      isNotified = true;
+      wake();
+    },
+    async wait(maxMs, signal) {
+      if (!isNotified && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const end = (): void => {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", end);
+            resolve();
+          };
+          const timer = setTimeout(end, maxMs);
+          signal.addEventListener("abort", end, { once: true });
+          wake = end;
+        });
+      }
+      const wasNotified = isNotified;
+      isNotified = false;
+      return wasNotified;
+    },
+  };
+}
