@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { formatHostname, parseDnsName, parseHostname } from "../../src/values/hostname.ts";
+
+const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/);
+const dnsName = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join("."));
+
+describe("parseHostname", () => {
+  it("reads exact and wildcard names in any case, with or without the trailing dot", () => {
+    expect(parseHostname("Shop.Example.COM.")).to.deep.equal({
+      ok: true,
+      value: { kind: "exact", name: "shop.example.com" },
+    });
+    expect(parseHostname(" *.Example.com ")).to.deep.equal({
+      ok: true,
+      value: { kind: "wildcard", name: "example.com" },
+    });
+    expect(parseHostname("localhost").ok).to.equal(true);
+    expect(parseHostname("1.example").ok).to.equal(true);
+  });
+
+  const label63 = "a".repeat(63);
+  for (const text of [
+    "",
+    ".",
+    "*",
+    "*.",
+    "*.*.com",
+    "a.*.com",
+    "*a.com",
+    "-a.com",
+    "a-.com",
+    "a_b.com",
+    "a..com",
+    ".a.com",
+    "a.com..",
+    "a b.com",
+    "a.com:80",
+    "192.0.2.1",
+    "*.192.0.2.1",
+    "::1",
+    "münchen.de",
+    `${label63}a.com`,
+    `${`${label63}.`.repeat(4)}a`,
+  ]) {
+    it(`refuses "${text.slice(0, 40)}"`, () => expect(parseHostname(text).ok).to.equal(false));
+  }
+
+  it("accepts labels of 63 and names of 253 characters", () => {
+    const longest = `${`${label63}.`.repeat(3)}${"a".repeat(61)}`;
+    expect(longest).to.have.length(253);
+    expect(parseHostname(longest).ok).to.equal(true);
+    expect(parseHostname(`${longest}a`).ok).to.equal(false);
+  });
+
+  it("reads back what formatHostname writes", () => {
+    fc.assert(
+      fc.property(dnsName, fc.boolean(), (name, isWildcard) => {
+        const hostname = { kind: isWildcard ? "wildcard" : "exact", name } as const;
+        expect(parseHostname(formatHostname(hostname))).to.deep.equal({ ok: true, value: hostname });
+      }),
+    );
+  });
+});
+
+describe("parseDnsName", () => {
+  it("takes no wildcard", () => {
+    expect(parseDnsName("*.example.com").ok).to.equal(false);
+    expect(parseDnsName("Example.com")).to.deep.equal({ ok: true, value: "example.com" });
+  });
+});

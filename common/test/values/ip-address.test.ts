@@ -1,0 +1,102 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  canonicalIp,
+  formatIpPort,
+  isPrivateOrReserved,
+  parseIpAddress,
+  socketPeerIp,
+} from "../../src/values/ip-address.ts";
+
+describe("canonicalIp", () => {
+  const cases: readonly (readonly [string, string | undefined])[] = [
+    ["192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::FFFF:C000:0201", "192.0.2.1"],
+    ["2001:DB8:0:0:0:0:0:1", "2001:db8::1"],
+    ["2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"],
+    ["::", "::"],
+    ["fe80::1%eth0", undefined],
+    ["010.1.1.1", undefined],
+    ["127.1", undefined],
+    ["[::1]", undefined],
+    ["", undefined],
+  ];
+  for (const [text, canonical] of cases) {
+    it(`makes ${canonical} of "${text}"`, () => expect(canonicalIp(text)).to.equal(canonical));
+  }
+
+  it("changes nothing the second time", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (ip) => {
+        const once = canonicalIp(ip) ?? "";
+        expect(canonicalIp(once)).to.equal(once);
+      }),
+    );
+  });
+});
+
+describe("parseIpAddress", () => {
+  it("trims, and says what it expected", () => {
+    expect(parseIpAddress(" ::1 ")).to.deep.equal({ ok: true, value: "::1" });
+    expect(parseIpAddress("localhost")).to.deep.include({ ok: false });
+  });
+});
+
+describe("socketPeerIp", () => {
+  it("takes the IPv4 address out of what a dual-stack socket shows", () => {
+    expect(["::ffff:192.0.2.1", "192.0.2.1", "2001:db8::1", "::ffff:0:1"].map(socketPeerIp)).to.deep.equal([
+      "192.0.2.1",
+      "192.0.2.1",
+      "2001:db8::1",
+      "::ffff:0:1",
+    ]);
+  });
+});
+
+describe("isPrivateOrReserved", () => {
+  for (const ip of [
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "127.0.0.1",
+    "127.255.0.1",
+    "169.254.1.1",
+    "0.0.0.0",
+    "::",
+    "::1",
+    "fe80::1",
+    "febf::1",
+    "fc00::1",
+    "fdff::1",
+  ]) {
+    it(`holds for ${ip}`, () => expect(isPrivateOrReserved(ip)).to.equal(true));
+  }
+  for (const ip of [
+    "11.0.0.1",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.169.0.0",
+    "128.0.0.1",
+    "0.0.0.1",
+    "100.64.0.1",
+    "8.8.8.8",
+    "::2",
+    "fec0::1",
+    "fe00::1",
+    "2001:db8::1",
+    "",
+  ]) {
+    it(`does not hold for "${ip}"`, () => expect(isPrivateOrReserved(ip)).to.equal(false));
+  }
+});
+
+describe("formatIpPort", () => {
+  it("puts IPv6 in brackets", () => {
+    expect([formatIpPort("192.0.2.1", 80), formatIpPort("::1", 8080)]).to.deep.equal([
+      "192.0.2.1:80",
+      "[::1]:8080",
+    ]);
+  });
+});
