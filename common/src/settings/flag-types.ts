@@ -273,7 +273,7 @@ export const selectorType: FlagType<LabelSelector, ""> = {
   parse(text) {
     const pairs = splitCsv(text).map((pair) => pair.split("="));
     const isValid = pairs.every(
-      ([key = "", value = "", ...rest]) => labelKey.test(key) && labelValue.test(value) && rest.length === 0,
+      (pair) => pair.length === 2 && labelKey.test(pair[0] ?? "") && labelValue.test(pair[1] ?? ""),
     );
     return isValid ? ok(Object.fromEntries(pairs) as LabelSelector) : mismatch(text);
   },

@@ -1,0 +1,25 @@
+import { expect } from "chai";
+import { roles } from "../../src/settings/flag.ts";
+import { serveHelp } from "../../src/settings/help.ts";
+import { flagsOf } from "../../src/settings/settings.ts";
+
+describe("serveHelp", () => {
+  for (const role of roles) {
+    it(`lists exactly the flags of ${role}, within the width of a terminal`, () => {
+      const help = serveHelp(role);
+      const listed = Array.from(help.matchAll(/^ {2}--([a-z-]+)/gm), ([, name]) => name);
+      expect(listed).to.deep.equal(flagsOf(role).map(({ name }) => name));
+      for (const line of help.split("\n"))
+        expect(line.length <= 110 || /^ +\S+$/.test(line), line).to.equal(true);
+    });
+  }
+
+  it("shows the default of the role, and what is required", () => {
+    const text = serveHelp("standalone").replaceAll(/\s+/g, " ");
+    expect(text).to.include(
+      "--manifests <path> Folder of manifests to serve; changes are followed. (required)",
+    );
+    expect(text).to.include("(80=8080,443=8443)");
+    expect(serveHelp("proxy").replaceAll(/\s+/g, " ")).to.include("Local port 0 takes a free one. (none)");
+  });
+});
