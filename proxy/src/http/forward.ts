@@ -108,6 +108,11 @@ export class Forward implements UpstreamHandler {
     return this.sink === undefined ? exchange.client.write(chunk) : this.sink.onData(chunk);
   }
 
+  /** Unknown as soon as a filter stands between the upstream and the client. */
+  get pendingBytes(): number | undefined {
+    return this.sink === undefined ? this.exchange.client.pendingBytes : undefined;
+  }
+
   onEnd(trailers: HeaderList | undefined): void {
     if (this.exchange.finished) return;
     const safe = trailers === undefined ? undefined : withoutUnsafeTrailers(trailers);

@@ -80,6 +80,12 @@ export type ClientStream = {
   /** Body bytes handed over so far. */
   readonly bytesSent: number;
 
+  /**
+   * Response bytes handed over that are still held here; at 0 their memory may be written over by the sender.
+   * Undefined: unknown.
+   */
+  readonly pendingBytes?: number | undefined;
+
   /** A 1xx head (RFC 9110 15.2), never 101. Not relayed to HTTP/1.0 clients. */
   sendInformational(status: number, headers: HeaderList): void;
   /** The final head. It leaves with the first data or end of the same turn, or at the end of the turn. */

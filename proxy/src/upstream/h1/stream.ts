@@ -1,0 +1,183 @@
+import type { Duplex } from "node:stream";
+import type { HeaderList, ResponseHead } from "../../http/message.ts";
+import { upstreamError } from "../errors.ts";
+import type {
+  UpstreamEndpoint,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamStream,
+} from "../upstream.ts";
+import { type ConnectionContext, Http1Connection } from "./connection.ts";
+import { renderRequestHead } from "./request-head.ts";
+import { type RequestBodyEvents, RequestBodyWriter } from "./request-body-writer.ts";
+
+/** Methods that may be sent twice (RFC 9110 9.2.2). */
+const idempotentMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
+
+/**
+ * One request and its response over HTTP/1.1: finds a connection, sends, and tells the handler what comes back. A
+ * pooled connection that turns out to be dead before the first byte of an answer is replaced once, by a new one, if
+ * the request may be sent twice (RFC 9112 9.3.1).
+ */
+export class Http1Stream implements UpstreamStream, RequestBodyEvents {
+  readonly request: UpstreamRequest;
+  readonly handler: UpstreamHandler;
+  private readonly endpoint: UpstreamEndpoint;
+  private readonly context: ConnectionContext;
+  private head = "";
+  private connection: Http1Connection | undefined = undefined;
+  private writer: RequestBodyWriter | undefined = undefined;
+  private reused = false;
+  private requestSent = false;
+  /** True until `start` has returned. */
+  private starting = true;
+  private ended = false;
+  private aborted = false;
+
+  constructor(
+    endpoint: UpstreamEndpoint,
+    request: UpstreamRequest,
+    handler: UpstreamHandler,
+    context: ConnectionContext,
+  ) {
+    this.endpoint = endpoint;
+    this.request = request;
+    this.handler = handler;
+    this.context = context;
+  }
+
+  /** The handler hears of no end before this has returned. */
+  start(): void {
+    const head = renderRequestHead(this.request);
+    if (head.ok) {
+      this.head = head.value;
+      const pooled = this.request.upgrade === undefined ? this.context.pool.take(this.endpoint) : undefined;
+      if (pooled === undefined) this.connect();
+      else this.transmit(pooled, true);
+    } else {
+      this.end(upstreamError("invalid", head.error, { requestSent: false }));
+    }
+    this.starting = false;
+  }
+
+  /** True when the upstream has been sent the whole request. */
+  get requestComplete(): boolean {
+    return this.writer === undefined || this.writer.complete;
+  }
+
+  private connect(): void {
+    this.connection = new Http1Connection(this.endpoint, this.context);
+    this.connection.open(this);
+  }
+
+  connected(connection: Http1Connection): void {
+    this.transmit(connection, false);
+  }
+
+  connectFailed(error: UpstreamError): void {
+    this.end(error);
+  }
+
+  private transmit(connection: Http1Connection, reused: boolean): void {
+    const { request } = this;
+    this.connection = connection;
+    this.reused = reused;
+    const socket = connection.begin(this, request.method === "HEAD");
+    this.handler.onConnection(reused);
+    if (this.ended) return;
+    this.requestSent = true;
+    if (request.body === null) {
+      socket.write(this.head, "latin1");
+    } else {
+      this.writer = new RequestBodyWriter(socket, this.head, request.body, this);
+      this.writer.start({ expectContinue: request.expectContinue });
+    }
+  }
+
+  informational(status: number, headers: HeaderList): void {
+    this.handler.onInformational(status, headers);
+    if (status === 100) this.writer?.proceed();
+  }
+
+  finalHead(head: ResponseHead, keepAlive: boolean): void {
+    this.handler.onHead(head);
+    const { writer } = this;
+    if (this.ended || writer === undefined || writer.complete) return;
+    // A refusal that closes: the rest would only provoke a reset that may overtake the response (RFC 9112 9.5).
+    if (head.status >= 400 && !keepAlive) writer.stop();
+    else writer.proceed();
+  }
+
+  complete(trailers: HeaderList | undefined): void {
+    this.finish();
+    this.handler.onEnd(trailers);
+  }
+
+  upgraded(headers: HeaderList, socket: Duplex, rest: Buffer): void {
+    const { requestComplete } = this;
+    if (requestComplete) {
+      this.finish();
+      this.handler.onUpgrade(headers, socket, rest);
+    } else {
+      socket.destroy();
+      this.invalid("unexpected upgrade");
+    }
+  }
+
+  drained(): void {
+    this.writer?.drained();
+  }
+
+  invalid(text: string): void {
+    this.end(upstreamError("invalid", text, { requestSent: true }));
+  }
+
+  /** The connection ended on its own; `answered` when a byte of the response had arrived. */
+  lost(text: string, answered: boolean): void {
+    if (this.reused && !answered && this.replayable()) {
+      this.writer?.stop();
+      this.connect();
+    } else {
+      this.end(upstreamError("reset", text, { requestSent: this.requestSent }));
+    }
+  }
+
+  private replayable(): boolean {
+    const { method, body } = this.request;
+    return idempotentMethods.has(method) && (body === null || !body.started);
+  }
+
+  onBodyFailed(text: string): void {
+    this.connection?.destroy();
+    this.end(upstreamError("request-body", text, { requestSent: true }));
+  }
+
+  resume(): void {
+    if (!this.ended) this.connection?.resume();
+  }
+
+  abort(): void {
+    this.aborted = true;
+    if (this.ended) return;
+    const { connection } = this;
+    this.finish();
+    connection?.destroy();
+  }
+
+  private end(error: UpstreamError): void {
+    if (this.ended) return;
+    this.finish();
+    if (!this.starting) this.handler.onError(error);
+    else
+      process.nextTick(() => {
+        if (!this.aborted) this.handler.onError(error);
+      });
+  }
+
+  private finish(): void {
+    this.ended = true;
+    this.writer?.stop();
+    this.connection = undefined;
+  }
+}
