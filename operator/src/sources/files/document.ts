@@ -92,7 +92,7 @@ function readManifest(
   const place = nodes.positionOf(offset);
   const locate = ({ path, message }: SchemaProblem): Finding => ({
     ...nodes.positionOf(locateField(converted, written, path, offset)),
-    message: path === "" ? message : `${path} ${message}`,
+    message: path === "" ? message : `${path}: ${message}`,
   });
   const result = validateObject(value);
   const identity = identify(value);
