@@ -8,7 +8,10 @@ export type LogSink = {
   droppedLines(): number;
   /** Whether more than half of the buffer is waiting for the reader. */
   isCongested(): boolean;
-  /** Writes what is waiting, blocking: for the last moment of a process. */
+  /**
+   * Writes what is waiting, blocking: for the last moment of a process, which calls it by itself. Lines that are being
+   * written at that moment may come after later ones; a process that ends in order awaits `close` instead.
+   */
   flushSync(): void;
   /** Resolves when everything taken so far is written, or when the output is broken. */
   close(): Promise<void>;
@@ -29,7 +32,7 @@ export function createLogSink({
   readonly fd: number;
   readonly maxBufferedBytes?: number;
 }): LogSink {
-  const stream = new sonicBoom.SonicBoom({ fd, sync: false, maxWrite: 64 * 1024 });
+  const stream = new sonicBoom.SonicBoom({ fd, sync: false });
   let waitingBytes = 0;
   let dropped = 0;
   let failed = false;

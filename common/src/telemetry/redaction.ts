@@ -8,7 +8,7 @@ export const redacted = "[redacted]";
  * a Kubernetes Secret (`secret: "shop/tls"`) are not among them.
  */
 const secretName =
-  /^(proxy[-_]?)?authorization$|cookie|passw(or)?d|^token$|[-_](token|password|key[-_]?pem)$|[a-z]Token$|private[-_]?key|tls[.-]key|client[-_]?secret|api[-_]?key|session[-_]?key|ticket[-_]?keys|credentials?$/i;
+  /^(proxy[-_]?)?authorization$|cookie|passw(or)?d|^token$|[-_](token|password)$|key[-_]?pem$|[a-z]Token$|private[-_]?key|tls[.-]key|client[-_]?secret|api[-_]?key|session[-_]?key|ticket[-_]?keys|credentials?$/i;
 
 const secretText: readonly RegExp[] = [
   // A private key in PEM, to its end or to the end of the text.

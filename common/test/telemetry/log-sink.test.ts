@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { createLogSink } from "../../src/telemetry/log-sink.ts";
+
+const modulePath = fileURLToPath(new URL("../../src/telemetry/log-sink.ts", import.meta.url));
+
+/** Runs a program that writes through a sink on standard output; what it prints on standard error is its report. */
+const run = (program: string) =>
+  spawn(
+    process.execPath,
+    ["--input-type=module", "-e", `import { createLogSink } from ${JSON.stringify(modulePath)};\n${program}`],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+
+const textOf = async (stream: NodeJS.ReadableStream): Promise<string> => {
+  let text = "";
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+};
+
+describe("log sink", function () {
+  // Programs are started; on a busy machine that takes a while.
+  this.timeout(30_000);
+  let folder = "";
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sink-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("writes every line in order and has written them when it is closed", async () => {
+    const file = join(folder, "log");
+    const fd = openSync(file, "w");
+    const sink = createLogSink({ fd });
+    const lines = Array.from({ length: 5000 }, (_, index) => `line ${index} é\n`);
+    for (const line of lines) expect(sink.write(line)).to.equal(true);
+    await sink.close();
+    closeSync(fd);
+    expect(readFileSync(file, "utf8")).to.equal(lines.join(""));
+    expect(sink.droppedLines()).to.equal(0);
+  });
+
+  it("writes what waits when the process exits", async () => {
+    const child = run(`
+      const sink = createLogSink({ fd: 1 });
+      sink.write("one\\n"); sink.write("two\\n");
+      process.exit(0);`);
+    const [output] = await Promise.all([textOf(child.stdout), once(child, "exit")]);
+    expect(output.split("\n").toSorted()).to.deep.equal(["", "one", "two"]);
+  });
+
+  it("drops and counts whole lines when nobody reads, within its bound, and goes on when somebody does", async () => {
+    const child = run(`
+      const sink = createLogSink({ fd: 1, maxBufferedBytes: 64 * 1024 });
+      const line = "x".repeat(1023) + "\\n";
+      let taken = 0;
+      for (let round = 0; round < 100; round += 1) {
+        for (let i = 0; i < 20; i += 1) if (sink.write(line + line)) taken += 2;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      process.once("SIGUSR2", async () => {
+        await sink.close();
+        process.stderr.write(JSON.stringify({ congested: sink.isCongested(), accepts: sink.write("end\\n") }));
+        await sink.close();
+        process.exit(0);
+      });
+      process.stderr.write(JSON.stringify({ taken, dropped: sink.droppedLines(), congested: sink.isCongested() }) + "\\n");
+      setInterval(() => {}, 1000);`);
+    const [first] = (await once(child.stderr, "data")) as [Buffer];
+    const report = JSON.parse(first.toString()) as { taken: number; dropped: number; congested: boolean };
+    expect(report.taken + report.dropped).to.equal(4000);
+    // What fits into the pipe, which is the machine's matter, and 64 KiB in the sink.
+    expect(report.taken).to.be.within(60, 3000);
+    expect(report.congested).to.equal(true);
+    const rest = textOf(child.stderr);
+    child.kill("SIGUSR2");
+    const [output] = await Promise.all([textOf(child.stdout), once(child, "exit")]);
+    expect(output.split("\n").filter((text) => text.length === 1023)).to.have.length(report.taken);
+    expect(output.endsWith("\nend\n")).to.equal(true);
+    expect(JSON.parse(await rest)).to.deep.equal({ congested: false, accepts: true });
+  });
+
+  it("outlives a reader that goes away", async () => {
+    const child = run(`
+      const sink = createLogSink({ fd: 1, maxBufferedBytes: 1024 });
+      let rounds = 0;
+      const timer = setInterval(() => {
+        sink.write("x".repeat(99) + "\\n");
+        rounds += 1;
+        if (sink.droppedLines() > 3 || rounds > 2000) {
+          clearInterval(timer);
+          process.stderr.write(sink.droppedLines() > 3 ? "alive" : "nothing dropped");
+        }
+      }, 1);`);
+    child.stdout.destroy();
+    const [report, [code]] = await Promise.all([
+      textOf(child.stderr),
+      once(child, "exit") as Promise<[number]>,
+    ]);
+    expect(report).to.equal("alive");
+    expect(code).to.equal(0);
+  });
+});

@@ -1,0 +1,160 @@
+import { expect } from "chai";
+import { parseLogDirectives } from "../../src/telemetry/log-level.ts";
+import type { LogFormat } from "../../src/telemetry/log-format.ts";
+import { createLogger, silentLogger, type Logger } from "../../src/telemetry/logger.ts";
+import { createMemorySink, type MemorySink } from "./memory-sink.ts";
+
+function setUp(level: string = "trace", format: LogFormat = "json"): { sink: MemorySink; logger: Logger } {
+  const directives = parseLogDirectives(level);
+  if (!directives.ok) throw new Error(directives.error.message);
+  const sink = createMemorySink();
+  return { sink, logger: createLogger("svc_proxy", { directives: directives.value, format, sink }) };
+}
+
+const parsed = (sink: MemorySink): Record<string, unknown>[] =>
+  sink.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe("logger", () => {
+  it("writes one JSON object per event, with time, level, target and message first", () => {
+    const { sink, logger } = setUp();
+    const before = Date.now();
+    logger.warn({ route: "a/b", count: 3 }, "route shadowed");
+    const [event] = parsed(sink);
+    expect(Object.keys(event ?? {})).to.deep.equal([
+      "timestamp",
+      "level",
+      "target",
+      "message",
+      "route",
+      "count",
+    ]);
+    expect(event).to.include({
+      level: "WARN",
+      target: "svc_proxy",
+      message: "route shadowed",
+      route: "a/b",
+      count: 3,
+    });
+    expect(event?.["timestamp"]).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(Date.parse(String(event?.["timestamp"]))).to.be.within(before, Date.now());
+  });
+
+  it("writes what passes the threshold of its target and nothing else", () => {
+    const { sink, logger } = setUp("warn,svc_proxy::tls=debug,svc_proxy::access=off");
+    const tls = logger.child("svc_proxy::tls");
+    const access = logger.child("svc_proxy::access");
+    for (const one of [logger, tls, access]) {
+      for (const level of ["error", "warn", "info", "debug", "trace"] as const) {
+        const written = sink.lines.length;
+        one[level]({}, "event");
+        expect(sink.lines.length > written, `${one.target} ${level}`).to.equal(one.isEnabled(level));
+      }
+    }
+    expect(parsed(sink).map(({ target, level }) => `${String(target)} ${String(level)}`)).to.deep.equal([
+      "svc_proxy ERROR",
+      "svc_proxy WARN",
+      "svc_proxy::tls ERROR",
+      "svc_proxy::tls WARN",
+      "svc_proxy::tls INFO",
+      "svc_proxy::tls DEBUG",
+    ]);
+  });
+
+  it("adds the fields of a child to each of its events, and to those of its children", () => {
+    const { sink, logger } = setUp();
+    logger
+      .child("svc_discovery", { proxy: "p1" })
+      .child("svc_discovery", { stream: 2 })
+      .info({ proxy: "p2" }, "ack");
+    expect(parsed(sink)[0]).to.include({ target: "svc_discovery", proxy: "p2", stream: 2 });
+  });
+
+  it("keeps a field from replacing what every event has", () => {
+    const { sink, logger } = setUp();
+    logger.info({ level: "x", message: "y", timestamp: "z", target: "t" }, "real");
+    expect(parsed(sink)[0]).to.include({
+      level: "INFO",
+      message: "real",
+      target: "svc_proxy",
+      level_: "x",
+      message_: "y",
+    });
+  });
+
+  it("stays one line of valid JSON for any text", () => {
+    const { sink, logger } = setUp();
+    const text = 'a"b\\c\nd\u2028\ud800\u0000\u001b[31m%s %d';
+    logger.info({ text }, text);
+    expect(sink.lines).to.have.length(1);
+    expect(parsed(sink)[0]).to.include({ text, message: text });
+  });
+
+  it("writes errors with message, code and cause", () => {
+    const { sink, logger } = setUp();
+    const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+    logger.error({ err: new Error("cannot connect", { cause }) }, "failed");
+    expect(parsed(sink)[0]?.["err"]).to.deep.include({ name: "Error", message: "cannot connect" });
+    expect(sink.lines[0]).to.include("ECONNREFUSED");
+  });
+
+  it("survives fields that JSON cannot hold", () => {
+    const { sink, logger } = setUp();
+    const circular: Record<string, unknown> = {};
+    circular["self"] = circular;
+    logger.info(
+      {
+        circular,
+        big: 12n,
+        nothing: undefined,
+        run: () => 1,
+        map: new Map([["k", 1]]),
+        set: new Set(["a"]),
+        bytes: Buffer.from("abc"),
+        bad: new Date(Number.NaN),
+        none: null,
+      },
+      "odd",
+    );
+    expect(parsed(sink)[0]).to.deep.include({
+      big: "12",
+      map: { k: 1 },
+      set: ["a"],
+      bytes: "[3 bytes]",
+      bad: "invalid date",
+      none: null,
+    });
+    expect(sink.lines[0]).to.include("[nested too deep]");
+    expect(parsed(sink)[0]).to.not.have.any.keys("nothing", "run");
+  });
+
+  it("writes readable console lines that cannot steer a terminal", () => {
+    const { sink, logger } = setUp("info", "console");
+    logger.info({ name: "a/b", text: "two words", evil: "\u001b[2J\n\u009b", count: 2 }, "line\nbreak");
+    expect(sink.lines).to.have.length(1);
+    expect(sink.lines[0]?.slice(25)).to.equal(
+      'INFO  svc_proxy: line\\u000abreak name=a/b text="two words" evil="\\u001b[2J\\n\\u009b" count=2',
+    );
+  });
+
+  it("says how many lines were lost once the reader has caught up", () => {
+    const { sink, logger } = setUp();
+    sink.block(true);
+    logger.info({}, "lost");
+    logger.info({}, "lost");
+    sink.block(false);
+    logger.child("svc_proxy::tls").info({}, "first");
+    logger.info({}, "second");
+    expect(
+      parsed(sink).map(({ level, message, dropped_lines }) => [level, message, dropped_lines]),
+    ).to.deep.equal([
+      ["WARN", "log lines were dropped", 2],
+      ["INFO", "first", undefined],
+      ["INFO", "second", undefined],
+    ]);
+  });
+
+  it("can be silent", () => {
+    silentLogger.child("x").error({}, "nothing");
+    expect(silentLogger.isEnabled("error")).to.equal(false);
+  });
+});
