@@ -18,17 +18,16 @@ export function createBackendPicker(
   random: () => number,
 ): () => CompiledBackend {
   const weighted = backends.filter(({ weight }) => weight > 0);
-  const [only] = weighted;
-  if (only === undefined) return () => noBackend;
-  if (weighted.length === 1) return () => only.backend;
-  const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
+  const last = weighted.pop();
+  if (last === undefined) return () => noBackend;
+  if (weighted.length === 0) return () => last.backend;
+  const total = weighted.reduce((sum, { weight }) => sum + weight, last.weight);
   const arcs: { readonly end: number; readonly backend: CompiledBackend }[] = [];
   let sum = 0;
   for (const { weight, backend } of weighted) {
     sum += weight;
     arcs.push({ end: sum / total, backend });
   }
-  const last = weighted.at(-1) ?? only;
   let point = random();
   return () => {
     point += goldenRatio;

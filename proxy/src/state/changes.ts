@@ -1,0 +1,61 @@
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import { parseKey } from "@svc-gateway/common/ir/keys.ts";
+import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import type { HostUpdate } from "./routing-tables.ts";
+import type { StagedUpdate } from "./staged-update.ts";
+
+/** The changes of an update by kind, under the names that each kind goes by. Undefined is a removal. */
+export type SortedChanges = {
+  readonly hosts: readonly HostUpdate[];
+  readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
+  readonly listeners: ReadonlyMap<string, ListenerSet | undefined>;
+  readonly tls: ReadonlyMap<number, TlsPort | undefined>;
+};
+
+export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
+  const hosts: HostUpdate[] = [];
+  const endpoints = new Map<string, EndpointSet | undefined>();
+  const listeners = new Map<string, ListenerSet | undefined>();
+  const tls = new Map<number, TlsPort | undefined>();
+  const byKey = new Map(values.map((decoded) => [decoded.key, decoded]));
+  for (const key of hashes.keys()) {
+    const parsed = parseKey(key);
+    const decoded = byKey.get(key);
+    switch (parsed?.type) {
+      case "route": {
+        const { group, port, host } = parsed;
+        hosts.push({
+          key,
+          owner: { group, port, host },
+          routes: decoded?.type === "route" ? decoded.value : undefined,
+        });
+        break;
+      }
+      case "endpoints":
+        endpoints.set(parsed.name, decoded?.type === "endpoints" ? decoded.value : undefined);
+        break;
+      case "listener":
+        listeners.set(parsed.owner, decoded?.type === "listener" ? decoded.value : undefined);
+        break;
+      case "tls":
+        tls.set(parsed.port, decoded?.type === "tls" ? decoded.value : undefined);
+        break;
+      case undefined:
+        break;
+    }
+  }
+  return { hosts, endpoints, listeners, tls };
+}
+
+/** Why the certificates cannot be used: a server name refers to one that is not there. Undefined when all are. */
+export function checkCertificates(ports: ReadonlyMap<number, TlsPort | undefined>): string | undefined {
+  for (const [port, tls] of ports) {
+    for (const { host, certificates } of tls?.hosts ?? []) {
+      const missing = certificates.find((id) => tls === undefined || !Object.hasOwn(tls.certificates, id));
+      if (missing !== undefined)
+        return `resource tls|${port}: ${host} names certificate ${missing}, which is not there`;
+    }
+  }
+  return undefined;
+}

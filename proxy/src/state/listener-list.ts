@@ -1,0 +1,19 @@
+import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+
+/**
+ * The sockets to accept on: those of all owners, each (port, protocol) once, sorted. Owners are expected to agree on
+ * what a shared socket looks like; if they do not, the one whose name sorts first decides.
+ */
+export function listListeners(sets: ReadonlyMap<string, ListenerSet>): readonly Listener[] {
+  const byAddress = new Map<string, Listener>();
+  const owners = [...sets.keys()].sort();
+  for (const owner of owners) {
+    for (const listener of sets.get(owner)?.listeners ?? []) {
+      const address = `${listener.port}/${listener.protocol}`;
+      if (!byAddress.has(address)) byAddress.set(address, listener);
+    }
+  }
+  return [...byAddress.values()].sort(
+    (a, b) => a.port - b.port || (a.protocol < b.protocol ? -1 : a.protocol > b.protocol ? 1 : 0),
+  );
+}

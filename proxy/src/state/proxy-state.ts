@@ -1,0 +1,168 @@
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
+import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { RouteProblem } from "../routing/host-table.ts";
+import type { PortTable } from "../routing/port-table.ts";
+import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import { checkCertificates, sortChanges } from "./changes.ts";
+import { listListeners } from "./listener-list.ts";
+import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
+import { stageUpdate } from "./staged-update.ts";
+import { createUpstreamLinks, type UpstreamDirectory } from "./upstream-links.ts";
+import { noVersionLines, type VersionLines } from "./version-lines.ts";
+
+/** Everything that a snapshot says to the listeners, as one immutable value. */
+export type ServingState = {
+  readonly version: string;
+  /** Each (port, protocol) once, sorted. */
+  readonly listeners: readonly Listener[];
+  /** Tables by listener port. The table of a port keeps its identity while none of its routes change. */
+  readonly tables: ReadonlyMap<number, PortTable>;
+  /** Certificates by listener port; values keep their identity while they do not change. */
+  readonly tls: ReadonlyMap<number, TlsPort>;
+};
+
+export type ApplySummary = {
+  readonly version: string;
+  /** Resources that were added, changed or removed. */
+  readonly changes: number;
+  /** Routes that are left out because they cannot be compiled. */
+  readonly problems: readonly RouteProblem[];
+  readonly durationMs: number;
+};
+
+export type ProxyState = {
+  /** What serves now. */
+  readonly serving: ServingState;
+  readonly counts: TableCounts;
+  /**
+   * Applies an update whole or not at all. A refused update changes nothing; its problem says why and goes to the
+   * controller as it is (docs/discovery.md, "Ack and Nack").
+   */
+  apply(update: SnapshotUpdate): Result<ApplySummary>;
+};
+
+export type ProxyStateOptions = {
+  readonly upstreams: UpstreamDirectory;
+  readonly metrics: ProxyMetrics;
+  readonly log: Logger;
+  /** Called with what serves from now on, once per applied update. Must not fail. */
+  readonly publish: (serving: ServingState) => void;
+  /** A number from 0 to 1, 1 excluded. */
+  readonly random?: () => number;
+};
+
+/** Creates the state of a worker: empty, so that every request is answered 404 until the first snapshot. */
+export function createProxyState(options: ProxyStateOptions): ProxyState {
+  const { metrics, log, publish, random = Math.random } = options;
+  const links = createUpstreamLinks(options.upstreams);
+  const routing = createRoutingTables({ metrics, upstreamOf: links.to, random });
+  const hashes = new Map<ResourceKey, string>();
+  let lines: VersionLines = noVersionLines;
+  let listenerSets: ReadonlyMap<string, ListenerSet> = new Map();
+  let serving: ServingState = { version: "", listeners: [], tables: routing.tables, tls: new Map() };
+
+  /** Checks and compiles; what it returns puts the update in place and cannot fail. */
+  const prepare = (update: SnapshotUpdate): Result<Prepared> => {
+    const staged = stageUpdate({ hashes, lines }, update);
+    if (!staged.ok) return staged;
+    const changes = sortChanges(staged.value);
+    const certificates = checkCertificates(changes.tls);
+    if (certificates !== undefined) return problem(certificates);
+    const presence = new Map([...changes.endpoints].map(([name, set]) => [name, set !== undefined]));
+    const tables = routing.stage(changes.hosts, presence);
+    if (!tables.ok) return tables;
+    return ok({
+      version: staged.value.version,
+      changes: staged.value.hashes.size,
+      problems: tables.value.problems,
+      commit() {
+        const gone = tables.value.commit();
+        links.update(changes.endpoints);
+        lines = staged.value.lines;
+        for (const [key, hash] of staged.value.hashes) {
+          if (hash === undefined) hashes.delete(key);
+          else hashes.set(key, hash);
+        }
+        listenerSets = changedMap(listenerSets, changes.listeners);
+        serving = {
+          version: staged.value.version,
+          listeners: changes.listeners.size === 0 ? serving.listeners : listListeners(listenerSets),
+          tables: routing.tables,
+          tls: changedMap(serving.tls, changes.tls),
+        };
+        publish(serving);
+        if (gone.size > 0) metrics.forgetRoutes(gone);
+      },
+    });
+  };
+
+  return {
+    get serving() {
+      return serving;
+    },
+    get counts() {
+      return routing.counts;
+    },
+    apply(update) {
+      const startedMs = performance.now();
+      const prepared = withoutThrowing(() => prepare(update));
+      if (prepared.ok) prepared.value.commit();
+      const durationMs = performance.now() - startedMs;
+      recordRebuild(metrics, prepared.ok, durationMs, routing.counts);
+      if (!prepared.ok) {
+        log.error({ version: update.version, reason: prepared.error.message }, "snapshot refused");
+        return prepared;
+      }
+      const { version, changes, problems } = prepared.value;
+      for (const { routeId, message } of problems) {
+        log.warn({ route_id: routeId, reason: message }, "route left out");
+      }
+      log.debug({ version, changes, duration_ms: Math.round(durationMs) }, "snapshot applied");
+      return ok({ version, changes, problems, durationMs });
+    },
+  };
+}
+
+type Prepared = Omit<ApplySummary, "durationMs"> & { commit(): void };
+
+/**
+ * A bug that a snapshot brings to light must not take down every proxy that receives it: the snapshot is refused and
+ * the last good one goes on serving.
+ */
+function withoutThrowing<Value>(work: () => Result<Value>): Result<Value> {
+  try {
+    return work();
+  } catch (error) {
+    return problem(`internal error: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function changedMap<Key, Value>(
+  map: ReadonlyMap<Key, Value>,
+  changes: ReadonlyMap<Key, Value | undefined>,
+): ReadonlyMap<Key, Value> {
+  if (changes.size === 0) return map;
+  const next = new Map(map);
+  for (const [key, value] of changes) {
+    if (value === undefined) next.delete(key);
+    else next.set(key, value);
+  }
+  return next;
+}
+
+function recordRebuild(
+  metrics: ProxyMetrics,
+  applied: boolean,
+  durationMs: number,
+  counts: TableCounts,
+): void {
+  metrics.routingTableRebuilds.with({ result: applied ? "ok" : "error" }).inc();
+  metrics.routingTableRebuildDuration.with({}).observe(durationMs / 1000);
+  metrics.routingTableHosts.with({}).set(counts.hosts);
+  metrics.routingTableRoutes.with({ kind: "ingress" }).set(counts.routes.ingress);
+  metrics.routingTableRoutes.with({ kind: "gateway" }).set(counts.routes.gateway);
+}

@@ -1,0 +1,59 @@
+import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { Backend, HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import { compileFilters } from "../filters/compile.ts";
+import { createBackendPicker } from "../routing/backend-picker.ts";
+import type { CompiledBackend, CompiledRoute } from "../routing/compiled-route.ts";
+import { compileHostTable, type HostTable, type RouteProblem } from "../routing/host-table.ts";
+import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+
+/** What compiled routes are connected to. */
+export type RouteEnvironment = {
+  readonly metrics: Pick<ProxyMetrics, "requestMetrics">;
+  /** The upstream of an endpoint set as it is now; asked once per request. */
+  readonly upstreamOf: (endpoints: string, protocol: Backend["protocol"]) => () => Upstream;
+  /** A number from 0 to 1, 1 excluded. */
+  readonly random: () => number;
+};
+
+export type HostOwner = { readonly group: RouteGroup; readonly port: number; readonly host: HostPattern };
+
+/** Compiles the routes of a host of a port with everything that happens after a match. */
+export function compileHost(
+  { group, port, host }: HostOwner,
+  resource: HostRoutes,
+  environment: RouteEnvironment,
+): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
+  const listener = String(port);
+  return compileHostTable({ group, host }, resource, (route) => compileRoute(route, listener, environment));
+}
+
+function compileRoute(route: Route, listener: string, environment: RouteEnvironment): CompiledRoute {
+  const backends = route.backends.map((backend) => ({
+    weight: backend.weight,
+    backend: compileBackend(backend, environment),
+  }));
+  return {
+    route,
+    id: route.id,
+    pattern: route.match.path.value,
+    accessLog: route.accessLog !== false,
+    filters: compileFilters(route.features),
+    metrics: environment.metrics.requestMetrics(listener, route.id),
+    pickBackend: createBackendPicker(backends, environment.random),
+  };
+}
+
+/** A backend that names no endpoint set answers its share with its status, or with 500. */
+function compileBackend(backend: Backend, environment: RouteEnvironment): CompiledBackend {
+  const { endpoints, status, protocol } = backend;
+  if (status !== undefined || endpoints === undefined) return { kind: "status", status: status ?? 500 };
+  const current = environment.upstreamOf(endpoints, protocol);
+  return {
+    kind: "upstream",
+    get upstream() {
+      return current();
+    },
+    filters: compileFilters(backend.features),
+  };
+}

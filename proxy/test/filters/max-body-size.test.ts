@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { maxBodySizeFilter } from "../../src/filters/max-body-size.ts";
+import { exchange, type ExchangeOptions } from "./support.ts";
+
+const run = (
+  maxBytes: number,
+  options: ExchangeOptions,
+): { readonly status?: number; readonly limit: number } => {
+  const under = exchange(options);
+  const reply = maxBodySizeFilter({ maxBytes }).onRequest?.(under);
+  if (reply instanceof Promise) throw new Error("the filter must not wait");
+  return { ...(reply === undefined ? {} : { status: reply.status }), limit: under.maxBodyBytes };
+};
+
+describe("the max-body-size filter", () => {
+  it("lets declared lengths pass up to the limit and refuses longer ones", () => {
+    expect(run(100, { body: 99 })).to.deep.equal({ limit: 100 });
+    expect(run(100, { body: 100 })).to.deep.equal({ limit: 100 });
+    expect(run(100, { body: 101 })).to.include({ status: 413 });
+  });
+
+  it("limits bodies without a declared length while they pass", () => {
+    expect(run(100, { body: "streaming" })).to.deep.equal({ limit: 100 });
+  });
+
+  it("lets requests without a body pass, also under a limit of 0", () => {
+    expect(run(0, {})).to.deep.equal({ limit: 0 });
+    expect(run(0, { body: 0 })).to.deep.equal({ limit: 0 });
+    expect(run(0, { body: 1 })).to.include({ status: 413 });
+  });
+
+  it("keeps the smallest of several limits", () => {
+    const under = exchange({ body: "streaming" });
+    for (const maxBytes of [100, 50, 70]) maxBodySizeFilter({ maxBytes }).onRequest?.(under);
+    expect(under.maxBodyBytes).to.equal(50);
+  });
+
+  it("closes an HTTP/1 connection, whose unread body is in the way, but no HTTP/2 one", () => {
+    for (const [version, close] of [
+      ["1.0", true],
+      ["1.1", true],
+      ["2.0", false],
+    ] as const) {
+      const reply = maxBodySizeFilter({ maxBytes: 1 }).onRequest?.(exchange({ version, body: 2 }));
+      expect(reply).to.deep.equal({ status: 413, error: "request body too large", close });
+    }
+  });
+});

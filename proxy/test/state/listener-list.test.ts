@@ -1,0 +1,17 @@
+import { expect } from "chai";
+import { listListeners } from "../../src/state/listener-list.ts";
+
+describe("listListeners", () => {
+  it("lists each port and protocol once, sorted", () => {
+    const http = { port: 80, publicPort: 80, protocol: "http" } as const;
+    const https = { port: 443, publicPort: 8443, protocol: "https" } as const;
+    const udp = { port: 53, publicPort: 53, protocol: "udp" } as const;
+    const tcp = { port: 53, publicPort: 53, protocol: "tcp" } as const;
+    const sets = new Map([
+      ["ns/gw", { listeners: [{ ...http, publicPort: 8080 }, udp, tcp] }],
+      ["ingress", { listeners: [https, http] }],
+    ]);
+    expect(listListeners(sets)).to.deep.equal([tcp, udp, http, https]);
+    expect(listListeners(new Map())).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,372 @@
+import { expect } from "chai";
+import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, sha256Hex, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import {
+  backend,
+  certificates,
+  endpoints,
+  harness,
+  host,
+  listeners,
+  routeTo,
+  unknown,
+  type Harness,
+} from "./support.ts";
+
+const web = endpoints("ns/web/http", "10.0.0.1");
+const api = endpoints("ns/api/http", "10.0.1.1");
+const webHost = host("web.example.com", [routeTo("ingress/ns/web:0.0", "/", [backend("ns/web/http")])]);
+const apiHost = host("api.example.com", [routeTo("ingress/ns/api:0.0", "/", [backend("ns/api/http")])]);
+
+/** The address that a request would be sent to. */
+function addressOf(under: Harness, name: string, path = "/"): string | undefined {
+  const picked = under.route(name, path)?.pickBackend();
+  return picked?.kind === "upstream" ? picked.upstream.pick()?.address : undefined;
+}
+
+/** Everything that a refused update must leave as it was. */
+const fingerprint = (under: Harness): readonly unknown[] => [
+  under.state.serving,
+  under.state.counts,
+  [...under.upstreams.sets.keys()],
+  under.published.length,
+];
+
+function expectRefusal(under: Harness, result: ReturnType<Harness["move"]>, text: string): void {
+  expect(result.ok).to.equal(false);
+  if (!result.ok) expect(result.error.message).to.include(text);
+  expect(under.log.lines.at(-1)?.message).to.equal("snapshot refused");
+}
+
+describe("the proxy state", () => {
+  it("serves nothing before the first snapshot", () => {
+    const under = harness();
+    expect(under.state.serving.tables.size).to.equal(0);
+    expect(under.state.serving.version).to.equal("");
+    expect(under.published).to.deep.equal([]);
+  });
+
+  it("serves a full snapshot", () => {
+    const under = harness();
+    const http = { port: 80, publicPort: 80, protocol: "http" } as const;
+    const tls = certificates(443, ["a"], "a");
+    const result = under.replace(web, api, webHost, apiHost, listeners("ingress", http), tls);
+    expect(result.ok).to.equal(true);
+    expect(addressOf(under, "web.example.com")).to.equal("10.0.0.1:8080");
+    expect(addressOf(under, "api.example.com", "/x")).to.equal("10.0.1.1:8080");
+    expect(under.route("other.example.com", "/")).to.equal(undefined);
+    expect(under.published).to.deep.equal([under.state.serving]);
+    expect(under.state.serving.listeners).to.deep.equal([http]);
+    expect(under.state.serving.tls.get(443)?.hosts[0]?.host).to.equal("web.example.com");
+  });
+
+  it("says what an update changed", () => {
+    const under = harness();
+    under.move(web, webHost);
+    const result = under.move(web, webHost, api, apiHost);
+    expect(result).to.deep.include({ ok: true });
+    if (!result.ok) return;
+    expect(result.value).to.include({ version: under.state.serving.version, changes: 2 });
+    expect(result.value.problems).to.deep.equal([]);
+    expect(result.value.durationMs).to.be.at.least(0);
+  });
+
+  it("compiles only hosts that change", () => {
+    const under = harness();
+    under.move(web, api, webHost, apiHost);
+    const before = under.route("web.example.com", "/");
+    const changed = host("api.example.com", [routeTo("ingress/ns/api:0.0", "/v2", [backend("ns/api/http")])]);
+    under.move(web, api, webHost, changed);
+    expect(under.route("web.example.com", "/")).to.equal(before);
+    expect(under.route("api.example.com", "/")).to.equal(undefined);
+    expect(under.route("api.example.com", "/v2")?.id).to.equal("ingress/ns/api:0.0");
+  });
+
+  it("compiles nothing for a full update of what it has", () => {
+    const under = harness();
+    under.move(web, api, webHost, apiHost);
+    const before = under.state.serving.tables.get(80);
+    const result = under.replace(web, api, webHost, apiHost);
+    expect(result.ok && result.value.changes).to.equal(0);
+    expect(under.state.serving.tables.get(80)).to.equal(before);
+  });
+
+  it("drops what a full update does not have", () => {
+    const under = harness();
+    under.move(web, api, webHost, apiHost);
+    under.replace(web, webHost);
+    expect(under.route("api.example.com", "/")).to.equal(undefined);
+    expect(under.upstreams.sets.has("ns/api/http")).to.equal(false);
+  });
+
+  it("brings new endpoints to routes that are not compiled again", () => {
+    const under = harness();
+    under.move(web, webHost);
+    const before = under.route("web.example.com", "/");
+    const table = under.state.serving.tables.get(80);
+    under.move(endpoints("ns/web/http", "10.0.0.7"), webHost);
+    expect(under.route("web.example.com", "/")).to.equal(before);
+    expect(under.state.serving.tables.get(80)).to.equal(table);
+    expect(addressOf(under, "web.example.com")).to.equal("10.0.0.7:8080");
+  });
+
+  it("leaves a request under way the table and the route that it has", () => {
+    const under = harness();
+    under.move(web, webHost);
+    const table = under.state.serving.tables.get(80);
+    const route = under.route("web.example.com", "/");
+    const picked = route?.pickBackend();
+    expect(addressOf(under, "web.example.com")).to.equal("10.0.0.1:8080");
+    under.move();
+    expect(under.route("web.example.com", "/")).to.equal(undefined);
+    expect(
+      table?.match({ host: "web.example.com", path: "/", query: "", method: "GET", headers: [] }),
+    ).to.equal(route);
+    expect(picked?.kind === "upstream" && picked.upstream.pick()?.address).to.equal("10.0.0.1:8080");
+  });
+
+  it("removes the table of a port without routes", () => {
+    const under = harness();
+    const onGateway = host("g.example.com", [routeTo("httproute/ns/r:0", "/", [])], {
+      group: "gateway",
+      port: 8080,
+    });
+    under.move(web, webHost, onGateway);
+    expect([...under.state.serving.tables.keys()].toSorted()).to.deep.equal([80, 8080]);
+    under.move(web, webHost);
+    expect([...under.state.serving.tables.keys()]).to.deep.equal([80]);
+  });
+
+  it("keeps the ports apart", () => {
+    const under = harness();
+    const other = host("web.example.com", [routeTo("other", "/", [])], { port: 8080 });
+    under.move(web, webHost, other);
+    expect(under.route("web.example.com", "/", 8080)?.id).to.equal("other");
+    expect(under.route("web.example.com", "/", 80)?.id).to.equal("ingress/ns/web:0.0");
+  });
+
+  it("keeps the identity of certificates and tables that do not change", () => {
+    const under = harness();
+    const tls = certificates(443, ["a"], "a");
+    under.move(web, webHost, tls);
+    const before = under.state.serving;
+    under.move(web, api, webHost, tls, certificates(8443, ["b"], "b"));
+    expect(under.state.serving.tls.get(443)).to.equal(before.tls.get(443));
+    expect(under.state.serving.tls.get(8443)?.hosts).to.have.length(1);
+    expect(under.state.serving.tables).to.equal(before.tables);
+    under.move(web, webHost);
+    expect(under.state.serving.tls.size).to.equal(0);
+  });
+
+  it("ignores resources of kinds that it does not know, but counts them for the version", () => {
+    const under = harness();
+    expect(under.move(web, webHost, unknown("l4|tcp|9000")).ok).to.equal(true);
+    expect(under.move(web, webHost, unknown("l4|tcp|9001")).ok).to.equal(true);
+    expect(addressOf(under, "web.example.com")).to.equal("10.0.0.1:8080");
+  });
+
+  it("answers the share of a broken backend with its status, and a rule without backends with 500", () => {
+    const under = harness();
+    const broken = { weight: 1, service: "", protocol: "http1" } as const;
+    under.move(
+      web,
+      host("web.example.com", [
+        routeTo("status", "/status", [{ ...broken, status: 503 }]),
+        routeTo("invalid", "/invalid", [broken]),
+        routeTo("none", "/none", []),
+        routeTo("zero", "/zero", [backend("ns/web/http", { weight: 0 })]),
+        routeTo("half", "/half", [backend("ns/web/http"), { ...broken, status: 503 }]),
+      ]),
+    );
+    expect(under.route("web.example.com", "/status")?.pickBackend()).to.deep.equal({
+      kind: "status",
+      status: 503,
+    });
+    for (const path of ["/invalid", "/none", "/zero"]) {
+      expect(under.route("web.example.com", path)?.pickBackend()).to.deep.equal({
+        kind: "status",
+        status: 500,
+      });
+    }
+    const half = under.route("web.example.com", "/half");
+    const kinds = Array.from({ length: 100 }, () => half?.pickBackend().kind);
+    expect(kinds.filter((kind) => kind === "status").length).to.be.within(49, 51);
+  });
+
+  it("compiles features into filters, of the route and of its backends", () => {
+    const under = harness();
+    const limited = backend("ns/web/http", { features: { "max-body-size": { maxBytes: 5 } } });
+    under.move(
+      web,
+      host("web.example.com", [
+        routeTo("plain", "/", [backend("ns/web/http")], { accessLog: false }),
+        routeTo("limited", "/limited", [limited], { features: { "max-body-size": { maxBytes: 9 } } }),
+      ]),
+    );
+    const route = under.route("web.example.com", "/limited");
+    const picked = route?.pickBackend();
+    expect(route?.filters.map(({ slug }) => slug)).to.deep.equal(["max-body-size"]);
+    expect(picked?.kind === "upstream" && picked.filters.map(({ slug }) => slug)).to.deep.equal([
+      "max-body-size",
+    ]);
+    expect(route).to.include({ pattern: "/limited", accessLog: true });
+    expect(under.route("web.example.com", "/")).to.include({ accessLog: false });
+    expect(under.route("web.example.com", "/")?.filters).to.deep.equal([]);
+  });
+
+  it("leaves out a route with an invalid expression and says so", () => {
+    const under = harness();
+    const bad = routeTo("bad", "/", [], { match: { path: { type: "regex", value: "(" } } });
+    const result = under.move(web, host("web.example.com", [bad, routeTo("good", "/", [])]));
+    expect(result.ok && result.value.problems.map(({ routeId }) => routeId)).to.deep.equal(["bad"]);
+    expect(under.route("web.example.com", "/")?.id).to.equal("good");
+    const warnings = under.log.lines.filter(({ level }) => level === "warn");
+    expect(warnings.map(({ fields }) => fields["route_id"])).to.deep.equal(["bad"]);
+  });
+
+  describe("refuses, and keeps serving what it has, when", () => {
+    let under: Harness;
+    let before: readonly unknown[];
+    beforeEach(() => {
+      under = harness();
+      under.move(web, webHost);
+      before = fingerprint(under);
+    });
+    afterEach(() => {
+      expect(fingerprint(under)).to.deep.equal(before);
+      expect(addressOf(under, "web.example.com")).to.equal("10.0.0.1:8080");
+      // The next good update is not disturbed by the refused one.
+      expect(under.move(web, api, webHost, apiHost).ok).to.equal(true);
+      expect(addressOf(under, "api.example.com")).to.equal("10.0.1.1:8080");
+    });
+
+    const fullOf = (...resources: readonly Resource[]): ReturnType<Harness["move"]> =>
+      under.state.apply(fullUpdate(createSnapshot(resources)));
+
+    it("the version is not the one announced", () => {
+      const update = fullUpdate(createSnapshot([web, webHost, api]));
+      expectRefusal(
+        under,
+        under.state.apply({ ...update, version: "0".repeat(64) }),
+        "the update gives version",
+      );
+    });
+
+    it("a delta is applied to another snapshot than it was made for", () => {
+      const resources = [api, apiHost];
+      const { version } = createSnapshot(resources);
+      expectRefusal(under, under.state.apply({ version, full: false, resources, removed: [] }), "version");
+    });
+
+    it("a body does not have its hash", () => {
+      expectRefusal(under, fullOf(web, webHost, { ...api, body: `${api.body} ` }), "hash");
+    });
+
+    it("a body is not JSON", () => {
+      expectRefusal(under, fullOf(web, webHost, { ...api, body: "{", hash: sha256Hex("{") }), "not JSON");
+    });
+
+    it("a value is out of range", () => {
+      const body = api.body.replace("8080", "80800");
+      expectRefusal(under, fullOf(web, webHost, { ...api, body, hash: sha256Hex(body) }), "addresses.0.port");
+    });
+
+    it("a route names an endpoint set that is not there", () => {
+      expectRefusal(under, under.move(web, webHost, apiHost), "names endpoints|ns/api/http");
+    });
+
+    it("an endpoint set goes while a route names it", () => {
+      expectRefusal(under, under.move(webHost), "endpoints|ns/web/http: removed while routes name it");
+    });
+
+    it("a server name refers to a certificate that is not there", () => {
+      expectRefusal(under, under.move(web, webHost, certificates(443, ["b"], "a")), "tls|443");
+    });
+
+    it("compiling meets a bug", () => {
+      const { requestMetrics } = under.metrics;
+      under.metrics.requestMetrics = () => {
+        throw new Error("boom");
+      };
+      const result = under.move(web, webHost, api, apiHost);
+      under.metrics.requestMetrics = requestMetrics;
+      expectRefusal(under, result, "internal error: boom");
+    });
+  });
+
+  describe("references", () => {
+    it("let an endpoint set move from one host to another", () => {
+      const under = harness();
+      under.move(web, webHost);
+      const moved = host("new.example.com", [routeTo("ingress/ns/web:0.0", "/", [backend("ns/web/http")])]);
+      expect(under.move(web, moved).ok).to.equal(true);
+      expect(under.move(moved).ok).to.equal(false);
+      expect(under.move().ok).to.equal(true);
+      expect(under.upstreams.sets.size).to.equal(0);
+    });
+
+    it("let an endpoint set go together with the last route that names it, not before", () => {
+      const under = harness();
+      const second = host("b.example.com", [
+        routeTo("b", "/", [backend("ns/web/http"), backend("ns/web/http")]),
+      ]);
+      under.move(web, webHost, second);
+      expect(under.move(second).ok).to.equal(false);
+      expect(under.move(web, second).ok).to.equal(true);
+      const without = host("b.example.com", [routeTo("b", "/", [])]);
+      expect(under.move(without).ok).to.equal(true);
+    });
+  });
+
+  describe("metrics", () => {
+    const rebuilds = (under: Harness, result: "ok" | "error"): number =>
+      under.metrics.routingTableRebuilds.with({ result }).value;
+
+    it("count rebuilds, host names and routes", () => {
+      const under = harness();
+      const secure = encodeResource("route|ingress|443|exact|web.example.com" as ResourceKey, {
+        listener: "ingress",
+        inherit: false,
+        routes: [routeTo("ingress/ns/web:0.0", "/", [backend("ns/web/http")])],
+      });
+      const gateway = host("web.example.com", [routeTo("httproute/ns/r:0", "/", [])], { group: "gateway" });
+      under.move(web, api, webHost, secure, apiHost, gateway);
+      expect(under.state.counts).to.deep.equal({ hosts: 2, routes: { ingress: 2, gateway: 1 } });
+      expect(under.metrics.routingTableHosts.with({}).value).to.equal(2);
+      expect(under.metrics.routingTableRoutes.with({ kind: "ingress" }).value).to.equal(2);
+      expect(under.metrics.routingTableRoutes.with({ kind: "gateway" }).value).to.equal(1);
+      under.move(web, webHost, apiHost);
+      expect([rebuilds(under, "ok"), rebuilds(under, "error")]).to.deep.equal([1, 1]);
+      under.move(web, webHost);
+      expect(under.state.counts).to.deep.equal({ hosts: 1, routes: { ingress: 1, gateway: 0 } });
+      expect(rebuilds(under, "ok")).to.equal(2);
+    });
+
+    it("drop the series of routes that are gone from every table, and no others", async () => {
+      const under = harness();
+      const secure = host("web.example.com", [routeTo("ingress/ns/web:0.0", "/", [])], { port: 443 });
+      under.move(web, api, webHost, secure, apiHost);
+      for (const name of ["web.example.com", "api.example.com"]) {
+        under.route(name, "/")?.metrics.count("GET", 200);
+      }
+      under.move(web, secure);
+      const text = (await under.metrics.expose()).body;
+      expect(text).to.include('route="ingress/ns/web:0.0"');
+      expect(text).not.to.include('route="ingress/ns/api:0.0"');
+      under.move();
+      expect((await under.metrics.expose()).body).not.to.include('route="ingress/ns/web:0.0"');
+    });
+
+    it("go on counting for a route whose host changes", () => {
+      const under = harness();
+      under.move(web, webHost);
+      const before = under.route("web.example.com", "/")?.metrics;
+      under.move(
+        web,
+        host("web.example.com", [routeTo("ingress/ns/web:0.0", "/new", [backend("ns/web/http")])]),
+      );
+      expect(under.route("web.example.com", "/new")?.metrics).to.equal(before);
+    });
+  });
+});

@@ -1,0 +1,169 @@
+import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
+import {
+  endpointsKey,
+  listenerKey,
+  routeKey,
+  tlsKey,
+  type ResourceKey,
+  type RouteGroup,
+} from "@svc-gateway/common/ir/keys.ts";
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { CompiledRoute } from "../../src/routing/compiled-route.ts";
+import { createProxyState, type ProxyState, type ServingState } from "../../src/state/proxy-state.ts";
+import type { UpstreamDirectory } from "../../src/state/upstream-links.ts";
+import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
+import type { Upstream } from "../../src/upstream/upstream.ts";
+import { pattern, request } from "../routing/support.ts";
+
+export const backend = (endpoints: string, rest: Partial<Backend> = {}): Backend => ({
+  weight: 1,
+  service: endpoints.split("/").slice(0, 2).join("/"),
+  endpoints,
+  protocol: "http1",
+  ...rest,
+});
+
+export const routeTo = (
+  id: string,
+  path: string,
+  backends: readonly Backend[],
+  rest: Partial<Route> = {},
+): Route => ({
+  id,
+  source: { kind: "Ingress", namespace: "ns", name: "web" },
+  match: { path: { type: "prefix", value: path } } satisfies RouteMatch,
+  backends,
+  ...rest,
+});
+
+export const host = (
+  name: string,
+  routes: readonly Route[],
+  { group = "ingress", port = 80 }: { readonly group?: RouteGroup; readonly port?: number } = {},
+): Resource =>
+  encodeResource(routeKey(group, port, pattern(name)), { listener: group, inherit: false, routes });
+
+export const endpoints = (name: string, ...addresses: readonly string[]): Resource =>
+  encodeResource(endpointsKey(name), {
+    service: name.split("/").slice(0, 2).join("/"),
+    resolve: "static",
+    addresses: addresses.map((address) => ({ host: address, port: 8080 })),
+  });
+
+export const listeners = (owner: string, ...list: readonly Listener[]): Resource =>
+  encodeResource(listenerKey(owner), { listeners: list });
+
+/** Certificates of a port, and one server name that is offered the certificate `wanted`. */
+export const certificates = (port: number, present: readonly string[], wanted: string): Resource =>
+  encodeResource(tlsKey(port), {
+    certificates: Object.fromEntries(present.map((id) => [id, { chainPem: "chain", keyPem: "key" }])),
+    hosts: [{ bucket: "exact", host: "web.example.com", certificates: [wanted] }],
+  });
+
+/** A resource of a kind that this version does not know. */
+export const unknown = (key: string): Resource => ({ ...endpoints("ns/x/http"), key: key as ResourceKey });
+
+/** Upstreams that only remember what they were told. */
+export type FakeUpstreams = UpstreamDirectory & {
+  readonly sets: Map<string, EndpointSet>;
+  /** How often an upstream was asked for. */
+  lookups: number;
+};
+
+export function fakeUpstreams(): FakeUpstreams {
+  const sets = new Map<string, EndpointSet>();
+  return {
+    sets,
+    lookups: 0,
+    update(changes) {
+      for (const [name, set] of changes) {
+        if (set === undefined) sets.delete(name);
+        else sets.set(name, set);
+      }
+    },
+    get(name, protocol): Upstream {
+      this.lookups++;
+      const set = sets.get(name);
+      if (set === undefined) throw new Error(`no endpoint set ${name}`);
+      const addresses = set.addresses.map((one) => ({ ...one, address: `${one.host}:${one.port}` }));
+      return { key: name, service: set.service, protocol, endpoints: addresses, pick: () => addresses[0] };
+    },
+  };
+}
+
+export type LogLine = {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+};
+
+export function fakeLog(): Logger & { readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const write =
+    (level: string): Logger["info"] =>
+    (fields, message) =>
+      void lines.push({ level, fields, message });
+  return {
+    target: "svc_proxy",
+    lines,
+    error: write("error"),
+    warn: write("warn"),
+    info: write("info"),
+    debug: write("debug"),
+    trace: write("trace"),
+    isEnabled: () => true,
+    child() {
+      return this;
+    },
+  };
+}
+
+/** A state under test, moved from one set of resources to the next. */
+export type Harness = {
+  readonly state: ProxyState;
+  readonly upstreams: FakeUpstreams;
+  readonly metrics: ProxyMetrics;
+  readonly log: ReturnType<typeof fakeLog>;
+  readonly published: ServingState[];
+  /** Applies the difference to the given world; a refused update leaves the harness where it was. */
+  move(...resources: readonly Resource[]): ReturnType<ProxyState["apply"]>;
+  /** Applies the given world as a full update. */
+  replace(...resources: readonly Resource[]): ReturnType<ProxyState["apply"]>;
+  /** The route that a request takes. */
+  route(host: string, path: string, port?: number): CompiledRoute | undefined;
+};
+
+export function harness(): Harness {
+  const upstreams = fakeUpstreams();
+  const metrics = createProxyMetrics();
+  const log = fakeLog();
+  const published: ServingState[] = [];
+  const state = createProxyState({
+    upstreams,
+    metrics,
+    log,
+    publish: (serving) => void published.push(serving),
+    random: () => 0.25,
+  });
+  let present: Snapshot = createSnapshot([]);
+  const go = (next: Snapshot, full: boolean): ReturnType<ProxyState["apply"]> => {
+    const result = state.apply(full ? fullUpdate(next) : diffSnapshots(present, next));
+    if (result.ok) present = next;
+    return result;
+  };
+  return {
+    state,
+    upstreams,
+    metrics,
+    log,
+    published,
+    move: (...resources) => go(createSnapshot(resources), false),
+    replace: (...resources) => go(createSnapshot(resources), true),
+    route: (name, path, port = 80) => state.serving.tables.get(port)?.match(request(path, { host: name })),
+  };
+}
