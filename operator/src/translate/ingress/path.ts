@@ -10,8 +10,8 @@ const expected = 'a path that starts with "/" and has no empty, "." or ".." segm
 /**
  * The path of an Ingress rule as requests are compared with it (Kubernetes documentation, "Ingress path types"):
  * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
- * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to, so a path that
- * no request can have is refused. See docs/routing.md.
+ * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to; paths with empty
+ * or dot segments are refused. See docs/routing.md.
  */
 export function parseIngressPath(path: string | undefined, pathType: string | undefined): Result<PathMatch> {
   switch (pathType) {
@@ -41,20 +41,20 @@ function parseLiteral(path: string, toMatch: (canonical: string) => PathMatch): 
 
 const unreachableSegment = /\/\/|\/\.\.?(?:\/|$)/;
 
-const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
-const unsafeInPath = /%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
+const plainPath = /^[!$&-.0-9:;=@A-Z_a-z~/]*$/;
+const escapeOrUnsafe = /%[0-9A-Fa-f]{2}|[^!"$&->@-~]/gu;
 const unreserved = /^[A-Za-z0-9\-._~]$/;
 
 /**
- * The path with every character in the one spelling that normalised requests have: unreserved characters plain, all
- * others escaped (RFC 3986 sections 2.1 and 6.2.2) in upper case, backslashes as slashes.
+ * The path as a normalised request has it: escapes of unreserved characters decoded, what cannot stand in a URL
+ * escaped (RFC 3986 sections 2.1 and 6.2.2.2), backslashes as slashes. Other escapes stay as they were written.
  */
 function canonicalPath(path: string): string {
   if (plainPath.test(path)) return path;
-  return path.toWellFormed().replaceAll(unsafeInPath, (part) => {
-    if (part === "\\") return "/";
+  const escaped = path.toWellFormed().replaceAll(escapeOrUnsafe, (part) => {
     if (part.length !== 3 || !part.startsWith("%")) return encodeURIComponent(part);
     const plain = String.fromCharCode(Number.parseInt(part.slice(1), 16));
-    return unreserved.test(plain) ? plain : part.toUpperCase();
+    return unreserved.test(plain) ? plain : part;
   });
+  return escaped.replaceAll("\\", "/");
 }

@@ -1,0 +1,159 @@
+/** The routing table as a document for people and tools. See docs/routing.md, "The routes document". */
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import { formatIpPort } from "@svc-gateway/common/values/ip-address.ts";
+import { compareText } from "./age.ts";
+import type { Conflict, Routing, Translation } from "./translation.ts";
+
+export type RouteEntry = {
+  readonly type: "exact" | "prefix" | "regex";
+  readonly path: string;
+  /** `namespace/service` of the backends, comma-joined. */
+  readonly backend_group: string;
+  /** The object that the route comes from. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly route_id: string;
+  /** `ip:port` of every backend's endpoints; IPv6 addresses in brackets. */
+  readonly endpoints: readonly string[];
+};
+
+export type HostEntry = {
+  readonly port: number;
+  /** A name, `*.name`, or `*` for every host. */
+  readonly host: string;
+  readonly routes: readonly RouteEntry[];
+};
+
+/** A route that an older object keeps from being served. */
+export type ConflictEntry = {
+  readonly port: number;
+  readonly host: string;
+  readonly type: "exact" | "prefix" | "regex";
+  readonly path: string;
+  readonly rejected_group: string;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+export type GroupDocument = {
+  readonly hosts: readonly HostEntry[];
+  readonly conflicts: readonly ConflictEntry[];
+};
+
+export type RoutesDocument = {
+  readonly pod_name: string;
+  readonly routes: { readonly [G in RouteGroup]: GroupDocument };
+  /** With a query: how many routes it selects, how many of them are in this document, how many were skipped. */
+  readonly total?: number;
+  readonly returned?: number;
+  readonly offset?: number;
+};
+
+/** Selects routes by equal host, namespace and path, and a stretch of them. */
+export type RoutesQuery = {
+  readonly host?: string;
+  readonly namespace?: string;
+  readonly path?: string;
+  /** At most this many routes, 1 to 1000; without it, 1000. */
+  readonly limit?: number;
+  /** Skips this many selected routes. */
+  readonly offset?: number;
+};
+
+const maxLimit = 1000;
+
+/**
+ * Builds the document. Without a query it is complete. With one, `limit` and `offset` count routes in the order of
+ * the document: Ingress before Gateway, ports ascending, hosts by name, routes by precedence. Hosts without a
+ * selected route are left out.
+ */
+export function buildRoutesDocument(
+  { routing, conflicts }: Pick<Translation, "routing" | "conflicts">,
+  podName: string,
+  query?: RoutesQuery,
+): RoutesDocument {
+  const selection = createSelection(query);
+  const group = (name: RouteGroup): GroupDocument => ({
+    hosts: listHosts(routing, name, selection),
+    conflicts: conflicts
+      .filter((conflict) => conflict.group === name && selection.hasConflict(conflict))
+      .flatMap(toConflictEntries),
+  });
+  const routes = { ingress: group("ingress"), gateway: group("gateway") };
+  if (query === undefined) return { pod_name: podName, routes };
+  return { pod_name: podName, routes, ...selection.counts() };
+}
+
+type Selection = {
+  readonly hasHost: (host: string) => boolean;
+  readonly hasConflict: (conflict: Conflict) => boolean;
+  /** Whether this route, the next in order, is selected and lies in the stretch. Counts it. */
+  readonly takes: (route: Route) => boolean;
+  readonly counts: () => Required<Pick<RoutesDocument, "total" | "returned" | "offset">>;
+  readonly keepsEmptyHosts: boolean;
+};
+
+function createSelection(query: RoutesQuery | undefined): Selection {
+  const { host, namespace, path, limit = maxLimit, offset = 0 } = query ?? {};
+  const last = query === undefined ? Number.POSITIVE_INFINITY : offset + Math.min(limit, maxLimit);
+  let total = 0;
+  let returned = 0;
+  const isMatch = (what: { readonly namespace: string | undefined; readonly path: string }): boolean =>
+    (namespace === undefined || namespace === what.namespace) && (path === undefined || path === what.path);
+  const hasHost = (name: string): boolean => host === undefined || host === name;
+  return {
+    hasHost,
+    hasConflict: (conflict) =>
+      hasHost(conflict.host.host) &&
+      isMatch({ namespace: conflict.loser.namespace, path: conflict.path.value }),
+    takes: ({ source, match }) => {
+      if (!isMatch({ namespace: source.namespace, path: match.path.value })) return false;
+      const position = total++;
+      if (position < offset || position >= last) return false;
+      returned++;
+      return true;
+    },
+    counts: () => ({ total, returned, offset }),
+    keepsEmptyHosts: query === undefined,
+  };
+}
+
+function listHosts(routing: Routing, group: RouteGroup, selection: Selection): readonly HostEntry[] {
+  return routing.hosts
+    .filter((served) => served.group === group && selection.hasHost(served.host.host))
+    .flatMap((served) => served.ports.map((port) => ({ port, served })))
+    .sort((a, b) => a.port - b.port || compareText(a.served.host.host, b.served.host.host))
+    .map(({ port, served }) => ({
+      port,
+      host: served.host.host,
+      routes: listRoutes(served.value, routing, selection),
+    }))
+    .filter(({ routes }) => selection.keepsEmptyHosts || routes.length > 0);
+}
+
+const listRoutes = ({ routes }: HostRoutes, routing: Routing, selection: Selection): readonly RouteEntry[] =>
+  routes
+    .filter((route) => selection.takes(route))
+    .map(({ id, source, match, backends }) => ({
+      type: match.path.type,
+      path: match.path.value,
+      backend_group: backends.map(({ service }) => service).join(","),
+      namespace: source.namespace,
+      name: source.name,
+      route_id: id,
+      endpoints: backends.flatMap(({ endpoints = "" }) =>
+        (routing.endpoints.get(endpoints)?.addresses ?? []).map(({ host, port }) => formatIpPort(host, port)),
+      ),
+    }));
+
+const toConflictEntries = ({ ports, host, path, rejectedServices, loser }: Conflict): ConflictEntry[] =>
+  ports.map((port) => ({
+    port,
+    host: host.host,
+    type: path.type,
+    path: path.value,
+    rejected_group: rejectedServices,
+    namespace: loser.namespace ?? "",
+    name: loser.name,
+  }));

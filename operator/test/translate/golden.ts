@@ -1,0 +1,125 @@
+/** Golden cases: `<case>.in.yaml` holds manifests, `<case>.out.yaml` everything that their translation gives. */
+import { createPublicKey, X509Certificate } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { parseAllDocuments, stringify } from "yaml";
+import type { KubeObject } from "../../src/api/object.ts";
+import { validateObject } from "../../src/api/validate.ts";
+import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
+import { translate } from "../../src/translate/translate.ts";
+import type { Translation } from "../../src/translate/translation.ts";
+import { createWorld, type World } from "../../src/world.ts";
+
+export const testdata = new URL("./testdata/", import.meta.url);
+
+export const caseNames = (): readonly string[] =>
+  readdirSync(testdata)
+    .filter((file) => file.endsWith(".in.yaml"))
+    .map((file) => file.slice(0, -".in.yaml".length))
+    .sort();
+
+export type GoldenCase = {
+  readonly world: World;
+  readonly settings: TranslateSettings;
+  readonly nowMs: number | undefined;
+};
+
+/**
+ * Reads a case. A document of kind `TranslateSettings` sets options (`now` is the time); every other one is a
+ * manifest. A manifest that validation refuses is taken as it stands: translation must cope with it too.
+ */
+export function readCase(name: string): GoldenCase {
+  const text = readFileSync(new URL(`${name}.in.yaml`, testdata), "utf8");
+  const objects: KubeObject[] = [];
+  let options: Partial<TranslateSettings> & { readonly now?: string } = {};
+  for (const document of parseAllDocuments(text)) {
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    const value = document.toJS() as KubeObject & { readonly spec?: object };
+    if (value.kind === "TranslateSettings") options = { ...value.spec };
+    else objects.push(complete(value));
+  }
+  const { now, ...settings } = options;
+  return {
+    world: createWorld(objects),
+    settings: { ...defaultTranslateSettings, ...settings },
+    nowMs: now === undefined ? undefined : Date.parse(now),
+  };
+}
+
+function complete(value: KubeObject): KubeObject {
+  const validated = validateObject(value);
+  if (validated.ok) return validated.value.object;
+  return { ...value, metadata: { namespace: "default", ...value.metadata } };
+}
+
+/** Translates a case and writes all of the result as text. */
+export function renderCase({ world, settings, nowMs }: GoldenCase): string {
+  const translation = translate(world, settings, nowMs === undefined ? {} : { nowMs });
+  return stringify(
+    {
+      resources: renderResources(translation.scopes.shared),
+      diagnostics: translation.diagnostics.map(renderDiagnostic),
+      events: translation.events.map(({ object, type, reason, message }) => ({
+        object: `${object.kind} ${object.namespace}/${object.name}`,
+        event: `${type} ${reason}`,
+        message,
+      })),
+      conflicts: translation.conflicts,
+    },
+    { lineWidth: 0, aliasDuplicateObjects: false },
+  );
+}
+
+const renderDiagnostic = ({
+  object,
+  severity,
+  reason,
+  field,
+  message,
+}: Translation["diagnostics"][number]) => ({
+  object: `${object.kind} ${object.namespace === undefined ? "" : `${object.namespace}/`}${object.name}`,
+  ...(field !== undefined && { field }),
+  finding: `${severity} ${reason}`,
+  message,
+});
+
+/** Resources in key order; one that equals an earlier one is shown by the key of that. */
+function renderResources(resources: readonly Resource[]): Record<string, unknown> {
+  const rendered: Record<string, unknown> = {};
+  const keyOfBody = new Map<string, string>();
+  for (const resource of resources.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
+    const earlier = keyOfBody.get(resource.body);
+    const decoded = decodeResource(resource);
+    if (!decoded.ok || decoded.value === undefined) throw new Error(`${resource.key} cannot be decoded`);
+    rendered[resource.key] = earlier === undefined ? renderValue(decoded.value) : `like ${earlier}`;
+    keyOfBody.set(resource.body, earlier ?? resource.key);
+  }
+  return rendered;
+}
+
+/** Certificates are shown by what they say instead of their PEM text, and by the first digits of their ids. */
+function renderValue({ type, value }: Decoded): unknown {
+  if (type !== "tls") return value;
+  const short = (id: string): string => id.slice(0, 12);
+  const certificates = Object.entries(value.certificates).map(([id, { chainPem, keyPem }]) => [
+    short(id),
+    { chain: describeChain(chainPem), key: describeKey(keyPem) },
+  ]);
+  return {
+    certificates: Object.fromEntries(certificates) as unknown,
+    hosts: value.hosts.map((host) => ({ ...host, certificates: host.certificates.map(short) })),
+  };
+}
+
+const describeChain = (pem: string): readonly string[] =>
+  (pem.match(/-----BEGIN[^]*?-----END CERTIFICATE-----/g) ?? []).map((block) => {
+    const { subject, issuer, validTo } = new X509Certificate(block);
+    return `${subject} by ${issuer} until ${validTo}`;
+  });
+
+function describeKey(pem: string): string {
+  const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey(pem);
+  const { namedCurve = "", modulusLength = "" } = asymmetricKeyDetails ?? {};
+  return `${asymmetricKeyType} ${namedCurve}${modulusLength}`.trim();
+}
