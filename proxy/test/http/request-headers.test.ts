@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { emptyPortTable } from "../../src/routing/port-table.ts";
 import type { ClientConnection } from "../../src/http/connection.ts";
 import { addForwardingFields, readRequestFields } from "../../src/http/request-headers.ts";
 
@@ -78,7 +79,7 @@ describe("addForwardingFields", () => {
       publicPortLabel: "443",
       secure: true,
       draining: false,
-      table: { match: () => undefined },
+      table: emptyPortTable,
     },
     ...over,
   });
