@@ -77,7 +77,11 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     batch = "";
     sink.write(lines);
   };
-  if (enabled) process.on("exit", flush);
+  const flushAtExit = (): void => {
+    flush();
+    sink.flushSync();
+  };
+  if (enabled) process.on("exit", flushAtExit);
 
   return {
     enabled,
@@ -90,7 +94,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     flush,
     close() {
       flush();
-      process.removeListener("exit", flush);
+      process.removeListener("exit", flushAtExit);
       return Promise.resolve();
     },
   };

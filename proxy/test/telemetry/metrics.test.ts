@@ -1,0 +1,146 @@
+import { expect } from "chai";
+import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
+import { createMergedMetrics } from "../../src/telemetry/merged-metrics.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+
+const linesOf = (body: string, prefix: string): string[] =>
+  body.split("\n").filter((line) => line.startsWith(prefix));
+
+describe("proxy metrics", () => {
+  it("count requests by listener, route, method and status", async () => {
+    const metrics = createProxyMetrics();
+    const requests = metrics.requestMetrics("80", "ingress/a/b:0.0");
+    requests.count("GET", 200);
+    requests.count("GET", 404);
+    requests.count("GET", 200);
+    requests.count("BREW", 200);
+    requests.count("get", 200);
+    metrics.requestMetrics("443", "").count("GET", 404);
+    requests.observe(0.004);
+    requests.observe(20);
+    const { body } = await metrics.expose();
+    expect(linesOf(body, "svc_proxy_requests_total{")).to.have.members([
+      'svc_proxy_requests_total{listener="80",route="ingress/a/b:0.0",method="GET",status_code="200"} 2',
+      'svc_proxy_requests_total{listener="80",route="ingress/a/b:0.0",method="GET",status_code="404"} 1',
+      'svc_proxy_requests_total{listener="80",route="ingress/a/b:0.0",method="OTHER",status_code="200"} 2',
+      'svc_proxy_requests_total{listener="443",route="",method="GET",status_code="404"} 1',
+    ]);
+    expect(linesOf(body, 'svc_proxy_request_duration_seconds_bucket{le="0.0025"')).to.deep.equal([
+      'svc_proxy_request_duration_seconds_bucket{le="0.0025",listener="80",route="ingress/a/b:0.0"} 0',
+    ]);
+    expect(linesOf(body, "svc_proxy_request_duration_seconds_count")).to.deep.equal([
+      'svc_proxy_request_duration_seconds_count{listener="80",route="ingress/a/b:0.0"} 2',
+    ]);
+  });
+
+  it("give the same counters to the same route of the next routing table", () => {
+    const metrics = createProxyMetrics();
+    expect(metrics.requestMetrics("80", "r")).to.equal(metrics.requestMetrics("80", "r"));
+    expect(metrics.requestMetrics("80", "r")).to.not.equal(metrics.requestMetrics("81", "r"));
+  });
+
+  it("bound the series that clients and upstreams can make", async () => {
+    const metrics = createProxyMetrics();
+    const requests = metrics.requestMetrics("80", "r");
+    let total = 0;
+    for (const method of ["GET", "PUT", "POST", "COPY"]) {
+      for (let status = 200; status < 600; status += 1, total += 1) requests.count(method, status);
+    }
+    const lines = linesOf((await metrics.expose()).body, "svc_proxy_requests_total{");
+    const counted = lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+    expect(counted).to.equal(total);
+    expect(lines.filter((line) => !line.includes('method="OTHER"'))).to.have.length(256);
+    expect(lines.length).to.be.at.most(256 + 400);
+  });
+
+  it("drop the series of removed routes for good, requests in flight included", async () => {
+    const metrics = createProxyMetrics();
+    const old = metrics.requestMetrics("80", "old");
+    const silent = metrics.requestMetrics("443", "old");
+    old.count("GET", 200);
+    old.observe(1);
+    metrics.requestMetrics("80", "kept").count("GET", 200);
+    metrics.upstreamErrors.with({ listener: "80", route: "old", upstream: "a/b", error_type: "tls" }).inc();
+    metrics.mirrorRequests.with({ route: "old", upstream: "a/b" }).inc();
+    metrics.activeUpstreams.with({ upstream: "a/b" }).set(1);
+    metrics.forgetRoutes(new Set(["old"]));
+    old.count("GET", 200);
+    old.count("POST", 500);
+    silent.count("GET", 200);
+    silent.observe(1);
+    const { body } = await metrics.expose();
+    expect(body).to.not.include('route="old"');
+    expect(body).to.include('route="kept"');
+    expect(body).to.include('svc_proxy_active_upstreams{upstream="a/b"} 1');
+  });
+
+  it("start a route that comes back at zero", async () => {
+    const metrics = createProxyMetrics();
+    metrics.requestMetrics("80", "r").count("GET", 200);
+    metrics.forgetRoutes(new Set(["r"]));
+    metrics.requestMetrics("80", "r").count("GET", 200);
+    expect(linesOf((await metrics.expose()).body, "svc_proxy_requests_total{")).to.deep.equal([
+      'svc_proxy_requests_total{listener="80",route="r",method="GET",status_code="200"} 1',
+    ]);
+  });
+
+  it("show the lines that the log dropped, and the metrics of other parts", async () => {
+    const metrics = createProxyMetrics({ logSink: { droppedLines: () => 12 } });
+    const { body } = await metrics.expose(createMetricSet(controllerMetrics));
+    expect(linesOf(body, "svc_proxy_log_lines_dropped_total")).to.deep.equal([
+      "svc_proxy_log_lines_dropped_total 12",
+    ]);
+    expect(linesOf(body, "svc_controller_leader ")).to.deep.equal(["svc_controller_leader 0"]);
+  });
+});
+
+describe("merged metrics", () => {
+  const requestLines = async (merged: ReturnType<typeof createMergedMetrics>): Promise<string[]> =>
+    linesOf((await merged.expose()).body, "svc_proxy_requests_total{");
+  const line = (route: string, count: number): string =>
+    `svc_proxy_requests_total{listener="80",route="${route}",method="GET",status_code="200"} ${count}`;
+
+  it("add up the workers, each with its latest values", async () => {
+    const merged = createMergedMetrics();
+    for (const worker of [1, 2]) {
+      const metrics = createProxyMetrics();
+      metrics.requestMetrics("80", "r").count("GET", 200);
+      merged.report(worker, metrics.export());
+      metrics.requestMetrics("80", "r").count("GET", 200);
+      metrics.connectionsActive.with({ listener: "80" }).set(3);
+      metrics.routingTableHosts.with({}).set(7);
+      merged.report(worker, metrics.export());
+    }
+    const { body } = await merged.expose();
+    expect(body).to.include(line("r", 4));
+    expect(body).to.include('svc_proxy_connections_active{listener="80"} 6\n');
+    expect(body).to.include("svc_proxy_routing_table_hosts 7\n");
+  });
+
+  it("keep what ended workers counted, not what they held", async () => {
+    const merged = createMergedMetrics();
+    for (let worker = 0; worker < 3; worker += 1) {
+      const metrics = createProxyMetrics();
+      metrics.requestMetrics("80", "r").count("GET", 200);
+      metrics.connectionsActive.with({ listener: "80" }).set(3);
+      merged.report(worker, metrics.export());
+      merged.retire(worker);
+    }
+    merged.report(9, createProxyMetrics().export());
+    const { body } = await merged.expose();
+    expect(body).to.include(line("r", 3));
+    expect(body).to.not.include('svc_proxy_connections_active{listener="80"}');
+  });
+
+  it("forget the routes of ended workers", async () => {
+    const merged = createMergedMetrics();
+    const metrics = createProxyMetrics();
+    metrics.requestMetrics("80", "old").count("GET", 200);
+    metrics.requestMetrics("80", "kept").count("GET", 200);
+    merged.report(1, metrics.export());
+    merged.retire(1);
+    merged.forgetRoutes(new Set(["old"]));
+    expect(await requestLines(merged)).to.deep.equal([line("kept", 1)]);
+  });
+});
