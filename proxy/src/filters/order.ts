@@ -1,7 +1,7 @@
 import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
 
 /** Where a feature stands. `at` grows along the request; `why` is the reason for standing there. */
-export type FilterPlace = { readonly at: number; readonly why: string };
+type FilterPlace = { readonly at: number; readonly why: string };
 
 /**
  * THE order of filters, complete by type: a feature without a place does not compile. Response hooks run in the same
@@ -12,7 +12,7 @@ export type FilterPlace = { readonly at: number; readonly why: string };
  * 120 header and path changes, 130 mirror, 140 compression (response).
  *
  * A refusal that costs little comes before one that costs much, and everything that refuses comes before everything
- * that copies or changes the request. See docs/features/filter-order.md.
+ * that copies or changes the request. See docs/filter-order.md.
  */
 export const filterOrder = {
   "max-body-size": {

@@ -5,7 +5,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 export type Regex = { test(input: string): boolean };
 
 /** Longest accepted expression in characters (docs/routing.md, "Regular expressions"). */
-export const maxRegexLength = 1024;
+const maxRegexLength = 1024;
 
 /** Expressions compiled so far; the least recently asked for leaves first. */
 const compiled = new Map<string, RE2JS>();

@@ -40,7 +40,7 @@ export type ProxyState = {
   readonly counts: TableCounts;
   /**
    * Applies an update whole or not at all. A refused update changes nothing; its problem says why and goes to the
-   * controller as it is (docs/discovery.md, "Ack and Nack").
+   * controller as it is (docs/adr/0003-snapshots-are-keyed-resources.md).
    */
   apply(update: SnapshotUpdate): Result<ApplySummary>;
 };

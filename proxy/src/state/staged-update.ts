@@ -22,7 +22,7 @@ export type PresentSnapshot = {
 /**
  * Works out what an update changes and checks it: the version that results must be the one announced, and each new or
  * changed resource must have the announced hash and fit its schema. Resources whose hash is known are not looked at
- * again. Resources of unknown kinds count for the version and are otherwise ignored (docs/discovery.md).
+ * again. Resources of unknown kinds count for the version and are otherwise ignored (docs/adr/0003-snapshots-are-keyed-resources.md).
  */
 export function stageUpdate(present: PresentSnapshot, update: SnapshotUpdate): Result<StagedUpdate> {
   const offered = new Map<ResourceKey, Resource>();

@@ -98,6 +98,8 @@ describe("the proxy state", () => {
     under.replace(web, webHost);
     expect(under.route("api.example.com", "/")).to.equal(undefined);
     expect(under.upstreams.sets.has("ns/api/http")).to.equal(false);
+    const again = under.replace(web, webHost);
+    expect(again.ok && again.value.changes).to.equal(0);
   });
 
   it("brings new endpoints to routes that are not compiled again", () => {

@@ -42,5 +42,6 @@ describe("upstream links", () => {
     expect(before()).to.equal(upstream);
     links.update(new Map([["ns/web/http", set("10.0.0.2")]]));
     expect(links.to("ns/web/http", "http1")().pick()?.host).to.equal("10.0.0.2");
+    expect(before()).to.equal(upstream);
   });
 });
