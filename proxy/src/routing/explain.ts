@@ -3,7 +3,7 @@ import type { CompiledRoute } from "./compiled-route.ts";
 import { tablesOf } from "./host-index.ts";
 import type { Candidate, HostTable } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";
-import type { PortTable, RouteQuery } from "./port-table.ts";
+import type { OpenPortTable, RouteQuery } from "./port-table.ts";
 
 /** Why a request takes its route, for people: `svc-gateway explain`. */
 export type Explanation = {
@@ -45,7 +45,7 @@ export type Verdict =
  * Explains a lookup. The route comes from `table.match` itself, so an explanation cannot disagree with what a request
  * gets; the verdicts say why the others were passed over.
  */
-export function explainMatch(table: PortTable, query: RouteQuery): Explanation {
+export function explainMatch(table: OpenPortTable, query: RouteQuery): Explanation {
   const route = table.match(query);
   const hosts: ExplainedHost[] = [];
   let listener: string | undefined;

@@ -13,16 +13,18 @@ export type RouteQuery = {
 
 /** The compiled routes of one port. Immutable: an update builds a new one, sharing what did not change. */
 export type PortTable = {
-  readonly hosts: PortHosts;
   /** The route that serves the request, or undefined (404). */
   match(query: RouteQuery): CompiledRoute | undefined;
 };
+
+/** A port table that can be explained and changed, because it shows its hosts. */
+export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
 
 /**
  * A port's routes. The most specific host decides: without a matching route there the answer is "none", unless its
  * listener passes requests on to its own less specific hosts (docs/routing.md, "Hosts").
  */
-export const createPortTable = (hosts: PortHosts): PortTable => ({
+export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
   hosts,
   match(query) {
     let listener: string | undefined;
@@ -37,7 +39,7 @@ export const createPortTable = (hosts: PortHosts): PortTable => ({
 });
 
 /** A port without routes: every request is answered 404. */
-export const emptyPortTable: PortTable = createPortTable({
+export const emptyPortTable: OpenPortTable = createPortTable({
   gateway: emptyHostIndex,
   ingress: emptyHostIndex,
 });

@@ -5,7 +5,7 @@ import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { RouteProblem } from "../routing/host-table.ts";
-import type { PortTable } from "../routing/port-table.ts";
+import type { OpenPortTable } from "../routing/port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { checkCertificates, sortChanges } from "./changes.ts";
 import { listListeners } from "./listener-list.ts";
@@ -20,7 +20,7 @@ export type ServingState = {
   /** Each (port, protocol) once, sorted. */
   readonly listeners: readonly Listener[];
   /** Tables by listener port. The table of a port keeps its identity while none of its routes change. */
-  readonly tables: ReadonlyMap<number, PortTable>;
+  readonly tables: ReadonlyMap<number, OpenPortTable>;
   /** Certificates by listener port; values keep their identity while they do not change. */
   readonly tls: ReadonlyMap<number, TlsPort>;
 };

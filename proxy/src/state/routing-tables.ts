@@ -9,7 +9,7 @@ import {
   type PortHosts,
 } from "../routing/host-index.ts";
 import type { RouteProblem } from "../routing/host-table.ts";
-import { createPortTable, type PortTable } from "../routing/port-table.ts";
+import { createPortTable, type OpenPortTable } from "../routing/port-table.ts";
 import { compileHost, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "./use-counts.ts";
 
@@ -34,7 +34,7 @@ export type StagedTables = {
 /** The port tables of a worker and what must be known to change them piece by piece. */
 export type RoutingTables = {
   /** A new map after every change; ports without routes are not in it. */
-  readonly tables: ReadonlyMap<number, PortTable>;
+  readonly tables: ReadonlyMap<number, OpenPortTable>;
   readonly counts: TableCounts;
   /**
    * Checks and compiles changed hosts without touching what serves. `endpoints` are the endpoint sets that come
@@ -56,7 +56,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
   const routeIds = { ingress: createUseCounts(), gateway: createUseCounts() };
   const endpointUses = createUseCounts();
   const endpointSets = new Set<string>();
-  let tables: ReadonlyMap<number, PortTable> = new Map();
+  let tables: ReadonlyMap<number, OpenPortTable> = new Map();
 
   const missingEndpoints = (
     updates: readonly { readonly key: ResourceKey; readonly entry: HostEntry | undefined }[],
@@ -151,9 +151,9 @@ const noHosts: PortHosts = { gateway: emptyHostIndex, ingress: emptyHostIndex };
 
 /** The tables with changed hosts; the tables of ports that do not change stay the same objects. */
 function changeTables(
-  tables: ReadonlyMap<number, PortTable>,
+  tables: ReadonlyMap<number, OpenPortTable>,
   changes: readonly (HostChange & { readonly owner: HostOwner })[],
-): ReadonlyMap<number, PortTable> {
+): ReadonlyMap<number, OpenPortTable> {
   if (changes.length === 0) return tables;
   const next = new Map(tables);
   for (const [port, ofPort] of Map.groupBy(changes, ({ owner }) => owner.port)) {

@@ -4,7 +4,7 @@ import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "../../src/routing/compiled-route.ts";
 import { changeHosts, emptyHostIndex, type HostIndex } from "../../src/routing/host-index.ts";
 import { compileHostTable, type HostTable } from "../../src/routing/host-table.ts";
-import { createPortTable, type PortTable, type RouteQuery } from "../../src/routing/port-table.ts";
+import { createPortTable, type OpenPortTable, type RouteQuery } from "../../src/routing/port-table.ts";
 
 export const route = (id: string, match: RouteMatch): Route => ({
   id,
@@ -55,7 +55,7 @@ export const hostCase = (host: string, routes: readonly Route[], rest: Partial<H
 export const hostTable = (source: HostCase): HostTable =>
   compileHostTable({ group: source.group, host: pattern(source.host) }, source, prepared).table;
 
-export function portTable(hosts: readonly HostCase[]): PortTable {
+export function portTable(hosts: readonly HostCase[]): OpenPortTable {
   const index = (group: RouteGroup): HostIndex =>
     changeHosts(
       emptyHostIndex,
