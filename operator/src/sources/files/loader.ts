@@ -31,7 +31,7 @@ const unread = "";
 
 export function createFolderLoader(folder: string, limits: FolderLimits, pause?: Pause): FolderLoader {
   let files: ReadonlyMap<string, KnownFile> = new Map();
-  let state = emptyFolder;
+  let current = emptyFolder;
 
   return {
     async load(listing, { isLastTry }) {
@@ -50,8 +50,8 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
       }
       files = next;
       const inPathOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, known]) => known.state);
-      state = joinFiles(inPathOrder, listing.problems, state);
-      return ok(state);
+      current = joinFiles(inPathOrder, listing.problems, current);
+      return ok(current);
     },
   };
 

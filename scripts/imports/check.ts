@@ -1,0 +1,45 @@
+/**
+ * Checks the direction of imports against .dependency-cruiser.cjs. dependency-cruiser reads TypeScript with
+ * TypeScript's own API, which version 7, the compiler of this project, no longer has; it is handed the version that
+ * is installed beside this file. Ends with 1 when an import is forbidden, or when nothing was read.
+ */
+import { createRequire, registerHooks } from "node:module";
+import { relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { ICruiseResult } from "dependency-cruiser";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+process.chdir(root);
+
+const require = createRequire(import.meta.url);
+const readable = new Map(
+  ["typescript", "typescript/package.json"].map((name) => [name, pathToFileURL(require.resolve(name)).href]),
+);
+registerHooks({
+  resolve(specifier, context, next) {
+    const url = readable.get(specifier);
+    return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+  },
+});
+
+const { cruise } = await import("dependency-cruiser");
+const { default: extractOptions } = await import("dependency-cruiser/config-utl/extract-depcruise-options");
+const { default: extractTsConfig } = await import("dependency-cruiser/config-utl/extract-ts-config");
+
+const folders = ["proto", "common", "operator", "proxy", "cli"].flatMap((name) => [
+  `${name}/src`,
+  `${name}/test`,
+]);
+const options = await extractOptions("./.dependency-cruiser.cjs");
+const tsConfig = extractTsConfig("./tsconfig.json");
+const { output } = await cruise([...folders, "scripts"], options, undefined, { tsConfig });
+const { summary, modules } = output as ICruiseResult;
+
+for (const { rule, from, to } of summary.violations) {
+  console.error(`${relative(root, from)} must not import ${relative(root, to)} (${rule.name})`);
+}
+const { error: errors, totalDependenciesCruised: imports = 0 } = summary;
+const isBlind = imports < modules.length;
+if (isBlind) console.error("the imports could not be read");
+console.log(`${modules.length} modules, ${imports} imports, ${errors} forbidden`);
+process.exitCode = errors > 0 || isBlind ? 1 : 0;
