@@ -13,7 +13,6 @@ import type {
   ResponseHead,
 } from "../../src/http/message.ts";
 import { createPipeline } from "../../src/http/pipeline.ts";
-import { emptyPortTable } from "../../src/routing/port-table.ts";
 import type { Filter } from "../../src/filters/filter.ts";
 import type { CompiledBackend, CompiledRoute } from "../../src/routing/compiled-route.ts";
 import type {
@@ -190,10 +189,7 @@ export function createBench(
       publicPortLabel: "80",
       secure: false,
       draining: false,
-      table: {
-        hosts: emptyPortTable.hosts,
-        match: ({ path }) => (path.startsWith("/a") ? route : undefined),
-      },
+      table: { match: ({ path }) => (path.startsWith("/a") ? route : undefined) },
     },
   };
   const request = (given: Partial<RequestHead> = {}, body: FakeBody | null = null): FakeClient => {
