@@ -1,0 +1,255 @@
+import { constants, type ServerHttp2Stream } from "node:http2";
+import type {
+  Chunk,
+  ClientCloseReason,
+  ClientStream,
+  HeaderList,
+  ReadonlyHeaderList,
+  ResponseHead,
+} from "../message.ts";
+import { appendFields, fieldObject } from "./fields.ts";
+import type { FloodGuard } from "./flood-guard.ts";
+import type { Http2RequestBody } from "./request-body.ts";
+
+const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_PROTOCOL_ERROR } = constants;
+
+/** What a stream needs from its connection. */
+export type StreamHost = {
+  readonly guard: FloodGuard;
+  /** Sees to it that `flushHead` is called at the end of this turn. */
+  deferHead(stream: Http2ClientStream): void;
+  /** The stream is closed; `early`: by the client, or for its fault, before the response was complete. */
+  onStreamClosed(stream: Http2ClientStream, early: boolean): void;
+  /** Begin to close the connection: GOAWAY, then the end once its streams have ended. */
+  drain(): void;
+};
+
+/**
+ * The client's side of one HTTP/2 request. The head waits for the first data or the end of the same turn, so that a
+ * message at hand leaves as HEADERS and one last DATA, or as HEADERS alone (gRPC's trailers-only form).
+ */
+export class Http2ClientStream implements ClientStream {
+  readonly body: Http2RequestBody | null;
+  headSent = false;
+  bytesSent = 0;
+  onDrain: (() => void) | null = null;
+  onClose: ((reason: ClientCloseReason) => void) | null = null;
+  readonly grpc: boolean;
+  private readonly stream: ServerHttp2Stream;
+  private readonly host: StreamHost;
+  private head: ResponseHead | undefined = undefined;
+  private firstChunk: Chunk | undefined = undefined;
+  private trailers: ReadonlyHeaderList | undefined = undefined;
+  private bodyless = false;
+  private takesTrailers = false;
+  private awaitsDrain = false;
+  private ended = false;
+  private gone = false;
+  private closing = false;
+  private closeReason: ClientCloseReason = "client-closed";
+  /** How much output was waiting at the last sweep, and since when nothing of it has left. */
+  private stalledBytes = 0;
+  private stalledSinceMs = 0;
+
+  constructor(
+    stream: ServerHttp2Stream,
+    host: StreamHost,
+    request: { readonly body: Http2RequestBody | null; readonly grpc: boolean },
+  ) {
+    this.stream = stream;
+    this.host = host;
+    this.body = request.body;
+    this.grpc = request.grpc;
+    // Every failure also closes the stream, which is where it is dealt with.
+    stream.on("error", ignore);
+    stream.on("close", () => this.onStreamClose());
+  }
+
+  sendInformational(status: number, headers: HeaderList): void {
+    if (this.gone || this.headSent || this.stream.closed) return;
+    this.stream.additionalHeaders({ ":status": status, ...fieldObject(headers) });
+  }
+
+  sendHead(head: ResponseHead): void {
+    if (this.gone || this.headSent) return;
+    this.headSent = true;
+    this.bodyless = head.bodyless;
+    this.head = head;
+    this.host.deferHead(this);
+  }
+
+  write(chunk: Chunk): boolean {
+    if (this.gone || this.ended || this.bodyless || chunk.length === 0) return true;
+    this.bytesSent += chunk.length;
+    this.host.guard.countSent(chunk.length);
+    if (this.head !== undefined) {
+      if (this.firstChunk === undefined) {
+        this.firstChunk = chunk;
+        return true;
+      }
+      this.flushHead();
+      if (this.gone) return true;
+    }
+    return this.push(chunk);
+  }
+
+  end(trailers: HeaderList | undefined): void {
+    if (this.gone || this.ended) return;
+    this.ended = true;
+    const { head, firstChunk } = this;
+    this.trailers = trailers;
+    if (head === undefined) {
+      this.stream.end();
+      if (!this.takesTrailers) this.releaseWhenFinished();
+    } else {
+      this.head = undefined;
+      this.firstChunk = undefined;
+      const whole = trailers === undefined || this.bodyless;
+      if (!this.respond(head, whole, whole && firstChunk === undefined)) return;
+      if (firstChunk !== undefined) this.stream.end(firstChunk, "latin1");
+      else if (!whole) this.stream.end();
+      if (whole) this.releaseWhenFinished();
+    }
+    if (this.closing) this.host.drain();
+  }
+
+  abort(): void {
+    this.reset(NGHTTP2_INTERNAL_ERROR);
+  }
+
+  closeAfterResponse(): void {
+    this.closing = true;
+  }
+
+  upgrade(): undefined {
+    return undefined;
+  }
+
+  /** Hands the head to Node if it still waits; called at the end of the turn. */
+  flushHead(): void {
+    const { head, firstChunk } = this;
+    if (head === undefined || this.gone) return;
+    this.head = undefined;
+    this.firstChunk = undefined;
+    // A message of known length has no trailers worth an extra frame, except in gRPC, which puts its status there.
+    const whole = this.bodyless || (head.length !== undefined && !this.grpc);
+    if (this.respond(head, whole, this.bodyless) && firstChunk !== undefined) this.push(firstChunk);
+  }
+
+  /** Tells the exchange, once, that the client is out of reach for a reason of ours. */
+  cut(reason: ClientCloseReason): void {
+    this.closeReason = reason;
+    this.reset(NGHTTP2_CANCEL);
+  }
+
+  /** True until the response was handed over completely. */
+  get open(): boolean {
+    return !this.ended && !this.gone;
+  }
+
+  /**
+   * Ends what exceeded a limit and answers which one. `progressed`: the connection has written bytes since the last
+   * sweep, and they can only be this stream's.
+   */
+  sweep(
+    nowMs: number,
+    limits: { readonly bodyTimeoutMs: number; readonly writeTimeoutMs: number },
+    progressed: boolean,
+  ): "body" | "write" | undefined {
+    if (this.gone) return undefined;
+    const waitingSinceMs = this.body?.waitingSinceMs ?? 0;
+    if (waitingSinceMs > 0 && !this.headSent && !this.grpc && limits.bodyTimeoutMs > 0) {
+      if (nowMs - waitingSinceMs >= limits.bodyTimeoutMs) {
+        this.body?.abort("timeout");
+        return "body";
+      }
+    }
+    const waitingBytes = this.stream.bufferSize;
+    if (progressed || waitingBytes === 0 || waitingBytes !== this.stalledBytes) {
+      this.stalledBytes = waitingBytes;
+      this.stalledSinceMs = nowMs;
+    } else if (limits.writeTimeoutMs > 0 && nowMs - this.stalledSinceMs >= limits.writeTimeoutMs) {
+      this.cut("timeout");
+      return "write";
+    }
+    return undefined;
+  }
+
+  private push(chunk: Chunk): boolean {
+    const more = this.stream.write(chunk, "latin1");
+    if (!more && !this.awaitsDrain) {
+      this.awaitsDrain = true;
+      this.stream.on("drain", () => this.onDrain?.());
+    }
+    return more;
+  }
+
+  /**
+   * Gives the head to Node. `whole`: no trailers follow, so that the last DATA ends the stream; else Node asks for
+   * trailers after the data. False when the client has gone meanwhile.
+   */
+  private respond(head: ResponseHead, whole: boolean, endStream: boolean): boolean {
+    const { stream } = this;
+    if (stream.destroyed || stream.closed) return false;
+    const fields: string[] = [":status", String(head.status)];
+    appendFields(fields, head.headers);
+    this.takesTrailers = !whole;
+    if (whole) {
+      stream.respond(fields, endStream ? endOfStream : undefined);
+    } else {
+      stream.on("wantTrailers", () => this.sendTrailers());
+      stream.respond(fields, trailersFollow);
+    }
+    return true;
+  }
+
+  private sendTrailers(): void {
+    const { stream } = this;
+    if (stream.destroyed || stream.closed) return;
+    stream.sendTrailers(this.trailers === undefined ? {} : fieldObject(this.trailers));
+    if (this.body?.complete === false) setImmediate(() => this.releaseRequest());
+  }
+
+  private releaseWhenFinished(): void {
+    if (this.body === null || this.body.complete) return;
+    if (this.stream.writableFinished) this.releaseRequest();
+    else this.stream.once("finish", () => this.releaseRequest());
+  }
+
+  /** The response is complete while the request is not: nobody will read the rest of it (RFC 9113 8.1). */
+  private releaseRequest(): void {
+    if (this.gone || this.body?.complete === true) return;
+    this.body?.abort("client-closed");
+    setImmediate(() => this.stream.close(NGHTTP2_NO_ERROR));
+  }
+
+  private reset(code: number): void {
+    if (this.gone) return;
+    this.head = undefined;
+    this.firstChunk = undefined;
+    this.stream.close(code);
+    this.leave();
+  }
+
+  private onStreamClose(): void {
+    const early = !this.ended;
+    this.leave(this.stream.rstCode === NGHTTP2_PROTOCOL_ERROR ? "malformed" : "client-closed");
+    this.host.onStreamClosed(this, early);
+  }
+
+  /** Nothing can be done with the stream any more: lets go of both sides of the exchange. */
+  private leave(reason: "malformed" | "client-closed" = "client-closed"): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.body?.abort(reason);
+    if (this.ended) return;
+    this.ended = true;
+    const { onClose } = this;
+    this.onClose = null;
+    onClose?.(this.closeReason);
+  }
+}
+
+const endOfStream = { endStream: true } as const;
+const trailersFollow = { waitForTrailers: true } as const;
+const ignore = (): void => undefined;

@@ -1,0 +1,95 @@
+import type { Duplex } from "node:stream";
+import type { ClientConnection } from "../connection.ts";
+import type { Front, FrontLimits, RequestHandler } from "../front.ts";
+import type { Http2ClientStream } from "./client-stream.ts";
+import type { Http2FrontEventHandler } from "./events.ts";
+import { Http2ServerConnection, type SessionContext } from "./session.ts";
+
+export type Http2FrontOptions = {
+  readonly limits: FrontLimits;
+  readonly handler: RequestHandler;
+  readonly onEvent?: Http2FrontEventHandler;
+};
+
+/** Longest time between two looks at the time limits; shorter when a limit is shorter. */
+const maxSweepIntervalMs = 1000;
+
+/**
+ * The HTTP/2 side towards clients (RFC 9113), over Node's `http2` sessions. Takes plain sockets whose first bytes are
+ * the connection preface (prior knowledge), read bytes put back, and TLS sockets that negotiated `h2`. See
+ * docs/features/http2.md.
+ */
+export function createHttp2Front(options: Http2FrontOptions): Front {
+  const { limits, handler, onEvent } = options;
+  const sessions = new Set<Http2ServerConnection>();
+  const sweepIntervalMs = sweepInterval(limits);
+  let sweeper: NodeJS.Timeout | undefined;
+  let draining = false;
+  let lateHeads: Http2ClientStream[] = [];
+
+  const flushHeads = (): void => {
+    const streams = lateHeads;
+    lateHeads = [];
+    for (const stream of streams) stream.flushHead();
+  };
+
+  const context: SessionContext = {
+    limits,
+    handler,
+    get draining() {
+      return draining;
+    },
+    deferHead(stream) {
+      if (lateHeads.push(stream) === 1) queueMicrotask(flushHeads);
+    },
+    onEvent(event) {
+      onEvent?.(event);
+    },
+    onClosed(session) {
+      sessions.delete(session);
+      if (sessions.size > 0) return;
+      clearInterval(sweeper);
+      sweeper = undefined;
+    },
+  };
+
+  const sweep = (): void => {
+    const nowMs = performance.now();
+    for (const session of sessions) session.sweep(nowMs);
+  };
+
+  return {
+    accept(socket: Duplex, connection: ClientConnection) {
+      if (socket.destroyed) return;
+      socket.on("error", ignore);
+      sessions.add(new Http2ServerConnection(socket, connection, context));
+      sweeper ??= setInterval(sweep, sweepIntervalMs).unref();
+    },
+    drain() {
+      draining = true;
+      for (const session of sessions) session.drain();
+    },
+    get connections() {
+      return sessions.size;
+    },
+    destroy() {
+      let cut = 0;
+      for (const session of sessions) cut += session.destroy();
+      return cut;
+    },
+  };
+}
+
+/** A quarter of the shortest limit, so that none is exceeded by more than that. */
+function sweepInterval(limits: FrontLimits): number {
+  const timeouts = [
+    limits.headerTimeoutMs,
+    limits.bodyTimeoutMs,
+    limits.idleTimeoutMs,
+    limits.writeTimeoutMs,
+  ];
+  const shortest = Math.min(...timeouts.filter((limitMs) => limitMs > 0));
+  return Math.max(10, Math.min(maxSweepIntervalMs, shortest / 4));
+}
+
+const ignore = (): void => undefined;

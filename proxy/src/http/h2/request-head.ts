@@ -1,0 +1,79 @@
+import { isGrpc } from "../request-headers.ts";
+import type { FrontLimits } from "../front.ts";
+import type { HeaderList, RequestHead } from "../message.ts";
+
+/** A request head and what the front must know about it. */
+export type ReceivedHead = {
+  readonly head: RequestHead;
+  /** Value of Content-Length in bytes; nghttp2 has refused what is not a single number. */
+  readonly contentLength: number | undefined;
+  readonly grpc: boolean;
+  /** Size of the header list as RFC 9113 6.5.2 counts it: names, values and 32 bytes per field. */
+  readonly listBytes: number;
+  /** Set when the request exceeds a limit: the status that says so. */
+  readonly refusal: 414 | 431 | undefined;
+};
+
+/** What RFC 9113 6.5.2 adds per field. */
+export const fieldOverheadBytes = 32;
+
+/**
+ * Takes the flat field list of a request apart. Pseudo-fields become members of the head, and the pieces of a split
+ * Cookie become one field again (RFC 9113 8.2.3). nghttp2 has checked order, names and presence of pseudo-fields.
+ */
+export function readRequestHead(
+  raw: readonly string[],
+  limits: Pick<FrontLimits, "maxUriBytes" | "maxHeaderBytes" | "maxHeaders">,
+): ReceivedHead {
+  const headers: HeaderList = [];
+  let method = "";
+  let path: string | undefined;
+  let authority: string | undefined;
+  let scheme: string | undefined;
+  let contentLength: number | undefined;
+  let grpc = false;
+  let cookieAt = -1;
+  let listBytes = 0;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string;
+    const value = raw[i + 1] as string;
+    listBytes += name.length + value.length + fieldOverheadBytes;
+    switch (name) {
+      case ":method":
+        method = value;
+        continue;
+      case ":path":
+        path = value;
+        continue;
+      case ":authority":
+        authority = value;
+        continue;
+      case ":scheme":
+        scheme = value;
+        continue;
+      case "cookie":
+        if (cookieAt >= 0) {
+          headers[cookieAt] = `${headers[cookieAt] as string}; ${value}`;
+          continue;
+        }
+        cookieAt = headers.length + 1;
+        break;
+      case "content-length":
+        contentLength = Number(value);
+        break;
+      case "content-type":
+        grpc = isGrpc(value);
+        break;
+    }
+    headers.push(name, value);
+  }
+  const target = path ?? authority ?? "";
+  const tooLarge = listBytes > limits.maxHeaderBytes || headers.length > 2 * limits.maxHeaders;
+  return {
+    head: { version: "2.0", method, target, authority, scheme, headers },
+    contentLength,
+    grpc,
+    listBytes,
+    refusal: target.length > limits.maxUriBytes ? 414 : tooLarge ? 431 : undefined,
+  };
+}

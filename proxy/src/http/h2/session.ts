@@ -1,0 +1,206 @@
+import {
+  constants,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Duplex } from "node:stream";
+import type { ClientConnection } from "../connection.ts";
+import type { FrontLimits, RequestHandler } from "../front.ts";
+import { renderReply } from "../local-reply.ts";
+import { Http2ClientStream, type StreamHost } from "./client-stream.ts";
+import { containErrors } from "./contain-errors.ts";
+import type { Http2FrontEvent } from "./events.ts";
+import { type Flood, FloodGuard } from "./flood-guard.ts";
+import { type ReceivedHead, readRequestHead } from "./request-head.ts";
+import { Http2RequestBody } from "./request-body.ts";
+import { connectionWindowBytes, serverOptions } from "./settings.ts";
+
+/** What all sessions of a front share. */
+export type SessionContext = {
+  readonly limits: FrontLimits;
+  readonly handler: RequestHandler;
+  /** Set once the front drains. */
+  readonly draining: boolean;
+  deferHead(stream: Http2ClientStream): void;
+  onEvent(event: Http2FrontEvent): void;
+  onClosed(session: Http2ServerConnection): void;
+};
+
+/** How long a client may keep its end open after ours has closed. */
+const lingerMs = 5000;
+/** Frames and padding of one request besides its fields and data. */
+const requestOverheadBytes = 256;
+/** One client connection that speaks HTTP/2: accepts streams, counts abuse, watches time limits, and drains. */
+export class Http2ServerConnection implements StreamHost {
+  readonly guard: FloodGuard;
+  private readonly socket: Duplex;
+  private readonly connection: ClientConnection;
+  private readonly context: SessionContext;
+  private readonly session: ServerHttp2Session;
+  private readonly streams = new Set<Http2ClientStream>();
+  private requests = 0;
+  private resetStreams = 0;
+  private idleSinceMs: number;
+  private closedSinceMs = 0;
+  private writtenBytes = 0;
+  private flooded = false;
+
+  constructor(socket: Duplex, connection: ClientConnection, context: SessionContext) {
+    const nowMs = performance.now();
+    this.socket = socket;
+    this.connection = connection;
+    this.context = context;
+    this.idleSinceMs = nowMs;
+    this.guard = new FloodGuard(nowMs);
+    // The preface, the first SETTINGS and WINDOW_UPDATE of any client.
+    this.guard.explain(128);
+    const session = performServerHandshake(socket, serverOptions(context.limits));
+    this.session = session;
+    containErrors(session, {
+      faultyStreams: () => this.resetStreams,
+      onFatal: (error, flood) => this.onFatal(error, flood),
+    });
+    session.on("connect", () => {
+      if (!session.destroyed) session.setLocalWindowSize(connectionWindowBytes);
+    });
+    session.on("stream", (stream, _headers, flags, raw) => this.onStream(stream, flags, raw));
+    session.on("ping", () => this.punish(this.guard.countControl(performance.now(), 17)));
+    session.on("remoteSettings", () => this.punish(this.guard.countControl(performance.now(), 69)));
+    session.on("error", ignore);
+    session.on("close", () => this.context.onClosed(this));
+  }
+
+  /** Requests whose response is not complete. */
+  get openRequests(): number {
+    let open = 0;
+    for (const stream of this.streams) if (stream.open) open++;
+    return open;
+  }
+
+  deferHead(stream: Http2ClientStream): void {
+    this.context.deferHead(stream);
+  }
+
+  onStreamClosed(stream: Http2ClientStream, early: boolean): void {
+    this.streams.delete(stream);
+    if (this.streams.size === 0) this.idleSinceMs = performance.now();
+    if (!early) return;
+    this.resetStreams++;
+    this.punish(this.guard.countReset(performance.now()));
+  }
+
+  /**
+   * Graceful end (RFC 9113 6.8): GOAWAY with the last stream that was taken; the connection ends with its last stream.
+   * Streams that cross the GOAWAY are not processed, which tells the client that it may send them again.
+   */
+  drain(): void {
+    if (!this.session.destroyed) this.session.close();
+  }
+
+  /** Ends everything now; answers how many requests were cut. */
+  destroy(): number {
+    const cut = this.openRequests;
+    for (const stream of this.streams) stream.cut("shutdown");
+    this.session.destroy();
+    this.socket.destroy();
+    return cut;
+  }
+
+  sweep(nowMs: number): void {
+    const { session, context, streams } = this;
+    if (session.destroyed || session.closed) {
+      this.closedSinceMs ||= nowMs;
+      const finished = session.destroyed || streams.size === 0;
+      if (finished && nowMs - this.closedSinceMs >= lingerMs) this.socket.destroy();
+      if (session.destroyed) return;
+    }
+    this.punish(this.guard.checkOverhead(nowMs, this.receivedBytes()));
+    if (session.destroyed) return;
+    if (streams.size === 0) {
+      if (!session.closed) this.endIfIdle(nowMs);
+      return;
+    }
+    const writtenBytes = byteCount(this.socket, "bytesWritten");
+    const progressed = streams.size === 1 && writtenBytes !== this.writtenBytes;
+    this.writtenBytes = writtenBytes;
+    for (const stream of streams) {
+      const exceeded = stream.sweep(nowMs, context.limits, progressed);
+      if (exceeded !== undefined) this.report("timeout", `${exceeded} timeout`);
+    }
+  }
+
+  private onStream(stream: ServerHttp2Stream, flags: number, raw: string[]): void {
+    const { context, connection } = this;
+    const received = readRequestHead(raw, context.limits);
+    this.guard.explain(received.listBytes + requestOverheadBytes);
+    const body =
+      (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
+        ? new Http2RequestBody(stream, received.contentLength, this.guard)
+        : null;
+    const client = new Http2ClientStream(stream, this, { body, grpc: received.grpc });
+    this.streams.add(client);
+    this.requests++;
+    const { maxRequestsPerConnection } = context.limits;
+    const last = maxRequestsPerConnection > 0 && this.requests >= maxRequestsPerConnection;
+    if (last || context.draining || connection.listener.draining) this.drain();
+    if (received.refusal === undefined) context.handler(connection, received.head, client);
+    else this.refuse(client, received, received.refusal);
+  }
+
+  /** Answers a request that is larger than the limits; the pipeline never sees it. */
+  private refuse(client: Http2ClientStream, received: ReceivedHead, status: number): void {
+    const text = status === 414 ? "request target too long" : "header list too large";
+    const reply = renderReply(
+      { status, error: text },
+      { head: received.head.method === "HEAD", grpc: received.grpc },
+    );
+    client.sendHead(reply.head);
+    client.write(reply.body);
+    client.end(undefined);
+    this.report("limit", text);
+  }
+
+  /** Without streams: waits for the first request as long as for a header, for the next ones as an idle connection. */
+  private endIfIdle(nowMs: number): void {
+    const { headerTimeoutMs, idleTimeoutMs } = this.context.limits;
+    const fresh = this.requests === 0;
+    const limitMs = fresh ? headerTimeoutMs : idleTimeoutMs;
+    if (limitMs === 0 || nowMs - this.idleSinceMs < limitMs) return;
+    this.report("timeout", fresh ? "header timeout" : "idle timeout");
+    if (fresh) this.session.destroy();
+    else this.drain();
+  }
+
+  private punish(flood: Flood | undefined): void {
+    if (flood === undefined || this.flooded || this.session.destroyed) return;
+    this.flooded = true;
+    this.report("flood", flood);
+    this.session.destroy(new Error(flood), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  private onFatal(error: Error, flood: boolean): void {
+    if (flood) this.report("flood", "invalid frames");
+    else if ((error as NodeJS.ErrnoException).code === "ERR_HTTP2_ERROR") {
+      this.report("protocol-error", error.message);
+    }
+  }
+
+  private receivedBytes(): number {
+    let pendingBytes = 0;
+    for (const { body } of this.streams) pendingBytes += body?.pendingBytes ?? 0;
+    return byteCount(this.socket, "bytesRead") - pendingBytes;
+  }
+
+  private report(kind: Http2FrontEvent["kind"], text: string): void {
+    this.context.onEvent({ connection: this.connection, kind, text });
+  }
+}
+
+/** A counter of a socket; 0 for streams that are not sockets and have none. */
+function byteCount(socket: Duplex, counter: "bytesRead" | "bytesWritten"): number {
+  const value = (socket as Partial<Record<typeof counter, number>>)[counter];
+  return value ?? 0;
+}
+
+const ignore = (): void => undefined;

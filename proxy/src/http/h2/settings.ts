@@ -1,0 +1,42 @@
+import type { ServerOptions } from "node:http2";
+import type { FrontLimits } from "../front.ts";
+
+/** How much of all bodies of a connection may be on its way unread; a stream's share is `streamWindowBytes`. */
+export const connectionWindowBytes = 1_048_576;
+export const streamWindowBytes = 65_536;
+export const maxFrameBytes = 16_384;
+const maxConcurrentStreams = 100;
+
+/** Empty DATA frames and malformed messages of one connection, all in all. */
+const maxInvalidFrames = 100;
+/** Streams beyond the concurrency limit that one connection may try to open after it knows the limit. */
+const maxRejectedStreams = 100;
+/** Node resets a stream with more fields than this; fewer, but too many for the limit, are answered 431. */
+const maxFieldsSeen = 1000;
+/**
+ * The header list that is announced. nghttp2 never reads more than 64 KiB of names and values; announcing more than
+ * the limit keeps Node from resetting a stream that can be answered 431.
+ */
+const announcedHeaderBytes = 131_072;
+/** Megabytes of state and unread bodies of one connection. */
+const maxSessionMegabytes = 16;
+
+/** Options of Node's HTTP/2 sessions for client connections: docs/features/http2.md, "Settings". */
+export function serverOptions(limits: FrontLimits): ServerOptions {
+  return {
+    maxSessionInvalidFrames: maxInvalidFrames,
+    maxSessionRejectedStreams: maxRejectedStreams,
+    maxHeaderListPairs: Math.max(maxFieldsSeen, limits.maxHeaders + 100),
+    maxSessionMemory: maxSessionMegabytes,
+    // Repeated fields are relayed as they are; which of them may repeat is for the receiver to say.
+    strictSingleValueFields: false,
+    settings: {
+      enablePush: false,
+      enableConnectProtocol: false,
+      maxConcurrentStreams,
+      initialWindowSize: streamWindowBytes,
+      maxFrameSize: maxFrameBytes,
+      maxHeaderListSize: Math.max(announcedHeaderBytes, 2 * limits.maxHeaderBytes),
+    },
+  };
+}

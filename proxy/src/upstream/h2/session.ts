@@ -1,0 +1,195 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type ClientSessionOptions,
+  connect,
+  constants,
+} from "node:http2";
+import type { Socket } from "node:net";
+import { containErrors } from "../../http/h2/contain-errors.ts";
+import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http/h2/settings.ts";
+import { upstreamError } from "../errors.ts";
+import type { IdleConnection } from "../idle-pool.ts";
+import type { UpstreamError } from "../upstream.ts";
+
+/** Streams that one session carries even if the server allows more: a connection is also a single point of failure. */
+const maxStreamsPerSession = 256;
+/** Node resets a response with more fields than this; fewer, but too many for the limit, are refused by name. */
+const maxFieldsSeen = 1000;
+/** Announced to servers; nghttp2 reads at most 64 KiB of names and values anyway. */
+const announcedHeaderBytes = 131_072;
+
+const sessionOptions: ClientSessionOptions & { readonly strictSingleValueFields: boolean } = {
+  maxHeaderListPairs: maxFieldsSeen,
+  maxSessionMemory: 32,
+  maxReservedRemoteStreams: 0,
+  strictSingleValueFields: false,
+  settings: {
+    enablePush: false,
+    initialWindowSize: streamWindowBytes,
+    maxFrameSize: maxFrameBytes,
+    maxHeaderListSize: announcedHeaderBytes,
+  },
+};
+
+export type UpstreamSessionEvents = {
+  /** The server's SETTINGS arrived, or a stream ended: there may be room for a request. */
+  onRoom(session: UpstreamSession): void;
+  /** No stream is left, and none will be opened unless it is taken out of the idle pool. */
+  onIdle(session: UpstreamSession): void;
+  /** The session takes no new streams. */
+  onUnusable(session: UpstreamSession): void;
+};
+
+/** One HTTP/2 connection to an endpoint. Usable once the server's SETTINGS have arrived. */
+export class UpstreamSession implements IdleConnection {
+  /** The connection ended, was refused or broke the protocol: what that means for the streams on it. */
+  fault: UpstreamError | undefined = undefined;
+  private readonly session: ClientHttp2Session;
+  private readonly socket: Socket;
+  private readonly events: UpstreamSessionEvents;
+  private readonly settingsTimer: NodeJS.Timeout | undefined;
+  private ready = false;
+  private usable = true;
+  private active = 0;
+  private served = 0;
+  private faultyStreams = 0;
+  /** Last stream that the server says it may have processed. */
+  private goawayLastStreamId = Number.POSITIVE_INFINITY;
+
+  constructor(socket: Socket, settingsTimeoutMs: number, events: UpstreamSessionEvents) {
+    this.socket = socket;
+    this.events = events;
+    // Nothing of the socket's beyond what the session handles matters.
+    socket.on("error", ignore);
+    const session = connect("http://upstream", { ...sessionOptions, createConnection: () => socket });
+    this.session = session;
+    containErrors(session, {
+      faultyStreams: () => this.faultyStreams,
+      onFatal: (error) => this.onFatal(error),
+    });
+    session.on("connect", () => {
+      if (!session.destroyed) session.setLocalWindowSize(connectionWindowBytes);
+    });
+    session.on("remoteSettings", () => this.onSettings());
+    session.on("goaway", (code, lastStreamId) => this.onGoaway(code, lastStreamId));
+    session.on("error", ignore);
+    session.on("close", () => this.onClose());
+    if (settingsTimeoutMs > 0)
+      this.settingsTimer = setTimeout(() => this.onSettingsTimeout(), settingsTimeoutMs);
+  }
+
+  /** Streams that may still be opened. */
+  get room(): number {
+    if (!this.ready || !this.usable || this.session.closed || this.session.destroyed) return 0;
+    const { maxConcurrentStreams = maxStreamsPerSession } = this.session.remoteSettings;
+    return Math.min(maxConcurrentStreams, maxStreamsPerSession) - this.active;
+  }
+
+  /** True until the server's SETTINGS have arrived. */
+  get opening(): boolean {
+    return !this.ready && this.usable;
+  }
+
+  /** True once the server has proved to speak HTTP/2. */
+  get opened(): boolean {
+    return this.ready;
+  }
+
+  get idle(): boolean {
+    return this.active === 0;
+  }
+
+  /** The connection was cut, as opposed to a stream being reset. */
+  get lost(): boolean {
+    return this.fault !== undefined || this.session.destroyed || this.socket.destroyed;
+  }
+
+  /** True once the session has carried a request. */
+  get reused(): boolean {
+    return this.served > 0;
+  }
+
+  /** Opens a stream; the caller has checked `room` and calls `release` when it is closed. */
+  request(fields: readonly string[], hasBody: boolean): ClientHttp2Stream {
+    this.active++;
+    this.served++;
+    return this.session.request(fields, { endStream: !hasBody, waitForTrailers: hasBody });
+  }
+
+  /** A stream is closed. True when the server has not processed it and never will (RFC 9113 8.7). */
+  release(stream: ClientHttp2Stream): boolean {
+    this.active--;
+    const { rstCode, id } = stream;
+    if (rstCode === constants.NGHTTP2_PROTOCOL_ERROR) this.faultyStreams++;
+    if (this.usable) {
+      this.events.onRoom(this);
+      if (this.active === 0) this.events.onIdle(this);
+    } else if (this.active === 0) {
+      this.session.close();
+    }
+    return rstCode === constants.NGHTTP2_REFUSED_STREAM || id === undefined || id > this.goawayLastStreamId;
+  }
+
+  closeIdle(): void {
+    this.retire();
+  }
+
+  /** Takes no new streams; the connection ends with the last one. */
+  retire(): void {
+    this.becomeUnusable();
+    if (!this.session.destroyed) this.session.close();
+  }
+
+  destroy(error: UpstreamError): void {
+    this.fault ??= error;
+    this.becomeUnusable();
+    this.session.destroy();
+    this.socket.destroy();
+  }
+
+  private onSettings(): void {
+    this.ready = true;
+    clearTimeout(this.settingsTimer);
+    if (this.usable) this.events.onRoom(this);
+  }
+
+  private onSettingsTimeout(): void {
+    this.destroy(upstreamError("connect-timeout", "no HTTP/2 settings in time", { requestSent: false }));
+  }
+
+  private onGoaway(code: number, lastStreamId: number): void {
+    this.goawayLastStreamId = Math.min(this.goawayLastStreamId, lastStreamId);
+    if (code !== constants.NGHTTP2_NO_ERROR) {
+      this.fault ??= upstreamError("reset", "connection closed with GOAWAY", { requestSent: true });
+    }
+    this.becomeUnusable();
+  }
+
+  private onFatal(error: Error): void {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!this.ready && code === "ERR_HTTP2_ERROR") {
+      this.fault ??= upstreamError("invalid", "endpoint does not speak HTTP/2", { requestSent: false });
+    } else if (code === "ERR_HTTP2_ERROR" || code === "ERR_HTTP2_TOO_MANY_INVALID_FRAMES") {
+      this.fault ??= upstreamError("invalid", "invalid HTTP/2 from endpoint", { requestSent: true });
+    } else {
+      this.fault ??= upstreamError("reset", "connection reset", { requestSent: this.ready });
+    }
+    this.becomeUnusable();
+  }
+
+  private onClose(): void {
+    clearTimeout(this.settingsTimer);
+    this.fault ??= upstreamError("reset", "connection closed", { requestSent: this.ready });
+    this.becomeUnusable();
+    this.socket.destroy();
+  }
+
+  private becomeUnusable(): void {
+    if (!this.usable) return;
+    this.usable = false;
+    this.events.onUnusable(this);
+  }
+}
+
+const ignore = (): void => undefined;

@@ -1,0 +1,300 @@
+import { expect } from "chai";
+import {
+  field,
+  flags,
+  frame,
+  frameTypes,
+  type RawPeer,
+  rawClient,
+  requestBlock,
+  requestFrame,
+  uint32,
+} from "./frames.ts";
+import { type FrontServer, reply, startFront } from "./support.ts";
+
+const protocolError = 1;
+const internalError = 2;
+const streamClosed = 5;
+const refusedStream = 7;
+const enhanceYourCalm = 11;
+
+const times = (count: number, build: (index: number) => Buffer): Buffer[] =>
+  Array.from({ length: count }, (_, index) => build(index));
+
+describe("HTTP/2 front: hostile clients", () => {
+  let server: FrontServer;
+  let peer: RawPeer;
+
+  beforeEach(async () => {
+    server = await startFront(undefined, { idleTimeoutMs: 2000 });
+    peer = rawClient(server.port);
+    await peer.ofType(frameTypes.settings);
+  });
+  afterEach(async () => {
+    peer.close();
+    await server.close();
+  });
+
+  const ping = frame(frameTypes.ping, 0, 0, Buffer.alloc(8));
+  const post = (id: number, fields: readonly (readonly [string, string])[] = []): Buffer =>
+    requestFrame(id, { end: false, method: "POST", fields });
+
+  /** The connection still answers. */
+  const isAlive = async (): Promise<void> => {
+    peer.send(frame(frameTypes.ping, 0, 0, Buffer.from("stillup?")));
+    await peer.frame((f) => f.type === frameTypes.ping && f.payload.toString() === "stillup?");
+  };
+
+  describe("floods end with ENHANCE_YOUR_CALM", () => {
+    const floods: Record<string, () => Buffer[]> = {
+      PING: () => times(1100, () => ping),
+      SETTINGS: () => times(1100, () => frame(frameTypes.settings, 0, 0)),
+      WINDOW_UPDATE: () => times(1500, () => frame(frameTypes.windowUpdate, 0, 0, uint32(1))),
+      PRIORITY: () => [
+        post(1),
+        ...times(1500, () => frame(frameTypes.priority, 0, 1, Buffer.from([0, 0, 0, 0, 1]))),
+      ],
+      "unknown frames": () => times(2000, () => frame(0x42, 0, 0)),
+      "empty DATA": () => [post(1), ...times(110, () => frame(frameTypes.data, 0, 1))],
+      "reset streams": () =>
+        times(210, (i) =>
+          Buffer.concat([
+            requestFrame(2 * i + 1, { end: true }),
+            frame(frameTypes.rstStream, 0, 2 * i + 1, uint32(8)),
+          ]),
+        ),
+      "9 CONTINUATION frames in one block": () => [
+        frame(frameTypes.headers, flags.endStream, 1, requestBlock("GET")),
+        ...times(8, () => frame(frameTypes.continuation, 0, 1, field("a", "b"))),
+        frame(frameTypes.continuation, flags.endHeaders, 1, field("a", "b")),
+      ],
+      "malformed requests": () =>
+        times(110, (i) => requestFrame(2 * i + 1, { end: true, fields: [["Upper", "x"]] })),
+    };
+    for (const [name, build] of Object.entries(floods)) {
+      it(name, async () => {
+        peer.send(...build());
+        expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
+        expect(server.events.map(({ kind }) => kind)).to.deep.equal(["flood"]);
+      });
+    }
+
+    it("faults that make the proxy reset streams", async () => {
+      server.requests.length = 0;
+      for (let i = 0; i < 210; i++) {
+        peer.send(
+          post(2 * i + 1, [["content-length", "1"]]),
+          frame(frameTypes.data, 0, 2 * i + 1, Buffer.alloc(2)),
+        );
+      }
+      expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
+    });
+  });
+
+  describe("what stays below the limits is served", () => {
+    it("frames of every kind", async () => {
+      peer.send(
+        ...times(300, () => ping),
+        ...times(50, () => frame(frameTypes.settings, 0, 0)),
+        ...times(100, () => frame(frameTypes.windowUpdate, 0, 0, uint32(1))),
+        ...times(100, (i) =>
+          Buffer.concat([
+            requestFrame(2 * i + 1, { end: true }),
+            frame(frameTypes.rstStream, 0, 2 * i + 1, uint32(8)),
+          ]),
+        ),
+        frame(frameTypes.headers, flags.endStream, 1001, requestBlock("GET")),
+        ...times(7, () => frame(frameTypes.continuation, 0, 1001, field("a", "b"))),
+        frame(frameTypes.continuation, flags.endHeaders, 1001, field("a", "b")),
+      );
+      await isAlive();
+      expect(server.events).to.deep.equal([]);
+      expect(server.requests.at(-1)?.head.headers).to.have.length(16);
+    });
+
+    it("a large upload in small frames", async () => {
+      const size = 20_000;
+      peer.send(post(1));
+      const { client } = await server.next();
+      let received = 0;
+      const done = new Promise((resolve) => {
+        client.body?.start({
+          onData: (chunk) => ((received += chunk.length), true),
+          onEnd: resolve,
+          onAbort: resolve,
+        });
+      });
+      peer.send(
+        ...times(size, () => frame(frameTypes.data, 0, 1, Buffer.from("x"))),
+        frame(frameTypes.data, flags.endStream, 1),
+      );
+      await done;
+      expect(received).to.equal(size);
+      await isAlive();
+      expect(server.events).to.deep.equal([]);
+    });
+
+    it("PINGs in answer to data", async () => {
+      peer.send(requestFrame(1, { end: true }));
+      const { client } = await server.next();
+      client.sendHead({ status: 200, headers: [], length: undefined, bodyless: false });
+      for (let i = 0; i < 1500; i++) {
+        client.write("x");
+        peer.send(ping);
+        if (i % 100 === 99) await isAlive();
+      }
+      await isAlive();
+      expect(server.events).to.deep.equal([]);
+    });
+  });
+
+  describe("malformed messages reset their stream only", () => {
+    const malformed: Record<string, readonly (readonly [string, string])[]> = {
+      "upper-case name": [["Foo", "x"]],
+      Connection: [["connection", "x"]],
+      "Transfer-Encoding": [["transfer-encoding", "chunked"]],
+      "Keep-Alive": [["keep-alive", "x"]],
+      "Proxy-Connection": [["proxy-connection", "x"]],
+      Upgrade: [["upgrade", "x"]],
+      "TE other than trailers": [["te", "gzip"]],
+      "pseudo-field after fields": [
+        ["a", "b"],
+        [":path", "/x"],
+      ],
+      "unknown pseudo-field": [[":foo", "x"]],
+      "repeated pseudo-field": [[":path", "/x"]],
+      "extended CONNECT": [[":protocol", "websocket"]],
+      "two Content-Length": [
+        ["content-length", "1"],
+        ["content-length", "1"],
+      ],
+      "Content-Length that is no number": [["content-length", "1x"]],
+      "Content-Length of a list": [["content-length", "1, 1"]],
+      "two Host": [
+        ["host", "a"],
+        ["host", "b"],
+      ],
+    };
+    for (const [name, fields] of Object.entries(malformed)) {
+      it(name, async () => {
+        peer.send(requestFrame(1, { end: false, method: "POST", fields }), requestFrame(3, { end: true }));
+        expect(await peer.resetCode(1)).to.equal(protocolError);
+        const { client } = await server.next();
+        reply(client, "alive");
+        await peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
+        expect(server.requests).to.have.length(1);
+      });
+    }
+
+    for (const [name, data, end] of [
+      ["more DATA than Content-Length", "xyz", false],
+      ["more DATA than Content-Length at the end", "xyz", true],
+      ["less DATA than Content-Length", "x", true],
+    ] as const) {
+      it(name, async () => {
+        peer.send(post(1, [["content-length", "2"]]), requestFrame(3, { end: true }));
+        const { client } = await server.next();
+        const other = await server.next();
+        let aborted: string | undefined;
+        const closed = new Promise((resolve) => (client.onClose = resolve));
+        client.body?.start({
+          onData: () => true,
+          onEnd: () => expect.fail("clean end"),
+          onAbort: (reason) => (aborted = reason),
+        });
+        peer.send(frame(frameTypes.data, end ? flags.endStream : 0, 1, Buffer.from(data)));
+        expect(await peer.resetCode(1)).to.equal(protocolError);
+        await closed;
+        expect(aborted).to.equal("malformed");
+        reply(other.client, "alive");
+        await peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
+      });
+    }
+
+    it("Content-Length without a body", async () => {
+      peer.send(requestFrame(1, { end: true, fields: [["content-length", "1"]] }));
+      expect(await peer.resetCode(1)).to.equal(protocolError);
+      await isAlive();
+    });
+
+    it("pseudo-field in trailers", async () => {
+      peer.send(
+        post(1),
+        frame(frameTypes.headers, flags.endHeaders | flags.endStream, 1, field(":path", "/")),
+      );
+      expect(await peer.resetCode(1)).to.equal(protocolError);
+      await isAlive();
+    });
+
+    it("drops fields whose value has a control character", async () => {
+      peer.send(
+        requestFrame(1, {
+          end: true,
+          fields: [
+            ["a", "x\0y"],
+            ["b", "1"],
+          ],
+        }),
+      );
+      expect((await server.next()).head.headers).to.deep.equal(["b", "1"]);
+    });
+  });
+
+  describe("broken framing ends the connection with the right code", () => {
+    const broken: Record<string, readonly [number, () => Buffer[]]> = {
+      "even stream id": [protocolError, () => [requestFrame(2, { end: true })]],
+      "DATA on an idle stream": [protocolError, () => [frame(frameTypes.data, 0, 5, Buffer.from("x"))]],
+      "RST_STREAM on an idle stream": [protocolError, () => [frame(frameTypes.rstStream, 0, 5, uint32(8))]],
+      "WINDOW_UPDATE of 0": [protocolError, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0))]],
+      "window overflow": [3, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0x7fffffff))]],
+      "DATA after END_STREAM": [
+        streamClosed,
+        () => [requestFrame(1, { end: true }), frame(frameTypes.data, 1, 1, Buffer.from("x"))],
+      ],
+      PUSH_PROMISE: [
+        protocolError,
+        () => [frame(frameTypes.pushPromise, 4, 1, Buffer.concat([uint32(2), field("a", "b")]))],
+      ],
+      "frame larger than announced": [6, () => [frame(frameTypes.data, 0, 1, Buffer.alloc(16_385))]],
+      "block interrupted by another frame": [
+        protocolError,
+        () => [frame(frameTypes.headers, 1, 1, requestBlock("GET")), ping],
+      ],
+      "compression error": [
+        9,
+        () => [frame(frameTypes.headers, 5, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0x7f]))],
+      ],
+    };
+    for (const [name, [code, build]] of Object.entries(broken)) {
+      it(name, async () => {
+        peer.send(...build());
+        expect(await peer.goawayCode()).to.equal(code);
+      });
+    }
+
+    it("no preface", async () => {
+      const other = rawClient(server.port);
+      other.close();
+      const { RawPeer: Peer } = await import("./frames.ts");
+      const { connect } = await import("node:net");
+      const stranger = new Peer(connect(server.port, "127.0.0.1"), { asServer: false });
+      stranger.send(Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+      expect(await stranger.goawayCode()).to.be.oneOf([undefined, protocolError, internalError]);
+      expect(server.requests).to.have.length(0);
+    });
+  });
+
+  it("refuses streams beyond 100 at a time", async () => {
+    peer.send(...times(101, (i) => post(2 * i + 1)));
+    expect(await peer.resetCode(201)).to.equal(refusedStream);
+    expect(server.requests).to.have.length(100);
+    const settings = await peer.ofType(frameTypes.settings);
+    const values = new Map<number, number>();
+    for (let at = 0; at < settings.payload.length; at += 6) {
+      values.set(settings.payload.readUInt16BE(at), settings.payload.readUInt32BE(at + 2));
+    }
+    expect(values.get(3)).to.equal(100);
+    expect(values.get(4)).to.equal(65_536);
+    expect(values.get(8) ?? 0).to.equal(0);
+  });
+});

@@ -1,0 +1,265 @@
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { expect } from "chai";
+import { frame, frameTypes, preface, rawClient, RawPeer, requestFrame, uint32 } from "./frames.ts";
+import {
+  answerOf,
+  type FrontServer,
+  get,
+  openSession,
+  readBody,
+  reply,
+  startFront,
+  streamingHead,
+  until,
+} from "./support.ts";
+
+describe("HTTP/2 front: limits", () => {
+  let server: FrontServer;
+  afterEach(() => server.close());
+
+  describe("of size", () => {
+    it("answers 414 for a target over the limit and keeps the connection", async () => {
+      server = await startFront((_connection, _head, client) => reply(client, "ok"), { maxUriBytes: 100 });
+      const session = openSession(server.url);
+      expect((await get(session, { ":path": `/${"a".repeat(99)}` })).status).to.equal(200);
+      const refused = await get(session, { ":path": `/${"a".repeat(100)}` });
+      expect(refused.status).to.equal(414);
+      expect(refused.body).to.equal("414 URI Too Long\n");
+      expect(refused.headers["cache-control"]).to.equal("no-store");
+      expect((await get(session)).status).to.equal(200);
+      expect(server.requests).to.have.length(2);
+      expect(server.events.map(({ kind }) => kind)).to.deep.equal(["limit"]);
+      session.destroy();
+    });
+
+    it("answers 431 for too many fields", async () => {
+      server = await startFront((_connection, _head, client) => reply(client, "ok"));
+      const session = openSession(server.url);
+      const fields = (count: number): Record<string, string> =>
+        Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, "1"]));
+      expect((await get(session, fields(100))).status).to.equal(200);
+      expect((await get(session, fields(101))).status).to.equal(431);
+      expect((await get(session, fields(500))).status).to.equal(431);
+      session.destroy();
+    });
+
+    it("counts the pieces of a split Cookie as one field and joins them", async () => {
+      server = await startFront((_connection, _head, client) => reply(client, "ok"));
+      const session = openSession(server.url);
+      const cookie = Array.from({ length: 120 }, (_, i) => `c${i}=1`);
+      expect((await get(session, { cookie, "x-a": "1" })).status).to.equal(200);
+      expect(server.requests[0]?.head.headers).to.deep.equal(["cookie", cookie.join("; "), "x-a", "1"]);
+      session.destroy();
+    });
+
+    it("answers 431 for a header list over the limit, in gRPC as a status", async () => {
+      server = await startFront((_connection, _head, client) => reply(client, "ok"), {
+        maxHeaderBytes: 8192,
+      });
+      const session = openSession(server.url);
+      expect((await get(session, { "x-a": "a".repeat(7000) })).status).to.equal(200);
+      expect((await get(session, { "x-a": "a".repeat(9000) })).status).to.equal(431);
+      expect((await get(session, { "x-a": "a".repeat(60_000) })).status).to.equal(431);
+      const call = await get(session, {
+        ":method": "GET",
+        "content-type": "application/grpc",
+        "x-a": "a".repeat(9000),
+      });
+      expect(call.headers).to.deep.include({ ":status": 200, "grpc-status": "2" });
+      expect((await get(session)).status).to.equal(200);
+      session.destroy();
+    });
+
+    it("answers 431 although the request has a body that nobody reads", async () => {
+      server = await startFront(undefined, { maxHeaderBytes: 8192 });
+      const session = openSession(server.url);
+      const stream = session.request({ ":method": "POST", ":path": "/", "x-a": "a".repeat(9000) });
+      stream.write(Buffer.alloc(200_000));
+      const answer = await answerOf(stream);
+      expect(answer.status).to.equal(431);
+      expect(answer.rstCode).to.equal(0);
+      session.destroy();
+    });
+
+    it("ends the connection for header blocks beyond what is read at all", async () => {
+      server = await startFront();
+      const peer = rawClient(server.port);
+      const block = Buffer.concat([
+        requestFrame(1, { end: true }).subarray(9),
+        Buffer.from([0, 1, 0x61, 0x7f, 0xf1, 0x9f, 0x04]),
+        Buffer.alloc(70_000, 0x61),
+      ]);
+      const frames: Buffer[] = [];
+      for (let at = 0; at < block.length; at += 16_384) {
+        const last = at + 16_384 >= block.length;
+        const type = at === 0 ? frameTypes.headers : frameTypes.continuation;
+        frames.push(frame(type, last ? 4 : 0, 1, block.subarray(at, at + 16_384)));
+      }
+      peer.send(...frames);
+      expect(await peer.goawayCode()).to.equal(9);
+      expect(server.requests).to.have.length(0);
+    });
+  });
+
+  describe("of time", () => {
+    it("closes a connection that sends no request", async () => {
+      server = await startFront(undefined, { headerTimeoutMs: 40 });
+      const silent = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
+      const partial = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
+      partial.send(preface.subarray(0, 10));
+      const idle = rawClient(server.port);
+      const slow = rawClient(server.port);
+      slow.send(requestFrame(1, { end: true }).subarray(0, 20));
+      for (const peer of [silent, partial, idle, slow]) {
+        const code = await peer.goawayCode();
+        expect(code).to.equal(0);
+        peer.close();
+      }
+      expect(new Set(server.events.map(({ text }) => text))).to.deep.equal(new Set(["header timeout"]));
+    });
+
+    it("closes a connection without streams, not one with", async () => {
+      server = await startFront(undefined, { idleTimeoutMs: 40 });
+      const session = openSession(server.url);
+      let goaway = false;
+      session.on("goaway", () => (goaway = true));
+      const answer = get(session);
+      const { client } = await server.next();
+      const other = rawClient(server.port);
+      other.send(requestFrame(1, { end: true }));
+      reply((await server.next()).client, "ok");
+      expect(await other.goawayCode()).to.equal(0);
+      expect(goaway).to.equal(false);
+      reply(client, "ok");
+      expect((await answer).status).to.equal(200);
+      await until(() => goaway);
+      await until(() => server.front.connections === 0);
+    });
+
+    it("aborts a body that stops arriving, and can still answer", async () => {
+      server = await startFront(undefined, { bodyTimeoutMs: 40 });
+      const session = openSession(server.url);
+      const stream = session.request({ ":method": "POST", ":path": "/" });
+      stream.write("part");
+      const answer = answerOf(stream);
+      const { client } = await server.next();
+      const body = await readBody(client.body);
+      expect(body).to.deep.equal({ text: "part", trailers: undefined, aborted: "timeout" });
+      client.sendHead({ status: 408, headers: [], length: 0, bodyless: false });
+      client.end(undefined);
+      const { status, rstCode } = await answer;
+      expect(status).to.equal(408);
+      expect(rstCode).to.equal(0);
+      session.destroy();
+    });
+
+    it("does not count time in which the body is not wanted, nor silence in gRPC", async () => {
+      server = await startFront(undefined, { bodyTimeoutMs: 40 });
+      const session = openSession(server.url);
+      const paused = session.request({ ":method": "POST", ":path": "/" });
+      paused.write("part");
+      const unread = session.request({ ":method": "POST", ":path": "/" });
+      const grpc = session.request({ ":method": "POST", ":path": "/", "content-type": "application/grpc" });
+      grpc.write("part");
+      const streaming = session.request({ ":method": "POST", ":path": "/" });
+      const aborts: string[] = [];
+      const received = [await server.next(), await server.next(), await server.next(), await server.next()];
+      received.forEach(({ client }, i) => {
+        if (i === 1) return;
+        client.body?.start({
+          onData: () => i !== 0,
+          onEnd: () => undefined,
+          onAbort: (reason) => aborts.push(`${i} ${reason}`),
+        });
+      });
+      received[3]?.client.sendHead(streamingHead());
+      const control = session.request({ ":method": "POST", ":path": "/" });
+      for (const stream of [paused, unread, grpc, streaming, control]) stream.on("error", () => undefined);
+      const { aborted } = await readBody((await server.next()).client.body);
+      expect(aborted).to.equal("timeout");
+      expect(aborts).to.deep.equal([]);
+      session.destroy();
+      await until(() => aborts.length === 3);
+    });
+
+    it("resets a stream whose client takes nothing", async () => {
+      server = await startFront(undefined, { writeTimeoutMs: 40 });
+      const peer = rawClient(server.port);
+      peer.send(requestFrame(1, { end: true }), requestFrame(3, { end: true }));
+      const { client } = await server.next();
+      const other = await server.next();
+      const closed = new Promise((resolve) => (client.onClose = resolve));
+      client.sendHead(streamingHead());
+      while (client.write(Buffer.alloc(16_384))) await new Promise((resolve) => setImmediate(resolve));
+      expect(await closed).to.equal("timeout");
+      expect(await peer.resetCode(1)).to.equal(8);
+      peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(1000)));
+      reply(other.client, "alive");
+      await peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
+      peer.close();
+    });
+  });
+
+  describe("of connections", () => {
+    it("announces the end after the last allowed request, and serves what is under way", async () => {
+      server = await startFront(undefined, { maxRequestsPerConnection: 2 });
+      const peer = rawClient(server.port);
+      peer.send(requestFrame(1, { end: true }), requestFrame(3, { end: true }));
+      const first = await server.next();
+      const second = await server.next();
+      const goaway = await peer.ofType(frameTypes.goaway);
+      expect(goaway.payload.readUInt32BE(0)).to.equal(3);
+      expect(goaway.payload.readUInt32BE(4)).to.equal(0);
+      // Beyond the last stream: not processed, and the client knows.
+      peer.send(requestFrame(5, { end: true }));
+      for (const { client } of [first, second]) reply(client, "ok");
+      expect(await peer.goawayCode()).to.equal(0);
+      expect(peer.frames.filter((f) => f.type === frameTypes.data)).to.have.length(2);
+      expect(server.requests).to.have.length(2);
+    });
+
+    it("drains: requests in flight finish, idle connections end, new ones are asked to leave", async () => {
+      server = await startFront();
+      const busy = openSession(server.url);
+      const idle = openSession(server.url);
+      await once(idle, "remoteSettings");
+      const answer = get(busy);
+      const { client } = await server.next();
+      server.front.drain();
+      await once(idle, "close");
+      const late = openSession(server.url);
+      const lateAnswer = get(late);
+      reply((await server.next()).client, "late");
+      expect((await lateAnswer).body).to.equal("late");
+      await once(late, "close");
+      reply(client, "done");
+      expect((await answer).body).to.equal("done");
+      await until(() => server.front.connections === 0);
+    });
+
+    it("closes an idle connection at once", async () => {
+      server = await startFront();
+      const peer = rawClient(server.port);
+      await peer.ofType(frameTypes.settings);
+      server.front.drain();
+      expect(await peer.goawayCode()).to.equal(0);
+    });
+
+    it("counts what it cuts when it is destroyed", async () => {
+      server = await startFront();
+      const session = openSession(server.url);
+      const [one, two] = [get(session), get(session)];
+      const first = await server.next();
+      const second = await server.next();
+      reply(second.client, "ok");
+      await two;
+      const closed = new Promise((resolve) => (first.client.onClose = resolve));
+      expect(server.front.connections).to.equal(1);
+      expect(server.front.destroy()).to.equal(1);
+      expect(await closed).to.equal("shutdown");
+      expect((await one).complete).to.equal(false);
+      await until(() => server.front.connections === 0);
+    });
+  });
+});
