@@ -109,8 +109,11 @@ export type Lookup = <K extends KindName>(
 export function createLookup(world: World): Lookup {
   return <K extends KindName>(kind: K, namespace: string, name: string) =>
     // The index of the list of kind K holds objects of kind K.
-    objectsByName(world[kind]).get(`${namespace}/${name}`) as ObjectOf<K> | undefined;
+    objectsByName(world[kind]).get(namespace)?.get(name) as ObjectOf<K> | undefined;
 }
+
+/** By namespace and name: two steps, so that no key has to be put together for a lookup. */
+type Index<T> = ReadonlyMap<string, ReadonlyMap<string, T>>;
 
 /** An index that is built once per list: worlds keep the identity of lists that did not change. */
 function indexOf<T extends KubeObject, I>(build: (objects: readonly T[]) => I): (objects: readonly T[]) => I {
@@ -124,31 +127,41 @@ function indexOf<T extends KubeObject, I>(build: (objects: readonly T[]) => I): 
   };
 }
 
-/** Objects by `namespace/name`; cluster-scoped ones by `/name`. */
-const objectsByName = indexOf((objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> => {
-  const index = new Map<string, KubeObject>();
+const objectsByName = indexOf((objects: readonly KubeObject[]): Index<KubeObject> => {
+  const index = new Map<string, Map<string, KubeObject>>();
   for (const object of objects) {
-    index.set(`${object.metadata.namespace ?? ""}/${object.metadata.name}`, object);
+    namespaceOf(index, object.metadata.namespace ?? "").set(object.metadata.name, object);
   }
   return index;
 });
 
+type EndpointSlices = readonly ObjectOf<"EndpointSlice">[];
+
 const serviceNameLabel = "kubernetes.io/service-name";
 
-const slicesByService = indexOf((slices: World["EndpointSlice"]) => {
-  const index = new Map<string, ObjectOf<"EndpointSlice">[]>();
+const slicesByService = indexOf((slices: EndpointSlices): Index<EndpointSlices> => {
+  const index = new Map<string, Map<string, ObjectOf<"EndpointSlice">[]>>();
   for (const slice of slices) {
     const service = slice.metadata.labels?.[serviceNameLabel];
     if (service === undefined) continue;
-    const key = `${slice.metadata.namespace}/${service}`;
-    const known = index.get(key);
-    if (known === undefined) index.set(key, [slice]);
+    const services = namespaceOf(index, slice.metadata.namespace);
+    const known = services.get(service);
+    if (known === undefined) services.set(service, [slice]);
     else known.push(slice);
   }
-  return index as ReadonlyMap<string, readonly ObjectOf<"EndpointSlice">[]>;
+  return index;
 });
 
-/** The EndpointSlices of each Service by `namespace/name`, in the order of the world. */
-export const endpointSlicesByService = (
-  world: World,
-): ReadonlyMap<string, readonly ObjectOf<"EndpointSlice">[]> => slicesByService(world.EndpointSlice);
+function namespaceOf<T>(index: Map<string, Map<string, T>>, namespace: string): Map<string, T> {
+  const known = index.get(namespace);
+  if (known !== undefined) return known;
+  const created = new Map<string, T>();
+  index.set(namespace, created);
+  return created;
+}
+
+const noSlices: EndpointSlices = [];
+
+/** The EndpointSlices of a Service in the order of the world: those whose label `kubernetes.io/service-name` names it. */
+export const endpointSlicesOf = (world: World, namespace: string, service: string): EndpointSlices =>
+  slicesByService(world.EndpointSlice).get(namespace)?.get(service) ?? noSlices;

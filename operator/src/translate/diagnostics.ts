@@ -10,6 +10,9 @@ import type { Diagnostic } from "./translation.ts";
 /** Where a finding is: the object, and the path of the field in it. */
 export type Place = { readonly object: ObjectRef; readonly field?: string };
 
+/** The path of an entry of a map such as annotations; a key of absurd length is cut. */
+export const keyField = (map: string, key: string): string => `${map}[${oneLine(key.slice(0, 128))}]`;
+
 const finding =
   (severity: Diagnostic["severity"], reason: string) =>
   (place: Place, message: string): Diagnostic => ({ ...place, severity, reason, message: oneLine(message) });

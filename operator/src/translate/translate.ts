@@ -7,6 +7,7 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { listenerKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { World } from "../world.ts";
+import { kindNames } from "../api/kinds.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { checkValidity } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
@@ -36,7 +37,7 @@ type Translator = (world: World, options: TranslateOptions) => Translation;
 
 const translatorOf: (settings: TranslateSettings) => Translator = memo((settings) => {
   if (!settings.ingressEnabled) return () => nothing;
-  const translateIngresses = createIngressTranslator(settings);
+  const translateIngresses = unlessOnlyEndpointsChanged(createIngressTranslator(settings));
   const translateEndpoints = createEndpointTranslator(settings);
   return (world, { nowMs }) => {
     const ingress = translateIngresses(world);
@@ -54,6 +55,22 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
     };
   };
 });
+
+/**
+ * Keeps the last result while no list but that of the EndpointSlices is another one. Routes name endpoint sets and
+ * never look into them, and endpoints change far more often than everything else.
+ */
+function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: World) => T {
+  let last: { readonly world: World; readonly output: T } | undefined;
+  return (world) => {
+    const known = last;
+    const isSame =
+      known !== undefined &&
+      kindNames.every((kind) => kind === "EndpointSlice" || known.world[kind] === world[kind]);
+    last = { world, output: isSame ? known.output : compute(world) };
+    return last.output;
+  };
+}
 
 function sharedResources(
   ingress: IngressPart,

@@ -3,7 +3,7 @@ import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { endpointSlicesByService, type World } from "../../world.ts";
+import { endpointSlicesOf, type World } from "../../world.ts";
 import { internalError } from "../diagnostics.ts";
 import { haveSameItems } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
@@ -24,8 +24,6 @@ type Entry = ResolvedEndpoints & {
 };
 type Slices = readonly ObjectOf<"EndpointSlice">[];
 
-const noSlices: Slices = [];
-
 /**
  * Remembers the endpoint sets of the last build: one is used again for as long as the Service and its EndpointSlices
  * are the same objects.
@@ -35,14 +33,14 @@ export function createEndpointTranslator(options: {
 }): (world: World, needs: readonly EndpointNeed[]) => EndpointPart {
   let lastEntries: ReadonlyMap<string, Entry> = new Map();
   return (world, needs) => {
-    const slicesOf = endpointSlicesByService(world);
     const entries = new Map<string, Entry>();
     const sets = new Map<string, EndpointSet>();
     const resources: Resource[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const need of needs) {
       if (entries.has(need.name)) continue;
-      const slices = slicesOf.get(need.key) ?? noSlices;
+      const { namespace, name } = need.service.metadata;
+      const slices = endpointSlicesOf(world, namespace, name);
       const last = lastEntries.get(need.name);
       const isCurrent =
         last !== undefined && last.service === need.service && haveSameItems(last.slices, slices);

@@ -3,7 +3,7 @@ import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { problem } from "@svc-gateway/common/values/result.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { invalidClassDefault, unknownAnnotation } from "../diagnostics.ts";
+import { invalidClassDefault, keyField, unknownAnnotation } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
 import { parseAnnotation, type ClassDefaults } from "./annotation-reader.ts";
@@ -16,7 +16,7 @@ export const readClassDefaults = memo(
     const diagnostics: Diagnostic[] = [];
     const values = new Map<AnnotationDefinition<unknown>, unknown>();
     for (const [key, raw] of Object.entries(parameters.spec.defaultAnnotations ?? {})) {
-      const place = { object: refOf(parameters), field: `spec.defaultAnnotations[${key.slice(0, 128)}]` };
+      const place = { object: refOf(parameters), field: keyField("spec.defaultAnnotations", key) };
       const definition = annotations.get(key);
       if (definition === undefined) {
         diagnostics.push(unknownAnnotation(place, key));

@@ -3,7 +3,7 @@ import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
-import { ingressClassNotFound, invalidClassParameters, noIngressClass } from "../diagnostics.ts";
+import { ingressClassNotFound, invalidClassParameters, keyField, noIngressClass } from "../diagnostics.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
 import { trackedMemo } from "../memo.ts";
@@ -69,7 +69,9 @@ type ClassName = { readonly name: string; readonly field: string };
 function classNameOf({ metadata, spec }: ObjectOf<"Ingress">): ClassName | undefined {
   if (spec?.ingressClassName) return { name: spec.ingressClassName, field: "spec.ingressClassName" };
   const legacy = metadata.annotations?.[legacyClassAnnotation];
-  return legacy ? { name: legacy, field: `metadata.annotations[${legacyClassAnnotation}]` } : undefined;
+  return legacy
+    ? { name: legacy, field: keyField("metadata.annotations", legacyClassAnnotation) }
+    : undefined;
 }
 
 function explainUnserved(

@@ -6,7 +6,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import type { Lookup } from "../../world.ts";
 import type { Age } from "../age.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
-import { internalError, invalidAnnotation, unknownAnnotation } from "../diagnostics.ts";
+import { internalError, invalidAnnotation, keyField, unknownAnnotation } from "../diagnostics.ts";
 import { invalidAnnotationEvent } from "../events.ts";
 import { createAnnotationReader } from "../features/annotation-reader.ts";
 import { unknownKeys } from "../features/class-defaults.ts";
@@ -114,19 +114,17 @@ function readAnnotations(
     annotations,
     classDefaults: info.defaults,
     onInvalid: (key, message) => {
-      diagnostics.push(invalidAnnotation({ object, field: annotationField(key) }, message));
+      diagnostics.push(invalidAnnotation({ object, field: keyField("metadata.annotations", key) }, message));
       events.push(invalidAnnotationEvent(object, message));
     },
   });
   const features = translateFeatures(read);
   for (const key of unknownKeys(Object.keys(annotations))) {
-    diagnostics.push(unknownAnnotation({ object, field: annotationField(key) }, key));
+    diagnostics.push(unknownAnnotation({ object, field: keyField("metadata.annotations", key) }, key));
   }
   const common = { ...(features && { features }), ...(info.accessLog ? {} : { accessLog: false }) };
   return { common, diagnostics, events };
 }
-
-const annotationField = (key: string): string => `metadata.annotations[${key}]`;
 
 /** Resolves each Service port once, however many rules name it. */
 function createBackendResolver(

@@ -1,0 +1,66 @@
+import { defineAnnotation, type AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import { ok, problem } from "@svc-gateway/common/values/result.ts";
+import { expect } from "chai";
+import {
+  createAnnotationReader,
+  parseAnnotation,
+} from "../../../src/translate/features/annotation-reader.ts";
+
+const level = defineAnnotation({
+  name: "level",
+  type: "integer",
+  classDefault: true,
+  onInvalid: "ignore",
+  fallback: "the level is 6",
+  doc: "A level.",
+  parse: (text) => (/^[1-9]$/.test(text) ? ok(Number(text)) : problem("is no level", "1 to 9")),
+});
+
+function read(annotations: { readonly [key: string]: string }, classDefault?: number) {
+  const reported: string[] = [];
+  const reader = createAnnotationReader({
+    annotations,
+    classDefaults:
+      classDefault === undefined
+        ? undefined
+        : {
+            get: <T>(definition: AnnotationDefinition<T>) =>
+              definition.name === "level" ? (classDefault as T) : undefined,
+          },
+    onInvalid: (key, message) => reported.push(`${key} | ${message}`),
+  });
+  return { value: reader(level), reported };
+}
+
+describe("annotation reader", () => {
+  it("prefers the Ingress to the class, and the class to nothing", () => {
+    expect(read({ "ingress.svc-labs.dev/level": " 3 " }, 5)).to.deep.equal({ value: 3, reported: [] });
+    expect(read({}, 5)).to.deep.equal({ value: 5, reported: [] });
+    expect(read({ level: "3" })).to.deep.equal({ value: undefined, reported: [] });
+  });
+
+  it("falls back to the built-in default when a value does not parse, and says so", () => {
+    expect(read({ "ingress.svc-labs.dev/level": "12" }, 5)).to.deep.equal({
+      value: undefined,
+      reported: [
+        "ingress.svc-labs.dev/level | ingress.svc-labs.dev/level: is no level, expected 1 to 9; the level is 6",
+      ],
+    });
+  });
+
+  it("does not let an empty value take the default of the class away", () => {
+    const { value, reported } = read({ "ingress.svc-labs.dev/level": " \n " }, 5);
+    expect(value).to.equal(5);
+    expect(reported).to.have.lengthOf(1);
+  });
+
+  it("does not take inherited properties for annotations", () => {
+    const inherited = Object.create({ "ingress.svc-labs.dev/level": "3" }) as { [key: string]: string };
+    expect(read(inherited).value).to.equal(undefined);
+  });
+
+  it("does not read values of absurd length", () => {
+    const parsed = parseAnnotation(level, `3${" ".repeat(10_000_000)}`);
+    expect(parsed).to.deep.equal({ ok: false, error: { message: "has more than 65536 characters" } });
+  });
+});

@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import type { KubeObject } from "../../src/api/object.ts";
+import { listMemo, memo, trackedMemo } from "../../src/translate/memo.ts";
+import { createWorld, emptyWorld, updateWorld } from "../../src/world.ts";
+
+const service = (name: string): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { namespace: "shop", name },
+});
+
+describe("memo", () => {
+  it("computes once per object, also when the result is undefined", () => {
+    let calls = 0;
+    const remember = memo<object, void>(() => void calls++);
+    const input = {};
+    remember(input);
+    remember(input);
+    remember({});
+    expect(calls).to.equal(2);
+  });
+});
+
+describe("trackedMemo", () => {
+  const create = () => {
+    const calls: string[] = [];
+    const remember = trackedMemo((input: { readonly name: string }, extra: string, lookup) => {
+      calls.push(extra);
+      return lookup("Service", "shop", input.name)?.metadata.name ?? "none";
+    });
+    return { calls, remember };
+  };
+  const input = { name: "echo" };
+
+  it("computes again when an object that it looked up appears, changes or goes away", () => {
+    const { calls, remember } = create();
+    const without = createWorld([service("other")]);
+    const appeared = updateWorld(without, [{ type: "apply", object: service("echo") }]);
+    const changed = updateWorld(appeared, [{ type: "apply", object: service("echo") }]);
+    expect(remember(input, "a", without)).to.equal("none");
+    expect(remember(input, "a", appeared)).to.equal("echo");
+    expect(remember(input, "a", changed)).to.equal("echo");
+    expect(remember(input, "a", emptyWorld)).to.equal("none");
+    expect(calls).to.have.lengthOf(4);
+  });
+
+  it("does not compute again when other objects change", () => {
+    const { calls, remember } = create();
+    let world = createWorld([service("echo")]);
+    remember(input, "a", world);
+    for (const name of ["x", "y"]) {
+      world = updateWorld(world, [{ type: "apply", object: service(name) }]);
+      remember(input, "a", world);
+    }
+    expect(calls).to.deep.equal(["a"]);
+  });
+
+  it("computes again for other circumstances", () => {
+    const { calls, remember } = create();
+    remember(input, "a", emptyWorld);
+    remember(input, "b", emptyWorld);
+    expect(calls).to.deep.equal(["a", "b"]);
+  });
+});
+
+describe("listMemo", () => {
+  const [one, two, three] = [{ id: 1 }, { id: 2 }, { id: 3 }];
+
+  it("gives the same result for the same objects in the same order", () => {
+    const remember = listMemo((items: readonly { readonly id: number }[], extra: string) => ({
+      items,
+      extra,
+    }));
+    const first = remember([one, two], "x");
+    expect(remember([one, two], "x")).to.equal(first);
+    expect(remember([one, two, three], "x")).not.to.equal(first);
+    expect(remember([one, two], "y")).not.to.equal(first);
+    expect(remember([one, three], "y").items).to.deep.equal([one, three]);
+  });
+
+  it("remembers the empty list too", () => {
+    const remember = listMemo((items: readonly object[], extra: string) => ({ items, extra }));
+    const first = remember([], "x");
+    expect(remember([], "x")).to.equal(first);
+    expect(remember([], "y").extra).to.equal("y");
+  });
+});
