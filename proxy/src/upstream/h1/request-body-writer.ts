@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Writable } from "node:stream";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../http/message.ts";
 import { renderLastChunk } from "./request-head.ts";
 
@@ -18,7 +18,7 @@ const joinBytes = 8192;
  * then the body at the pace of the socket, framed by Content-Length or the chunked coding.
  */
 export class RequestBodyWriter implements BodySink {
-  private readonly socket: Socket;
+  private readonly socket: Writable;
   private readonly body: RequestBody;
   private readonly events: RequestBodyEvents;
   private readonly length: number | undefined;
@@ -30,7 +30,7 @@ export class RequestBodyWriter implements BodySink {
   private ended = false;
   private continueTimer: NodeJS.Timeout | undefined = undefined;
 
-  constructor(socket: Socket, head: string, body: RequestBody, events: RequestBodyEvents) {
+  constructor(socket: Writable, head: string, body: RequestBody, events: RequestBodyEvents) {
     this.socket = socket;
     this.head = head;
     this.body = body;
@@ -51,7 +51,8 @@ export class RequestBodyWriter implements BodySink {
       return;
     }
     this.body.start(this);
-    this.flushHead();
+    // A source that is a stream has its first piece ready later in this turn.
+    if (this.head !== "") process.nextTick(flushHead, this);
   }
 
   /** Starts a body that waits for `100 Continue`. */
@@ -110,7 +111,8 @@ export class RequestBodyWriter implements BodySink {
     this.events.onBodyFailed(text);
   }
 
-  private flushHead(): void {
+  /** Writes the head if nothing has carried it yet. */
+  flushHead(): void {
     if (this.head !== "" && !this.stopped) this.write("", "", "");
   }
 
@@ -133,6 +135,8 @@ export class RequestBodyWriter implements BodySink {
     }
   }
 }
+
+const flushHead = (writer: RequestBodyWriter): void => writer.flushHead();
 
 const abortTexts: { readonly [Reason in BodyAbortReason]: string } = {
   "client-closed": "client closed",

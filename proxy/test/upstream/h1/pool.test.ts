@@ -1,0 +1,248 @@
+import { expect } from "chai";
+import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
+import { createIdlePool, type IdlePool } from "../../../src/upstream/idle-pool.ts";
+import type { Addresses, Resolver } from "../../../src/upstream/resolver.ts";
+import type { UpstreamClient, UpstreamEndpoint, UpstreamRequest } from "../../../src/upstream/upstream.ts";
+import { answering, clientOptions, getRequest, ManualBody, RawServer, Recorder, until } from "../support.ts";
+
+const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+describe("the pool of HTTP/1.1 connections", () => {
+  let client: UpstreamClient;
+  let idlePool: IdlePool;
+  const servers: RawServer[] = [];
+
+  const withPool = (maxConnections: number): void => {
+    idlePool = createIdlePool(maxConnections);
+    client = createHttp1UpstreamClient(clientOptions({ idlePool }));
+  };
+  const start = async (server: Promise<RawServer>): Promise<RawServer> => {
+    servers.push(await server);
+    return server;
+  };
+  beforeEach(() => withPool(128));
+  afterEach(() => {
+    client.close();
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  const send = (endpoint: UpstreamEndpoint, overrides: Partial<UpstreamRequest> = {}) => {
+    const recorder = new Recorder();
+    const stream = client.send(endpoint, getRequest(overrides), recorder);
+    return { recorder, stream };
+  };
+  const exchange = async (endpoint: UpstreamEndpoint, overrides: Partial<UpstreamRequest> = {}) => {
+    const { recorder } = send(endpoint, overrides);
+    await recorder.done;
+    return recorder;
+  };
+
+  describe("the bound over all endpoints", () => {
+    it("closes the connection that has been idle longest", async () => {
+      withPool(2);
+      const [a, b, c] = [await start(answering(ok)), await start(answering(ok)), await start(answering(ok))];
+      await exchange(a.endpoint);
+      await exchange(b.endpoint);
+      await exchange(a.endpoint);
+      await exchange(c.endpoint);
+      await until(() => b.peers[0]?.closed === true);
+      expect([a.peers[0]?.closed, c.peers[0]?.closed, idlePool.size]).to.deep.equal([false, false, 2]);
+      expect((await exchange(a.endpoint)).reused).to.deep.equal([true]);
+      expect((await exchange(c.endpoint)).reused).to.deep.equal([true]);
+      expect((await exchange(b.endpoint)).reused).to.deep.equal([false]);
+    });
+
+    it("does not bound what is in use", async () => {
+      withPool(1);
+      const server = await start(RawServer.start());
+      const all = [send(server.endpoint), send(server.endpoint), send(server.endpoint)];
+      await until(() => server.peers.filter(({ heads }) => heads === 1).length === 3);
+      for (const peer of server.peers) peer.write(ok);
+      await Promise.all(all.map(({ recorder }) => recorder.done));
+      await until(() => server.peers.filter(({ closed }) => closed).length === 2);
+      expect(idlePool.size).to.equal(1);
+    });
+
+    it("may be 0: nothing is kept", async () => {
+      withPool(0);
+      const server = await start(answering(ok));
+      await exchange(server.endpoint);
+      await until(() => server.peers[0]?.closed === true);
+      expect((await exchange(server.endpoint)).reused).to.deep.equal([false]);
+      expect(idlePool.size).to.equal(0);
+    });
+  });
+
+  describe("an idle connection", () => {
+    for (const [name, act] of [
+      ["ends", (server: RawServer) => server.peers[0]?.socket.end()],
+      ["is reset", (server: RawServer) => server.peers[0]?.reset()],
+      ["speaks", (server: RawServer) => server.peers[0]?.write("HTTP/1.1 200 OK\r\n\r\n")],
+    ] as const) {
+      it(`that ${name} is dropped at once`, async () => {
+        const server = await start(answering(ok));
+        await exchange(server.endpoint);
+        expect(idlePool.size).to.equal(1);
+        act(server);
+        await until(() => idlePool.size === 0);
+        const next = await exchange(server.endpoint);
+        expect([next.reused, next.text]).to.deep.equal([[false], "ok"]);
+      });
+    }
+  });
+
+  describe("a pooled connection that is dead", () => {
+    /** Answers one request per connection and ends it on the next one, as if the end had crossed that request. */
+    const stale = (how: "end" | "reset") =>
+      start(
+        RawServer.start((peer, index) => {
+          peer.onData = () => {
+            if (peer.heads === 1) peer.write(ok);
+            else if (index > 0) peer.write(ok);
+            else if (how === "end") peer.socket.end();
+            else peer.reset();
+          };
+        }),
+      );
+
+    for (const how of ["end", "reset"] as const) {
+      for (const method of ["GET", "HEAD", "OPTIONS", "DELETE", "PUT"]) {
+        it(`is replaced once for ${method} (${how})`, async () => {
+          const server = await stale(how);
+          await exchange(server.endpoint);
+          const second = await exchange(server.endpoint, { method });
+          expect([second.reused, second.ends, second.head?.status]).to.deep.equal([
+            [true, false],
+            ["end"],
+            200,
+          ]);
+          expect(server.peers).to.have.length(2);
+        });
+      }
+
+      it(`is not replaced for POST, which may have been acted on (${how})`, async () => {
+        const server = await stale(how);
+        await exchange(server.endpoint);
+        const second = await exchange(server.endpoint, { method: "POST" });
+        expect([second.reused, second.ends]).to.deep.equal([[true], ["error"]]);
+        expect(second.error).to.include({ kind: "reset", requestSent: true });
+        expect(server.peers).to.have.length(1);
+      });
+
+      it(`is not replaced once the body has been read (${how})`, async () => {
+        const server = await stale(how);
+        await exchange(server.endpoint);
+        const body = new ManualBody(1, (self) => {
+          self.push("x");
+          self.end();
+        });
+        const second = await exchange(server.endpoint, { method: "PUT", body });
+        expect([second.reused, second.ends, second.error?.kind]).to.deep.equal([[true], ["error"], "reset"]);
+      });
+    }
+
+    it("is replaced while a body still waits for 100 Continue", async () => {
+      const server = await stale("end");
+      await exchange(server.endpoint);
+      const body = new ManualBody(1, (self) => {
+        self.push("x");
+        self.end();
+      });
+      const second = await exchange(server.endpoint, { method: "PUT", body, expectContinue: true });
+      expect([second.reused, second.ends]).to.deep.equal([[true, false], ["end"]]);
+    });
+
+    it("is not replaced after the first byte of an answer", async () => {
+      const server = await start(
+        RawServer.start((peer) => {
+          peer.onData = () => {
+            if (peer.heads === 1) return peer.write(ok);
+            peer.write("H");
+            peer.socket.end();
+          };
+        }),
+      );
+      await exchange(server.endpoint);
+      const second = await exchange(server.endpoint);
+      expect([second.reused, second.ends, second.error?.kind]).to.deep.equal([[true], ["error"], "reset"]);
+    });
+
+    it("is replaced by a new one, whose failure counts", async () => {
+      const server = await start(
+        RawServer.start((peer, index) => {
+          peer.onData = () => {
+            if (index === 0 && peer.heads === 1) peer.write(ok);
+            else peer.socket.end();
+          };
+        }),
+      );
+      await exchange(server.endpoint);
+      const second = await exchange(server.endpoint);
+      expect([second.reused, second.ends, second.error?.kind]).to.deep.equal([
+        [true, false],
+        ["error"],
+        "reset",
+      ]);
+      expect(server.peers).to.have.length(2);
+    });
+
+    it("is not replaced when the request was aborted", async () => {
+      const server = await start(
+        RawServer.start((peer) => {
+          peer.onData = () => peer.heads === 1 && peer.write(ok);
+        }),
+      );
+      await exchange(server.endpoint);
+      const { stream, recorder } = send(server.endpoint);
+      await until(() => server.peers[0]?.heads === 2);
+      stream.abort();
+      await until(() => server.peers[0]?.closed === true);
+      expect([recorder.ends, server.peers.length]).to.deep.equal([[], 1]);
+    });
+  });
+
+  describe("retire", () => {
+    it("closes idle connections at once and those in use after their response", async () => {
+      const server = await start(RawServer.start());
+      const [first, second] = [send(server.endpoint), send(server.endpoint)];
+      await until(() => server.peers.filter(({ heads }) => heads === 1).length === 2);
+      const [a, b] = server.peers;
+      a?.write(ok);
+      await Promise.race([first.recorder.done, second.recorder.done]);
+      client.retire([server.endpoint]);
+      await until(() => a?.closed === true);
+      expect([b?.closed, idlePool.size]).to.deep.equal([false, 0]);
+      b?.write(ok);
+      await Promise.all([first.recorder.done, second.recorder.done]);
+      await until(() => b?.closed === true);
+      expect([first.recorder.text, second.recorder.text]).to.deep.equal(["ok", "ok"]);
+    });
+
+    it("leaves other endpoints alone", async () => {
+      const [a, b] = [await start(answering(ok)), await start(answering(ok))];
+      await exchange(a.endpoint);
+      await exchange(b.endpoint);
+      client.retire([a.endpoint]);
+      expect((await exchange(b.endpoint)).reused).to.deep.equal([true]);
+    });
+  });
+
+  it("gives up connections to addresses that a name no longer stands for", async () => {
+    const server = await start(answering(ok));
+    let addresses: Addresses = ["127.0.0.1"];
+    const resolver: Resolver = {
+      resolve: (_name, done) => done({ ok: true, value: addresses }),
+      lastKnown: () => addresses,
+    };
+    client = createHttp1UpstreamClient(clientOptions({ idlePool, resolver }));
+    const byName: UpstreamEndpoint = { ...server.endpoint, host: "upstream.test" };
+    expect((await exchange(byName)).reused).to.deep.equal([false]);
+    expect((await exchange(byName)).reused).to.deep.equal([true]);
+    addresses = ["127.0.0.2", "127.0.0.1"];
+    expect((await exchange(byName)).reused).to.deep.equal([true]);
+    addresses = ["127.0.0.2"];
+    const { stream } = send(byName);
+    await until(() => server.peers[0]?.closed === true);
+    stream.abort();
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { ReadBuffer } from "../../../src/upstream/h1/read-buffer.ts";
+
+const kibibyte = 1024;
+
+/** Reads `length` bytes, as a socket would, and says what became of them. */
+function read(
+  memory: ReadBuffer,
+  length: number,
+  after: { announced?: number; held?: number | undefined; more?: boolean },
+): { buffer: Buffer; owned: boolean } {
+  const buffer = memory.next();
+  const owned = memory.filled(buffer, Math.min(length, buffer.length));
+  memory.settle(after.announced ?? 0, after.held, after.more ?? true);
+  return { buffer, owned };
+}
+
+describe("ReadBuffer", () => {
+  it("starts every connection in the same shared memory", () => {
+    const [a, b] = [new ReadBuffer(), new ReadBuffer()];
+    expect(a.next().buffer).to.equal(b.next().buffer);
+    expect(a.next()).to.have.length(64 * kibibyte);
+  });
+
+  it("stays there for small reads with little to come", () => {
+    const memory = new ReadBuffer();
+    for (let i = 0; i < 5; i++)
+      expect(read(memory, 1000, { announced: 60_000, held: 0 }).owned).to.equal(false);
+  });
+
+  for (const [name, length, announced] of [
+    ["much is announced", 100, 65_536],
+    ["a read fills the memory", 65_536, 0],
+  ] as const) {
+    it(`takes private memory when ${name} and the receiver keeps up`, () => {
+      const memory = new ReadBuffer();
+      expect(read(memory, length, { announced, held: 0 }).owned).to.equal(false);
+      const { buffer, owned } = read(memory, 1000, { held: 0 });
+      expect([buffer.length, owned]).to.deep.equal([256 * kibibyte, true]);
+      expect(memory.next().buffer).to.not.equal(new ReadBuffer().next().buffer);
+    });
+  }
+
+  const bulk = (held: number | undefined): ReadBuffer => {
+    const memory = new ReadBuffer();
+    read(memory, 100, { announced: 10_000_000, held });
+    return memory;
+  };
+
+  it("writes over it only when nothing of it is held", () => {
+    const memory = bulk(0);
+    const first = read(memory, 100_000, { held: 0 }).buffer;
+    const second = read(memory, 100_000, { held: 0 }).buffer;
+    expect([second.buffer === first.buffer, second.byteOffset]).to.deep.equal([true, first.byteOffset]);
+  });
+
+  it("goes back to the shared memory when the receiver falls behind", () => {
+    const memory = bulk(0);
+    read(memory, 100_000, { held: 1 });
+    expect(memory.next().buffer).to.equal(new ReadBuffer().next().buffer);
+  });
+
+  it("never writes over it when the receiver does not say what it holds", () => {
+    const memory = bulk(undefined);
+    const seen: { start: number; end: number; memory: ArrayBufferLike }[] = [];
+    for (let i = 0; i < 20; i++) {
+      const { buffer, owned } = read(memory, 50_000 + i * 1000, { held: undefined });
+      expect([owned, buffer.length <= 128 * kibibyte]).to.deep.equal([true, true]);
+      const start = buffer.byteOffset;
+      const piece = { start, end: start + 50_000 + i * 1000, memory: buffer.buffer };
+      for (const other of seen) {
+        expect(
+          other.memory !== piece.memory || other.end <= piece.start || piece.end <= other.start,
+        ).to.equal(true);
+      }
+      seen.push(piece);
+    }
+    expect(read(memory, 1000, { held: undefined, more: false }).owned).to.equal(true);
+    expect(memory.next().buffer).to.equal(new ReadBuffer().next().buffer);
+  });
+
+  it("gives the private memory up at the end of the body", () => {
+    const memory = bulk(0);
+    read(memory, 1000, { held: 0 });
+    memory.reset();
+    expect(memory.next().buffer).to.equal(new ReadBuffer().next().buffer);
+  });
+});

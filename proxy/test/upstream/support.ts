@@ -1,0 +1,229 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type {
+  BodyAbortReason,
+  BodySink,
+  Chunk,
+  HeaderList,
+  RequestBody,
+  ResponseHead,
+} from "../../src/http/message.ts";
+import { createIdlePool } from "../../src/upstream/idle-pool.ts";
+import type { UpstreamClientOptions } from "../../src/upstream/options.ts";
+import { createResolver } from "../../src/upstream/resolver.ts";
+import type {
+  UpstreamEndpoint,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "../../src/upstream/upstream.ts";
+
+/** Waits until something holds; only a broken test lets mocha's own limit end it. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export const clientOptions = (overrides: Partial<UpstreamClientOptions> = {}): UpstreamClientOptions => ({
+  connectTimeoutMs: 0,
+  idlePool: createIdlePool(128),
+  resolver: createResolver(),
+  ...overrides,
+});
+
+export const getRequest = (overrides: Partial<UpstreamRequest> = {}): UpstreamRequest => ({
+  protocol: "http1",
+  method: "GET",
+  target: "/",
+  authority: "example.com",
+  scheme: "http",
+  headers: [],
+  body: null,
+  upgrade: undefined,
+  expectContinue: false,
+  ...overrides,
+});
+
+/** A raw TCP server: every accepted connection is a `Peer` that the test drives by hand. */
+export class RawServer {
+  readonly peers: Peer[] = [];
+  readonly endpoint: UpstreamEndpoint;
+  private readonly closeServer: () => void;
+
+  private constructor(endpoint: UpstreamEndpoint, closeServer: () => void) {
+    this.endpoint = endpoint;
+    this.closeServer = closeServer;
+  }
+
+  static async start(onPeer?: (peer: Peer, index: number) => void): Promise<RawServer> {
+    const server = createServer({ allowHalfOpen: true });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const endpoint = { host: "127.0.0.1", port, address: `127.0.0.1:${port}` };
+    const raw = new RawServer(endpoint, () => server.close());
+    server.on("connection", (socket) => {
+      const peer = new Peer(socket);
+      raw.peers.push(peer);
+      onPeer?.(peer, raw.peers.length - 1);
+    });
+    return raw;
+  }
+
+  /** The n-th connection, as soon as it is there. */
+  async peer(index: number): Promise<Peer> {
+    await until(() => this.peers.length > index);
+    return this.peers[index] as Peer;
+  }
+
+  close(): void {
+    this.closeServer();
+    for (const peer of this.peers) peer.socket.destroy();
+  }
+}
+
+export class Peer {
+  readonly socket: Socket;
+  /** Everything received, one character per byte. */
+  received = "";
+  closed = false;
+  /** Called after each piece that arrived. */
+  onData: (() => void) | undefined = undefined;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("data", (piece) => {
+      this.received += piece.toString("latin1");
+      this.onData?.();
+    });
+    socket.on("error", () => undefined);
+    // The other side's end or reset: both mean that it has closed.
+    socket.on("end", () => (this.closed = true));
+    socket.on("close", () => (this.closed = true));
+  }
+
+  write(text: string): void {
+    this.socket.write(text, "latin1");
+  }
+
+  /** How many request heads have arrived. */
+  get heads(): number {
+    return this.received.split("\r\n\r\n").length - 1;
+  }
+
+  async until(part: string): Promise<void> {
+    await until(() => this.received.includes(part));
+  }
+
+  /** Sends RST instead of FIN. */
+  reset(): void {
+    this.socket.resetAndDestroy();
+  }
+}
+
+/** A server that answers every request head with this text, and its connections. */
+export const answering = (text: string): Promise<RawServer> =>
+  RawServer.start((peer) => {
+    let answered = 0;
+    peer.onData = () => {
+      while (answered < peer.heads) {
+        answered++;
+        peer.write(text);
+      }
+    };
+  });
+
+/** A handler that records what it hears; `done` settles at the end of the response, whatever it is. */
+export class Recorder implements UpstreamHandler {
+  readonly reused: boolean[] = [];
+  readonly informational: [number, HeaderList][] = [];
+  readonly pieces: Chunk[] = [];
+  head: ResponseHead | undefined = undefined;
+  /** Ends heard; more than one is a fault of the client. */
+  ends: ("end" | "error" | "upgrade")[] = [];
+  trailers: HeaderList | undefined = undefined;
+  error: UpstreamError | undefined = undefined;
+  upgraded: { headers: HeaderList; socket: Duplex; head: Buffer } | undefined = undefined;
+  receivedBytes = 0;
+  /** Set to false for a receiver that takes nothing more. */
+  accepting = true;
+  readonly done: Promise<void>;
+  private settle: () => void = () => undefined;
+
+  constructor() {
+    this.done = new Promise((resolve) => (this.settle = resolve));
+  }
+
+  get text(): string {
+    return this.pieces
+      .map((piece) => (typeof piece === "string" ? piece : piece.toString("latin1")))
+      .join("");
+  }
+
+  onConnection(reused: boolean): void {
+    this.reused.push(reused);
+  }
+  onInformational(status: number, headers: HeaderList): void {
+    this.informational.push([status, headers]);
+  }
+  onHead(head: ResponseHead): void {
+    this.head = head;
+  }
+  onData(piece: Chunk): boolean {
+    this.pieces.push(piece);
+    this.receivedBytes += piece.length;
+    return this.accepting;
+  }
+  onEnd(trailers: HeaderList | undefined): void {
+    this.trailers = trailers;
+    this.ends.push("end");
+    this.settle();
+  }
+  onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
+    this.upgraded = { headers, socket, head };
+    this.ends.push("upgrade");
+    this.settle();
+  }
+  onError(error: UpstreamError): void {
+    this.error = error;
+    this.ends.push("error");
+    this.settle();
+  }
+}
+
+/** A request body that the test feeds by hand. */
+export class ManualBody implements RequestBody {
+  readonly length: number | undefined;
+  started = false;
+  /** What the sink answered to the last piece. */
+  accepted = true;
+  resumes = 0;
+  private sink: BodySink | undefined = undefined;
+  private readonly atStart: (body: ManualBody) => void;
+
+  constructor(length: number | undefined, atStart: (body: ManualBody) => void = () => undefined) {
+    this.length = length;
+    this.atStart = atStart;
+  }
+
+  start(sink: BodySink): void {
+    if (this.started) throw new Error("a body is started once");
+    this.started = true;
+    this.sink = sink;
+    this.atStart(this);
+  }
+  resume(): void {
+    this.accepted = true;
+    this.resumes++;
+  }
+  push(chunk: Chunk): boolean {
+    this.accepted = this.sink?.onData(chunk) ?? false;
+    return this.accepted;
+  }
+  end(trailers?: HeaderList): void {
+    this.sink?.onEnd(trailers);
+  }
+  abort(reason: BodyAbortReason): void {
+    this.sink?.onAbort(reason);
+  }
+}
