@@ -1,0 +1,169 @@
+import type { RequestOptions } from "node:https";
+import { createInterface } from "node:readline";
+import { KubeConfig } from "@kubernetes/client-node";
+import { Agent, type Dispatcher, request } from "undici";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+
+/** Why a call failed. `status` is the HTTP status, 0 when there was no answer. `retryAfterMs` comes from the server. */
+export type ApiError = {
+  readonly status: number;
+  /** `reason` of the Status object, such as `Expired`, `Conflict` or `AlreadyExists`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+};
+
+export type PatchType = "merge" | "apply" | "json";
+
+export type ApiRequest = {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly patch?: PatchType;
+  readonly signal?: AbortSignal;
+  /** Limit of the whole call in milliseconds; 30 s unless given. */
+  readonly timeoutMs?: number;
+};
+
+/**
+ * Plain calls to the API server, one connection pool for all of them. Objects are not turned into classes: at ten
+ * thousand objects that would cost more than everything else.
+ */
+export type ApiClient = {
+  call<T>(path: string, options?: ApiRequest): Promise<Result<T, ApiError>>;
+  /**
+   * Opens a watch and hands over each line, parsed. Ends ok when the server closed it, or with the error that ended
+   * it; nothing arrives for `idleTimeoutMs`: an error.
+   */
+  watch(path: string, options: WatchRequest): Promise<Result<void, ApiError>>;
+  close(): Promise<void>;
+};
+
+export type WatchRequest = {
+  readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly onEvent: (event: unknown) => void;
+  readonly signal: AbortSignal;
+  readonly idleTimeoutMs: number;
+};
+
+const contentTypes: { readonly [P in PatchType]: string } = {
+  merge: "application/merge-patch+json",
+  apply: "application/apply-patch+yaml",
+  json: "application/json-patch+json",
+};
+
+const defaultTimeoutMs = 30_000;
+
+/** An object or list larger than this is refused: no kind that is read here comes near it. */
+const maxResponseBytes = 512 * 1024 * 1024;
+
+/** The configuration of the pod, of `KUBECONFIG`, or of the home folder, in that order of client-node. */
+export function loadKubeConfig(): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  return config;
+}
+
+export async function createApiClient(config: KubeConfig): Promise<ApiClient> {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new Error("the kubeconfig has no current cluster");
+  const { ca, cert, key, rejectUnauthorized, servername } = await securityOf(config);
+  const connect = Object.fromEntries(
+    Object.entries({ ca, cert, key, rejectUnauthorized, servername }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+  const agent = new Agent({ connect, connections: 64, headersTimeout: 0, bodyTimeout: 0 });
+
+  const send = async (path: string, options: ApiRequest, signal: AbortSignal) => {
+    // Asked for every time: a service account token is replaced in its file long before the process ends.
+    const { headers } = await securityOf(config);
+    const type = options.patch === undefined ? "application/json" : contentTypes[options.patch];
+    return request(`${cluster.server}${path}${queryOf(options.query)}`, {
+      method: options.method ?? "GET",
+      headers: {
+        accept: "application/json",
+        ...(options.body === undefined ? undefined : { "content-type": type }),
+        ...(headers as Record<string, string> | undefined),
+      },
+      body: options.body === undefined ? null : JSON.stringify(options.body),
+      dispatcher: agent,
+      signal,
+    });
+  };
+
+  return {
+    async call<T>(path: string, options: ApiRequest = {}) {
+      const timeout = AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs);
+      const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
+      try {
+        const response = await send(path, options, signal);
+        if (response.statusCode >= 400) return fail(await errorOf(response));
+        const length = Number(response.headers["content-length"] ?? 0);
+        if (length > maxResponseBytes) {
+          response.body.destroy();
+          return fail(noAnswer(`answer of ${length} bytes is too large`));
+        }
+        return ok((await response.body.json()) as T);
+      } catch (error) {
+        return fail(noAnswer(error));
+      }
+    },
+    async watch(path, { query, onEvent, signal, idleTimeoutMs }) {
+      const own = new AbortController();
+      const both = AbortSignal.any([signal, own.signal]);
+      let timer = setTimeout(() => own.abort(), idleTimeoutMs);
+      const touch = (): void => {
+        clearTimeout(timer);
+        timer = setTimeout(() => own.abort(), idleTimeoutMs);
+      };
+      try {
+        const response = await send(path, { query: { ...query, watch: true } }, both);
+        if (response.statusCode >= 400) return fail(await errorOf(response));
+        for await (const line of createInterface({ input: response.body, crlfDelay: Infinity })) {
+          touch();
+          if (line !== "") onEvent(JSON.parse(line));
+        }
+        return ok(undefined);
+      } catch (error) {
+        return fail(noAnswer(own.signal.aborted ? `nothing arrived for ${idleTimeoutMs} ms` : error));
+      } finally {
+        clearTimeout(timer);
+        own.abort();
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function securityOf(config: KubeConfig): Promise<RequestOptions> {
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  return options;
+}
+
+function queryOf(query: ApiRequest["query"] = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return "";
+  return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString()}`;
+}
+
+async function errorOf(response: Dispatcher.ResponseData): Promise<ApiError> {
+  const status = response.statusCode;
+  const retryAfter = Number(response.headers["retry-after"]);
+  const wait = Number.isFinite(retryAfter) && retryAfter > 0 ? { retryAfterMs: retryAfter * 1000 } : {};
+  try {
+    const { reason = "", message = "" } = (await response.body.json()) as {
+      reason?: string;
+      message?: string;
+    };
+    return { status, reason, message, ...wait };
+  } catch {
+    return { status, reason: "", message: `HTTP ${status}`, ...wait };
+  }
+}
+
+function noAnswer(error: unknown): ApiError {
+  const message = error instanceof Error ? error.message : String(error);
+  return { status: 0, reason: "NoAnswer", message };
+}

@@ -1,0 +1,182 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { ApiClient, ApiError } from "./api-client.ts";
+
+/** What a reflector tells its owner. Calls come in order; the owner's store is the only state. */
+export type ReflectorEvents = {
+  /** A complete list: replaces everything at once, so that no half-read state is ever seen. */
+  onList(objects: readonly KubeObject[]): void;
+  onApply(object: KubeObject): void;
+  onDelete(object: KubeObject): void;
+  /** The watch ended in a way that is not the ordinary end of a watch. */
+  onError(error: ApiError): void;
+  /** The watch starts over with a list (first time excluded). */
+  onRestart(): void;
+};
+
+export type ReflectorOptions = {
+  readonly client: ApiClient;
+  /** Collection, for example `/apis/networking.k8s.io/v1/ingresses`. */
+  readonly path: string;
+  /** Added to each object: lists of the API server leave them out of their items. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly events: ReflectorEvents;
+  readonly signal: AbortSignal;
+  /** A number from 0 to 1, 1 excluded; spreads retries of many controllers. */
+  readonly random?: () => number;
+};
+
+const pageSize = 500;
+const firstBackoffMs = 500;
+const maxBackoffMs = 30_000;
+/** The server ends a watch after this time; a little jitter keeps watches of one process apart. */
+const watchTimeoutSeconds = 300;
+/** Bookmarks arrive about once a minute, so a silent watch is a dead connection. */
+const idleTimeoutMs = 150_000;
+
+type List = {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: readonly KubeObject[];
+};
+
+type WatchEvent = { readonly type?: string; readonly object?: KubeObject & { readonly code?: number } };
+
+/**
+ * Lists a collection, then follows it for ever: resumes a watch where it ended, lists again only when the server has
+ * forgotten that place (410 Gone), and waits longer and longer between failures. Returns when the signal aborts.
+ */
+export async function runReflector(options: ReflectorOptions): Promise<void> {
+  const { signal, events } = options;
+  const backoff = createBackoff(options.random ?? Math.random);
+  let version: string | undefined;
+  let listed = false;
+  while (!signal.aborted) {
+    if (version === undefined) {
+      if (listed) events.onRestart();
+      const list = await listAll(options);
+      if (!list.ok) {
+        if (signal.aborted) return;
+        events.onError(list.error);
+        await pause(backoff.next(list.error.retryAfterMs), signal);
+        continue;
+      }
+      version = list.value.version;
+      listed = true;
+      events.onList(list.value.objects);
+    }
+    const progress: { version: string; gone: boolean; moved: boolean } = {
+      version,
+      gone: false,
+      moved: false,
+    };
+    const ended = await follow(options, progress);
+    if (signal.aborted) return;
+    if (progress.moved) backoff.reset();
+    version = progress.version;
+    if (progress.gone || (!ended.ok && ended.error.status === 410)) {
+      version = undefined;
+      continue;
+    }
+    if (!ended.ok) events.onError(ended.error);
+    // A server that ends watches at once must not be asked in a tight loop.
+    if (!ended.ok || !progress.moved) {
+      await pause(backoff.next(ended.ok ? undefined : ended.error.retryAfterMs), signal);
+    }
+  }
+}
+
+async function listAll(
+  options: ReflectorOptions,
+): Promise<Result<{ readonly version: string; readonly objects: readonly KubeObject[] }, ApiError>> {
+  const objects: KubeObject[] = [];
+  let token: string | undefined;
+  for (;;) {
+    const page = await options.client.call<List>(options.path, {
+      query: {
+        limit: pageSize,
+        continue: token,
+        labelSelector: options.labelSelector,
+        fieldSelector: options.fieldSelector,
+      },
+      signal: options.signal,
+    });
+    if (!page.ok) return page;
+    for (const item of page.value.items ?? []) objects.push(withType(item, options));
+    token = page.value.metadata?.continue;
+    if (token === undefined || token === "") {
+      return { ok: true, value: { version: page.value.metadata?.resourceVersion ?? "", objects } };
+    }
+  }
+}
+
+const withType = (object: KubeObject, { apiVersion, kind }: ReflectorOptions): KubeObject => ({
+  ...object,
+  apiVersion,
+  kind,
+});
+
+/** One watch, from `progress.version` on; leaves the last seen version and whether the server has forgotten it. */
+async function follow(
+  options: ReflectorOptions,
+  progress: { version: string; gone: boolean; moved: boolean },
+): Promise<Result<void, ApiError>> {
+  const { events } = options;
+  let failure: ApiError | undefined;
+  const onEvent = (line: unknown): void => {
+    const { type, object } = line as WatchEvent;
+    if (object === undefined || failure !== undefined) return;
+    if (type === "ERROR") {
+      if (object.code === 410) progress.gone = true;
+      else
+        failure = { status: object.code ?? 0, reason: "WatchError", message: "the server ended the watch" };
+      return;
+    }
+    progress.version = object.metadata.resourceVersion ?? progress.version;
+    progress.moved = true;
+    if (type === "ADDED" || type === "MODIFIED") events.onApply(withType(object, options));
+    else if (type === "DELETED") events.onDelete(withType(object, options));
+  };
+  const ended = await options.client.watch(options.path, {
+    query: {
+      resourceVersion: progress.version,
+      allowWatchBookmarks: true,
+      timeoutSeconds: watchTimeoutSeconds + Math.floor((options.random ?? Math.random)() * 60),
+      labelSelector: options.labelSelector,
+      fieldSelector: options.fieldSelector,
+    },
+    onEvent,
+    signal: options.signal,
+    idleTimeoutMs,
+  });
+  return failure === undefined ? ended : { ok: false, error: failure };
+}
+
+/** Doubling waits with full jitter; a server's own Retry-After is honoured up to the longest wait. */
+function createBackoff(random: () => number): {
+  next(atLeastMs: number | undefined): number;
+  reset(): void;
+} {
+  let limitMs = firstBackoffMs;
+  return {
+    next(atLeastMs = 0) {
+      const waitMs = Math.max(limitMs * (0.5 + random() / 2), Math.min(atLeastMs, maxBackoffMs));
+      limitMs = Math.min(limitMs * 2, maxBackoffMs);
+      return waitMs;
+    },
+    reset() {
+      limitMs = firstBackoffMs;
+    },
+  };
+}
+
+async function pause(waitMs: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(waitMs, undefined, { signal });
+  } catch {
+    // The signal ended the wait: the caller looks at it.
+  }
+}

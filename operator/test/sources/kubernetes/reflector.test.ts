@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { EventEmitter } from "node:events";
+import { expect } from "chai";
+import { createApiClient } from "../../../src/sources/kubernetes/api-client.ts";
+import { runReflector } from "../../../src/sources/kubernetes/reflector.ts";
+import { ingress, sendJson, startFakeApiServer, type FakeApiServer } from "./fake-api-server.ts";
+
+/** Runs a reflector against a scripted server and collects what it says. */
+function record(server: FakeApiServer) {
+  const said: string[] = [];
+  const changes = new EventEmitter();
+  const stop = new AbortController();
+  const say = (text: string): void => {
+    said.push(text);
+    changes.emit("said");
+  };
+  const start = async (): Promise<void> => {
+    const client = await createApiClient(server.config);
+    await runReflector({
+      client,
+      path: "/apis/networking.k8s.io/v1/ingresses",
+      apiVersion: "networking.k8s.io/v1",
+      kind: "Ingress",
+      signal: stop.signal,
+      random: () => 0,
+      events: {
+        onList: (objects) => say(`list ${objects.map(({ metadata }) => metadata.name).join(",")}`),
+        onApply: ({ metadata }) => say(`apply ${metadata.name}`),
+        onDelete: ({ metadata }) => say(`delete ${metadata.name}`),
+        onError: ({ status }) => say(`error ${status}`),
+        onRestart: () => say("restart"),
+      },
+    });
+    await client.close();
+  };
+  const running = start();
+  return {
+    said,
+    async until(text: string): Promise<void> {
+      while (!said.includes(text)) await once(changes, "said");
+    },
+    async stop(): Promise<void> {
+      stop.abort();
+      await running;
+      await server.close();
+    },
+  };
+}
+
+const list = (response: ServerResponse, version: string, names: readonly string[], next?: string): void =>
+  sendJson(response, {
+    metadata: { resourceVersion: version, ...(next === undefined ? {} : { continue: next }) },
+    items: names.map((name) => ingress(name, 1)),
+  });
+
+const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
+
+describe("runReflector", () => {
+  it("lists page by page, then follows from the list's version with bookmarks", async () => {
+    const server = await startFakeApiServer((_request, response, { searchParams }) => {
+      if (searchParams.has("watch")) {
+        response.write(line("ADDED", ingress("c", 8)));
+        response.write(line("DELETED", ingress("a", 9)));
+      } else if (searchParams.has("continue")) list(response, "7", ["b"]);
+      else list(response, "7", ["a"], "page2");
+    });
+    const reflector = record(server);
+    await reflector.until("delete a");
+    expect(reflector.said).to.deep.equal(["list a,b", "apply c", "delete a"]);
+    const watch = server.requests.find((text) => text.includes("watch=true")) ?? "";
+    expect(watch).to.include("resourceVersion=7").and.to.include("allowWatchBookmarks=true");
+    await reflector.stop();
+  });
+
+  it("resumes where a watch was cut, from a bookmark too, without a new list", async () => {
+    let watches = 0;
+    const server = await startFakeApiServer((_request, response, { searchParams }) => {
+      if (!searchParams.has("watch")) return list(response, "1", []);
+      watches++;
+      if (watches === 1) {
+        response.write(line("BOOKMARK", ingress("", 41)));
+        response.write(line("ADDED", ingress("a", 42)), () => response.destroy());
+      } else response.write(line("ADDED", ingress("b", 43)));
+    });
+    const reflector = record(server);
+    await reflector.until("apply b");
+    expect(server.requests.filter((text) => text.includes("watch=true"))[1]).to.include("resourceVersion=42");
+    expect(server.requests.filter((text) => !text.includes("watch=true"))).to.have.length(1);
+    await reflector.stop();
+  });
+
+  for (const [name, gone] of [
+    [
+      "an ERROR event",
+      (response: ServerResponse) => response.end(line("ERROR", { code: 410, metadata: {} })),
+    ],
+    ["the answer's status", (response: ServerResponse) => sendJson(response, { reason: "Expired" }, 410)],
+  ] as const) {
+    it(`lists again when the server says 410 by ${name}`, async () => {
+      let lists = 0;
+      const server = await startFakeApiServer((_request, response, { searchParams }) => {
+        if (!searchParams.has("watch")) return list(response, "1", [`list${++lists}`]);
+        if (lists === 1) gone(response);
+        else response.write(line("ADDED", ingress("after", 5)));
+      });
+      const reflector = record(server);
+      await reflector.until("apply after");
+      expect(reflector.said).to.deep.equal(["list list1", "restart", "list list2", "apply after"]);
+      await reflector.stop();
+    });
+  }
+
+  it("reports a failing list, tries again, and never gives a part of it", async () => {
+    let calls = 0;
+    const server = await startFakeApiServer((_request, response, { searchParams }) => {
+      if (searchParams.has("watch")) return void response.write("\n");
+      calls++;
+      if (calls === 2) sendJson(response, { reason: "Boom", message: "no" }, 500);
+      else if (searchParams.has("continue")) list(response, "7", ["b"]);
+      else list(response, "7", ["a"], "page2");
+    });
+    const reflector = record(server);
+    await reflector.until("list a,b");
+    expect(reflector.said).to.deep.equal(["error 500", "list a,b"]);
+    await reflector.stop();
+  });
+});
