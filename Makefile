@@ -1,0 +1,45 @@
+# Every target installs what it needs and runs on the Node 24 that npm brings (scripts/node), whatever the system's own
+# Node is (20 or newer, for npm).
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+NODE := scripts/node
+INSTALLED := node_modules/.installed
+
+.PHONY: help install run build test golden generate format bench-smoke clean
+
+help: ## Show the targets
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+install: $(INSTALLED) ## Install the dependencies, if they are not
+
+$(INSTALLED): package.json package-lock.json
+	npm ci
+	@touch $@
+
+run: build ## Serve the examples, or your own folder with MANIFESTS=dir
+	@exec $(NODE) scripts/run.ts $(if $(MANIFESTS),'$(MANIFESTS)')
+
+build: $(INSTALLED) ## Bundle the command line into dist/
+	@$(NODE) scripts/build.ts
+
+test: $(INSTALLED) ## Run every check and test that needs no cluster
+	@$(NODE) scripts/test.ts
+
+golden: $(INSTALLED) ## Write the expected outputs of the golden tests anew
+	@GOLDEN=write $(NODE) node_modules/mocha/bin/mocha.js --reporter dot '*/test/**/golden.test.ts'
+
+generate: $(INSTALLED) ## Write generated code and pages anew
+	@$(NODE) scripts/generate-api.ts
+	@$(NODE) scripts/generate-proto.ts
+	@$(NODE) scripts/generate-docs.ts
+
+format: $(INSTALLED) ## Format all files
+	@node_modules/.bin/prettier --write --log-level warn .
+
+bench-smoke: build ## Compare requests per core with nginx
+	@$(NODE) bench/smoke/main.ts
+
+clean: ## Remove what the other targets made, the dependencies too
+	rm -rf dist coverage .cache node_modules config/examples/quickstart/generated

@@ -1,0 +1,43 @@
+/**
+ * Bundles the command line into `dist/`: `svc-gateway.mjs` is the program, `svc-gateway` starts it with the Node that
+ * npm installed for this project. One file starts faster than a thousand and is all that an image needs.
+ */
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+
+const root = resolve(import.meta.dirname, "..");
+const output = join(root, "dist");
+
+rmSync(output, { recursive: true, force: true });
+mkdirSync(output);
+await build({
+  absWorkingDir: root,
+  entryPoints: { "svc-gateway": "cli/src/main.ts" },
+  outdir: output,
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  format: "esm",
+  sourcemap: "linked",
+  sourcesContent: false,
+  legalComments: "none",
+  logLevel: "warning",
+  // CommonJS dependencies call require.
+  banner: {
+    js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',
+  },
+  // Optional parts of bunyan that this program does not use.
+  external: ["dtrace-provider", "mv", "safe-json-stringify", "source-map-support"],
+});
+
+const launcher = join(output, "svc-gateway");
+const lines = [
+  "#!/bin/sh",
+  'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
+  'exec "$here/../scripts/node" --enable-source-maps "$here/svc-gateway.mjs" "$@"',
+  "",
+];
+writeFileSync(launcher, lines.join("\n"));
+chmodSync(launcher, 0o755);

@@ -1,0 +1,137 @@
+/**
+ * `make test`: every check that needs no cluster, one after the other, all of them even when one fails. Ends with the
+ * counts of the test runner, which also go to `.cache/test-summary` for .ci/run.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+process.chdir(root);
+
+const bin = (name: string): string => join("node_modules", ".bin", name);
+const script = (name: string, ...args: readonly string[]): readonly string[] => [
+  process.execPath,
+  join("scripts", name),
+  ...args,
+];
+
+type Step = { readonly name: string; readonly command: readonly string[] };
+
+const steps: readonly Step[] = [
+  { name: "format", command: [bin("prettier"), "--check", "--log-level", "warn", "."] },
+  { name: "lint", command: [bin("oxlint"), "--type-aware", "--deny-warnings"] },
+  { name: "types", command: [bin("tsc"), "--project", "tsconfig.json"] },
+  { name: "imports", command: script("imports/check.ts") },
+  { name: "unused code", command: [bin("knip"), "--no-progress"] },
+  { name: "generated API", command: script("generate-api.ts", "--check") },
+  { name: "generated protocol", command: script("generate-proto.ts", "--check") },
+  { name: "generated pages", command: script("generate-docs.ts", "--check") },
+  { name: "build", command: script("build.ts") },
+];
+
+/** Least share of statements, in percent, that the tests run; the whole is everything under src/. */
+const coverageFloors: Readonly<Record<string, number>> = {
+  "operator/src/translate": 90,
+  "proxy/src/filters": 90,
+  "proxy/src/routing": 90,
+  "": 80,
+};
+
+const failures: string[] = [];
+
+for (const { name, command } of steps) {
+  const startedMs = performance.now();
+  const { status } = await run(command);
+  tell(`${status === 0 ? "ok  " : "FAIL"} ${name} (${seconds(startedMs)})`);
+  if (status !== 0) failures.push(name);
+}
+
+const startedMs = performance.now();
+rmSync("coverage", { recursive: true, force: true });
+const specs = ["proto", "common", "operator", "proxy", "cli", "scripts"].map(
+  (name) => `${name}/test/**/*.test.ts`,
+);
+const mocha = [
+  process.execPath,
+  join("node_modules", "mocha", "bin", "mocha.js"),
+  "--reporter",
+  "dot",
+  ...specs,
+];
+const tests = await run([bin("c8"), ...mocha]);
+const count = (word: string): number =>
+  Number(new RegExp(`^\\s+(\\d+) ${word}`, "m").exec(tests.output)?.[1] ?? 0);
+const counts = { passed: count("passing"), failed: count("failing"), skipped: count("pending") };
+const testsFailed = tests.status !== 0 || counts.passed === 0;
+if (testsFailed) failures.push("tests");
+tell(`${testsFailed ? "FAIL" : "ok  "} tests (${seconds(startedMs)})`);
+failures.push(...checkCoverage());
+
+if (failures.length > 0) tell(`failed: ${failures.join(", ")}`);
+// A failed check or a crash of the runner must not read like a clean run.
+const failed = Math.max(counts.failed, failures.length);
+const summary = `${counts.passed} passed, ${failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ""}`;
+mkdirSync(".cache", { recursive: true });
+writeFileSync(join(".cache", "test-summary"), `${summary}\n`);
+tell(summary);
+process.exitCode = failures.length > 0 ? 1 : 0;
+
+type Statements = { readonly total: number; readonly covered: number };
+
+function checkCoverage(): readonly string[] {
+  const files = readCoverage();
+  return Object.entries(coverageFloors).flatMap(([folder, floor]) => {
+    const sum = { total: 0, covered: 0 };
+    for (const [file, { total, covered }] of files) {
+      if (folder !== "" && !file.startsWith(`${folder}/`)) continue;
+      sum.total += total;
+      sum.covered += covered;
+    }
+    const percent = sum.total === 0 ? 0 : (100 * sum.covered) / sum.total;
+    const isMet = percent >= floor;
+    const name = folder === "" ? "everything" : folder;
+    tell(
+      `${isMet ? "ok  " : "FAIL"} coverage of ${name}: ${percent.toFixed(1)} % of statements (at least ${floor} %)`,
+    );
+    return isMet ? [] : [`coverage of ${name}`];
+  });
+}
+
+/** Statements by file, relative to the root; empty when the tests wrote no report. */
+function readCoverage(): ReadonlyMap<string, Statements> {
+  try {
+    const report = JSON.parse(readFileSync(join("coverage", "coverage-summary.json"), "utf8")) as Readonly<
+      Record<string, { readonly statements: Statements }>
+    >;
+    const files = Object.entries(report).filter(([file]) => file !== "total");
+    return new Map(files.map(([file, { statements }]) => [relative(root, file), statements]));
+  } catch {
+    return new Map();
+  }
+}
+
+function tell(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function seconds(sinceMs: number): string {
+  return `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
+}
+
+/** Runs a command with this Node first on the path; shows what it prints and remembers it. */
+function run([command = "", ...args]: readonly string[]): Promise<{ status: number; output: string }> {
+  return new Promise((settle) => {
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      process.stdout.write(text);
+      output = `${output}${text}`.slice(-1_000_000);
+    });
+    child.once("error", (error) => {
+      tell(`${command} cannot be started: ${error.message}`);
+      settle({ status: 1, output });
+    });
+    child.once("close", (code) => settle({ status: code ?? 1, output }));
+  });
+}
