@@ -56,6 +56,8 @@ class EndpointSessions implements StreamQueue {
   private readonly sessions = new Set<UpstreamSession>();
   private readonly waiting = new Map<Http2UpstreamStream, NodeJS.Timeout | undefined>();
   private readonly attempts = new Set<{ cancel(): void }>();
+  /** Streams that a new connection can be expected to take: what the server allowed last. */
+  private streamsPerSession = expectedStreams;
   private retired = false;
   private closed = false;
 
@@ -127,13 +129,14 @@ class EndpointSessions implements StreamQueue {
       this.dequeue(stream);
       this.open(stream, session);
     }
-    if (this.retired && this.waiting.size === 0) for (const session of this.sessions) session.retire();
+    if (this.waiting.size > 0) this.connectIfNeeded();
+    else if (this.retired) for (const session of this.sessions) session.retire();
   }
 
   private connectIfNeeded(): void {
     let opening = this.attempts.size;
     for (const session of this.sessions) if (session.opening) opening++;
-    if (this.waiting.size <= opening * expectedStreams) return;
+    if (this.waiting.size <= opening * this.streamsPerSession) return;
     if (this.sessions.size + this.attempts.size >= maxSessionsPerEndpoint) return;
     const attempt = connectEndpoint(this.endpoint, this.options, (connected) => {
       this.attempts.delete(attempt);
@@ -141,7 +144,7 @@ class EndpointSessions implements StreamQueue {
       const { socket } = connected.value;
       this.sessions.add(
         new UpstreamSession(socket, this.options.connectTimeoutMs, {
-          onRoom: () => this.pump(),
+          onRoom: (session) => this.onRoom(session),
           onIdle: (session) => this.onIdle(session),
           onUnusable: (session) => this.onUnusable(session),
         }),
@@ -153,6 +156,11 @@ class EndpointSessions implements StreamQueue {
   /** Requests wait on when another connection is up or coming; else this was their chance. */
   private onConnectFailed(error: UpstreamError): void {
     if (this.sessions.size === 0 && this.attempts.size === 0) this.failWaiting(error);
+  }
+
+  private onRoom(session: UpstreamSession): void {
+    this.streamsPerSession = session.maxStreams;
+    this.pump();
   }
 
   private onIdle(session: UpstreamSession): void {

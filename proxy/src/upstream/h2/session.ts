@@ -79,11 +79,16 @@ export class UpstreamSession implements IdleConnection {
       this.settingsTimer = setTimeout(() => this.onSettingsTimeout(), settingsTimeoutMs);
   }
 
+  /** Streams that may be open at a time. */
+  get maxStreams(): number {
+    const { maxConcurrentStreams = maxStreamsPerSession } = this.session.remoteSettings;
+    return Math.min(maxConcurrentStreams, maxStreamsPerSession);
+  }
+
   /** Streams that may still be opened. */
   get room(): number {
     if (!this.ready || !this.usable || this.session.closed || this.session.destroyed) return 0;
-    const { maxConcurrentStreams = maxStreamsPerSession } = this.session.remoteSettings;
-    return Math.min(maxConcurrentStreams, maxStreamsPerSession) - this.active;
+    return this.maxStreams - this.active;
   }
 
   /** True until the server's SETTINGS have arrived. */

@@ -1,0 +1,276 @@
+import { once } from "node:events";
+import {
+  createServer as createHttp2Server,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type Settings,
+} from "node:http2";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type {
+  BodyAbortReason,
+  BodySink,
+  Chunk,
+  HeaderList,
+  RequestBody,
+  ResponseHead,
+} from "../../../src/http/message.ts";
+import { createIdlePool, type IdlePool } from "../../../src/upstream/idle-pool.ts";
+import { createHttp2UpstreamClient } from "../../../src/upstream/h2/client.ts";
+import type {
+  UpstreamClient,
+  UpstreamEndpoint,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamStream,
+} from "../../../src/upstream/upstream.ts";
+import { RawPeer } from "../../http/h2/frames.ts";
+
+export const endpointOf = (port: number): UpstreamEndpoint => ({
+  host: "127.0.0.1",
+  port,
+  address: `127.0.0.1:${port}`,
+});
+
+export function createClient(
+  options: { readonly connectTimeoutMs?: number; readonly idlePool?: IdlePool } = {},
+): UpstreamClient {
+  return createHttp2UpstreamClient({
+    connectTimeoutMs: options.connectTimeoutMs ?? 5000,
+    idlePool: options.idlePool ?? createIdlePool(128),
+    resolver: {
+      resolve: () => {
+        throw new Error("no name is resolved in these tests");
+      },
+      lastKnown: () => undefined,
+    },
+  });
+}
+
+export const getRequest: UpstreamRequest = {
+  protocol: "http2",
+  method: "GET",
+  target: "/",
+  authority: "a.test",
+  scheme: "http",
+  headers: [],
+  body: null,
+  upgrade: undefined,
+  expectContinue: false,
+};
+
+/** What a handler heard of one request. */
+export type Exchanged = {
+  readonly stream: UpstreamStream;
+  readonly connections: boolean[];
+  readonly informational: number[];
+  head: ResponseHead | undefined;
+  body: string;
+  trailers: HeaderList | undefined;
+  ended: boolean;
+  error: UpstreamError | undefined;
+  /** Set to make `onData` ask for a pause. */
+  full: boolean;
+  /** Ended or failed. */
+  readonly settled: Promise<Exchanged>;
+  when(condition: () => boolean): Promise<void>;
+};
+
+/** Sends a request and records everything; a second outcome is an error of its own. */
+export function exchange(
+  client: UpstreamClient,
+  port: number,
+  request: Partial<UpstreamRequest> = {},
+): Exchanged {
+  const waiters = new Set<() => void>();
+  const wake = (): void => {
+    for (const waiter of [...waiters]) waiter();
+  };
+  let settle: (value: Exchanged) => void = () => undefined;
+  const record = {
+    connections: [] as boolean[],
+    informational: [] as number[],
+    head: undefined as ResponseHead | undefined,
+    body: "",
+    trailers: undefined as HeaderList | undefined,
+    ended: false,
+    error: undefined as UpstreamError | undefined,
+    full: false,
+    settled: new Promise<Exchanged>((resolve) => (settle = resolve)),
+    when: async (condition: () => boolean): Promise<void> => {
+      while (!condition()) await new Promise<void>((resolve) => waiters.add(resolve));
+    },
+  };
+  const once = (): void => {
+    if (record.ended || record.error !== undefined) throw new Error("second outcome");
+  };
+  const handler: UpstreamHandler = {
+    onConnection: (reused) => void record.connections.push(reused),
+    onInformational: (status) => void record.informational.push(status),
+    onHead(head) {
+      once();
+      record.head = head;
+      wake();
+    },
+    onData(chunk) {
+      once();
+      record.body += typeof chunk === "string" ? chunk : chunk.toString("latin1");
+      wake();
+      return !record.full;
+    },
+    onEnd(trailers) {
+      once();
+      record.trailers = trailers;
+      record.ended = true;
+      settle(exchanged);
+      wake();
+    },
+    onUpgrade: () => {
+      throw new Error("no upgrades in HTTP/2");
+    },
+    onError(error) {
+      once();
+      record.error = error;
+      settle(exchanged);
+      wake();
+    },
+  };
+  const stream = client.send(endpointOf(port), { ...getRequest, ...request }, handler);
+  const exchanged: Exchanged = Object.assign(record, { stream });
+  return exchanged;
+}
+
+/** A request body that the test feeds by hand. */
+export class FedBody implements RequestBody {
+  readonly length: number | undefined;
+  started = false;
+  resumes = 0;
+  private sink: BodySink | undefined = undefined;
+  private onStart: () => void = () => undefined;
+  readonly whenStarted = new Promise<void>((resolve) => (this.onStart = resolve));
+
+  constructor(length?: number) {
+    this.length = length;
+  }
+
+  start(sink: BodySink): void {
+    this.started = true;
+    this.sink = sink;
+    this.onStart();
+  }
+
+  resume(): void {
+    this.resumes++;
+  }
+
+  data(chunk: Chunk): boolean {
+    return this.sink?.onData(chunk) ?? false;
+  }
+
+  end(trailers?: HeaderList): void {
+    this.sink?.onEnd(trailers);
+  }
+
+  abort(reason: BodyAbortReason): void {
+    this.sink?.onAbort(reason);
+  }
+}
+
+/** A body that is at hand: delivered as soon as it is started. */
+export const bodyOf = (text: string): RequestBody => ({
+  length: text.length,
+  started: false,
+  start(sink) {
+    sink.onData(text);
+    sink.onEnd(undefined);
+  },
+  resume: () => undefined,
+});
+
+export type StreamHandler = (
+  stream: ServerHttp2Stream,
+  headers: Readonly<Record<string, unknown>>,
+  raw: readonly string[],
+) => void;
+
+export type Backend = {
+  readonly server: Http2Server;
+  readonly port: number;
+  readonly sessions: ServerHttp2Session[];
+  close(): Promise<void>;
+};
+
+/** Node's own HTTP/2 server as an upstream. */
+export async function startBackend(handler: StreamHandler, settings: Settings = {}): Promise<Backend> {
+  const server = createHttp2Server({ settings });
+  const sessions: ServerHttp2Session[] = [];
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.on("session", (session) => {
+    sessions.push(session);
+    session.on("error", () => undefined);
+  });
+  server.on("stream", (stream, headers, _flags, raw) => {
+    stream.on("error", () => undefined);
+    handler(stream, headers, raw as string[]);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    sessions,
+    async close() {
+      for (const session of sessions) session.destroy();
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+export type RawBackend = {
+  readonly port: number;
+  readonly sockets: Socket[];
+  /** The next connection, as a peer that speaks frames. */
+  accept(): Promise<RawPeer>;
+  close(): Promise<void>;
+};
+
+/** An upstream that answers with whatever frames or bytes the test writes. */
+export async function startRawBackend(onSocket?: (socket: Socket) => void): Promise<RawBackend> {
+  const sockets: Socket[] = [];
+  const peers: RawPeer[] = [];
+  let taken = 0;
+  let wake: (() => void) | undefined;
+  const server: Server = createServer((socket) => {
+    sockets.push(socket);
+    if (onSocket === undefined) peers.push(new RawPeer(socket, { asServer: true }));
+    else {
+      socket.on("error", () => undefined);
+      onSocket(socket);
+    }
+    wake?.();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    sockets,
+    async accept() {
+      while (peers.length <= taken) await new Promise<void>((resolve) => (wake = resolve));
+      return peers[taken++] as RawPeer;
+    },
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
