@@ -1,0 +1,104 @@
+import { EventEmitter, once } from "node:events";
+import { expect } from "chai";
+import { runLeaderElection } from "../../src/runtime/leader-election.ts";
+import { createApiClient } from "../../src/sources/kubernetes/api-client.ts";
+import { sendJson, startFakeApiServer, type FakeApiServer } from "../sources/kubernetes/fake-api-server.ts";
+
+type StoredLease = { metadata: { resourceVersion?: string }; spec: { holderIdentity: string } };
+
+/** A server with one Lease and optimistic locking; `broken` makes it answer 500. */
+async function startLeaseServer(): Promise<
+  FakeApiServer & { lease: StoredLease | undefined; broken: boolean }
+> {
+  const state: { lease: StoredLease | undefined; broken: boolean } = { lease: undefined, broken: false };
+  let version = 0;
+  const server = await startFakeApiServer((request, response) => {
+    if (state.broken) return sendJson(response, {}, 500);
+    if (request.method === "GET") {
+      return state.lease === undefined ? sendJson(response, {}, 404) : sendJson(response, state.lease);
+    }
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      const sent = JSON.parse(text) as StoredLease;
+      const current = state.lease?.metadata.resourceVersion;
+      if (request.method === "POST" ? current !== undefined : sent.metadata.resourceVersion !== current) {
+        return sendJson(response, { reason: "Conflict" }, 409);
+      }
+      state.lease = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(++version) } };
+      sendJson(response, state.lease);
+    });
+  });
+  return Object.assign(state, server);
+}
+
+/** One replica; `leading` follows its callbacks. */
+async function startReplica(server: FakeApiServer, identity: string, ttlMs: number) {
+  const stop = new AbortController();
+  const changes = new EventEmitter();
+  const state = { leading: false };
+  const client = await createApiClient(server.config);
+  const running = runLeaderElection({
+    client,
+    namespace: "svc-system",
+    leaseName: "svc-leader-lock",
+    identity,
+    ttlMs,
+    renewIntervalMs: ttlMs / 3,
+    signal: stop.signal,
+    onChange(leading) {
+      state.leading = leading;
+      changes.emit("change");
+    },
+    onError: () => {},
+  });
+  return {
+    state,
+    async until(leading: boolean): Promise<void> {
+      while (state.leading !== leading) await once(changes, "change");
+    },
+    async stop(): Promise<void> {
+      stop.abort();
+      await running;
+      await client.close();
+    },
+  };
+}
+
+describe("runLeaderElection", () => {
+  it("lets one replica lead, and hands over at once on a graceful stop", async () => {
+    const server = await startLeaseServer();
+    const a = await startReplica(server, "a", 60_000);
+    await a.until(true);
+    const b = await startReplica(server, "b", 60_000);
+    expect(server.lease?.spec.holderIdentity).to.equal("a");
+    await a.stop();
+    expect(a.state.leading).to.equal(false);
+    expect(server.lease?.spec.holderIdentity).to.equal("");
+    await b.until(true);
+    expect(server.lease?.spec.holderIdentity).to.equal("b");
+    await b.stop();
+    await server.close();
+  });
+
+  it("takes over a lease that is no longer renewed", async () => {
+    const server = await startLeaseServer();
+    server.lease = { metadata: { resourceVersion: "0" }, spec: { holderIdentity: "dead" } };
+    const b = await startReplica(server, "b", 300);
+    await b.until(true);
+    await b.stop();
+    await server.close();
+  });
+
+  it("stops leading when it cannot renew, and leads again when it can", async () => {
+    const server = await startLeaseServer();
+    const a = await startReplica(server, "a", 300);
+    await a.until(true);
+    server.broken = true;
+    await a.until(false);
+    server.broken = false;
+    await a.until(true);
+    await a.stop();
+    await server.close();
+  });
+});
