@@ -158,7 +158,7 @@ class Request {
     }
     const { upstream } = backend;
     exchange.upstreamService = upstream.service;
-    const endpoint = upstream.pick();
+    const endpoint = upstream.pick(exchange);
     if (endpoint === undefined) return this.reply({ status: 503, error: "no endpoint" });
     new Forward(exchange, deps, (reply) => this.reply(reply)).start(upstream, endpoint);
   }

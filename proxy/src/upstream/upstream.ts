@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../http/message.ts";
+import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../http/message.ts";
 
 /** One address that requests can be sent to. Identity is kept across snapshots while address and port stay. */
 export type UpstreamEndpoint = {
@@ -7,6 +7,15 @@ export type UpstreamEndpoint = {
   readonly port: number;
   /** `ip:port`, `[ip6]:port`: for logs and hashing. */
   readonly address: string;
+};
+
+/** What a balancer may look at when it picks; an Exchange is one. */
+export type PickRequest = {
+  readonly clientIp: string;
+  readonly path: string;
+  /** With its `?`, or empty. */
+  readonly query: string;
+  readonly headers: ReadonlyHeaderList;
 };
 
 /**
@@ -21,7 +30,7 @@ export type Upstream = {
   readonly protocol: "http1" | "http2";
   readonly endpoints: readonly UpstreamEndpoint[];
   /** The endpoint of the next request; undefined when there is none (503). */
-  pick(): UpstreamEndpoint | undefined;
+  pick(request: PickRequest): UpstreamEndpoint | undefined;
 };
 
 /** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
@@ -84,7 +93,10 @@ export type UpstreamHandler = {
    */
   readonly pendingBytes?: number | undefined;
   onEnd(trailers: HeaderList | undefined): void;
-  /** 101: the connection now belongs to the receiver; `head` are bytes that followed the response head. */
+  /**
+   * 101: the connection now belongs to the receiver; `head` are bytes that followed the response head. `headers` hold
+   * neither Connection nor Upgrade.
+   */
   onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void;
   onError(error: UpstreamError): void;
 };
@@ -98,6 +110,7 @@ export type UpstreamStream = {
 
 /** Sends requests to endpoints, over pooled HTTP/1.1 connections or multiplexed HTTP/2 ones. */
 export type UpstreamClient = {
+  /** No end of the response is told before `send` has returned. */
   send(endpoint: UpstreamEndpoint, request: UpstreamRequest, handler: UpstreamHandler): UpstreamStream;
   /** Closes idle connections to endpoints that are gone; those in use close after their response. */
   retire(endpoints: readonly UpstreamEndpoint[]): void;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import { backend, endpoints, harness, host, routeTo, type Harness } from "./support.ts";
+import { anyRequest, backend, endpoints, harness, host, routeTo, type Harness } from "./support.ts";
 
 const services = ["ns/a/http", "ns/b/http", "ns/c/http"] as const;
 const hosts = ["a.x", "b.x", "*.x", "*"] as const;
@@ -35,7 +35,8 @@ function answers(under: Harness): readonly string[] {
     ["/", "/p/1", "/q"].map((path) => {
       const route = under.route(name, path);
       const picked = route?.pickBackend();
-      const address = picked?.kind === "upstream" ? picked.upstream.pick()?.address : picked?.status;
+      const address =
+        picked?.kind === "upstream" ? picked.upstream.pick(anyRequest)?.address : picked?.status;
       return `${name}${path} ${route?.id} ${address}`;
     }),
   );

@@ -3,6 +3,7 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, sha256Hex, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import {
+  anyRequest,
   backend,
   certificates,
   endpoints,
@@ -22,7 +23,7 @@ const apiHost = host("api.example.com", [routeTo("ingress/ns/api:0.0", "/", [bac
 /** The address that a request would be sent to. */
 function addressOf(under: Harness, name: string, path = "/"): string | undefined {
   const picked = under.route(name, path)?.pickBackend();
-  return picked?.kind === "upstream" ? picked.upstream.pick()?.address : undefined;
+  return picked?.kind === "upstream" ? picked.upstream.pick(anyRequest)?.address : undefined;
 }
 
 /** Everything that a refused update must leave as it was. */
@@ -125,7 +126,9 @@ describe("the proxy state", () => {
     expect(
       table?.match({ host: "web.example.com", path: "/", query: "", method: "GET", headers: [] }),
     ).to.equal(route);
-    expect(picked?.kind === "upstream" && picked.upstream.pick()?.address).to.equal("10.0.0.1:8080");
+    expect(picked?.kind === "upstream" && picked.upstream.pick(anyRequest)?.address).to.equal(
+      "10.0.0.1:8080",
+    );
   });
 
   it("removes the table of a port without routes", () => {

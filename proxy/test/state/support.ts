@@ -15,10 +15,13 @@ import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { CompiledRoute } from "../../src/routing/compiled-route.ts";
 import { createProxyState, type ProxyState, type ServingState } from "../../src/state/proxy-state.ts";
-import type { UpstreamDirectory } from "../../src/state/upstream-links.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
-import type { Upstream } from "../../src/upstream/upstream.ts";
+import type { UpstreamRegistry } from "../../src/upstream/registry.ts";
+import type { PickRequest, Upstream } from "../../src/upstream/upstream.ts";
 import { pattern, request } from "../routing/support.ts";
+
+/** What a balancer is shown where it does not matter. */
+export const anyRequest: PickRequest = { clientIp: "192.0.2.1", path: "/", query: "", headers: [] };
 
 export const backend = (endpoints: string, rest: Partial<Backend> = {}): Backend => ({
   weight: 1,
@@ -69,7 +72,7 @@ export const certificates = (port: number, present: readonly string[], wanted: s
 export const unknown = (key: string): Resource => ({ ...endpoints("ns/x/http"), key: key as ResourceKey });
 
 /** Upstreams that only remember what they were told. */
-export type FakeUpstreams = UpstreamDirectory & {
+export type FakeUpstreams = UpstreamRegistry & {
   readonly sets: Map<string, EndpointSet>;
   /** How often an upstream was asked for. */
   lookups: number;

@@ -3,11 +3,11 @@ import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
 import type { UpstreamClient, UpstreamErrorKind } from "../../../src/upstream/upstream.ts";
 import { clientOptions, getRequest, RawServer, Recorder, until } from "../support.ts";
 
-/** What an upstream sends, and what comes of it. `then` ends the connection after the text has been sent. */
+/** What an upstream sends, and what comes of it. `afterwards` ends the connection after the text has been sent. */
 type Lie = {
   readonly name: string;
   readonly text: string;
-  readonly then?: "end" | "reset";
+  readonly afterwards?: "end" | "reset";
   readonly kind: UpstreamErrorKind;
   /** True when a head was delivered before the fault showed. */
   readonly headSeen?: boolean;
@@ -84,37 +84,49 @@ const lies: readonly Lie[] = [
   invalid("malformed trailers", `${chunked}0\r\nA : b\r\n\r\n`, true),
   invalid("too many trailers", `${chunked}0\r\n${"A: b\r\n".repeat(201)}\r\n`, true),
   invalid("endless trailers", `${chunked}0\r\n${"A: b\r\n".repeat(12_000)}`, true),
-  { name: "an end without a word", text: "", then: "end", kind: "reset" },
-  { name: "a reset without a word", text: "", then: "reset", kind: "reset" },
-  { name: "an end in the head", text: `${head}Conte`, then: "end", kind: "reset" },
-  { name: "an end after a 1xx", text: "HTTP/1.1 103 x\r\n\r\n", then: "end", kind: "reset" },
+  { name: "an end without a word", text: "", afterwards: "end", kind: "reset" },
+  { name: "a reset without a word", text: "", afterwards: "reset", kind: "reset" },
+  { name: "an end in the head", text: `${head}Conte`, afterwards: "end", kind: "reset" },
+  { name: "an end after a 1xx", text: "HTTP/1.1 103 x\r\n\r\n", afterwards: "end", kind: "reset" },
   {
     name: "an end in a body",
     text: `${head}Content-Length: 9\r\n\r\nhello`,
-    then: "end",
+    afterwards: "end",
     kind: "reset",
     headSeen: true,
   },
   {
     name: "an end before a body",
     text: `${head}Content-Length: 9\r\n\r\n`,
-    then: "end",
+    afterwards: "end",
     kind: "reset",
     headSeen: true,
   },
-  { name: "an end in a chunk", text: `${chunked}9\r\nhello`, then: "end", kind: "reset", headSeen: true },
+  {
+    name: "an end in a chunk",
+    text: `${chunked}9\r\nhello`,
+    afterwards: "end",
+    kind: "reset",
+    headSeen: true,
+  },
   {
     name: "an end between chunks",
     text: `${chunked}5\r\nhello\r\n`,
-    then: "end",
+    afterwards: "end",
     kind: "reset",
     headSeen: true,
   },
-  { name: "an end in the last chunk", text: `${chunked}0\r\n`, then: "end", kind: "reset", headSeen: true },
+  {
+    name: "an end in the last chunk",
+    text: `${chunked}0\r\n`,
+    afterwards: "end",
+    kind: "reset",
+    headSeen: true,
+  },
   {
     name: "an end in the trailers",
     text: `${chunked}0\r\nA: b\r\n`,
-    then: "end",
+    afterwards: "end",
     kind: "reset",
     headSeen: true,
   },
@@ -133,15 +145,15 @@ describe("upstreams that lie", () => {
     server.close();
   });
 
-  for (const { name, text, then, kind, headSeen } of lies) {
+  for (const { name, text, afterwards, kind, headSeen } of lies) {
     it(`${name}: ${kind}, and the connection ends`, async () => {
       const recorder = new Recorder();
       client.send(server.endpoint, getRequest(), recorder);
       const peer = await server.peer(0);
       await peer.until("\r\n\r\n");
       peer.write(text);
-      if (then === "end") peer.socket.end();
-      else if (then === "reset") peer.reset();
+      if (afterwards === "end") peer.socket.end();
+      else if (afterwards === "reset") peer.reset();
       await recorder.done;
       expect(recorder.ends).to.deep.equal(["error"]);
       expect(recorder.error).to.include({ kind, requestSent: true });
