@@ -1,0 +1,16 @@
+import type { PickRequest, UpstreamEndpoint } from "../upstream.ts";
+
+/**
+ * A view of one moment: picks among fixed endpoints, on the hot path. Replaced whenever the endpoints change; what an
+ * algorithm has learnt lives in its balancer.
+ */
+export type Picker = {
+  /** The endpoint of the next request; undefined when there is none. */
+  pick(request: PickRequest): UpstreamEndpoint | undefined;
+};
+
+/** One algorithm at work for one upstream (docs/features/load-balancing.md). */
+export type Balancer = {
+  /** A picker over these endpoints that goes on where the one before stopped. Endpoints that stay are the same objects. */
+  update(endpoints: readonly UpstreamEndpoint[]): Picker;
+};

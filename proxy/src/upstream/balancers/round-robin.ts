@@ -1,0 +1,36 @@
+import type { UpstreamEndpoint } from "../upstream.ts";
+import type { Balancer } from "./balancer.ts";
+
+/**
+ * Every endpoint in turn. The first pick falls on a random endpoint, so that many workers do not begin with the same
+ * one; a change of endpoints goes on with the one that was next, or its next successor that is still there.
+ * `random` gives a number from 0 to 1, 1 excluded.
+ */
+export function createRoundRobinBalancer(random: () => number): Balancer {
+  let endpoints: readonly UpstreamEndpoint[] = [];
+  let next = 0;
+
+  const nextAmong = (changed: readonly UpstreamEndpoint[]): number => {
+    const indexes = new Map(changed.map((endpoint, index) => [endpoint, index]));
+    for (let i = 0; i < endpoints.length; i++) {
+      const successor = endpoints[(next + i) % endpoints.length] as UpstreamEndpoint;
+      const index = indexes.get(successor);
+      if (index !== undefined) return index;
+    }
+    return Math.floor(random() * changed.length);
+  };
+
+  return {
+    update(changed) {
+      next = nextAmong(changed);
+      endpoints = changed;
+      return {
+        pick() {
+          const endpoint = endpoints[next];
+          next = next + 1 < endpoints.length ? next + 1 : 0;
+          return endpoint;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { createHttp1UpstreamClient } from "./h1/client.ts";
+import { createHttp2UpstreamClient } from "./h2/client.ts";
+import { createIdlePool } from "./idle-pool.ts";
+import { createResolver } from "./resolver.ts";
+import type { UpstreamClient } from "./upstream.ts";
+
+/** Limits of a worker towards its upstreams. */
+export type UpstreamLimits = {
+  /** Limit of a connect, name resolution included, in milliseconds; 0 = none. */
+  readonly connectTimeoutMs: number;
+  /** Idle connections over all endpoints and protocols; the one that has been idle longest gives way. */
+  readonly maxIdleConnections: number;
+};
+
+/** The upstream client of a worker: HTTP/1.1 and HTTP/2, by what each request asks for. */
+export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient {
+  const options = {
+    connectTimeoutMs: limits.connectTimeoutMs,
+    idlePool: createIdlePool(limits.maxIdleConnections),
+    resolver: createResolver(),
+  };
+  const clients = {
+    http1: createHttp1UpstreamClient(options),
+    http2: createHttp2UpstreamClient(options),
+  };
+  return {
+    send: (endpoint, request, handler) => clients[request.protocol].send(endpoint, request, handler),
+    retire(endpoints) {
+      clients.http1.retire(endpoints);
+      clients.http2.retire(endpoints);
+    },
+    close() {
+      clients.http1.close();
+      clients.http2.close();
+    },
+  };
+}
