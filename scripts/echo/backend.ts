@@ -1,0 +1,199 @@
+/**
+ * A backend that says what it saw. One port speaks HTTP/1.1, HTTP/2 with prior knowledge, WebSocket and gRPC:
+ *
+ * - any HTTP request is answered with JSON: the backend's name, method, path, headers and body; `?status=404` sets the
+ *   status, and trailers of the request come back in the JSON as well;
+ * - a WebSocket gets each of its messages back, after a first one that says which backend answers;
+ * - a gRPC call of any method gets each of its messages back, then trailers (`echo.proto` describes a service for it);
+ *   the request field `echo-grpc-status` sets the status.
+ *
+ *   scripts/node scripts/echo/backend.ts --name web --port 9101
+ */
+import { createServer as createHttpServer, type Server } from "node:http";
+import {
+  constants,
+  createServer as createHttp2Server,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { once } from "node:events";
+import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { parseArgs } from "node:util";
+import { WebSocketServer } from "ws";
+import { createMessageReader, encodeMessage } from "./grpc-framing.ts";
+
+export type EchoBackend = {
+  readonly port: number;
+  /** Stops listening and cuts what is open. */
+  close(): Promise<void>;
+};
+
+export type EchoOptions = {
+  /** What the answers say who answered. */
+  readonly name: string;
+  /** 0 takes a free port. */
+  readonly port?: number;
+  readonly host?: string;
+};
+
+/** The JSON of an answer. */
+export type EchoAnswer = {
+  readonly backend: string;
+  readonly protocol: string;
+  readonly method: string;
+  readonly path: string;
+  readonly host: string;
+  /** Every field line as it came, in order. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly bodyBytes: number;
+  /** The body as text, as far as it fits 64 KiB. */
+  readonly body: string;
+  readonly trailers: Readonly<Record<string, string>>;
+};
+
+const maxShownBytes = 65_536;
+
+/** Starts a backend on the loopback interface. */
+export async function startEchoBackend({
+  name,
+  port = 0,
+  host = "127.0.0.1",
+}: EchoOptions): Promise<EchoBackend> {
+  const http1 = createHttp1(name);
+  const http2 = createHttp2(name);
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    // "PRI * HTTP/2.0" announces HTTP/2 (RFC 9113 3.4); no HTTP/1 method begins with "PRI".
+    socket.once("data", (first: Buffer) => {
+      socket.pause();
+      socket.unshift(first);
+      const isHttp2 = first.toString("latin1", 0, 3) === "PRI";
+      (isHttp2 ? http2 : http1).emit("connection", socket);
+      // An HTTP/2 session takes what was read so far by itself.
+      if (!isHttp2) socket.resume();
+    });
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function createHttp1(backend: string): Server {
+  const server = createHttpServer(async (request, response) => {
+    const body = await readBody(request);
+    const { method = "", url = "" } = request;
+    const { host = "" } = request.headers;
+    const about = { backend, protocol: `HTTP/${request.httpVersion}`, method, path: url, host };
+    const trailers = Object.fromEntries(
+      Object.entries(request.trailers).map(([name, value]) => [name, String(value)]),
+    );
+    const answer = formatAnswer(about, { rawHeaders: request.rawHeaders, trailers }, body);
+    response.writeHead(statusOf(url), { "content-type": "application/json", "echo-backend": backend });
+    response.end(answer);
+  });
+  const webSockets = new WebSocketServer({ server, maxPayload: 1_048_576 });
+  webSockets.on("connection", (webSocket, { url = "", headers: { host = "" } }) => {
+    webSocket.on("error", () => webSocket.terminate());
+    webSocket.send(JSON.stringify({ backend, path: url, host }));
+    webSocket.on("message", (data, isBinary) => webSocket.send(data, { binary: isBinary }));
+  });
+  return server;
+}
+
+function createHttp2(backend: string): Http2Server {
+  const server = createHttp2Server();
+  server.on("stream", (stream, headers, _flags, rawHeaders: readonly string[]) => {
+    stream.on("error", () => stream.destroy());
+    if (headers["content-type"]?.startsWith("application/grpc") === true) echoCall(stream, headers, backend);
+    else void echoStream(stream, headers, rawHeaders, backend).catch(() => stream.destroy());
+  });
+  return server;
+}
+
+async function echoStream(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+  backend: string,
+): Promise<void> {
+  const trailers: Record<string, string> = {};
+  stream.on("trailers", (fields) => Object.assign(trailers, fields));
+  const body = await readBody(stream);
+  const { ":method": method = "", ":path": path = "", ":authority": host = "" } = headers;
+  const about = { backend, protocol: "HTTP/2", method, path, host };
+  stream.respond({ ":status": statusOf(path), "content-type": "application/json", "echo-backend": backend });
+  stream.end(formatAnswer(about, { rawHeaders, trailers }, body));
+}
+
+/** Sends every message back as it arrives; a call without messages is answered with the status alone. */
+function echoCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, backend: string): void {
+  const status = String(headers["echo-grpc-status"] ?? "0");
+  const trailers = { "grpc-status": status, "grpc-message": status === "0" ? "" : "as requested" };
+  const head = { ":status": 200, "content-type": "application/grpc", "echo-backend": backend };
+  if (status !== "0") {
+    stream.respond({ ...head, ...trailers }, { endStream: true });
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    return;
+  }
+  stream.respond(head, { waitForTrailers: true });
+  stream.once("wantTrailers", () => stream.sendTrailers(trailers));
+  const read = createMessageReader();
+  stream.on("data", (chunk: Buffer) => {
+    for (const message of read(chunk)) stream.write(encodeMessage(message));
+  });
+  stream.once("end", () => stream.end());
+}
+
+type About = Pick<EchoAnswer, "backend" | "protocol" | "method" | "path" | "host">;
+
+function formatAnswer(
+  about: About,
+  { rawHeaders, trailers }: Pick<EchoAnswer, "trailers"> & { readonly rawHeaders: readonly string[] },
+  body: Body,
+): string {
+  const headers: [string, string][] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    headers.push([rawHeaders[index] ?? "", rawHeaders[index + 1] ?? ""]);
+  }
+  const answer: EchoAnswer = { ...about, headers, bodyBytes: body.bytes, body: body.text, trailers };
+  return `${JSON.stringify(answer, undefined, 2)}\n`;
+}
+
+type Body = { readonly bytes: number; readonly text: string };
+
+async function readBody(stream: AsyncIterable<Buffer>): Promise<Body> {
+  const shown: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    if (bytes < maxShownBytes) shown.push(chunk.subarray(0, maxShownBytes - bytes));
+    bytes += chunk.length;
+  }
+  return { bytes, text: Buffer.concat(shown).toString("utf8") };
+}
+
+/** `?status=NNN`, otherwise 200. */
+function statusOf(path: string): number {
+  const wanted = Number(/[?&]status=([2-5][0-9][0-9])(?:&|$)/.exec(path)?.[1] ?? 200);
+  return wanted;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { name: { type: "string", default: "echo" }, port: { type: "string", default: "0" } },
+  });
+  const { name } = values;
+  const { port } = await startEchoBackend({ name, port: Number(values.port) });
+  process.stdout.write(`${name} listens on 127.0.0.1:${port}\n`);
+}
