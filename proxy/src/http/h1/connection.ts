@@ -1,0 +1,393 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { ClientConnection } from "../connection.ts";
+import type { FrontLimits, RequestHandler } from "../front.ts";
+import type { ClientCloseReason, HeaderList } from "../message.ts";
+import type { FrontClock } from "./clock.ts";
+import type { FrontEvent } from "./events.ts";
+import { readFraming } from "./framing.ts";
+import { HalfCloseProbe } from "./half-close-probe.ts";
+import {
+  isParseError,
+  type ParseError,
+  type RefusalReason,
+  refusalMessage,
+  refusalOf,
+  refusalStatus,
+} from "./refusal.ts";
+import { Http1Stream } from "./stream.ts";
+
+/** What a connection needs of its front. */
+export type FrontContext = {
+  readonly limits: FrontLimits;
+  readonly clock: FrontClock;
+  readonly handler: RequestHandler;
+  /** True once the front drains: each response asks the client to leave. */
+  readonly draining: boolean;
+  report(event: FrontEvent): void;
+  flushLater(stream: Http1Stream): void;
+  /** Counts a pipelined request that waits; false when the front holds too many. */
+  reserveWaiting(): boolean;
+  releaseWaiting(count: number): void;
+  forget(socket: Socket): void;
+};
+
+/** An unread rest of a body up to this size is read and thrown away to keep the connection. */
+const maxDiscardedBytes = 65_536;
+const discardTimeoutMs = 1000;
+/** How long a closing connection is read and ignored, so that unread bytes do not reset it before the client has
+ * read its answer (RFC 9112 9.6): with a request still arriving, and without. */
+const lingerArrivingMs = 5000;
+const lingerMs = 1000;
+
+type Phase =
+  /** Between requests, or inside a head. */
+  | "idle"
+  /** A request waits for its response. */
+  | "busy"
+  /** The response has ended, the request's body has not. */
+  | "discarding"
+  /** Nothing more is answered; waits for the client to close. */
+  | "closing"
+  /** The socket belongs to a tunnel. */
+  | "handed-over";
+
+/**
+ * An HTTP/1 connection from its first request to its end. Node's parser reads the socket itself; what it does not
+ * tell (that a head has begun, that bytes keep coming) is read off the socket's byte counter once per sweep.
+ */
+export class Http1Connection {
+  readonly context: FrontContext;
+  private readonly socket: Socket;
+  private readonly client: ClientConnection;
+  private phase: Phase = "idle";
+  private current: Http1Stream | null = null;
+  /** Pipelined requests, answered in order (RFC 9112 9.3.2). */
+  private readonly waiting: Http1Stream[] = [];
+  /** The last response while Node still writes it. */
+  private unflushed: ServerResponse | null = null;
+  /** Why the bytes after the waiting requests did not parse. */
+  private refusal: RefusalReason | undefined = undefined;
+  private requests = 0;
+  private deadlineMs: number;
+  /** `socket.bytesRead` when the connection became idle: more means that a head has begun. */
+  private idleBytes = 0;
+  private headBegun = false;
+  private bodyBroken = false;
+  private writesWatched = false;
+  /** How long to linger once our end has been written; 0 when the time runs. */
+  private lingerForMs = 0;
+  private probe: HalfCloseProbe | undefined = undefined;
+  private readonly onInactive = (): void => this.inactive();
+
+  constructor(socket: Socket, client: ClientConnection, context: FrontContext) {
+    this.socket = socket;
+    this.client = client;
+    this.context = context;
+    this.deadlineMs = context.clock.deadline(context.limits.headerTimeoutMs);
+    // Node's server would end the connection with it, and unread bytes would turn that end into a reset.
+    socket.destroySoon = () => {};
+    socket.on("end", () => this.clientEnded());
+    socket.on("close", () => this.closed());
+    socket.on("error", () => {});
+  }
+
+  /** Requests that would be cut if the connection ended now. */
+  get openRequests(): number {
+    return this.phase === "busy" || this.phase === "handed-over" ? 1 + this.waiting.length : 0;
+  }
+
+  /** A parsed head. `upgradeHead` comes with requests that took the socket away from Node's parser. */
+  request(request: IncomingMessage, response: ServerResponse, upgradeHead?: Buffer): void {
+    if (this.phase === "closing") return;
+    this.requests++;
+    this.headBegun = false;
+    const { limits } = this.context;
+    const { httpVersion, url = "", rawHeaders } = request;
+    const framing = readFraming(httpVersion, url, rawHeaders, limits);
+    const stream = new Http1Stream(this, request, response, framing, upgradeHead);
+    if (this.phase === "busy" || !this.flushed) this.enqueue(stream);
+    else this.dispatch(stream);
+  }
+
+  /** Node's parser gave up, or the socket failed. */
+  failed(error: ParseError): void {
+    if (this.phase === "closing") return;
+    if (!isParseError(error)) return void this.socket.destroy();
+    const ended = error.code === "HPE_INVALID_EOF_STATE";
+    if (this.current?.requestReceived === false) {
+      if (ended) return this.leave("client-closed");
+      if (this.bodyBroken) return;
+      this.bodyBroken = true;
+      this.report({ reason: "malformed-body", status: 0 });
+      this.current.closeAfterResponse();
+      return this.current.body?.abort("malformed");
+    }
+    if (error.code === "HPE_CLOSED_CONNECTION" || this.phase === "discarding") return;
+    this.refusal ??= refusalOf(error);
+    if (this.phase === "idle") this.afterFlush(() => this.next());
+  }
+
+  /** The current response has been given to Node completely. */
+  responseEnded(stream: Http1Stream): void {
+    this.current = null;
+    this.unflushed = stream.response;
+    this.probe = undefined;
+    if (this.socket.writableLength > 0) this.watchWrites();
+    if (!stream.keepAlive) {
+      this.closeAfter(stream);
+    } else if (!stream.requestReceived) {
+      this.phase = "discarding";
+      this.deadlineMs = this.context.clock.deadline(discardTimeoutMs);
+      stream.body?.discard();
+    } else if (this.waiting.length > 0 || this.refusal !== undefined) {
+      this.phase = "idle";
+      this.afterFlush(() => this.next());
+    } else {
+      this.becomeIdle();
+    }
+  }
+
+  /** Whether a response may leave the connection open. */
+  mayStayOpen(stream: Http1Stream): boolean {
+    const { limits, draining } = this.context;
+    if (draining || this.client.listener.draining) return false;
+    if (this.probe !== undefined && this.waiting.length === 0) return false;
+    if (
+      limits.maxRequestsPerConnection > 0 &&
+      this.requests - this.waiting.length >= limits.maxRequestsPerConnection
+    ) {
+      this.report({ reason: "requests-per-connection", status: 0 });
+      return false;
+    }
+    return stream.requestReceived || (stream.body?.length ?? Number.POSITIVE_INFINITY) <= maxDiscardedBytes;
+  }
+
+  /** Bytes wait for the client: it must take some within the write timeout. */
+  watchWrites(): void {
+    if (this.writesWatched) return;
+    this.writesWatched = true;
+    this.socket.setTimeout(this.context.limits.writeTimeoutMs);
+  }
+
+  /** The socket has been inactive for the write timeout. */
+  inactive(): void {
+    if (this.socket.writableLength === 0) {
+      this.writesWatched = false;
+      this.socket.setTimeout(0);
+      return;
+    }
+    this.report({ reason: "write-timeout", status: 0 });
+    this.leave("timeout");
+  }
+
+  /** Ends the connection visibly in the middle of a message; `reset` where a plain end would look complete. */
+  cut(options: { readonly reset: boolean }): void {
+    if (options.reset && !(this.socket instanceof TLSSocket)) this.socket.resetAndDestroy();
+    else this.socket.destroy();
+  }
+
+  /** Answers 101 and gives the socket away; only its end concerns this connection from now on. */
+  handOver(stream: Http1Stream, headers: HeaderList): Socket {
+    const { socket } = this;
+    this.phase = "handed-over";
+    this.current = null;
+    stream.response.writeHead(101, headers);
+    stream.response.flushHeaders();
+    stream.response.detachSocket(socket);
+    socket.setTimeout(0);
+    socket.off("timeout", this.onInactive);
+    Reflect.deleteProperty(socket, "destroySoon");
+    return socket;
+  }
+
+  /** Closes the connection if nothing is under way; else its next response will. */
+  drain(): void {
+    if (this.phase === "idle" && !this.hasHeadBegun() && this.flushed) this.close(lingerMs);
+  }
+
+  /** Ends everything now. */
+  destroy(): void {
+    this.leave("shutdown");
+  }
+
+  sweep(): void {
+    const { nowMs } = this.context.clock;
+    if (this.flushed) this.unflushed = null;
+    switch (this.phase) {
+      case "idle":
+        return this.sweepIdle(nowMs);
+      case "busy":
+        return this.sweepBusy(nowMs);
+      case "discarding":
+        if (nowMs >= this.deadlineMs) this.close(lingerMs);
+        return;
+      case "closing":
+        return this.sweepClosing(nowMs);
+      case "handed-over":
+        return;
+    }
+  }
+
+  report(event: Omit<FrontEvent, "connection">): void {
+    this.context.report({ ...event, connection: this.client });
+  }
+
+  private dispatch(stream: Http1Stream): void {
+    this.phase = "busy";
+    this.current = stream;
+    if (stream.detached) this.adopt(stream.response);
+    if (stream.refusal !== undefined) {
+      this.report({ reason: stream.refusal, status: refusalStatus[stream.refusal] });
+      return stream.refuse(stream.refusal);
+    }
+    try {
+      this.context.handler(this.client, stream.head, stream);
+    } catch (error) {
+      this.report({ reason: "handler-failed", status: 0, error });
+      this.leave("client-closed");
+    }
+  }
+
+  /** Does for a response what Node's server does, which has let go of the socket of an upgrade request. */
+  private adopt(response: ServerResponse): void {
+    const { socket } = this;
+    response.assignSocket(socket);
+    socket.on("drain", () => response.emit("drain"));
+    socket.on("timeout", this.onInactive);
+  }
+
+  private enqueue(stream: Http1Stream): void {
+    if (!this.context.reserveWaiting()) {
+      this.report({ reason: "pipelining", status: 0 });
+      return this.leave("client-closed");
+    }
+    const { length } = this.waiting;
+    this.waiting.push(stream);
+    if (length === 0 && this.phase !== "busy") this.afterFlush(() => this.next());
+  }
+
+  /** Goes on with what the client has already sent. */
+  private next(): void {
+    if (this.phase !== "idle" && this.phase !== "discarding") return;
+    const stream = this.waiting.shift();
+    if (stream !== undefined) {
+      this.context.releaseWaiting(1);
+      return this.dispatch(stream);
+    }
+    if (this.refusal !== undefined) return this.refuse(this.refusal);
+    this.becomeIdle();
+  }
+
+  /** Runs `then` once Node has written the last response: only then it takes the next one. */
+  private afterFlush(then: () => void): void {
+    if (this.flushed) then();
+    else this.unflushed?.once("finish", then);
+  }
+
+  private get flushed(): boolean {
+    return this.unflushed === null || this.unflushed.writableFinished;
+  }
+
+  private becomeIdle(): void {
+    this.phase = "idle";
+    this.headBegun = false;
+    this.idleBytes = this.socket.bytesRead;
+    this.deadlineMs = this.context.clock.deadline(this.context.limits.idleTimeoutMs);
+  }
+
+  /** Answers bytes that are no request. */
+  private refuse(reason: RefusalReason): void {
+    this.report({ reason, status: refusalStatus[reason] });
+    this.socket.write(refusalMessage(reason, new Date()), "latin1");
+    this.close(lingerArrivingMs);
+  }
+
+  /** Closes the connection once the response has been written. */
+  private closeAfter(stream: Http1Stream): void {
+    const arriving = !stream.requestReceived;
+    if (arriving) stream.body?.discard();
+    this.phase = "closing";
+    this.forgetWaiting();
+    this.afterFlush(() => this.close(arriving ? lingerArrivingMs : lingerMs));
+  }
+
+  /** Ends our side; what still arrives is ignored until the client has ended too, for at most `lingerForMs`. */
+  private close(lingerForMs: number): void {
+    this.phase = "closing";
+    this.forgetWaiting();
+    this.lingerForMs = lingerForMs;
+    if (this.socket.writableLength > 0) this.watchWrites();
+    this.socket.end();
+    // Without Node's parser nobody else reads.
+    if (this.socket.readableFlowing === null) this.socket.resume();
+  }
+
+  private forgetWaiting(): void {
+    this.context.releaseWaiting(this.waiting.length);
+    this.waiting.length = 0;
+  }
+
+  /** The client sends nothing more; it may still read. */
+  private clientEnded(): void {
+    if (this.phase === "busy" && this.current?.requestReceived === true) {
+      this.probe = new HalfCloseProbe(this.context.clock);
+    }
+  }
+
+  private closed(): void {
+    this.context.forget(this.socket);
+    this.leave("client-closed");
+  }
+
+  /** Ends the connection without another word. */
+  private leave(reason: ClientCloseReason): void {
+    const { current } = this;
+    this.phase = "closing";
+    this.current = null;
+    this.forgetWaiting();
+    this.socket.destroy();
+    current?.gone(reason);
+  }
+
+  private hasHeadBegun(): boolean {
+    return this.headBegun || this.socket.bytesRead !== this.idleBytes;
+  }
+
+  private sweepIdle(nowMs: number): void {
+    if (!this.flushed || this.waiting.length > 0) return;
+    const { limits, clock, draining } = this.context;
+    if (!this.headBegun && this.hasHeadBegun()) {
+      this.headBegun = true;
+      this.deadlineMs = clock.deadline(limits.headerTimeoutMs);
+    }
+    if (draining && !this.headBegun) return this.close(lingerMs);
+    if (nowMs < this.deadlineMs) return;
+    if (this.headBegun) return this.refuse("header-timeout");
+    this.report({ reason: "idle-timeout", status: 0 });
+    this.close(lingerMs);
+  }
+
+  private sweepBusy(nowMs: number): void {
+    const { current } = this;
+    if (current === null) return;
+    if (current.body?.stalled === true) {
+      this.report({ reason: "body-timeout", status: 0 });
+      current.closeAfterResponse();
+      current.body.abort("timeout");
+    } else if (this.probe?.isDue(nowMs) === true) {
+      current.probe();
+    }
+  }
+
+  private sweepClosing(nowMs: number): void {
+    if (!this.socket.writableFinished) return;
+    if (this.lingerForMs > 0) {
+      this.deadlineMs = this.context.clock.deadline(this.lingerForMs);
+      this.lingerForMs = 0;
+    } else if (nowMs >= this.deadlineMs) {
+      this.socket.destroy();
+    }
+  }
+}

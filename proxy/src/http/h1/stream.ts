@@ -1,0 +1,269 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type {
+  Chunk,
+  ClientCloseReason,
+  ClientStream,
+  HeaderList,
+  HttpVersion,
+  RequestHead,
+  ResponseHead,
+} from "../message.ts";
+import type { Http1Connection } from "./connection.ts";
+import type { RequestFraming } from "./framing.ts";
+import { type RefusalReason, refusalReply, refusalStatus } from "./refusal.ts";
+import { Http1RequestBody } from "./request-body.ts";
+import { writeHead } from "./response-head.ts";
+
+/**
+ * One request on an HTTP/1 connection and the response to it, written through Node's ServerResponse. The head waits
+ * for the first data or the end of the turn, so that a small message leaves in one write.
+ */
+export class Http1Stream implements ClientStream {
+  readonly head: RequestHead;
+  readonly body: Http1RequestBody | null;
+  readonly refusal: RefusalReason | undefined;
+  readonly response: ServerResponse;
+  headSent = false;
+  bytesSent = 0;
+  /** False when the connection must close after this response. */
+  keepAlive: boolean;
+  onDrain: (() => void) | null = null;
+  onClose: ((reason: ClientCloseReason) => void) | null = null;
+
+  private readonly connection: Http1Connection;
+  private readonly http11: boolean;
+  private readonly expectsContinue: boolean;
+  /** Bytes that followed an upgrade request; undefined for all other requests. */
+  private readonly upgradeHead: Buffer | undefined;
+  private continued = false;
+  /** No more calls have an effect: the response has ended, or the client is gone. */
+  private done = false;
+  /** A head that has not been given to Node yet, with the data that came after it in the same turn. */
+  private pendingHead: ResponseHead | undefined = undefined;
+  private pendingText: string | undefined = undefined;
+  private length: number | undefined = undefined;
+  private bodyless = false;
+  private watchesDrain = false;
+
+  constructor(
+    connection: Http1Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+    framing: RequestFraming,
+    upgradeHead: Buffer | undefined,
+  ) {
+    this.connection = connection;
+    this.response = response;
+    this.upgradeHead = upgradeHead;
+    this.refusal = framing.kind === "refused" ? framing.reason : undefined;
+    this.http11 = request.httpVersion === "1.1";
+    this.keepAlive = response.shouldKeepAlive;
+    this.expectsContinue = this.http11 && expects100(request);
+    this.head = {
+      version: request.httpVersion as HttpVersion,
+      method: request.method as string,
+      target: request.url as string,
+      authority: undefined,
+      scheme: undefined,
+      headers: request.rawHeaders,
+    };
+    const { clock, limits } = connection.context;
+    this.body =
+      framing.kind === "none" || framing.kind === "refused"
+        ? null
+        : new Http1RequestBody(
+            request,
+            framing.kind === "length" ? framing.length : undefined,
+            clock,
+            limits.bodyTimeoutMs,
+          );
+  }
+
+  /** True when the request took the socket away from Node's server. */
+  get detached(): boolean {
+    return this.upgradeHead !== undefined;
+  }
+
+  /** True when all of the request has been read from the connection. */
+  get requestReceived(): boolean {
+    return this.body === null || this.body.received;
+  }
+
+  sendInformational(status: number, headers: HeaderList): void {
+    if (this.done || this.headSent || !this.http11 || status === 101 || status < 100 || status > 199) return;
+    try {
+      // Node closes the connection of an expectant client unless it was writeContinue that answered it.
+      if (status === 100 && headers.length === 0) {
+        this.continued = true;
+        this.response.writeContinue();
+      } else {
+        this.response.writeInformation(status, headers);
+      }
+    } catch (error) {
+      this.breakOff(error);
+    }
+  }
+
+  sendHead(head: ResponseHead): void {
+    if (this.done || this.headSent) return;
+    this.headSent = true;
+    this.length = head.length;
+    this.bodyless = head.bodyless || head.status === 204 || head.status === 304;
+    this.pendingHead = head;
+    this.connection.context.flushLater(this);
+  }
+
+  write(chunk: Chunk): boolean {
+    if (this.done || this.bodyless) return !this.done;
+    this.bytesSent += chunk.length;
+    if (this.length !== undefined && this.bytesSent > this.length) {
+      this.breakOff(new Error("the response is longer than its Content-Length"));
+      return false;
+    }
+    if (this.pendingHead !== undefined) {
+      if (typeof chunk === "string" && this.pendingText === undefined) {
+        this.pendingText = chunk;
+        return true;
+      }
+      this.flush();
+    }
+    return this.put(chunk);
+  }
+
+  end(trailers: HeaderList | undefined): void {
+    if (this.done) return;
+    if (!this.bodyless && this.length !== undefined && this.bytesSent < this.length) {
+      return this.breakOff(new Error("the response is shorter than its Content-Length"));
+    }
+    const text = this.pendingText;
+    this.pendingText = undefined;
+    if (this.pendingHead !== undefined && !this.flushHead()) return;
+    if (trailers !== undefined && trailers.length > 0) this.addTrailers(trailers);
+    if (this.done) return;
+    this.done = true;
+    if (text === undefined) this.response.end();
+    else this.response.end(text, "latin1");
+    this.connection.responseEnded(this);
+  }
+
+  abort(): void {
+    if (this.done) return;
+    this.done = true;
+    this.onClose = null;
+    const endsByClosing = this.headSent && !this.http11 && this.length === undefined;
+    this.connection.cut({ reset: endsByClosing });
+  }
+
+  closeAfterResponse(): void {
+    this.keepAlive = false;
+  }
+
+  upgrade(headers: HeaderList): { readonly socket: Duplex; readonly head: Buffer } | undefined {
+    if (this.done || this.headSent || this.upgradeHead === undefined || this.head.method === "CONNECT") {
+      return undefined;
+    }
+    this.done = true;
+    this.headSent = true;
+    const socket = this.connection.handOver(this, withUpgradeFields(headers));
+    return { socket, head: this.upgradeHead };
+  }
+
+  /** Writes what waited for the end of the turn. */
+  flush(): void {
+    if (this.pendingHead === undefined || this.done || !this.flushHead()) return;
+    const text = this.pendingText;
+    this.pendingText = undefined;
+    if (text !== undefined) this.put(text);
+    else this.response.flushHeaders();
+  }
+
+  /** Answers a request that the front does not pass on. */
+  refuse(reason: RefusalReason): void {
+    const { headers, body } = refusalReply(reason);
+    this.done = true;
+    this.headSent = true;
+    this.keepAlive = false;
+    if (!this.http11) this.response.useChunkedEncodingByDefault = false;
+    this.response.writeHead(refusalStatus[reason], headers);
+    this.response.end(body, "latin1");
+    this.connection.responseEnded(this);
+  }
+
+  /** The client left, or is being left. */
+  gone(reason: ClientCloseReason): void {
+    this.done = true;
+    const { onClose } = this;
+    this.onClose = null;
+    this.onDrain = null;
+    onClose?.(reason);
+    this.body?.abort("client-closed");
+  }
+
+  /** Asks a half-closed connection whether its client is still there; any 1xx may precede a response. */
+  probe(): void {
+    if (!this.done && !this.headSent && this.http11) this.response.writeContinue();
+  }
+
+  private flushHead(): boolean {
+    const head = this.pendingHead as ResponseHead;
+    this.pendingHead = undefined;
+    const keepAlive = this.keepAlive && this.connection.mayStayOpen(this) && !this.leavesClientWaiting();
+    try {
+      this.keepAlive = writeHead(this.response, head, { http11: this.http11, keepAlive });
+      return true;
+    } catch (error) {
+      this.breakOff(error);
+      return false;
+    }
+  }
+
+  /** True when the client was not told whether to send its body: it may or may not come (RFC 9110 10.1.1). */
+  private leavesClientWaiting(): boolean {
+    return this.expectsContinue && !this.continued;
+  }
+
+  private put(chunk: Chunk): boolean {
+    if (this.done) return false;
+    const taken =
+      typeof chunk === "string" ? this.response.write(chunk, "latin1") : this.response.write(chunk);
+    if (taken) return true;
+    if (!this.watchesDrain) {
+      this.watchesDrain = true;
+      this.response.on("drain", () => this.onDrain?.());
+    }
+    this.connection.watchWrites();
+    return false;
+  }
+
+  private addTrailers(trailers: HeaderList): void {
+    const pairs: [string, string][] = [];
+    for (let i = 0; i < trailers.length; i += 2)
+      pairs.push([trailers[i] as string, trailers[i + 1] as string]);
+    try {
+      this.response.addTrailers(pairs);
+    } catch (error) {
+      this.breakOff(error);
+    }
+  }
+
+  /** The response cannot be completed as HTTP: the client must see that. */
+  private breakOff(error: unknown): void {
+    this.connection.report({ reason: "broken-response", status: 0, error });
+    const { onClose } = this;
+    this.abort();
+    onClose?.("client-closed");
+  }
+}
+
+const expects100 = (request: IncomingMessage): boolean =>
+  request.headers.expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect);
+
+/** The fields that make a 101 an upgrade (RFC 9110 7.8), where they are missing. */
+function withUpgradeFields(headers: HeaderList): HeaderList {
+  const names = new Set<string>();
+  for (let i = 0; i < headers.length; i += 2) names.add((headers[i] as string).toLowerCase());
+  if (!names.has("upgrade")) headers.push("Upgrade", "websocket");
+  if (!names.has("connection")) headers.push("Connection", "Upgrade");
+  return headers;
+}

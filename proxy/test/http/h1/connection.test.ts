@@ -1,0 +1,363 @@
+import { expect } from "chai";
+import type { ClientStream } from "../../../src/http/message.ts";
+import {
+  answer,
+  bodyOf,
+  eventually,
+  type FrontUnderTest,
+  startFront,
+  statusesOf,
+  stopAll,
+} from "./harness.ts";
+
+const request = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+/** Keeps the streams of requests for the test to answer. */
+async function startManual(limits = {}): Promise<FrontUnderTest & { readonly streams: ClientStream[] }> {
+  const streams: ClientStream[] = [];
+  const started = await startFront((_, _head, client) => {
+    streams.push(client);
+  }, limits);
+  return { ...started, streams };
+}
+
+const startAnswering = (limits = {}): Promise<FrontUnderTest> =>
+  startFront((_, head, client) => answer(client, head.target), limits);
+
+describe("the HTTP/1 front: connections", () => {
+  afterEach(stopAll);
+
+  describe("pipelining", () => {
+    it("answers in order, one at a time", async () => {
+      const { connect, streams } = await startManual();
+      const client = await connect();
+      client.send(request("/1") + request("/2") + request("/3"));
+      for (let i = 0; i < 3; i++) {
+        await eventually(() => streams.length > i);
+        expect(streams).to.have.length(i + 1);
+        answer(streams[i] as ClientStream, `answer-${i + 1}`);
+      }
+      const text = await client.until(/answer-3/);
+      expect(text.match(/answer-\d/g)).to.deep.equal(["answer-1", "answer-2", "answer-3"]);
+    });
+
+    it("answers a long pipeline completely", async () => {
+      const { connect, events } = await startAnswering();
+      const client = await connect();
+      const count = 5000;
+      client.send(Array.from({ length: count }, (_, i) => request(`/${i}`)).join(""));
+      await client.until(/\/4999$/);
+      expect(statusesOf(client.text)).to.have.length(count);
+      expect(client.text.match(/\r\n\r\n\/\d+/g)?.map((path) => Number(path.slice(5)))).to.deep.equal(
+        Array.from({ length: count }, (_, i) => i),
+      );
+      expect(events).to.deep.equal([]);
+    });
+
+    it("ends connections whose requests would fill the memory", async () => {
+      const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
+      const client = await connect();
+      client.send(request("/").repeat(40_000));
+      await eventually(() => events.length > 0);
+      expect(events.map((event) => event.reason)).to.deep.equal(["pipelining"]);
+      await eventually(() => front.connections === 0);
+      const other = await connect();
+      other.send(request("/1") + request("/2"));
+      await eventually(() => front.connections === 1);
+      expect(events).to.have.length(1);
+    });
+
+    it("does not start the next request while the client does not read the last answer", async () => {
+      const big = "x".repeat(20_000_000);
+      const { connect, streams } = await startManual();
+      const client = await connect();
+      client.socket.pause();
+      client.send(request("/1") + request("/2"));
+      await eventually(() => streams.length === 1);
+      answer(streams[0] as ClientStream, big);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(streams).to.have.length(1);
+      client.socket.resume();
+      await eventually(() => streams.length === 2);
+    });
+  });
+
+  describe("the number of requests", () => {
+    it("is limited: the last answer says so", async () => {
+      const { connect, events } = await startAnswering({ maxRequestsPerConnection: 3 });
+      const client = await connect();
+      client.send(request("/1") + request("/2") + request("/3") + request("/4"));
+      const text = await client.untilEnd();
+      expect(statusesOf(text)).to.deep.equal(["200", "200", "200"]);
+      expect(text).to.match(/\/2HTTP\/1\.1 200 OK\r\n[^]*Connection: close\r\n[^]*\/3$/);
+      expect(text.match(/Connection: close/g)).to.have.length(1);
+      expect(events.map((event) => event.reason)).to.deep.equal(["requests-per-connection"]);
+    });
+  });
+
+  describe("timeouts", () => {
+    it("answers a head that does not end with 408", async () => {
+      const { connect, events } = await startAnswering({ headerTimeoutMs: 60 });
+      const client = await connect();
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n");
+      const text = await client.untilEnd();
+      expect(statusesOf(text)).to.deep.equal(["408"]);
+      expect(bodyOf(text)).to.equal("408 Request Timeout\n");
+      expect(events.map((event) => event.reason)).to.deep.equal(["header-timeout"]);
+    });
+
+    it("counts from the first byte, however the bytes trickle", async () => {
+      const { connect } = await startAnswering({ headerTimeoutMs: 120 });
+      const client = await connect();
+      const trickle = setInterval(() => client.send("X: y\r\n"), 10);
+      client.send("GET / HTTP/1.1\r\n");
+      const text = await client.untilEnd();
+      clearInterval(trickle);
+      expect(statusesOf(text)).to.deep.equal(["408"]);
+    });
+
+    it("closes a connection that never sends a byte without a word", async () => {
+      const { connect } = await startAnswering({ headerTimeoutMs: 60 });
+      const client = await connect();
+      expect(await client.untilEnd()).to.equal("");
+      expect(client.errorCode).to.equal(undefined);
+    });
+
+    it("closes an idle connection without a word, and says nothing but the answer before", async () => {
+      const { connect, events } = await startAnswering({ idleTimeoutMs: 60 });
+      const client = await connect();
+      client.send(request("/1"));
+      const text = await client.untilEnd();
+      expect(statusesOf(text)).to.deep.equal(["200"]);
+      expect(events.map((event) => event.reason)).to.deep.equal(["idle-timeout"]);
+    });
+
+    it("answers a head that stops on a used connection with 408", async () => {
+      const { connect } = await startAnswering({ headerTimeoutMs: 60 });
+      const client = await connect();
+      client.send(request("/1"));
+      await client.until(/\/1$/);
+      client.send("G");
+      expect(statusesOf(await client.untilEnd())).to.deep.equal(["200", "408"]);
+    });
+
+    it("leaves a request alone that waits for its answer", async () => {
+      const { connect, streams } = await startManual({
+        headerTimeoutMs: 40,
+        idleTimeoutMs: 40,
+        bodyTimeoutMs: 40,
+      });
+      const client = await connect();
+      client.send(request("/1"));
+      await eventually(() => streams.length === 1);
+      const idle = await connect();
+      await idle.untilEnd();
+      answer(streams[0] as ClientStream);
+      await client.until(/hello$/);
+    });
+
+    it("ends a connection whose client takes nothing, and tells the exchange why", async () => {
+      const { connect, events, streams, front } = await startManual({ writeTimeoutMs: 60 });
+      const client = await connect();
+      client.socket.pause();
+      client.send(request("/1"));
+      await eventually(() => streams.length === 1);
+      const stream = streams[0] as ClientStream;
+      const reasons: string[] = [];
+      stream.onClose = (reason) => reasons.push(reason);
+      stream.sendHead({ status: 200, headers: [], length: undefined, bodyless: false });
+      while (stream.write(Buffer.alloc(65_536)));
+      stream.onDrain = () => {
+        while (stream.write(Buffer.alloc(65_536)));
+      };
+      await eventually(() => front.connections === 0);
+      expect(reasons).to.deep.equal(["timeout"]);
+      expect(events.map((event) => event.reason)).to.deep.equal(["write-timeout"]);
+    });
+
+    it("ends a connection whose client takes nothing of a complete answer", async () => {
+      const { connect, streams, front } = await startManual({ writeTimeoutMs: 60 });
+      const client = await connect();
+      client.socket.pause();
+      client.send(request("/1"));
+      await eventually(() => streams.length === 1);
+      answer(streams[0] as ClientStream, "x".repeat(20_000_000));
+      await eventually(() => front.connections === 0);
+    });
+  });
+
+  it("stops the source of a client that does not read, and lets it go on when it does", async () => {
+    const total = 300;
+    let written = 0;
+    const { connect, sockets } = await startFront((_, _head, stream) => {
+      const pump = (): void => {
+        while (written < total) {
+          written++;
+          if (!stream.write(Buffer.alloc(65_536, "x"))) return;
+        }
+        stream.onDrain = null;
+        stream.end(undefined);
+      };
+      stream.sendHead({ status: 200, headers: [], length: total * 65_536, bodyless: false });
+      stream.onDrain = pump;
+      pump();
+    });
+    const client = await connect();
+    client.socket.pause();
+    client.send(request("/"));
+    let last = -1;
+    while (written !== last) {
+      last = written;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(sockets[0]?.writableLength).to.be.within(1, 256 * 1024);
+    expect(written).to.be.below(total);
+    client.socket.resume();
+    await client.until(/x$/);
+    await eventually(() => bodyOf(client.text).length === total * 65_536);
+  });
+
+  describe("a client that ends its side", () => {
+    it("still gets its answer, and then the end", async () => {
+      const { connect, streams } = await startManual();
+      const client = await connect();
+      client.socket.end(request("/1"));
+      await eventually(() => streams.length === 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      answer(streams[0] as ClientStream);
+      expect(await client.untilEnd()).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*Connection: close\r\n[^]*hello$/);
+    });
+
+    it("gets all answers of its pipeline", async () => {
+      const { connect } = await startAnswering();
+      const client = await connect();
+      client.socket.end(request("/1") + request("/2"));
+      expect(statusesOf(await client.untilEnd())).to.deep.equal(["200", "200"]);
+    });
+
+    it("between requests is let go", async () => {
+      const { connect, front } = await startAnswering();
+      const client = await connect();
+      client.send(request("/1"));
+      await client.until(/\/1$/);
+      client.socket.end();
+      await client.untilEnd();
+      await eventually(() => front.connections === 0);
+    });
+
+    it("inside a head gets 400", async () => {
+      const { connect } = await startAnswering();
+      const client = await connect();
+      client.socket.end("GET / HTTP/1.1\r\nHost");
+      expect(statusesOf(await client.untilEnd())).to.deep.equal(["400"]);
+    });
+
+    it("and has gone is found out while its request waits", async () => {
+      const { connect, streams, front } = await startManual({ bodyTimeoutMs: 40 });
+      const reasons: string[] = [];
+      const client = await connect();
+      client.send(request("/1"));
+      await eventually(() => streams.length === 1);
+      (streams[0] as ClientStream).onClose = (reason) => reasons.push(reason);
+      client.socket.destroy();
+      await eventually(() => front.connections === 0);
+      expect(reasons).to.deep.equal(["client-closed"]);
+    }).timeout(10_000);
+
+    it("and reads on is asked with interim responses, which precede its answer", async () => {
+      const { connect, streams } = await startManual({ bodyTimeoutMs: 40 });
+      const client = await connect();
+      client.socket.end(request("/1"));
+      await client.until(/100 Continue\r\n\r\n/);
+      answer(streams[0] as ClientStream);
+      const text = await client.untilEnd();
+      expect(statusesOf(text).at(-1)).to.equal("200");
+      expect(text).to.match(/hello$/);
+    }).timeout(10_000);
+  });
+
+  describe("a client that resets the connection", () => {
+    it("ends its request at once", async () => {
+      const { connect, streams, front } = await startManual();
+      const reasons: string[] = [];
+      const client = await connect();
+      client.send(request("/1"));
+      await eventually(() => streams.length === 1);
+      (streams[0] as ClientStream).onClose = (reason) => reasons.push(reason);
+      client.socket.resetAndDestroy();
+      await eventually(() => front.connections === 0);
+      expect(reasons).to.deep.equal(["client-closed"]);
+      expect(streams[0]?.write("x")).to.equal(false);
+    });
+  });
+
+  describe("draining", () => {
+    it("ends idle connections at once and busy ones after their answer", async () => {
+      const { connect, streams, front } = await startManual();
+      const idle = await connect();
+      const used = await connect();
+      const busy = await connect();
+      used.send(request("/used"));
+      await eventually(() => streams.length === 1);
+      answer(streams[0] as ClientStream);
+      await used.until(/hello$/);
+      busy.send(request("/busy"));
+      await eventually(() => streams.length === 2 && front.connections === 3);
+      front.drain();
+      expect(await idle.untilEnd()).to.equal("");
+      expect(await used.untilEnd()).to.match(/hello$/);
+      expect(busy.ended).to.equal(false);
+      answer(streams[1] as ClientStream);
+      expect(await busy.untilEnd()).to.match(/Connection: close\r\n[^]*hello$/);
+    });
+
+    it("answers a request whose head has begun", async () => {
+      const { connect, front, sockets } = await startAnswering();
+      const client = await connect();
+      client.send("GET /begun HTTP/1.1\r\n");
+      await eventually(() => (sockets[0]?.bytesRead ?? 0) > 0);
+      front.drain();
+      client.send("Host: a\r\n\r\n");
+      expect(await client.untilEnd()).to.match(/Connection: close\r\n[^]*\/begun$/);
+    });
+
+    it("asks clients of a draining listener to leave, but keeps idle ones", async () => {
+      const { connect, listener } = await startAnswering();
+      const client = await connect();
+      const idle = await connect();
+      listener.draining = true;
+      client.send(request("/1"));
+      expect(await client.untilEnd()).to.match(/Connection: close\r\n/);
+      idle.send(request("/2"));
+      expect(await idle.untilEnd()).to.match(/Connection: close\r\n/);
+    });
+
+    it("ends everything when told to, and counts what it cut", async () => {
+      const { connect, streams, front } = await startManual();
+      const reasons: string[] = [];
+      const clients = [await connect(), await connect(), await connect()];
+      clients[0]?.send(request("/1"));
+      clients[1]?.send(request("/2"));
+      await eventually(() => streams.length === 2 && front.connections === 3);
+      for (const stream of streams) stream.onClose = (reason) => reasons.push(reason);
+      expect(front.destroy()).to.equal(2);
+      expect(reasons).to.deep.equal(["shutdown", "shutdown"]);
+      for (const client of clients) await client.untilEnd();
+      await eventually(() => front.connections === 0);
+    });
+  });
+
+  it("closes the connection of a handler that throws, and no other", async () => {
+    const { connect, events } = await startFront((_, head, client) => {
+      if (head.target === "/bug") throw new Error("a bug");
+      answer(client);
+    });
+    const other = await connect();
+    const client = await connect();
+    client.send(request("/bug"));
+    expect(await client.untilEnd()).to.equal("");
+    other.send(request("/fine"));
+    await other.until(/hello$/);
+    expect(events.map((event) => event.reason)).to.deep.equal(["handler-failed"]);
+  });
+});

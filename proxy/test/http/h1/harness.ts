@@ -1,0 +1,204 @@
+import { createServer, type AddressInfo, type Server, Socket } from "node:net";
+import { createHttp1Front } from "../../../src/http/h1/front.ts";
+import type { FrontEvent } from "../../../src/http/h1/events.ts";
+import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front.ts";
+import type {
+  BodyAbortReason,
+  BodySink,
+  Chunk,
+  ClientStream,
+  HeaderList,
+} from "../../../src/http/message.ts";
+import type { ListenerView } from "../../../src/listeners/view.ts";
+
+/** Limits that no test reaches by accident. */
+export const wideLimits: FrontLimits = {
+  maxUriBytes: 16_384,
+  maxHeaderBytes: 65_536,
+  maxHeaders: 100,
+  maxRequestsPerConnection: 10_000,
+  headerTimeoutMs: 60_000,
+  bodyTimeoutMs: 60_000,
+  idleTimeoutMs: 60_000,
+  writeTimeoutMs: 60_000,
+};
+
+export type TestListener = { -readonly [K in keyof ListenerView]: ListenerView[K] };
+
+export const testListener = (): TestListener => ({
+  port: 80,
+  portLabel: "80",
+  publicPort: 80,
+  publicPortLabel: "80",
+  secure: false,
+  table: { match: () => undefined },
+  draining: false,
+});
+
+export type FrontUnderTest = {
+  readonly front: Front;
+  readonly port: number;
+  readonly events: FrontEvent[];
+  readonly listener: TestListener;
+  /** Sockets that the front was given, oldest first. */
+  readonly sockets: Socket[];
+  connect(): Promise<RawClient>;
+};
+
+const running: { readonly server: Server; readonly front: Front; readonly clients: RawClient[] }[] = [];
+
+/** A front behind a real listening socket. Everything is closed by `stopAll`. */
+export async function startFront(
+  handler: RequestHandler,
+  limits: Partial<FrontLimits> = {},
+): Promise<FrontUnderTest> {
+  const events: FrontEvent[] = [];
+  const listener = testListener();
+  const sockets: Socket[] = [];
+  const clients: RawClient[] = [];
+  const front = createHttp1Front({
+    limits: { ...wideLimits, ...limits },
+    handler,
+    onEvent: (event) => events.push(event),
+  });
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    sockets.push(socket);
+    front.accept(socket, {
+      remoteAddress: socket.remoteAddress ?? "",
+      remotePort: socket.remotePort ?? 0,
+      proxied: false,
+      listener,
+      tls: undefined,
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  running.push({ server, front, clients });
+  return {
+    front,
+    port,
+    events,
+    listener,
+    sockets,
+    async connect() {
+      const client = await RawClient.connect(port);
+      clients.push(client);
+      return client;
+    },
+  };
+}
+
+export async function stopAll(): Promise<void> {
+  for (const { server, front, clients } of running.splice(0)) {
+    for (const client of clients) client.socket.destroy();
+    front.destroy();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await eventually(() => front.connections === 0);
+  }
+}
+
+/** Waits for a condition that some other event makes true. */
+export async function eventually(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** A client that sends bytes as they are and keeps what it gets as latin1 text. */
+export class RawClient {
+  readonly socket: Socket;
+  text = "";
+  /** The server ended its side in order. */
+  ended = false;
+  /** Nothing more can happen. */
+  closed = false;
+  errorCode: string | undefined = undefined;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("data", (chunk: Buffer) => {
+      this.text += chunk.toString("latin1");
+    });
+    socket.on("end", () => {
+      this.ended = true;
+    });
+    socket.on("close", () => {
+      this.closed = true;
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      this.errorCode = error.code;
+    });
+  }
+
+  static async connect(port: number): Promise<RawClient> {
+    const socket = new Socket({ allowHalfOpen: true });
+    const client = new RawClient(socket);
+    await new Promise<void>((resolve, reject) => {
+      socket.once("connect", () => resolve());
+      socket.once("error", reject);
+      socket.connect(port, "127.0.0.1");
+    });
+    return client;
+  }
+
+  send(text: string): void {
+    this.socket.write(text, "latin1");
+  }
+
+  /** Waits until the received text matches. Fails when the connection ends first. */
+  async until(pattern: RegExp): Promise<string> {
+    await eventually(() => pattern.test(this.text) || this.ended || this.closed);
+    if (!pattern.test(this.text)) throw new Error(`the connection ended after: ${JSON.stringify(this.text)}`);
+    return this.text;
+  }
+
+  /** Waits for the server's end of the connection and answers all that came before it. */
+  async untilEnd(): Promise<string> {
+    await eventually(() => this.ended || this.closed);
+    return this.text;
+  }
+}
+
+export const headOf = (text: string): string => text.slice(0, text.indexOf("\r\n\r\n"));
+export const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
+export const statusesOf = (text: string): string[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1] as string);
+
+/** Answers at once with a short text. */
+export function answer(client: ClientStream, text = "hello", headers: HeaderList = []): void {
+  client.sendHead({
+    status: 200,
+    headers: [...headers, "Content-Length", String(text.length)],
+    length: text.length,
+    bodyless: false,
+  });
+  if (text !== "") client.write(text);
+  client.end(undefined);
+}
+
+/** Collects a body; `accept` decides whether the next piece may come at once. */
+export class CollectingSink implements BodySink {
+  text = "";
+  bytes = 0;
+  ended = false;
+  aborted: BodyAbortReason | undefined = undefined;
+  trailers: HeaderList | undefined = undefined;
+  onComplete: (() => void) | undefined = undefined;
+  onAborted: (() => void) | undefined = undefined;
+  accept = true;
+
+  onData(chunk: Chunk): boolean {
+    this.bytes += chunk.length;
+    if (this.bytes < 100_000) this.text += typeof chunk === "string" ? chunk : chunk.toString("latin1");
+    return this.accept;
+  }
+
+  onEnd(trailers: HeaderList | undefined): void {
+    this.ended = true;
+    this.trailers = trailers;
+    this.onComplete?.();
+  }
+
+  onAbort(reason: BodyAbortReason): void {
+    this.aborted = reason;
+    this.onAborted?.();
+  }
+}

@@ -1,0 +1,152 @@
+import { expect } from "chai";
+import type { RequestHead } from "../../../src/http/message.ts";
+import { answer, bodyOf, startFront, statusesOf, stopAll } from "./harness.ts";
+
+describe("the HTTP/1 front: heads", () => {
+  afterEach(stopAll);
+
+  const startRecording = async (limits = {}) => {
+    const heads: RequestHead[] = [];
+    const started = await startFront((_, head, client) => {
+      heads.push(head);
+      answer(client);
+    }, limits);
+    return { ...started, heads };
+  };
+
+  it("hands over method, target, version and fields as they came", async () => {
+    const { connect, heads } = await startRecording();
+    const client = await connect();
+    client.send(
+      "PATCH /a%20b?c=d HTTP/1.1\r\nHost: Example.com\r\nx-A:  1 \t\r\nX-a: 2\r\nCookie: \xe9\r\n\r\n",
+    );
+    expect(bodyOf(await client.until(/hello$/))).to.equal("hello");
+    expect(heads).to.deep.equal([
+      {
+        version: "1.1",
+        method: "PATCH",
+        target: "/a%20b?c=d",
+        authority: undefined,
+        scheme: undefined,
+        headers: ["Host", "Example.com", "x-A", "1", "X-a", "2", "Cookie", "\xe9"],
+      },
+    ]);
+  });
+
+  it("reads a request that arrives byte by byte", async () => {
+    const { connect, heads } = await startRecording();
+    const client = await connect();
+    for (const byte of "GET /slow HTTP/1.1\r\nHost: a\r\nX-Long: value\r\n\r\n") {
+      client.send(byte);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await client.until(/hello$/);
+    expect(heads[0]?.target).to.equal("/slow");
+    expect(heads[0]?.headers).to.deep.equal(["Host", "a", "X-Long", "value"]);
+  });
+
+  for (const [form, line] of [
+    ["absolute", "GET http://a:80/b HTTP/1.1"],
+    ["asterisk", "OPTIONS * HTTP/1.1"],
+    ["authority", "CONNECT a:443 HTTP/1.1"],
+  ] as const) {
+    it(`passes on the ${form} form of a target`, async () => {
+      const { connect, heads } = await startRecording();
+      const client = await connect();
+      client.send(`${line}\r\nHost: a\r\n\r\n`);
+      await client.until(/hello$/);
+      expect(`${heads[0]?.method} ${heads[0]?.target} HTTP/1.1`).to.equal(line);
+    });
+  }
+
+  it("closes after a CONNECT", async () => {
+    const { connect } = await startRecording();
+    const client = await connect();
+    client.send("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n");
+    const text = await client.untilEnd();
+    expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\nConnection: close\r\n[^]*hello$/);
+  });
+
+  it("leaves the Host rules to the pipeline", async () => {
+    const { connect, heads } = await startRecording();
+    const client = await connect();
+    client.send("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
+    await client.until(/hello[^]*hello$/);
+    expect(heads.map(({ headers }) => headers)).to.deep.equal([[], ["Host", "a", "Host", "b"]]);
+  });
+
+  it("ignores empty lines before a request", async () => {
+    const { connect, heads } = await startRecording();
+    const client = await connect();
+    client.send("\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    await client.until(/hello$/);
+    expect(heads[0]?.target).to.equal("/x");
+  });
+
+  describe("limits", () => {
+    const small = { maxUriBytes: 100, maxHeaderBytes: 1000, maxHeaders: 5 };
+    const target = (bytes: number): string => `/${"u".repeat(bytes - 1)}`;
+    const fields = (count: number): string => "X: y\r\n".repeat(count);
+
+    const cases: readonly (readonly [string, string, string])[] = [
+      ["a target of the longest length", `GET ${target(100)} HTTP/1.1\r\nHost: a\r\n\r\n`, "200"],
+      ["a longer target", `GET ${target(101)} HTTP/1.1\r\nHost: a\r\n\r\n`, "414"],
+      ["a target beyond the parser's bound", `GET ${target(5000)} HTTP/1.1\r\nHost: a\r\n\r\n`, "414"],
+      ["as many fields as allowed", `GET / HTTP/1.1\r\n${fields(5)}\r\n`, "200"],
+      ["one field more", `GET / HTTP/1.1\r\n${fields(6)}\r\n`, "431"],
+      ["far more fields", `GET / HTTP/1.1\r\n${fields(150)}\r\n`, "431"],
+      ["fields of the largest size", `GET / HTTP/1.1\r\nX: ${"v".repeat(995)}\r\n\r\n`, "200"],
+      ["a byte more", `GET / HTTP/1.1\r\nX: ${"v".repeat(996)}\r\n\r\n`, "431"],
+      ["fields beyond the parser's bound", `GET / HTTP/1.1\r\nX: ${"v v".repeat(3000)}\r\n\r\n`, "431"],
+    ];
+    for (const [name, request, status] of cases) {
+      it(`answers ${name} with ${status}`, async () => {
+        const { connect, heads, events } = await startRecording(small);
+        const client = await connect();
+        client.send(request);
+        if (status === "200") {
+          expect(statusesOf(await client.until(/hello$/))).to.deep.equal(["200"]);
+          return;
+        }
+        expect(statusesOf(await client.untilEnd())).to.deep.equal([status]);
+        expect(heads).to.have.length(0);
+        expect(events.map((event) => event.status)).to.deep.equal([Number(status)]);
+      });
+    }
+
+    it("applies the limits of the product's defaults", async () => {
+      const { connect } = await startRecording();
+      for (const [request, status] of [
+        [`GET ${target(16_385)} HTTP/1.1\r\nHost: a\r\n\r\n`, "414"],
+        [`GET ${target(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, "414"],
+        [`GET / HTTP/1.1\r\nHost: a\r\nX: ${"v".repeat(65_530)}\r\n\r\n`, "431"],
+        [`GET / HTTP/1.1\r\nHost: a\r\nX: ${"v".repeat(120_000)}\r\n\r\n`, "431"],
+        [`GET / HTTP/1.1\r\nHost: a\r\n${fields(100)}\r\n`, "431"],
+      ] as const) {
+        const client = await connect();
+        client.send(request);
+        expect(statusesOf(await client.untilEnd()), request.slice(0, 40)).to.deep.equal([status]);
+      }
+    });
+  });
+
+  it("describes a refusal as the other errors of the proxy", async () => {
+    const { connect } = await startRecording({ maxUriBytes: 10 });
+    const client = await connect();
+    client.send("GET /longer-than-that HTTP/1.1\r\nHost: a\r\n\r\n");
+    const text = await client.untilEnd();
+    expect(text).to.match(/\r\nContent-Type: text\/plain\r\n/);
+    expect(text).to.match(/\r\nCache-Control: no-store\r\n/);
+    expect(text).to.match(/\r\nConnection: close\r\n/);
+    expect(text).to.match(/\r\nDate: [^\r]+ GMT\r\n/);
+    expect(text).not.to.match(/\r\nServer:/i);
+    expect(bodyOf(text)).to.equal("414 URI Too Long\n");
+  });
+
+  it("gives a refused HEAD request no body", async () => {
+    const { connect } = await startRecording({ maxUriBytes: 10 });
+    const client = await connect();
+    client.send("HEAD /longer-than-that HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(bodyOf(await client.untilEnd())).to.equal("");
+  });
+});

@@ -1,0 +1,318 @@
+import { expect } from "chai";
+import type { ClientStream, RequestBody } from "../../../src/http/message.ts";
+import {
+  answer,
+  bodyOf,
+  CollectingSink,
+  eventually,
+  type FrontUnderTest,
+  startFront,
+  statusesOf,
+  stopAll,
+} from "./harness.ts";
+
+const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+describe("the HTTP/1 front: request bodies", () => {
+  afterEach(stopAll);
+
+  /** Reads each body at once and answers with it. */
+  const startEcho = (limits = {}): Promise<FrontUnderTest> =>
+    startFront((_, _head, client) => {
+      if (client.body === null) return answer(client, "no body");
+      const sink = new CollectingSink();
+      sink.onComplete = () => answer(client, `${sink.text}|${JSON.stringify(sink.trailers)}`);
+      client.body.start(sink);
+    }, limits);
+
+  const cases: readonly (readonly [string, string, string])[] = [
+    ["no body", "\r\n", "no body"],
+    ["a length", "Content-Length: 5\r\n\r\nhello", "hello|undefined"],
+    ["a length of zero", "Content-Length: 0\r\n\r\n", "|undefined"],
+    ["chunks", "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", "hello|undefined"],
+    ["empty chunks", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "|undefined"],
+    [
+      "chunks with trailers",
+      "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-T: 1\r\nx-t: 2\r\n\r\n",
+      'a|["X-T","1","x-t","2"]',
+    ],
+  ];
+  for (const [name, rest, expected] of cases) {
+    it(`delivers ${name}, and the next request after it`, async () => {
+      const { connect } = await startEcho();
+      const client = await connect();
+      client.send(`POST / HTTP/1.1\r\nHost: a\r\n${rest}${get}`);
+      const text = await client.until(/200[^]*200[^]*no body$/);
+      expect(bodyOf(text).startsWith(expected)).to.equal(true);
+    });
+
+    it(`delivers ${name} that arrives byte by byte`, async () => {
+      const { connect } = await startEcho();
+      const client = await connect();
+      for (const byte of `POST / HTTP/1.1\r\nHost: a\r\n${rest}`) {
+        client.send(byte);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await eventually(() => bodyOf(client.text) === expected);
+    });
+  }
+
+  it("tells the declared length", async () => {
+    const lengths: (number | undefined)[] = [];
+    const { connect } = await startFront((_, _head, client) => {
+      lengths.push(client.body?.length);
+      answer(client);
+    });
+    const client = await connect();
+    client.send("POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc");
+    await client.until(/hello$/);
+    client.send("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+    await client.until(/hello[^]*hello$/);
+    expect(lengths).to.deep.equal([3, undefined]);
+  });
+
+  it("reads nothing beyond its buffer before the start", async () => {
+    let body: RequestBody | null = null;
+    const { connect, sockets } = await startFront((_, _head, client) => {
+      body = client.body;
+    });
+    const client = await connect();
+    client.send("POST / HTTP/1.1\r\nContent-Length: 100000000\r\n\r\n");
+    const flood = sendUntilBlocked(client.socket);
+    await flood.blocked;
+    expect(body).not.to.equal(null);
+    expect(sockets[0]?.bytesRead).to.be.below(256 * 1024);
+    flood.stop();
+  });
+
+  it("reads nothing beyond its buffer while the sink is paused, and goes on where it stopped", async () => {
+    const sink = new CollectingSink();
+    let body: RequestBody | null = null;
+    const { connect, sockets } = await startFront((_, _head, client) => {
+      ({ body } = client);
+      sink.accept = false;
+      sink.onComplete = () => answer(client);
+      client.body?.start(sink);
+    });
+    const client = await connect();
+    client.send("POST / HTTP/1.1\r\nContent-Length: 8000000\r\n\r\n");
+    const flood = sendUntilBlocked(client.socket, 8_000_000);
+    await flood.blocked;
+    expect(sink.bytes).to.be.below(128 * 1024);
+    expect(sockets[0]?.bytesRead).to.be.below(256 * 1024);
+    sink.accept = true;
+    (body as RequestBody | null)?.resume();
+    await client.until(/hello$/);
+    expect(sink.bytes).to.equal(8_000_000);
+  });
+
+  describe("that ends too early", () => {
+    it("tells the sink and the exchange when the client leaves", async () => {
+      const sink = new CollectingSink();
+      const closes: string[] = [];
+      const { connect } = await startFront((_, _head, client) => {
+        client.onClose = (reason) => closes.push(reason);
+        client.body?.start(sink);
+      });
+      const client = await connect();
+      client.send("POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc");
+      await eventually(() => sink.text === "abc");
+      client.socket.destroy();
+      await eventually(() => sink.aborted !== undefined);
+      expect(sink.aborted).to.equal("client-closed");
+      expect(closes).to.deep.equal(["client-closed"]);
+    });
+
+    it("takes a half-close in the middle for leaving", async () => {
+      const closes: string[] = [];
+      const { connect, front } = await startFront((_, _head, client) => {
+        client.onClose = (reason) => closes.push(reason);
+      });
+      const client = await connect();
+      client.send("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+      client.socket.end();
+      await eventually(() => front.connections === 0);
+      expect(closes).to.deep.equal(["client-closed"]);
+    });
+
+    it("aborts after the body timeout; the answer is the pipeline's", async () => {
+      const { connect, events } = await startFront(
+        (_, _head, client) => {
+          const sink = new CollectingSink();
+          sink.onAborted = () => answer(client, `aborted: ${sink.aborted}`);
+          client.body?.start(sink);
+        },
+        { bodyTimeoutMs: 60 },
+      );
+      const client = await connect();
+      client.send("POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc");
+      expect(await client.untilEnd()).to.match(/\r\nConnection: close\r\n[^]*aborted: timeout$/);
+      expect(events.map((event) => event.reason)).to.deep.equal(["body-timeout"]);
+    });
+
+    it("does not count the time while the sink is paused", async () => {
+      const sink = new CollectingSink();
+      let body: RequestBody | null = null;
+      const { connect, sockets } = await startFront(
+        (_, _head, client) => {
+          sink.accept = false;
+          ({ body } = client);
+          sink.onComplete = () => answer(client);
+          sink.onAborted = () => answer(client, "aborted");
+          client.body?.start(sink);
+        },
+        // The short idle timeout lets the sweep of an idle connection show that enough time has passed.
+        { bodyTimeoutMs: 60, idleTimeoutMs: 60, headerTimeoutMs: 240 },
+      );
+      const client = await connect();
+      const idle = await connect();
+      client.send("POST / HTTP/1.1\r\nContent-Length: 6\r\n\r\nabc");
+      await idle.untilEnd();
+      const before = sockets[0]?.bytesRead ?? 0;
+      client.send("def");
+      await eventually(() => sockets[0]?.bytesRead === before + 3);
+      sink.accept = true;
+      (body as RequestBody | null)?.resume();
+      expect(bodyOf(await client.until(/(hello|aborted)$/))).to.equal("hello");
+    });
+  });
+
+  describe("that the response does not wait for", () => {
+    const startDeaf = (respond: (client: ClientStream) => void = answer): Promise<FrontUnderTest> =>
+      startFront((_, _head, client) => respond(client));
+
+    it("skips a small rest and keeps the connection", async () => {
+      const { connect } = await startDeaf();
+      const client = await connect();
+      client.send("POST / HTTP/1.1\r\nContent-Length: 60000\r\n\r\nabc");
+      await client.until(/hello$/);
+      client.send("d".repeat(59_997) + get);
+      const text = await client.until(/hello[^]*hello$/);
+      expect(text).not.to.contain("Connection: close");
+    });
+
+    it("closes when the small rest does not come", async () => {
+      const { connect } = await startFront((_, _head, client) => answer(client), { bodyTimeoutMs: 40 });
+      const client = await connect();
+      client.send("POST / HTTP/1.1\r\nContent-Length: 60000\r\n\r\nabc");
+      expect(await client.untilEnd()).not.to.contain("Connection: close");
+    }).timeout(10_000);
+
+    for (const [name, framing] of [
+      ["a large rest", "Content-Length: 3000000"],
+      ["chunks", "Transfer-Encoding: chunked"],
+    ] as const) {
+      it(`closes without losing the answer when ${name} keeps coming`, async () => {
+        const { connect } = await startDeaf();
+        const client = await connect();
+        client.send(`POST / HTTP/1.1\r\n${framing}\r\n\r\n`);
+        const data = framing.startsWith("C") ? "x".repeat(3_000_000) : "2dc6c0\r\n" + "x".repeat(3_000_000);
+        const sent = new Promise((resolve) => client.socket.write(data, resolve));
+        const text = await client.untilEnd();
+        await sent;
+        client.socket.end();
+        await eventually(() => client.closed);
+        expect(text).to.match(/\r\nConnection: close\r\n[^]*hello$/);
+        expect(client.errorCode).to.equal(undefined);
+      });
+    }
+
+    it("answers a request that it gives up in the middle of the body", async () => {
+      const { connect } = await startDeaf((client) => {
+        const sink = new CollectingSink();
+        client.body?.start({
+          onData(chunk) {
+            sink.onData(chunk);
+            if (sink.bytes > 100_000) answer(client, "too large");
+            return false;
+          },
+          onEnd: () => {},
+          onAbort: () => {},
+        });
+        const timer = setInterval(() => client.body?.resume(), 1);
+        client.onClose = () => clearInterval(timer);
+        void eventually(() => client.headSent).then(() => clearInterval(timer));
+      });
+      const client = await connect();
+      client.send("POST / HTTP/1.1\r\nContent-Length: 3000000\r\n\r\n");
+      const sent = new Promise((resolve) => client.socket.write("x".repeat(2_999_999), resolve));
+      expect(await client.untilEnd()).to.match(/too large$/);
+      await sent;
+      expect(client.errorCode).to.equal(undefined);
+    });
+  });
+
+  describe("with Expect: 100-continue", () => {
+    const expecting = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
+
+    it("sends 100 only when the pipeline does, and keeps the connection then", async () => {
+      const seen: string[] = [];
+      const { connect } = await startFront((_, head, client) => {
+        seen.push(head.headers[head.headers.indexOf("Expect") + 1] as string);
+        const sink = new CollectingSink();
+        sink.onComplete = () => answer(client, sink.text);
+        setImmediate(() => {
+          client.sendInformational(100, []);
+          client.body?.start(sink);
+        });
+      });
+      const client = await connect();
+      client.send(expecting);
+      expect(await client.until(/\r\n\r\n$/)).to.equal("HTTP/1.1 100 Continue\r\n\r\n");
+      client.send("hello");
+      expect(await client.until(/hello$/)).not.to.contain("Connection: close");
+      expect(seen).to.deep.equal(["100-continue"]);
+    });
+
+    it("closes after an answer without 100, because the body may or may not follow", async () => {
+      const { connect } = await startFront((_, _head, client) => answer(client));
+      const client = await connect();
+      client.send(expecting);
+      const text = await client.untilEnd();
+      expect(statusesOf(text)).to.deep.equal(["200"]);
+      expect(text).to.contain("\r\nConnection: close\r\n");
+    });
+
+    it("passes on an expectation that nobody knows", async () => {
+      const { connect } = await startFront((_, head, client) => answer(client, head.headers.join()));
+      const client = await connect();
+      client.send("GET / HTTP/1.1\r\nExpect: gold\r\n\r\n");
+      expect(await client.until(/gold$/)).to.match(/Expect,gold$/);
+    });
+  });
+});
+
+/** Writes until the system takes no more; `blocked` resolves when the other side has stopped reading. */
+function sendUntilBlocked(
+  socket: import("node:net").Socket,
+  limit = Number.POSITIVE_INFINITY,
+): { readonly blocked: Promise<void>; stop(): void } {
+  const piece = Buffer.alloc(50_000, "x");
+  let stopped = false;
+  let sent = 0;
+  let acknowledged = 0;
+  const send = (): void => {
+    while (!stopped && sent < limit) {
+      const size = Math.min(piece.length, limit - sent);
+      sent += size;
+      if (!socket.write(piece.subarray(0, size), () => (acknowledged += size))) return;
+    }
+  };
+  socket.on("drain", send);
+  send();
+  const blocked = (async () => {
+    let last = -1;
+    let still = 0;
+    while (still < 20) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      still = last === acknowledged ? still + 1 : 0;
+      last = acknowledged;
+    }
+  })();
+  return {
+    blocked,
+    stop() {
+      stopped = true;
+    },
+  };
+}

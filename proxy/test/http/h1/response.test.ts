@@ -1,0 +1,368 @@
+import { expect } from "chai";
+import type { Socket } from "node:net";
+import type { ClientStream, HeaderList, ResponseHead } from "../../../src/http/message.ts";
+import {
+  answer,
+  bodyOf,
+  eventually,
+  headOf,
+  type RawClient,
+  startFront,
+  statusesOf,
+  stopAll,
+} from "./harness.ts";
+
+const head = (fields: HeaderList = [], overrides: Partial<ResponseHead> = {}): ResponseHead => ({
+  status: 200,
+  headers: fields,
+  length: undefined,
+  bodyless: false,
+  ...overrides,
+});
+
+describe("the HTTP/1 front: responses", () => {
+  afterEach(stopAll);
+
+  /** Sends one request and gives the client's side of it to `respond`. */
+  const ask = async (
+    respond: (client: ClientStream) => void,
+    request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+  ): Promise<{
+    readonly client: RawClient;
+    readonly sockets: readonly Socket[];
+    readonly reasons: () => string[];
+  }> => {
+    const { connect, sockets, events } = await startFront((_, _head, stream) => respond(stream));
+    const client = await connect();
+    client.send(request);
+    return { client, sockets, reasons: () => events.map((event) => event.reason) };
+  };
+
+  describe("framing", () => {
+    it("relays a known length as it came, and keeps the connection without saying so", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head(["X-A", "1", "content-length", "5", "X-A", "2"], { length: 5 }));
+        stream.write("hello");
+        stream.end(undefined);
+      });
+      const text = await client.until(/hello$/);
+      expect(headOf(text).replace(/\r\nDate: [^\r]+/, "")).to.equal(
+        "HTTP/1.1 200 OK\r\nX-A: 1\r\ncontent-length: 5\r\nX-A: 2",
+      );
+      expect(client.ended).to.equal(false);
+    });
+
+    it("adds a length that only the head's record names", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head([], { length: 5 }));
+        stream.write("hello");
+        stream.end(undefined);
+      });
+      expect(await client.until(/hello$/)).to.match(/\r\nContent-Length: 5\r\n/);
+    });
+
+    it("sends chunks to HTTP/1.1 when the length is unknown", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head(["Content-Length", "99"]));
+        stream.write("hello");
+        stream.write(Buffer.from(" world"));
+        stream.end(undefined);
+      });
+      const text = await client.until(/0\r\n\r\n$/);
+      expect(headOf(text)).to.match(/\r\nTransfer-Encoding: chunked$/);
+      expect(text).not.to.match(/Content-Length/);
+      expect(bodyOf(text)).to.equal("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n");
+    });
+
+    it("sends trailers after chunks", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head());
+        stream.write("hello");
+        stream.end(["grpc-status", "0", "X-T", "a", "X-T", "b"]);
+      });
+      expect(bodyOf(await client.until(/\r\n\r\n$/))).to.equal(
+        "5\r\nhello\r\n0\r\ngrpc-status: 0\r\nX-T: a\r\nX-T: b\r\n\r\n",
+      );
+    });
+
+    for (const status of [204, 304]) {
+      it(`sends ${status} without body or chunks, and keeps the connection`, async () => {
+        const { client } = await ask((stream) => {
+          stream.sendHead(head(["ETag", '"1"'], { status, bodyless: true, length: 0 }));
+          stream.end(undefined);
+        }, "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        const text = await client.until(/ETag[^]*ETag[^]*\r\n\r\n$/);
+        expect(statusesOf(text)).to.deep.equal([String(status), String(status)]);
+        expect(text).not.to.match(/Content-Length|Transfer-Encoding|Connection/);
+      });
+    }
+
+    it("takes Content-Length off a 204", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head(["Content-Length", "0"], { status: 204, bodyless: true, length: 0 }));
+        stream.end(undefined);
+      });
+      expect(await client.until(/\r\n\r\n$/)).not.to.match(/Content-Length/);
+    });
+
+    it("leaves the length that describes what HEAD or 304 do not send", async () => {
+      for (const [method, status] of [
+        ["HEAD", 200],
+        ["GET", 304],
+      ] as const) {
+        const { client } = await ask((stream) => {
+          stream.sendHead(head(["Content-Length", "1000"], { status, bodyless: true, length: 1000 }));
+          stream.end(undefined);
+        }, `${method} / HTTP/1.1\r\nHost: a\r\n\r\n`);
+        const text = await client.until(/\r\n\r\n/);
+        expect(text).to.match(/\r\nContent-Length: 1000\r\n/);
+        expect(bodyOf(text)).to.equal("");
+      }
+    });
+
+    it("sends a HEAD response without length as its head alone", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head([], { bodyless: true }));
+        stream.end(undefined);
+      }, "HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+      const text = await client.until(/200[^]*200[^]*\r\n\r\n$/);
+      expect(text).not.to.match(/0\r\n\r\n$/);
+    });
+
+    it("keeps the bytes of a Content-Disposition after a Content-Length", async () => {
+      const { client } = await ask((stream) => {
+        const value = 'attachment; filename="\xc3\xa9.txt"';
+        stream.sendHead(head(["Content-Length", "0", "Content-Disposition", value], { length: 0 }));
+        stream.end(undefined);
+      });
+      const text = await client.until(/\r\n\r\n$/);
+      expect(text).to.contain('filename="\xc3\xa9.txt"');
+      expect(text).to.match(/\r\nContent-Length: 0\r\n/);
+    });
+  });
+
+  describe("to HTTP/1.0", () => {
+    it("closes after a response with a length", async () => {
+      const { client } = await ask((stream) => answer(stream), "GET / HTTP/1.0\r\n\r\n");
+      const text = await client.untilEnd();
+      expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\nConnection: close\r\n[^]*hello$/);
+    });
+
+    it("keeps the connection when asked to and the length is known", async () => {
+      const request = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
+      const { client } = await ask((stream) => answer(stream), request + request);
+      const text = await client.until(/hello[^]*hello$/);
+      expect(text.match(/\r\nConnection: keep-alive\r\n/g)).to.have.length(2);
+    });
+
+    it("ends a body of unknown length by closing, never with chunks", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head());
+        stream.write("hello");
+        stream.end(["X-T", "a"]);
+      }, "GET / HTTP/1.0\r\nConnection: keep-alive\r\nTE: chunked\r\n\r\n");
+      const text = await client.untilEnd();
+      expect(text).not.to.match(/Transfer-Encoding|X-T/);
+      expect(text).to.match(/\r\nConnection: close\r\n/);
+      expect(bodyOf(text)).to.equal("hello");
+      expect(client.errorCode).to.equal(undefined);
+    });
+
+    it("resets the connection when such a body breaks off", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head());
+        stream.write("hel");
+        setImmediate(() => stream.abort());
+      }, "GET / HTTP/1.0\r\n\r\n");
+      await eventually(() => client.closed || client.ended);
+      expect(client.errorCode).to.equal("ECONNRESET");
+    });
+
+    it("gets no interim responses", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendInformational(103, ["Link", "</a>"]);
+        answer(stream);
+      }, "GET / HTTP/1.0\r\n\r\n");
+      expect(statusesOf(await client.untilEnd())).to.deep.equal(["200"]);
+    });
+  });
+
+  describe("what the client must see as broken", () => {
+    it("a body shorter than its length", async () => {
+      const { client, reasons } = await ask((stream) => {
+        stream.sendHead(head(["Content-Length", "10"], { length: 10 }));
+        stream.write("hello");
+        setImmediate(() => stream.end(undefined));
+      });
+      const text = await client.untilEnd();
+      expect(bodyOf(text)).to.equal("hello");
+      expect(reasons()).to.deep.equal(["broken-response"]);
+    });
+
+    it("a body longer than its length, of which nothing beyond the length is sent", async () => {
+      let told: string | undefined;
+      const { client, reasons } = await ask((stream) => {
+        stream.onClose = (reason) => {
+          told = reason;
+        };
+        stream.sendHead(head(["Content-Length", "5"], { length: 5 }));
+        stream.write("hello");
+        setImmediate(() => stream.write(" world"));
+      });
+      expect(bodyOf(await client.untilEnd())).to.equal("hello");
+      expect(reasons()).to.deep.equal(["broken-response"]);
+      expect(told).to.equal("client-closed");
+    });
+
+    it("chunks without their end", async () => {
+      const { client } = await ask((stream) => {
+        stream.sendHead(head());
+        stream.write("hello");
+        setImmediate(() => stream.abort());
+      });
+      expect(bodyOf(await client.untilEnd())).to.equal("5\r\nhello\r\n");
+    });
+
+    it("an abort before the head: nothing at all", async () => {
+      const { client } = await ask((stream) => stream.abort());
+      expect(await client.untilEnd()).to.equal("");
+    });
+
+    for (const value of ["a\r\nX-Evil: 1", "a\nb", "a\0b", "\u010a\u010d"]) {
+      it(`a head with the value ${JSON.stringify(value)}`, async () => {
+        const { client, reasons } = await ask((stream) => {
+          stream.sendHead(head(["X-A", value], { length: 0 }));
+          stream.end(undefined);
+        });
+        expect(await client.untilEnd()).to.equal("");
+        expect(reasons()).to.deep.equal(["broken-response"]);
+      });
+    }
+
+    it("trailers that are no field lines", async () => {
+      const { client, reasons } = await ask((stream) => {
+        stream.sendHead(head());
+        stream.write("hello");
+        setImmediate(() => stream.end(["X", "a\r\nY: b"]));
+      });
+      expect(bodyOf(await client.untilEnd())).to.equal("5\r\nhello\r\n");
+      expect(reasons()).to.deep.equal(["broken-response"]);
+    });
+  });
+
+  it("relays interim responses before the final one", async () => {
+    const { client } = await ask((stream) => {
+      stream.sendInformational(103, ["Link", "</a>; rel=preload"]);
+      stream.sendInformational(101, []);
+      stream.sendInformational(102, []);
+      answer(stream);
+      stream.sendInformational(103, []);
+    });
+    const text = await client.until(/hello$/);
+    expect(statusesOf(text)).to.deep.equal(["103", "102", "200"]);
+    expect(text).to.match(/^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a>; rel=preload\r\n\r\nHTTP\/1\.1 102 /);
+  });
+
+  it("keeps the Date of the upstream and adds one where none came", async () => {
+    const { client } = await ask((stream) => answer(stream, "hello", ["date", "yesterday"]));
+    expect((await client.until(/hello$/)).match(/\r\ndate: /gi)).to.have.length(1);
+    expect(client.text).to.match(/\r\ndate: yesterday\r\n/);
+    const other = await ask((stream) => answer(stream));
+    expect(await other.client.until(/hello$/)).to.match(/\r\nDate: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\r\n/);
+  });
+
+  it("closes when told to, and says so", async () => {
+    const { client } = await ask((stream) => {
+      stream.closeAfterResponse();
+      answer(stream);
+    });
+    expect(await client.untilEnd()).to.match(/\r\nConnection: close\r\n[^]*hello$/);
+  });
+
+  it("closes when told to after the head has left", async () => {
+    const { client } = await ask((stream) => {
+      stream.sendHead(head([], { length: 5 }));
+      setImmediate(() => {
+        stream.closeAfterResponse();
+        stream.write("hello");
+        stream.end(undefined);
+      });
+    });
+    expect(await client.untilEnd()).to.match(/hello$/);
+  });
+
+  it("closes when the client asked for it", async () => {
+    const { client } = await ask(
+      (stream) => answer(stream),
+      "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    );
+    expect(await client.untilEnd()).to.match(/\r\nConnection: close\r\n[^]*hello$/);
+  });
+
+  it("hands a small message to the socket in one piece, also when it comes later in the turn", async () => {
+    const pieces: string[] = [];
+    const { connect, sockets } = await startFront((_, _head, stream) => {
+      const socket = sockets[0] as Socket;
+      const write = socket.write.bind(socket);
+      socket.write = ((chunk: string | Buffer, ...rest: [BufferEncoding]) => {
+        pieces.push(chunk.toString());
+        return write(chunk, ...rest);
+      }) as Socket["write"];
+      stream.sendHead(head(["Content-Length", "5"], { length: 5 }));
+      stream.write("hello");
+      stream.end(undefined);
+    });
+    const client = await connect();
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await client.until(/hello$/);
+    expect(pieces).to.have.length(1);
+  });
+
+  it("sends a head without data at the end of the turn", async () => {
+    let finish = (): void => {};
+    const { client } = await ask((stream) => {
+      stream.sendHead(head());
+      finish = () => stream.end(undefined);
+    });
+    await client.until(/\r\n\r\n$/);
+    finish();
+    await client.until(/\r\n\r\n0\r\n\r\n$/);
+  });
+
+  it("sends data that arrives in the same turn as the head at its end", async () => {
+    let finish = (): void => {};
+    const { client } = await ask((stream) => {
+      stream.sendHead(head());
+      stream.write("event");
+      finish = () => stream.end(undefined);
+    });
+    await client.until(/5\r\nevent\r\n$/);
+    finish();
+    await client.until(/0\r\n\r\n$/);
+  });
+
+  it("counts the bytes of the body", async () => {
+    let stream: ClientStream | undefined;
+    const { client } = await ask((given) => {
+      stream = given;
+      given.sendHead(head());
+      given.write("hello");
+      given.write(Buffer.from("world"));
+      given.end(undefined);
+    });
+    await client.until(/0\r\n\r\n$/);
+    expect(stream?.bytesSent).to.equal(10);
+    expect(stream?.headSent).to.equal(true);
+  });
+
+  it("ignores calls after the end", async () => {
+    const { client } = await ask((stream) => {
+      answer(stream);
+      stream.sendHead(head());
+      expect(stream.write("more")).to.equal(false);
+      stream.end(undefined);
+      stream.abort();
+    }, "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(statusesOf(await client.until(/hello[^]*hello$/))).to.deep.equal(["200", "200"]);
+  });
+});
