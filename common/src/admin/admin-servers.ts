@@ -15,6 +15,8 @@ export type AdminServersOptions = {
   readonly logger: Logger;
   /** Further paths of the admin port. */
   readonly extraRoutes?: readonly AdminRoute[];
+  /** The longest that one request, one answer or one idle connection may last; 10 seconds unless given. */
+  readonly timeLimitMs?: number;
 };
 
 /** The running servers and the ports they took. */
@@ -28,9 +30,6 @@ export type AdminServers = {
 /** Connections of one port at a time; more are closed at once. */
 const maxConnections = 64;
 
-/** The longest that one request, one answer or one idle connection may last. */
-const timeLimitMs = 10_000;
-
 /**
  * Starts the health port (`/healthz`, `/readyz`) and the admin port (`/api/v1/health`, `/metrics`, `extraRoutes`). They
  * ask for no credentials and therefore serve nothing secret (docs/reference/health.md). A port that cannot be bound is
@@ -42,16 +41,14 @@ export async function startAdminServers({
   metrics,
   logger,
   extraRoutes = [],
+  timeLimitMs = 10_000,
 }: AdminServersOptions): Promise<Result<AdminServers, Problem>> {
   const { managementBindAddress: address } = settings;
-  const healthServer = await listen(
-    createAdminApp(healthRoutes(health), logger),
-    address,
-    settings.healthPort,
-  );
+  const healthApp = createAdminApp(healthRoutes(health), logger);
+  const healthServer = await listen(healthApp, { host: address, port: settings.healthPort, timeLimitMs });
   if (!healthServer.ok) return problem(`--health-port: ${healthServer.error.message}`);
   const adminApp = createAdminApp([...adminRoutes(health, metrics), ...extraRoutes], logger);
-  const adminServer = await listen(adminApp, address, settings.adminPort);
+  const adminServer = await listen(adminApp, { host: address, port: settings.adminPort, timeLimitMs });
   if (!adminServer.ok) {
     await close(healthServer.value);
     return problem(`--admin-port: ${adminServer.error.message}`);
@@ -84,13 +81,16 @@ function adminRoutes(health: HealthRegistry, metrics: () => Promise<Exposition>)
   ];
 }
 
-async function listen(app: RequestListener, host: string, port: number): Promise<Result<Server, Problem>> {
+async function listen(
+  app: RequestListener,
+  { host, port, timeLimitMs }: { readonly host: string; readonly port: number; readonly timeLimitMs: number },
+): Promise<Result<Server, Problem>> {
   const server = createServer(
     {
       requestTimeout: timeLimitMs,
       headersTimeout: timeLimitMs,
       keepAliveTimeout: timeLimitMs,
-      connectionsCheckingInterval: 1000,
+      connectionsCheckingInterval: Math.min(timeLimitMs, 1000),
     },
     (request, response) => {
       // Covers what the server's own limits do not: a client that does not take its answer.

@@ -6,8 +6,6 @@ import type { AccessRecord } from "./access-log.ts";
 /** What the `path` field shows: the concrete path, the configured path of the rule, or nothing. */
 export type AccessLogPathMode = "full" | "pattern" | "none";
 
-export const accessLogPathModes: readonly AccessLogPathMode[] = ["full", "pattern", "none"];
-
 export type AccessLineOptions = {
   readonly format: LogFormat;
   readonly pathMode: AccessLogPathMode;

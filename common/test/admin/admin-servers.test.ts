@@ -1,0 +1,253 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { request } from "node:http";
+import { expect } from "chai";
+import { jsonAnswer, textAnswer, type AdminRoute } from "../../src/admin/admin-app.ts";
+import { startAdminServers, type AdminServers } from "../../src/admin/admin-servers.ts";
+import { createHealthRegistry } from "../../src/admin/health.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { createMemorySink } from "../telemetry/memory-sink.ts";
+
+type Answer = { readonly status: number; readonly headers: Record<string, unknown>; readonly body: string };
+
+function ask(port: number, path: string, method: string = "GET"): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: "127.0.0.1", port, path, method, agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (body += chunk));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+      );
+    });
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
+}
+
+const extraRoutes: readonly AdminRoute[] = [
+  {
+    path: "/api/v1/fleet/proxies/:pod/routes",
+    answer: ({ params, query }) => jsonAnswer({ pod: params["pod"], host: query.get("host") }),
+  },
+  { path: "/unknown-pod", answer: () => jsonAnswer({ error: "unknown pod" }, 404) },
+  {
+    path: "/broken",
+    answer() {
+      throw new Error("a bug");
+    },
+  },
+];
+
+describe("admin servers", function () {
+  this.timeout(30_000);
+  const health = createHealthRegistry("1.2.3");
+  const proxy = health.register("proxy", ["routing_table_loaded"]);
+  const sink = createMemorySink();
+  const logger = createLogger("svc_proxy", {
+    directives: { level: "info", targets: [] },
+    format: "json",
+    sink,
+  });
+  const settings = { managementBindAddress: "127.0.0.1", adminPort: 0, healthPort: 0 };
+  const metrics = () =>
+    Promise.resolve({ contentType: "text/plain; version=0.0.4; charset=utf-8", body: "up 1\n" });
+  let servers: AdminServers;
+
+  before(async () => {
+    const started = await startAdminServers({ settings, health, metrics, logger, extraRoutes });
+    if (!started.ok) throw new Error(started.error.message);
+    servers = started.value;
+  });
+  after(() => servers.close());
+
+  it("answer /healthz with ok", async () => {
+    const { status, body, headers } = await ask(servers.healthPort, "/healthz");
+    expect({ status, body }).to.deep.equal({ status: 200, body: "ok" });
+    expect(headers).to.include({
+      "content-type": "text/plain; charset=utf-8",
+      "content-length": "2",
+      "cache-control": "no-store",
+    });
+    expect(headers).to.not.have.any.keys("x-powered-by", "etag", "server");
+  });
+
+  it("answer /readyz with what is missing, then with ok", async () => {
+    proxy.set("routing_table_loaded", "Pending");
+    expect(await ask(servers.healthPort, "/readyz")).to.include({
+      status: 503,
+      body: "proxy/routing_table_loaded\n",
+    });
+    proxy.set("routing_table_loaded", "Degraded");
+    expect(await ask(servers.healthPort, "/readyz")).to.include({ status: 200, body: "ok" });
+  });
+
+  it("answer the health document", async () => {
+    proxy.set("routing_table_loaded", "Ready");
+    const { status, headers, body } = await ask(servers.adminPort, "/api/v1/health");
+    expect(status).to.equal(200);
+    expect(headers["content-type"]).to.equal("application/json; charset=utf-8");
+    expect(JSON.parse(body)).to.deep.equal({
+      version: "1.2.3",
+      subsystems: { proxy: { status: "Ready", checks: { routing_table_loaded: "Ready" } } },
+    });
+  });
+
+  it("answer the metrics", async () => {
+    const { status, headers, body } = await ask(servers.adminPort, "/metrics");
+    expect({ status, body, type: headers["content-type"] }).to.deep.equal({
+      status: 200,
+      body: "up 1\n",
+      type: "text/plain; version=0.0.4; charset=utf-8",
+    });
+  });
+
+  it("answer HEAD like GET, without the body", async () => {
+    const { status, headers, body } = await ask(servers.adminPort, "/metrics", "HEAD");
+    expect({ status, body, length: headers["content-length"] }).to.deep.equal({
+      status: 200,
+      body: "",
+      length: "5",
+    });
+  });
+
+  for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+    it(`refuse ${method}`, async () => {
+      for (const [port, path] of [
+        [servers.healthPort, "/readyz"],
+        [servers.adminPort, "/metrics"],
+        [servers.adminPort, "/unknown-pod"],
+      ] as const) {
+        const { status, headers } = await ask(port, path, method);
+        expect(status).to.equal(405);
+        expect(headers["allow"]).to.equal("GET, HEAD");
+      }
+    });
+  }
+
+  it("know no other path, each port only its own", async () => {
+    for (const path of [
+      "/",
+      "/status",
+      "/routes",
+      "/healthz/",
+      "/Healthz",
+      "/metrics",
+      "//healthz",
+      "/api/v1/health",
+    ])
+      expect((await ask(servers.healthPort, path)).status, path).to.equal(404);
+    for (const path of ["/healthz", "/readyz", "/metrics/", "/api/v1", "/api/v1/fleet/proxies/a/b/routes"])
+      expect((await ask(servers.adminPort, path)).status, path).to.equal(404);
+  });
+
+  it("pass parameters and query to further routes, and their status on", async () => {
+    const { body } = await ask(servers.adminPort, "/api/v1/fleet/proxies/pod-1/routes?host=a%20b&host=c");
+    expect(JSON.parse(body)).to.deep.equal({ pod: "pod-1", host: "a b" });
+    expect(await ask(servers.adminPort, "/unknown-pod")).to.include({
+      status: 404,
+      body: '{"error":"unknown pod"}',
+    });
+    expect((await ask(servers.adminPort, "/api/v1/fleet/proxies/%ff/routes")).status).to.equal(400);
+  });
+
+  it("answer 500 without detail when a route fails, and log the reason", async () => {
+    expect(await ask(servers.adminPort, "/broken")).to.include({ status: 500, body: "internal error\n" });
+    expect(sink.lines.at(-1)).to.include("a bug").and.to.include("/broken");
+  });
+
+  it("serve 64 connections at a time and close further ones", async () => {
+    const held: Socket[] = [];
+    try {
+      for (let count = 0; count < 64; count += 1) {
+        const socket = connect(servers.healthPort, "127.0.0.1");
+        held.push(socket);
+        socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+        await once(socket, "data");
+      }
+      const refused = connect(servers.healthPort, "127.0.0.1");
+      refused.on("error", () => {});
+      const answered: unknown[] = [];
+      refused.on("data", (data) => answered.push(data));
+      refused.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+      await once(refused, "close");
+      expect(answered).to.deep.equal([]);
+    } finally {
+      for (const socket of held) socket.destroy();
+    }
+    await Promise.all(held.map((socket) => socket.closed || once(socket, "close")));
+  });
+
+  it("end connections that say nothing, requests that stay incomplete, and answers that nobody takes", async () => {
+    const size = 32 * 1024 * 1024;
+    const big: AdminRoute = { path: "/big", answer: () => textAnswer("x".repeat(size)) };
+    const options = { settings, health, metrics, logger, extraRoutes: [big], timeLimitMs: 50 };
+    const started = await startAdminServers(options);
+    if (!started.ok) throw new Error(started.error.message);
+    const opened: Socket[] = [];
+    const open = (text: string): Socket => {
+      const socket = connect(started.value.adminPort, "127.0.0.1");
+      opened.push(socket);
+      socket.on("error", () => {});
+      socket.write(text);
+      return socket;
+    };
+    try {
+      const slow = open("GET /big HTTP/1.1\r\nHost: a\r\n\r\n");
+      let taken = 0;
+      slow.on("data", (chunk) => {
+        taken += chunk.length;
+        slow.pause();
+      });
+      await once(slow, "data");
+      // When a connection that was opened later has come to its end, the time of the answer is over too.
+      for (const text of ["", "GET /metrics HTTP/1.1\r\nHost: a\r\n"]) {
+        const socket = open(text).resume();
+        await once(socket, "close");
+      }
+      slow.removeAllListeners("data");
+      slow.on("data", (chunk) => (taken += chunk.length));
+      slow.resume();
+      await once(slow, "close");
+      expect(taken).to.be.below(size);
+    } finally {
+      for (const socket of opened) socket.destroy();
+      await started.value.close();
+    }
+  });
+
+  it("say which port they could not take, and then run neither", async () => {
+    const occupant = createServer().listen(0, "127.0.0.1");
+    await once(occupant, "listening");
+    const { port } = occupant.address() as AddressInfo;
+    const options = { health, metrics, logger };
+    const admin = await startAdminServers({ ...options, settings: { ...settings, adminPort: port } });
+    expect(admin.ok || admin.error.message).to.match(
+      new RegExp(`^--admin-port: cannot listen on 127\\.0\\.0\\.1 port ${port}: .*EADDRINUSE`),
+    );
+    const healthPort = await startAdminServers({ ...options, settings: { ...settings, healthPort: port } });
+    expect(healthPort.ok || healthPort.error.message).to.match(/^--health-port: /);
+    occupant.close();
+    await once(occupant, "close");
+  });
+
+  it("stop at once, open connections included", async () => {
+    const started = await startAdminServers({ settings, health, metrics, logger });
+    if (!started.ok) throw new Error(started.error.message);
+    const idle = connect(started.value.adminPort, "127.0.0.1");
+    idle.on("error", () => {});
+    await once(idle, "connect");
+    const closed = once(idle, "close");
+    await started.value.close();
+    await closed;
+    const late = connect(started.value.adminPort, "127.0.0.1");
+    const [error] = (await once(late, "error")) as [NodeJS.ErrnoException];
+    expect(error.code).to.equal("ECONNREFUSED");
+  });
+
+  it("turn unready at once when the process shuts down, while it still lives", async () => {
+    health.beginShutdown();
+    expect(await ask(servers.healthPort, "/readyz")).to.include({ status: 503, body: "shutting down\n" });
+    expect(await ask(servers.healthPort, "/healthz")).to.include({ status: 200, body: "ok" });
+  });
+});
