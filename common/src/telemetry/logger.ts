@@ -27,8 +27,8 @@ export type LoggingOptions = {
 };
 
 /**
- * Creates the logger of a target. All loggers of a process share one sink. When the sink had to drop lines because its
- * reader was too slow, the first event after that is preceded by one that says how many.
+ * Creates the first logger of a process; the loggers of other targets are its children. When the sink had to drop lines
+ * because its reader was too slow, the first event after that is preceded by one that says how many.
  */
 export function createLogger(target: string, { directives, format, sink }: LoggingOptions): Logger {
   let reportedDrops = 0;
