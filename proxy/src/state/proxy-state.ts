@@ -7,11 +7,12 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { RouteProblem } from "../routing/host-table.ts";
 import type { OpenPortTable } from "../routing/port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { UpstreamRegistry } from "../upstream/registry.ts";
 import { checkCertificates, sortChanges } from "./changes.ts";
 import { listListeners } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { stageUpdate } from "./staged-update.ts";
-import { createUpstreamLinks, type UpstreamDirectory } from "./upstream-links.ts";
+import { createUpstreamLinks } from "./upstream-links.ts";
 import { noVersionLines, type VersionLines } from "./version-lines.ts";
 
 /** Everything that a snapshot says to the listeners, as one immutable value. */
@@ -46,7 +47,7 @@ export type ProxyState = {
 };
 
 export type ProxyStateOptions = {
-  readonly upstreams: UpstreamDirectory;
+  readonly upstreams: UpstreamRegistry;
   readonly metrics: ProxyMetrics;
   readonly log: Logger;
   /** Called with what serves from now on, once per applied update. Must not fail. */
