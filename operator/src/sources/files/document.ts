@@ -1,4 +1,5 @@
 /** From the text of one document to the objects in it: parsing, `List` kinds, validation, places. */
+import type { ParsedNode } from "yaml";
 import type { KnownObject } from "../../api/kinds.ts";
 import { definitionOf, kindOf, kindOfGroup } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
@@ -46,8 +47,7 @@ export async function readDocument(text: string, pause?: Pause): Promise<Manifes
     if (fault !== undefined) {
       return { items: [], fault: { ...positionOf(fault.offset), message: fault.message } };
     }
-    if (converted.value === null) continue;
-    for (const manifest of flattenLists(asWritten(converted.value, root.range[0]), converted)) {
+    for (const manifest of manifestsOf(root, converted)) {
       items.push(readManifest(manifest, converted, parsed.value));
       const waiting = pause?.();
       if (waiting !== undefined) await waiting;
@@ -57,7 +57,11 @@ export async function readDocument(text: string, pause?: Pause): Promise<Manifes
 }
 
 /** `value` is what to validate, `written` what the text holds: they differ for an item that leaves out its kind. */
-type Manifest = { readonly value: unknown; readonly written: unknown; readonly offset: number };
+export type Manifest = { readonly value: unknown; readonly written: unknown; readonly offset: number };
+
+/** The manifests of a document, in text order: one, or the items of a list. */
+export const manifestsOf = (root: ParsedNode, converted: Converted): Iterable<Manifest> =>
+  converted.value === null ? [] : flattenLists(asWritten(converted.value, root.range[0]), converted);
 
 const asWritten = (value: unknown, offset: number): Manifest => ({ value, written: value, offset });
 

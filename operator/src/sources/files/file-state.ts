@@ -50,7 +50,7 @@ export function readFileState(
   previous: FileState | undefined,
 ): FileState {
   const faults = documents.flatMap(({ document: { fault }, line }) =>
-    fault === undefined ? [] : [problemAt(file, "error", shift(fault, line))],
+    fault === undefined ? [] : [problemAt(file, "InvalidYaml", shift(fault, line))],
   );
   if (faults.length > 0 && previous !== undefined) return unreadableFile(faults, previous);
   const items = documents.flatMap(({ document, line }) => document.items.map((item) => ({ item, line })));
@@ -79,11 +79,13 @@ function readItem(
   switch (item.type) {
     case "object": {
       const { key, ref, object, warnings } = item;
-      const problems = warnings.map((warning) => problemAt(file, "warning", shift(warning, line), ref));
+      const problems = warnings.map((warning) => problemAt(file, "IgnoredField", shift(warning, line), ref));
       return { objects: [{ key, ref, object, place, state: "current" }], problems };
     }
     case "invalid": {
-      const problems = item.problems.map((found) => problemAt(file, "error", shift(found, line), item.ref));
+      const problems = item.problems.map((found) =>
+        problemAt(file, "InvalidObject", shift(found, line), item.ref),
+      );
       const last = previous?.objects.find(({ key }) => key === item.key);
       return { objects: last === undefined ? [] : [{ ...last, place, state: "kept" }], problems };
     }
@@ -117,11 +119,12 @@ const shift = ({ line, column, message }: Finding, lines: number): Finding => ({
 
 const problemAt = (
   file: string,
-  severity: ManifestProblem["severity"],
+  reason: ManifestProblem["reason"],
   { line, column, message }: Finding,
   object?: ObjectRef,
 ): ManifestProblem => ({
-  severity,
+  severity: reason === "IgnoredField" ? "warning" : "error",
+  reason,
   file,
   line,
   column,

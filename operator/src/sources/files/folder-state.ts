@@ -55,6 +55,7 @@ function keepIdentity(loaded: LoadedObject, previous: FolderState): LoadedObject
 const duplicate = ({ ref, place }: LoadedObject, first: LoadedObject): ManifestProblem => ({
   ...place,
   severity: "error",
+  reason: "DuplicateObject",
   object: ref,
   message: `${formatRef(ref)} is already defined at ${formatPlace(first.place)}, which is used instead`,
 });

@@ -51,7 +51,12 @@ export async function listFolder(
   try {
     await visitFolder("", await realpath(folder), 0, walk);
   } catch (error) {
-    return fail({ severity: "error", file: folder, message: describeReadError(error, "the folder") });
+    return fail({
+      severity: "error",
+      reason: "Unreadable",
+      file: folder,
+      message: describeReadError(error, "the folder"),
+    });
   }
   walk.files.sort(({ path: a }, { path: b }) => (a < b ? -1 : a > b ? 1 : 0));
   const seen = new Set<string>();
@@ -161,5 +166,5 @@ async function identifyDirectory(realPath: string): Promise<string> {
 
 function setAside(path: string, message: string, { folder, unreadable, problems }: Walk): void {
   unreadable.push(path);
-  problems.push({ severity: "error", file: join(folder, path), message });
+  problems.push({ severity: "error", reason: "Unreadable", file: join(folder, path), message });
 }

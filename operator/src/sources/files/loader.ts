@@ -91,7 +91,10 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
     message: string,
     known: KnownFile | undefined,
   ): KnownFile {
-    const state = unreadableFile([{ severity: "error", file: join(folder, path), message }], known?.state);
+    const state = unreadableFile(
+      [{ severity: "error", reason: "Unreadable", file: join(folder, path), message }],
+      known?.state,
+    );
     return { signature, state, documents: known?.documents ?? new Map() };
   }
 }

@@ -9,8 +9,16 @@ export type Place = Position & { readonly file: string };
 /** What is wrong with a document, at a place in that document. */
 export type Finding = Position & { readonly message: string };
 
+/**
+ * The kinds of problems of a manifest folder: a file or folder that cannot be read or is beyond a limit; a document
+ * that is not YAML; an object that its schema refuses; an object that stands in two places; a field that is not used.
+ */
+export type ManifestProblemReason =
+  "Unreadable" | "InvalidYaml" | "InvalidObject" | "DuplicateObject" | "IgnoredField";
+
 /** What is wrong in a manifest folder. Without a line, the whole file or folder is meant. */
 export type ManifestProblem = {
+  readonly reason: ManifestProblemReason;
   /** `error`: something of the file is not used as written. `warning`: it is used, without what is named here. */
   readonly severity: "error" | "warning";
   readonly file: string;

@@ -113,7 +113,7 @@ describe("startFileSource", () => {
       await rm(folder.path, { recursive: true });
       const gone = await source.until(hasProblem);
       expect(gone.problems).to.deep.equal([
-        { severity: "error", file: folder.path, message: "the folder does not exist" },
+        { severity: "error", reason: "Unreadable", file: folder.path, message: "the folder does not exist" },
       ]);
       expect(valuesOf(gone)).to.deep.equal({ a: "1" });
       await mkdir(folder.path);

@@ -178,6 +178,7 @@ describe("loadFolder", () => {
         ok: false,
         error: {
           severity: "error",
+          reason: "Unreadable",
           file: join(folder.path, "missing"),
           message: "the folder does not exist",
         },

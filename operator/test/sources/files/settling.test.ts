@@ -76,7 +76,9 @@ describe("createSettling", () => {
   });
 
   it("takes a change of what cannot be read for a change", () => {
-    const problems = [{ severity: "error", file: "c.yaml", message: "the file may not be read" }] as const;
+    const problems = [
+      { severity: "error", reason: "Unreadable", file: "c.yaml", message: "the file may not be read" },
+    ] as const;
     expect(createAccepted().observe({ ...before, problems }, 0).type).to.equal("wait");
   });
 });

@@ -1,0 +1,37 @@
+import { readFile } from "node:fs/promises";
+import { toJsonValue } from "./convert.ts";
+import { manifestsOf } from "./document.ts";
+import { locateField } from "./locate.ts";
+import type { Place } from "./place.ts";
+import { splitDocuments } from "./split.ts";
+import { parseYaml } from "./yaml-text.ts";
+
+/**
+ * The places of fields of an object, by path, read from its file anew; a field that is not written there stands for
+ * the level around it. `object` is where the object begins. Where the file has changed in the meantime, that is all
+ * there is to say.
+ */
+export async function locateInFile(
+  object: Place,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, Place>> {
+  const unknown = new Map(paths.map((path) => [path, object]));
+  const text = await readFile(object.file, "utf8").catch(() => "");
+  const document = splitDocuments(text.replace(/^\uFEFF/, "")).findLast(({ line }) => line < object.line);
+  if (document === undefined) return unknown;
+  for (const parsed of await parseYaml(document.text)) {
+    if (!parsed.ok) continue;
+    const { root, positionOf } = parsed.value;
+    const converted = toJsonValue(root);
+    const placeOf = (offset: number): Place => {
+      const { line, column } = positionOf(offset);
+      return { file: object.file, line: line + document.line, column };
+    };
+    for (const { written, offset } of manifestsOf(root, converted)) {
+      const { line, column } = placeOf(offset);
+      if (line !== object.line || column !== object.column) continue;
+      return new Map(paths.map((path) => [path, placeOf(locateField(converted, written, path, offset))]));
+    }
+  }
+  return unknown;
+}
