@@ -1,0 +1,35 @@
+/** Time of day and timers, replaceable in tests. For intervals that must not see clock steps, use `schedule` alone. */
+export type Clock = {
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: () => number;
+  /** Runs the callback after the delay; the returned function cancels it. */
+  readonly schedule: (delayMs: number, callback: () => void) => () => void;
+};
+
+/** The longest delay that Node's timers take; they fire at once when it is exceeded. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** The machine's clock. Delays beyond 24 days end after 24 days. */
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  schedule: (delayMs, callback) => {
+    const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), maxDelayMs));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits on a clock. Resolves true after the delay, false as soon as the signal aborts. */
+export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const onAbort = (): void => {
+      cancel();
+      resolve(false);
+    };
+    const cancel = clock.schedule(delayMs, () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(true);
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,179 @@
+import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { CaContent, CaStore } from "./ca-store.ts";
+import {
+  createCertificateAuthority,
+  loadCertificateAuthority,
+  type CertificateAuthority,
+} from "./certificate-authority.ts";
+import { formatRetiredRoots, parseRetiredRoots, retiredRootsAt, type RetiredRoot } from "./retired-roots.ts";
+
+/** The authority that signs now, and every root that is trusted. */
+export type CaState = {
+  readonly authority: CertificateAuthority;
+  readonly retired: readonly RetiredRoot[];
+  /** The present root and the retired ones, PEM. */
+  readonly bundlePem: string;
+};
+
+export type CaKeeper = {
+  /** Undefined until an authority was read or created: nothing is signed and nothing served. */
+  current(): CaState | undefined;
+  subscribe(listener: (state: CaState) => void): () => void;
+  /** Looks at the store now, for example after this replica became the leader. Resolves when that is done. */
+  reconcile(): Promise<void>;
+  stop(): void;
+};
+
+export type CaKeeperOptions = {
+  readonly store: CaStore;
+  /** `auto` creates and replaces the authority; `external` only reads it. */
+  readonly mode: "auto" | "external";
+  readonly trustDomain: string;
+  readonly svidLifetimeMs: number;
+  /** Only the leader writes. */
+  readonly isLeading: () => boolean;
+  readonly log: Logger;
+  readonly clock?: Clock;
+};
+
+const checkIntervalMs = 60 * 60_000;
+const retryMs = 5_000;
+/** An authority that the controller made itself is replaced when this part of its life is left: one year of ten. */
+const renewalShare = 0.1;
+
+/**
+ * Keeps the certificate authority of the discovery channel: reads it from its store, follows changes, creates and
+ * replaces it in `auto` mode, and keeps a replaced root trusted for two lives of a proxy certificate. What is in the
+ * store is the truth; an authority that cannot be used, or a store that does not answer, leaves the last one in place.
+ * See docs/discovery.md, "Certificate authority".
+ */
+export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
+  const { store, mode, trustDomain, svidLifetimeMs, isLeading, log, clock = systemClock } = options;
+  const listeners = new Set<(state: CaState) => void>();
+  let state: CaState | undefined;
+  let running: Promise<void> | undefined;
+  let isWanted = false;
+  let isStopped = false;
+  let cancelTimer = (): void => {};
+
+  const retire = (certificatePem: string): RetiredRoot => ({
+    certificatePem,
+    until: clock.nowMs() + 2 * svidLifetimeMs,
+  });
+
+  /** The authority in the store, created or replaced first where that is this replica's task. */
+  const obtain = async (): Promise<Result<Stored>> => {
+    const content = await store.read();
+    if (!content.ok) return content;
+    const present = content.value === undefined ? undefined : await load(content.value);
+    if (mode === "auto" && isLeading()) {
+      if (present === undefined) return create(undefined);
+      if (present.ok && isAlmostOver(present.value.authority)) return create(present.value);
+    }
+    return present ?? problem(missing[mode]);
+  };
+
+  const load = async (content: CaContent): Promise<Result<Stored>> => {
+    const authority = await loadCertificateAuthority(trustDomain, content);
+    return authority.ok ? ok({ content, authority: authority.value }) : authority;
+  };
+
+  const isAlmostOver = ({ notBeforeMs, notAfterMs }: CertificateAuthority): boolean =>
+    notAfterMs - clock.nowMs() < (notAfterMs - notBeforeMs) * renewalShare;
+
+  const create = async (previous: Stored | undefined): Promise<Result<Stored>> => {
+    const created = await createCertificateAuthority(trustDomain, clock.nowMs());
+    const known = parseRetiredRoots(previous?.content.retiredPem ?? "");
+    const retired = [...known, ...(previous === undefined ? [] : [retire(previous.authority.rootPem)])];
+    const content = { ...created, retiredPem: formatRetiredRoots(retired) };
+    const written = await store.write(content, previous?.content);
+    if (!written.ok) return written;
+    // After a conflict the authority of the faster replica counts; the watch leads there.
+    if (written.value === "conflict") return problem("another replica has written the certificate authority");
+    log.info({ replaced: previous !== undefined }, "certificate authority created");
+    return load(content);
+  };
+
+  const adopt = ({ content, authority }: Stored): CaState => {
+    const nowMs = clock.nowMs();
+    const known = [...(state?.retired ?? []), ...parseRetiredRoots(content.retiredPem)];
+    const replaced = state === undefined ? [] : [retire(state.authority.rootPem)];
+    const retired = retiredRootsAt(nowMs, authority.rootPem, [...known, ...replaced]);
+    const bundlePem = [authority.rootPem, ...retired.map(({ certificatePem }) => certificatePem)].join("");
+    return { authority, retired, bundlePem };
+  };
+
+  const publish = async (content: CaContent, { retired, bundlePem }: CaState): Promise<Result<void>> => {
+    if (!isLeading()) return ok(undefined);
+    const retiredPem = formatRetiredRoots(retired);
+    if (retiredPem !== content.retiredPem) {
+      const written = await store.write({ ...content, retiredPem }, content);
+      if (!written.ok) return written;
+    }
+    return store.publishTrust(bundlePem);
+  };
+
+  const settle = async (): Promise<Result<void>> => {
+    const stored = await obtain();
+    if (!stored.ok) return stored;
+    if (stored.value.authority.notAfterMs <= clock.nowMs()) {
+      return problem("the certificate authority has expired");
+    }
+    const previous = state;
+    const next = adopt(stored.value);
+    const isNew = next.authority.certificatePem !== previous?.authority.certificatePem;
+    state = isNew || previous === undefined ? next : { ...next, authority: previous.authority };
+    if (isNew || next.bundlePem !== previous?.bundlePem) {
+      for (const listener of listeners) listener(state);
+    }
+    return publish(stored.value.content, next);
+  };
+
+  const run = async (): Promise<void> => {
+    let isSettled = false;
+    while (isWanted && !isStopped) {
+      isWanted = false;
+      const result = await settle().catch((error: unknown) => problem(`internal error: ${String(error)}`));
+      isSettled = result.ok;
+      if (!result.ok) log.warn({ reason: result.error.message }, "certificate authority is not settled");
+    }
+    running = undefined;
+    if (isStopped) return;
+    const nowMs = clock.nowMs();
+    const ends = (state?.retired ?? []).map(({ until }) => until - nowMs);
+    const delayMs = isSettled ? Math.min(checkIntervalMs, ...ends) : retryMs;
+    cancelTimer = clock.schedule(Math.max(0, delayMs), () => void reconcile());
+  };
+
+  const reconcile = (): Promise<void> => {
+    if (isStopped) return Promise.resolve();
+    isWanted = true;
+    cancelTimer();
+    running ??= run();
+    return running;
+  };
+
+  const unwatch = store.watch(() => void reconcile());
+  return {
+    current: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    reconcile,
+    stop() {
+      isStopped = true;
+      unwatch();
+      cancelTimer();
+    },
+  };
+}
+
+type Stored = { readonly content: CaContent; readonly authority: CertificateAuthority };
+
+const missing = {
+  auto: "waiting for the leader to create the certificate authority",
+  external: "waiting for the Secret of the certificate authority",
+} as const;

@@ -1,0 +1,98 @@
+import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
+import { isNamespaceName, isObjectName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { ClientMessage, type Scope } from "@svc-gateway/proto/generated/discovery.js";
+import type { ReportedCheck } from "./fleet.ts";
+
+/** A message of a proxy, checked. `unknown` is one of a newer proxy and is ignored. */
+export type ProxyMessage =
+  | {
+      readonly kind: "subscribe";
+      readonly wireVersion: number;
+      readonly nodeId: string;
+      readonly scope: ScopeText;
+    }
+  | { readonly kind: "ack"; readonly nonce: Uint8Array }
+  | { readonly kind: "nack"; readonly nonce: Uint8Array; readonly version: string; readonly detail: string }
+  | { readonly kind: "node_status"; readonly boundPorts: readonly number[] }
+  | { readonly kind: "health_report"; readonly release: string; readonly checks: readonly ReportedCheck[] }
+  | { readonly kind: "unknown" };
+
+/** The scope as it was sent, undefined when it was not. */
+type ScopeText = Scope | undefined;
+
+const maxChecks = 64;
+const maxTextLength = 256;
+const maxDetailLength = 1024;
+const maxPort = 65_535;
+
+/** Reads a message and cuts what only goes into logs and reports to a bounded length. */
+export function readProxyMessage(bytes: Uint8Array): Result<ProxyMessage> {
+  let message: ClientMessage;
+  try {
+    message = ClientMessage.deserialize(bytes);
+  } catch {
+    return problem("the message cannot be read");
+  }
+  switch (message.message) {
+    case "subscribe": {
+      const { node_id, wire_version, has_scope, scope } = message.subscribe;
+      return ok({
+        kind: "subscribe",
+        wireVersion: wire_version,
+        nodeId: node_id,
+        scope: has_scope ? scope : undefined,
+      });
+    }
+    case "ack":
+      return ok({ kind: "ack", nonce: message.ack.nonce });
+    case "nack": {
+      const { nonce, version, detail } = message.nack;
+      const cut = { version: cutTo(version, maxTextLength), detail: cutTo(detail, maxDetailLength) };
+      return ok({ kind: "nack", nonce, ...cut });
+    }
+    case "node_status":
+      return readPorts(message.node_status.bound_ports);
+    case "health_report": {
+      const { version, checks } = message.health_report;
+      return ok({
+        kind: "health_report",
+        release: cutTo(version, maxTextLength),
+        checks: checks.slice(0, maxChecks).map(({ subsystem, name, state, reason }) => ({
+          subsystem: cutTo(subsystem, maxTextLength),
+          name: cutTo(name, maxTextLength),
+          state: cutTo(state, maxTextLength),
+          reason: cutTo(reason, maxTextLength),
+        })),
+      });
+    }
+    case "none":
+      return ok({ kind: "unknown" });
+  }
+}
+
+/** Reads the scope of a subscription; undefined when it is absent or names no Gateway that could exist. */
+export function readScope(scope: Scope | undefined): ProxyScope | undefined {
+  switch (scope?.scope) {
+    case "shared_pool":
+      return { kind: "shared" };
+    case "gateway": {
+      const { namespace, name } = scope.gateway;
+      return isNamespaceName(namespace) && isObjectName(name)
+        ? { kind: "dedicated", gateway: { namespace, name } }
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readPorts(ports: readonly number[]): Result<ProxyMessage> {
+  if (ports.length > maxPort || ports.some((port) => port < 1 || port > maxPort)) {
+    return problem("a bound port is not a port");
+  }
+  return ok({ kind: "node_status", boundPorts: [...new Set(ports)].sort((a, b) => a - b) });
+}
+
+const cutTo = (text: string, maxLength: number): string =>
+  text.length > maxLength ? text.slice(0, maxLength) : text;

@@ -1,0 +1,116 @@
+import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { controllerServiceAccount } from "@svc-gateway/proto/identity.ts";
+import type { BootstrapReason, ReviewToken } from "./bootstrap.ts";
+import { createBootstrapServer } from "./bootstrap-server.ts";
+import { createCaKeeper } from "./ca-keeper.ts";
+import type { CaStore } from "./ca-store.ts";
+import { createFleet, type Fleet } from "./fleet.ts";
+import type { Leadership } from "./leadership.ts";
+import type { DiscoveryServerMetrics } from "./metrics.ts";
+import { createExpectedPrincipals, type DedicatedGateway } from "./principals.ts";
+import { createServerIdentity, serviceDnsNames } from "./server-identity.ts";
+import { createSnapshotCache, type SnapshotCache } from "./snapshot-cache.ts";
+import { createStreamServer } from "./stream-server.ts";
+
+export type DiscoveryServerOptions = {
+  /** Absent: every address. */
+  readonly host?: string;
+  readonly streamPort: number;
+  readonly bootstrapPort: number;
+  readonly installNamespace: string;
+  /** The headless Service of the controllers. */
+  readonly service: string;
+  readonly trustDomain: string;
+  readonly caMode: "auto" | "external";
+  readonly svidLifetimeMs: number;
+  readonly sharedProxyServiceAccount: string;
+  /** The Gateways that have proxies of their own now. */
+  readonly dedicatedGateways: () => Iterable<DedicatedGateway>;
+  readonly caStore: CaStore;
+  readonly reviewToken: ReviewToken;
+  readonly leadership: Leadership;
+  readonly metrics: DiscoveryServerMetrics;
+  readonly log: Logger;
+  /** For the Event `BootstrapRejected`; called at most ten times in any minute. */
+  readonly onBootstrapRejected?: (rejection: {
+    readonly reason: BootstrapReason;
+    readonly principal: string;
+  }) => void;
+  readonly clock?: Clock;
+};
+
+/** The controller's side of the discovery channel. */
+export type DiscoveryServer = {
+  /** Where snapshots are published; streams are refused until the first publication. */
+  readonly cache: SnapshotCache;
+  readonly fleet: Fleet;
+  /** Whether there is a certificate authority, without which nothing is served. */
+  isReady(): boolean;
+  /** The roots that proxies must trust, PEM; for copies beside dedicated Gateways. */
+  trustBundlePem(): string | undefined;
+  /** Calls back after readiness or the trust bundle changed; the returned function ends it. */
+  subscribe(listener: () => void): () => void;
+  /** Binds both ports and starts to keep the certificate authority. */
+  listen(): Promise<Result<{ readonly streamPort: number; readonly bootstrapPort: number }>>;
+  /** Ends all streams, so that proxies turn to another replica at once, and closes both ports. */
+  close(): Promise<void>;
+};
+
+/** Puts the parts of the controller's side together. See docs/discovery.md. */
+export function createDiscoveryServer(options: DiscoveryServerOptions): DiscoveryServer {
+  const { installNamespace, trustDomain, svidLifetimeMs, leadership, log, clock = systemClock } = options;
+  const keeper = createCaKeeper({
+    store: options.caStore,
+    mode: options.caMode,
+    trustDomain,
+    svidLifetimeMs,
+    isLeading: leadership.isLeading,
+    log,
+    clock,
+  });
+  const identity = createServerIdentity({
+    keeper,
+    identity: { namespace: installNamespace, serviceAccount: controllerServiceAccount },
+    dnsNames: serviceDnsNames(options.service, installNamespace),
+    lifetimeMs: svidLifetimeMs,
+    log,
+    clock,
+  });
+  const principals = createExpectedPrincipals({
+    shared: { namespace: installNamespace, serviceAccount: options.sharedProxyServiceAccount },
+    dedicated: options.dedicatedGateways,
+  });
+  const cache = createSnapshotCache();
+  const fleet = createFleet(cache);
+  const common = { ...options, keeper, identity, principals, clock };
+  const streams = createStreamServer({ ...common, cache, fleet, port: options.streamPort });
+  const bootstraps = createBootstrapServer({
+    ...common,
+    port: options.bootstrapPort,
+    ...(options.onBootstrapRejected !== undefined && { onRejected: options.onBootstrapRejected }),
+  });
+  // A new leader writes what is missing in the store.
+  const unsubscribe = leadership.subscribe(() => void keeper.reconcile());
+  return {
+    cache,
+    fleet,
+    isReady: () => keeper.current() !== undefined,
+    trustBundlePem: () => keeper.current()?.bundlePem,
+    subscribe: (listener) => keeper.subscribe(listener),
+    async listen() {
+      const [streamPort, bootstrapPort] = await Promise.all([streams.listen(), bootstraps.listen()]);
+      if (!streamPort.ok) return streamPort;
+      if (!bootstrapPort.ok) return bootstrapPort;
+      void keeper.reconcile();
+      return ok({ streamPort: streamPort.value, bootstrapPort: bootstrapPort.value });
+    },
+    async close() {
+      unsubscribe();
+      keeper.stop();
+      identity.stop();
+      await Promise.all([streams.close(), bootstraps.close()]);
+    },
+  };
+}

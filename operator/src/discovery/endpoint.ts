@@ -1,0 +1,60 @@
+import {
+  Server,
+  ServerCredentials,
+  type ServerOptions,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import { maxMessageToProxyBytes, maxMessageToServerBytes, type Keepalive } from "@svc-gateway/proto/wire.ts";
+import type { ServerIdentity } from "./server-identity.ts";
+import { createTlsListener, type TlsListenerOptions } from "./tls-listener.ts";
+
+export type EndpointOptions = Omit<TlsListenerOptions, "onConnection"> & {
+  readonly identity: ServerIdentity;
+  readonly service: ServiceDefinition;
+  readonly implementation: UntypedServiceImplementation;
+  readonly keepalive: Keepalive;
+  readonly grpcOptions?: ServerOptions;
+};
+
+/** A gRPC server on a TLS listener of its own. */
+export type Endpoint = {
+  /** Binds; resolves with the port. */
+  listen(): Promise<Result<number>>;
+  /** Accepts nothing more and cuts what is open. End the calls first where their peers deserve an answer. */
+  close(): Promise<void>;
+};
+
+/**
+ * Serves gRPC on TLS connections that were accepted and checked by `createTlsListener`. gRPC's own listener would
+ * neither bound connections nor let a certificate change while it runs.
+ */
+export function createEndpoint(options: EndpointOptions): Endpoint {
+  const { identity, keepalive } = options;
+  const server = new Server({
+    "grpc.max_receive_message_length": maxMessageToServerBytes,
+    "grpc.max_send_message_length": maxMessageToProxyBytes,
+    "grpc.keepalive_time_ms": keepalive.intervalMs,
+    "grpc.keepalive_timeout_ms": keepalive.timeoutMs,
+    "grpc.enable_channelz": 0,
+    ...options.grpcOptions,
+  });
+  server.addService(options.service, options.implementation);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const listener = createTlsListener({
+    ...options,
+    onConnection: (socket) => injector.injectConnection(socket),
+  });
+  const present = identity.current();
+  if (present !== undefined) listener.setMaterial(present);
+  const unsubscribe = identity.subscribe(listener.setMaterial);
+  return {
+    listen: listener.listen,
+    async close() {
+      unsubscribe();
+      server.forceShutdown();
+      await listener.close();
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
+import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
+import { isSameIdentity, type WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
+import { scopeKey } from "./principals.ts";
+import type { SnapshotCache } from "./snapshot-cache.ts";
+
+/** A check of a proxy, as it reports it. */
+export type ReportedCheck = {
+  readonly subsystem: string;
+  readonly name: string;
+  readonly state: string;
+  readonly reason: string;
+};
+
+/** A proxy that is connected to this replica, as it is now. */
+export type FleetNode = {
+  /** Pod name. */
+  readonly nodeId: string;
+  readonly identity: WorkloadIdentity;
+  readonly scope: ProxyScope;
+  /** Release of the proxy; undefined until it has reported. */
+  readonly release: string | undefined;
+  /** Undefined until it has reported, and while a check is pending. */
+  readonly health: "ready" | "degraded" | undefined;
+  readonly degradedChecks: readonly string[];
+  /** Listener ports that are bound, ascending. */
+  readonly boundPorts: readonly number[];
+  readonly lastAckedVersion: string | undefined;
+  /** Whether it has acknowledged what its scope should have. */
+  readonly isInSync: boolean;
+};
+
+/** What must be in place at every proxy of a scope. */
+export type ProgrammedQuestion = {
+  readonly scope: ProxyScope;
+  /** Resources with these hashes are in what the proxy has acknowledged last. */
+  readonly resources: Iterable<readonly [ResourceKey, string]>;
+  /** Listener ports that are bound. */
+  readonly ports: Iterable<number>;
+};
+
+/** The proxies that are connected to this replica. */
+export type Fleet = {
+  node(nodeId: string): FleetNode | undefined;
+  nodes(): readonly FleetNode[];
+  /** Whether at least one proxy of the scope is connected, and all that are have this in place. */
+  isProgrammed(question: ProgrammedQuestion): boolean;
+  /** Calls back after a proxy came, went or reported something new; the scope is the one that it belongs to. */
+  subscribe(listener: (scope: ProxyScope) => void): () => void;
+};
+
+/** The stream of one proxy, seen from the fleet. */
+export type Membership = {
+  setAcknowledged(snapshot: Snapshot): void;
+  setBoundPorts(ports: readonly number[]): void;
+  setHealth(release: string, checks: readonly ReportedCheck[]): void;
+  leave(): void;
+};
+
+export type JoinRequest = {
+  readonly nodeId: string;
+  readonly identity: WorkloadIdentity;
+  readonly scope: ProxyScope;
+  /** A newer stream of the same proxy has taken this one's place. */
+  readonly onReplaced: () => void;
+};
+
+/** The side of the fleet that streams use. */
+export type FleetRegistry = Fleet & {
+  /** Undefined when a proxy of another identity is connected under this name. */
+  join(request: JoinRequest): Membership | undefined;
+};
+
+type Entry = JoinRequest & {
+  acknowledged?: Snapshot;
+  boundPorts: readonly number[];
+  release?: string;
+  checks: readonly ReportedCheck[];
+};
+
+export function createFleet(cache: SnapshotCache): FleetRegistry {
+  const entries = new Map<string, Entry>();
+  const listeners = new Set<(scope: ProxyScope) => void>();
+  const changed = (scope: ProxyScope): void => {
+    for (const listener of listeners) listener(scope);
+  };
+
+  const view = (entry: Entry): FleetNode => ({
+    nodeId: entry.nodeId,
+    identity: entry.identity,
+    scope: entry.scope,
+    release: entry.release,
+    health: healthOf(entry.checks),
+    degradedChecks: entry.checks.filter(({ state }) => state === "Degraded").map(({ name }) => name),
+    boundPorts: entry.boundPorts,
+    lastAckedVersion: entry.acknowledged?.version,
+    isInSync:
+      entry.acknowledged !== undefined &&
+      entry.acknowledged.version === cache.get(entry.scope)?.snapshot.version,
+  });
+
+  return {
+    node(nodeId) {
+      const entry = entries.get(nodeId);
+      return entry === undefined ? undefined : view(entry);
+    },
+    nodes: () => Array.from(entries.values(), view),
+    isProgrammed({ scope, resources, ports }) {
+      const key = scopeKey(scope);
+      const members = [...entries.values()].filter((entry) => scopeKey(entry.scope) === key);
+      const wanted = { resources: [...resources], ports: [...ports] };
+      return members.length > 0 && members.every((entry) => isInPlace(entry, wanted));
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    join(request) {
+      const previous = entries.get(request.nodeId);
+      if (previous !== undefined && !isSameIdentity(previous.identity, request.identity)) return undefined;
+      const entry: Entry = { ...request, boundPorts: [], checks: [] };
+      entries.set(request.nodeId, entry);
+      previous?.onReplaced();
+      changed(request.scope);
+      const update = (change: () => void): void => {
+        if (entries.get(request.nodeId) !== entry) return;
+        change();
+        changed(request.scope);
+      };
+      return {
+        setAcknowledged: (snapshot) => update(() => (entry.acknowledged = snapshot)),
+        setBoundPorts: (ports) => update(() => (entry.boundPorts = ports)),
+        setHealth: (release, checks) =>
+          update(() => {
+            entry.release = release;
+            entry.checks = checks;
+          }),
+        leave: () => update(() => entries.delete(request.nodeId)),
+      };
+    },
+  };
+}
+
+function isInPlace(
+  { acknowledged, boundPorts }: Entry,
+  { resources, ports }: { resources: readonly (readonly [ResourceKey, string])[]; ports: readonly number[] },
+): boolean {
+  return (
+    acknowledged !== undefined &&
+    resources.every(([key, hash]) => acknowledged.resources.get(key)?.hash === hash) &&
+    ports.every((port) => boundPorts.includes(port))
+  );
+}
+
+function healthOf(checks: readonly ReportedCheck[]): "ready" | "degraded" | undefined {
+  if (checks.length === 0 || checks.some(({ state }) => state === "Pending")) return undefined;
+  return checks.some(({ state }) => state === "Degraded") ? "degraded" : "ready";
+}

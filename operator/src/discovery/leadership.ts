@@ -1,0 +1,6 @@
+/** Whether this replica holds the lease. */
+export type Leadership = {
+  isLeading(): boolean;
+  /** Calls back after each change; the returned function ends it. */
+  subscribe(listener: () => void): () => void;
+};

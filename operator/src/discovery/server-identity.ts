@@ -1,0 +1,137 @@
+import { generateKeyPair } from "node:crypto";
+import { promisify } from "node:util";
+import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
+import type { CaKeeper, CaState } from "./ca-keeper.ts";
+
+/** What the listeners of the discovery channel present, and whom they trust. */
+export type TlsMaterial = {
+  readonly privateKeyPem: string;
+  readonly chainPem: string;
+  /** Roots of client certificates, PEM. */
+  readonly trustPem: string;
+};
+
+export type ServerIdentity = {
+  /** Undefined until there is a certificate authority. */
+  current(): TlsMaterial | undefined;
+  subscribe(listener: (material: TlsMaterial) => void): () => void;
+  stop(): void;
+};
+
+export type ServerIdentityOptions = {
+  readonly keeper: CaKeeper;
+  /** The controller's service account. */
+  readonly identity: WorkloadIdentity;
+  /** Names under which proxies reach the controllers. */
+  readonly dnsNames: readonly string[];
+  readonly lifetimeMs: number;
+  readonly log: Logger;
+  readonly clock?: Clock;
+};
+
+/**
+ * How long a controller goes on showing a certificate of the replaced root: proxies read the new root from a mounted
+ * ConfigMap, which the kubelet refreshes within about two minutes.
+ */
+const adoptionDelayMs = 5 * 60_000;
+const retryMs = 5_000;
+
+/**
+ * Keeps the controller's own certificate: issued when there is an authority, renewed at half its life, and issued anew
+ * some minutes after the authority was replaced. Clients are checked against the new bundle at once. Only new
+ * connections see a change; streams that are open stay so. See docs/discovery.md, "Identities".
+ */
+export function createServerIdentity(options: ServerIdentityOptions): ServerIdentity {
+  const { keeper, identity, dnsNames, lifetimeMs, log, clock = systemClock } = options;
+  const listeners = new Set<(material: TlsMaterial) => void>();
+  let material: TlsMaterial | undefined;
+  let issuer: CaState["authority"] | undefined;
+  let renewAtMs = 0;
+  let isIssuing = false;
+  let isStopped = false;
+  let cancelTimer = (): void => {};
+
+  const publish = (next: TlsMaterial): void => {
+    material = next;
+    for (const listener of listeners) listener(next);
+  };
+
+  const planAt = (atMs: number): void => {
+    cancelTimer();
+    cancelTimer = clock.schedule(Math.max(0, atMs - clock.nowMs()), () => void issue());
+  };
+
+  const issue = async (): Promise<void> => {
+    const state = keeper.current();
+    if (state === undefined || isIssuing || isStopped) return;
+    isIssuing = true;
+    try {
+      const fresh = await issueFor(state);
+      if (isStopped) return;
+      issuer = state.authority;
+      const nowMs = clock.nowMs();
+      renewAtMs = nowMs + Math.max(retryMs, (fresh.notAfterMs - nowMs) / 2);
+      const trustPem = keeper.current()?.bundlePem ?? state.bundlePem;
+      publish({ privateKeyPem: fresh.privateKeyPem, chainPem: fresh.chainPem, trustPem });
+      log.info({ not_after: new Date(fresh.notAfterMs).toISOString() }, "controller certificate issued");
+    } catch (error) {
+      log.error({ reason: String(error) }, "controller certificate cannot be issued");
+      renewAtMs = clock.nowMs() + retryMs;
+    } finally {
+      isIssuing = false;
+      if (!isStopped) plan();
+    }
+  };
+
+  const issueFor = async ({ authority }: CaState) => {
+    const keys = await promisify(generateKeyPair)("ec", {
+      namedCurve: "P-256",
+      publicKeyEncoding: { type: "spki", format: "der" },
+      privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    });
+    const certificate = await authority.issueServerCertificate({
+      publicKey: keys.publicKey,
+      identity,
+      dnsNames,
+      nowMs: clock.nowMs(),
+      lifetimeMs,
+    });
+    return { ...certificate, privateKeyPem: keys.privateKey };
+  };
+
+  const plan = (): void => {
+    const hasNewIssuer = issuer !== undefined && keeper.current()?.authority !== issuer;
+    planAt(hasNewIssuer ? Math.min(renewAtMs, clock.nowMs() + adoptionDelayMs) : renewAtMs);
+  };
+
+  const onAuthority = ({ bundlePem }: CaState): void => {
+    if (material === undefined) return void issue();
+    publish({ ...material, trustPem: bundlePem });
+    plan();
+  };
+
+  const unsubscribe = keeper.subscribe(onAuthority);
+  void issue();
+  return {
+    current: () => material,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    stop() {
+      isStopped = true;
+      unsubscribe();
+      cancelTimer();
+    },
+  };
+}
+
+/** The names under which a Service of the cluster is reached: short, with namespace, and full. */
+export const serviceDnsNames = (service: string, namespace: string): readonly string[] => [
+  service,
+  `${service}.${namespace}`,
+  `${service}.${namespace}.svc`,
+  `${service}.${namespace}.svc.cluster.local`,
+];

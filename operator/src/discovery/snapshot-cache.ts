@@ -1,0 +1,79 @@
+import { diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
+import { scopeKey } from "./principals.ts";
+import { encodeUpdate, type EncodedUpdate } from "./update-encoding.ts";
+
+/** The present snapshot of a scope, and the way to it from what a proxy has. */
+export type ScopeSnapshot = {
+  readonly snapshot: Snapshot;
+  /** The update from a base, or the full one without a base. Proxies with the same base share the bytes. */
+  updateFrom(base: Snapshot | undefined): EncodedUpdate;
+};
+
+/** What each scope should have. A proxy's stream reads its own scope and cannot name another. */
+export type SnapshotCache = {
+  /** False until the first publication: before that nothing may be served, not even an empty snapshot. */
+  isListed(): boolean;
+  /**
+   * Replaces the snapshots of all scopes; a scope that is not named is gone. Who listens to a scope hears of it only
+   * when its version has changed.
+   */
+  publish(snapshots: Iterable<readonly [ProxyScope, Snapshot]>): void;
+  get(scope: ProxyScope): ScopeSnapshot | undefined;
+  /** Calls back after each change of the scope's version; the returned function ends it. */
+  subscribe(scope: ProxyScope, listener: () => void): () => void;
+};
+
+/** Bases differ only for proxies that lag; further ones are encoded for each of them. */
+const maxSharedUpdates = 16;
+
+export function createSnapshotCache(): SnapshotCache {
+  let isListed = false;
+  let scopes: ReadonlyMap<string, ScopeSnapshot> = new Map();
+  const listeners = new Map<string, Set<() => void>>();
+
+  const subscribe = (key: string, listener: () => void): (() => void) => {
+    const set = listeners.get(key) ?? new Set();
+    listeners.set(key, set);
+    set.add(listener);
+    return () => {
+      set.delete(listener);
+      if (set.size === 0 && listeners.get(key) === set) listeners.delete(key);
+    };
+  };
+
+  return {
+    isListed: () => isListed,
+    publish(snapshots) {
+      const previous = scopes;
+      const next = new Map<string, ScopeSnapshot>();
+      for (const [scope, snapshot] of snapshots) {
+        const key = scopeKey(scope);
+        const known = previous.get(key);
+        next.set(key, known?.snapshot.version === snapshot.version ? known : scopeSnapshot(snapshot));
+      }
+      scopes = next;
+      isListed = true;
+      for (const key of new Set([...previous.keys(), ...next.keys()])) {
+        if (previous.get(key) === next.get(key)) continue;
+        for (const listener of [...(listeners.get(key) ?? [])]) listener();
+      }
+    },
+    get: (scope) => scopes.get(scopeKey(scope)),
+    subscribe: (scope, listener) => subscribe(scopeKey(scope), listener),
+  };
+}
+
+function scopeSnapshot(snapshot: Snapshot): ScopeSnapshot {
+  const shared = new Map<string, EncodedUpdate>();
+  return {
+    snapshot,
+    updateFrom(base) {
+      const known = shared.get(base?.version ?? "");
+      if (known !== undefined) return known;
+      const update = encodeUpdate(base === undefined ? fullUpdate(snapshot) : diffSnapshots(base, snapshot));
+      if (shared.size < maxSharedUpdates) shared.set(base?.version ?? "", update);
+      return update;
+    },
+  };
+}

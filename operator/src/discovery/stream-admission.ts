@@ -1,0 +1,83 @@
+import { status } from "@grpc/grpc-js";
+import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
+import { isObjectName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import {
+  formatIdentity,
+  identityOfNames,
+  isSameIdentity,
+  type WorkloadIdentity,
+} from "@svc-gateway/proto/identity.ts";
+import { wireVersion } from "@svc-gateway/proto/wire.ts";
+import { readScope, type ProxyMessage } from "./client-messages.ts";
+import { scopeKey, type ExpectedPrincipals } from "./principals.ts";
+import type { SnapshotCache } from "./snapshot-cache.ts";
+
+/** How a stream ends when its proxy did something that it may not. */
+export type StreamRefusal = {
+  readonly code: status;
+  readonly message: string;
+  readonly principal?: string;
+};
+
+/** What a stream needs of the certificate that its peer has shown. */
+export type PeerCertificate = {
+  readonly subjectaltname?: string | undefined;
+  readonly valid_to: string;
+};
+
+/** A proxy that may have its scope. */
+export type AdmittedProxy = {
+  readonly nodeId: string;
+  readonly scope: ProxyScope;
+  readonly identity: WorkloadIdentity;
+  readonly certificateEndsMs: number;
+};
+
+export type StreamAdmissionOptions = {
+  readonly trustDomain: string;
+  readonly principals: ExpectedPrincipals;
+  readonly cache: SnapshotCache;
+};
+
+/**
+ * Decides about the first message of a stream: the wire version, the form of the message, whether this replica knows
+ * the world yet, and whether the certificate is that of the scope's service account. See docs/discovery.md, "Stream".
+ */
+export function admitProxy(
+  { trustDomain, principals, cache }: StreamAdmissionOptions,
+  message: ProxyMessage,
+  certificate: PeerCertificate | undefined,
+): Result<AdmittedProxy, StreamRefusal> {
+  if (message.kind !== "subscribe") return refuse(status.INVALID_ARGUMENT, "expected Subscribe first");
+  if (message.wireVersion !== wireVersion) {
+    const text = `wire version ${message.wireVersion} is not supported, only ${wireVersion}`;
+    return refuse(status.FAILED_PRECONDITION, text);
+  }
+  if (!isObjectName(message.nodeId))
+    return refuse(status.INVALID_ARGUMENT, "node_id is not the name of a pod");
+  const scope = readScope(message.scope);
+  if (scope === undefined) return refuse(status.INVALID_ARGUMENT, "the scope is missing or malformed");
+  const identity = identityOfNames(trustDomain, certificate?.subjectaltname);
+  if (certificate === undefined || identity === undefined) {
+    return refuse(status.PERMISSION_DENIED, "the certificate names no workload of this trust domain");
+  }
+  const principal = formatIdentity(identity);
+  if (!cache.isListed()) return refuse(status.UNAVAILABLE, "this replica is not ready yet", principal);
+  const expected = principals.ofScope(scope);
+  if (expected === undefined || !isSameIdentity(expected, identity)) {
+    return refuse(
+      status.PERMISSION_DENIED,
+      `${principal} may not have the scope ${scopeKey(scope)}`,
+      principal,
+    );
+  }
+  if (cache.get(scope) === undefined) {
+    return refuse(status.UNAVAILABLE, `there is no snapshot of the scope ${scopeKey(scope)} yet`, principal);
+  }
+  const certificateEndsMs = Date.parse(certificate.valid_to);
+  return ok({ nodeId: message.nodeId, scope, identity, certificateEndsMs });
+}
+
+const refuse = (code: status, message: string, principal?: string): Result<never, StreamRefusal> =>
+  fail({ code, message, ...(principal !== undefined && { principal }) });

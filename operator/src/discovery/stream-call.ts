@@ -1,0 +1,109 @@
+import { status, type ServerDuplexStream } from "@grpc/grpc-js";
+import { formatIdentity } from "@svc-gateway/proto/identity.ts";
+import { readProxyMessage, type ProxyMessage } from "./client-messages.ts";
+import { scopeKey } from "./principals.ts";
+import { admitProxy, type StreamAdmissionOptions, type StreamRefusal } from "./stream-admission.ts";
+import { openSession, type StreamSession, type StreamSessionOptions } from "./stream-session.ts";
+
+export type DiscoveryCall = ServerDuplexStream<Buffer, Buffer>;
+
+export type StreamCallOptions = Omit<StreamSessionOptions, "proxy" | "write" | "end"> &
+  StreamAdmissionOptions;
+
+/** A call of Stream that is being served. */
+export type ServedCall = {
+  /** Ends the stream, without an error when there is none to tell. */
+  end(refusal?: StreamRefusal): void;
+  /** Resolves when the transport has nothing more of this call. */
+  readonly closed: Promise<void>;
+};
+
+const subscribeTimeoutMs = 10_000;
+
+/**
+ * Serves one call: waits for `Subscribe`, admits or refuses the proxy, and hands its messages to the session. A refusal
+ * is counted and told to `onRefused`; what ends later is the session's business.
+ */
+export function serveCall(
+  call: DiscoveryCall,
+  options: StreamCallOptions & { readonly onRefused: (refusal: StreamRefusal, peer: string) => void },
+): ServedCall {
+  const { metrics, log, clock, onRefused } = options;
+  const peer = call.getPeer();
+  let session: StreamSession | undefined;
+  let isEnded = false;
+
+  const release = (): void => {
+    isEnded = true;
+    cancelTimeout();
+    session?.close();
+  };
+
+  const end = (refusal?: StreamRefusal): void => {
+    if (isEnded) return;
+    release();
+    if (refusal === undefined) call.end();
+    else call.emit("error", { code: refusal.code, details: refusal.message });
+  };
+
+  const refuse = (refusal: StreamRefusal): void => {
+    onRefused(refusal, peer);
+    end(refusal);
+  };
+
+  const admit = (message: ProxyMessage): void => {
+    const admitted = admitProxy(options, message, call.getAuthContext().sslPeerCertificate);
+    if (!admitted.ok) return refuse(admitted.error);
+    const proxy = admitted.value;
+    const principal = formatIdentity(proxy.identity);
+    cancelTimeout();
+    session = openSession({
+      ...options,
+      proxy,
+      write: (bytes, onFlushed) => void call.write(bytes, () => onFlushed()),
+      end(refusal) {
+        log.info(
+          { node: proxy.nodeId, reason: refusal?.message ?? "replaced by a newer stream" },
+          "stream ended by this replica",
+        );
+        end(refusal);
+      },
+    });
+    if (session === undefined) {
+      const text = `${proxy.nodeId} is connected under another identity`;
+      return refuse({ code: status.ALREADY_EXISTS, message: text, principal });
+    }
+    metrics.streams.with({ result: "accepted" }).inc();
+    log.info({ node: proxy.nodeId, scope: scopeKey(proxy.scope), principal, peer }, "proxy connected");
+  };
+
+  const onMessage = (bytes: Buffer): void => {
+    if (isEnded) return;
+    const message = readProxyMessage(bytes);
+    const malformed: StreamRefusal | undefined = message.ok
+      ? undefined
+      : { code: status.INVALID_ARGUMENT, message: message.error.message };
+    if (session === undefined) {
+      if (malformed !== undefined) return refuse(malformed);
+      if (message.ok) admit(message.value);
+    } else {
+      if (malformed !== undefined) return end(malformed);
+      if (message.ok) session.receive(message.value);
+    }
+  };
+
+  const cancelTimeout = clock.schedule(subscribeTimeoutMs, () =>
+    refuse({ code: status.INVALID_ARGUMENT, message: "expected Subscribe within 10 seconds" }),
+  );
+  call.on("data", onMessage);
+  // The proxy has said its last word, or is gone.
+  call.on("end", () => end());
+  call.on("cancelled", release);
+  const closed = new Promise<void>((resolve) => {
+    call.once("close", () => {
+      release();
+      resolve();
+    });
+  });
+  return { end, closed };
+}

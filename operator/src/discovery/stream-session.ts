@@ -1,0 +1,150 @@
+import { status } from "@grpc/grpc-js";
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { isSameIdentity } from "@svc-gateway/proto/identity.ts";
+import { maxMessageToProxyBytes } from "@svc-gateway/proto/wire.ts";
+import { createRateCap } from "./admission.ts";
+import type { ProxyMessage } from "./client-messages.ts";
+import { createDelivery } from "./delivery.ts";
+import type { FleetRegistry } from "./fleet.ts";
+import type { Leadership } from "./leadership.ts";
+import type { DiscoveryServerMetrics } from "./metrics.ts";
+import type { ExpectedPrincipals } from "./principals.ts";
+import type { SnapshotCache } from "./snapshot-cache.ts";
+import type { AdmittedProxy, StreamRefusal } from "./stream-admission.ts";
+import { encodeServerMessage } from "./update-encoding.ts";
+
+/** The stream of an admitted proxy, without its transport. */
+export type StreamSession = {
+  receive(message: ProxyMessage): void;
+  /** The transport is gone or going; nothing is sent any more. */
+  close(): void;
+};
+
+export type StreamSessionOptions = {
+  readonly proxy: AdmittedProxy;
+  readonly cache: SnapshotCache;
+  readonly fleet: FleetRegistry;
+  readonly leadership: Leadership;
+  readonly principals: ExpectedPrincipals;
+  readonly metrics: DiscoveryServerMetrics;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Sends a message; calls back when the transport has taken it. */
+  readonly write: (message: Buffer, onFlushed: () => void) => void;
+  /** Ends the stream, without an error when there is none to tell. */
+  readonly end: (refusal?: StreamRefusal) => void;
+};
+
+/** A proxy acknowledges each update and reports changes; more than this is not a proxy of ours. */
+const messageCap = { maxPerWindow: 1000, windowMs: 10_000 };
+
+/**
+ * Serves one proxy from its admission to the end of its stream. Undefined when its name belongs to a proxy of another
+ * identity. See docs/discovery.md, "Stream".
+ */
+export function openSession(options: StreamSessionOptions): StreamSession | undefined {
+  const { proxy, cache, fleet, leadership, principals, metrics, log, clock, write, end } = options;
+  const mayReceive = createRateCap({ ...messageCap, nowMs: clock.nowMs });
+  const membership = fleet.join({ ...proxy, onReplaced: () => stop() });
+  if (membership === undefined) return undefined;
+  let announced: boolean | undefined;
+  let isWriting = false;
+  let isClosed = false;
+
+  const send = (message: Buffer): void => {
+    isWriting = true;
+    write(message, () => {
+      isWriting = false;
+      announce();
+    });
+  };
+
+  const delivery = createDelivery({
+    current: () => (isClosed ? undefined : cache.get(proxy.scope)),
+    clock,
+    send(outgoing) {
+      announced = leadership.isLeading();
+      const message = encodeServerMessage(announced, outgoing);
+      if (message.length > maxMessageToProxyBytes) {
+        log.error(
+          { node: proxy.nodeId, bytes: message.length, max_bytes: maxMessageToProxyBytes },
+          "snapshot is too large to be sent",
+        );
+        return stop({ code: status.INTERNAL, message: "the snapshot is larger than 64 MiB" });
+      }
+      metrics.snapshotMessages.with({ kind: outgoing.update.isFull ? "full" : "delta" }).inc();
+      send(message);
+    },
+  });
+
+  /** Tells a change of leadership by itself, unless a message that says so is under way or was never sent. */
+  const announce = (): void => {
+    if (isClosed || isWriting || announced === undefined || announced === leadership.isLeading()) return;
+    announced = leadership.isLeading();
+    send(encodeServerMessage(announced));
+  };
+
+  /** A stream must not outlive the right to its scope. */
+  const onScopeChange = (): void => {
+    const expected = principals.ofScope(proxy.scope);
+    if (expected !== undefined && isSameIdentity(expected, proxy.identity)) return delivery.advance();
+    stop({ code: status.PERMISSION_DENIED, message: "the scope does not belong to this proxy any more" });
+  };
+
+  const close = (): void => {
+    if (isClosed) return;
+    isClosed = true;
+    metrics.connectedProxies.with({}).dec();
+    delivery.close();
+    unsubscribe();
+    unsubscribeLeadership();
+    cancelExpiry();
+    membership.leave();
+  };
+
+  const stop = (refusal?: StreamRefusal): void => {
+    if (isClosed) return;
+    close();
+    end(refusal);
+  };
+
+  metrics.connectedProxies.with({}).inc();
+  const unsubscribe = cache.subscribe(proxy.scope, onScopeChange);
+  const unsubscribeLeadership = leadership.subscribe(announce);
+  const cancelExpiry = clock.schedule(proxy.certificateEndsMs - clock.nowMs(), () =>
+    stop({ code: status.PERMISSION_DENIED, message: "the certificate has expired" }),
+  );
+
+  const receive = (message: ProxyMessage): void => {
+    if (isClosed) return;
+    if (!mayReceive()) return stop({ code: status.INTERNAL, message: "too many messages" });
+    switch (message.kind) {
+      case "subscribe":
+        return stop({ code: status.INVALID_ARGUMENT, message: "Subscribe was sent twice" });
+      case "ack": {
+        if (!delivery.acknowledge(message.nonce)) return;
+        metrics.acks.with({}).inc();
+        const snapshot = delivery.acknowledged();
+        if (snapshot !== undefined) membership.setAcknowledged(snapshot);
+        return delivery.advance();
+      }
+      case "nack":
+        if (!delivery.refuse(message.nonce)) return;
+        log.warn(
+          { node: proxy.nodeId, version: message.version, reason: message.detail },
+          "proxy refused a snapshot",
+        );
+        return delivery.advance();
+      case "node_status":
+        return membership.setBoundPorts(message.boundPorts);
+      case "health_report":
+        return membership.setHealth(message.release, message.checks);
+      case "unknown":
+        return;
+    }
+  };
+
+  delivery.advance();
+  return { receive, close };
+}

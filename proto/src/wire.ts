@@ -1,0 +1,23 @@
+/**
+ * What both ends of the discovery channel agree on besides the messages themselves. See docs/discovery.md.
+ */
+
+/**
+ * Version of the contract. It changes only when an old peer would misread the new form; new fields and new kinds of
+ * resources do not need it (docs/discovery.md, "Versions").
+ */
+export const wireVersion = 2;
+
+/** Audience of the service-account tokens that proxies present. */
+export const tokenAudience = "svc-discovery";
+
+/** The longest message that a controller reads. */
+export const maxMessageToServerBytes = 1024 * 1024;
+
+/** The longest message that a proxy reads: it bounds the size of a snapshot. */
+export const maxMessageToProxyBytes = 64 * 1024 * 1024;
+
+/** When a connection is asked whether its peer still lives, and how long the answer may take. Both ends ask. */
+export type Keepalive = { readonly intervalMs: number; readonly timeoutMs: number };
+
+export const defaultKeepalive: Keepalive = { intervalMs: 20_000, timeoutMs: 10_000 };
