@@ -5,7 +5,7 @@ const hopByHopNames = new Set(["connection", "keep-alive", "te", "trailer", "tra
 
 /**
  * Fields that a Connection field cannot take away: what routes, frames or authenticates a message, and what the
- * proxy says about the client (docs/features/upstream.md, "Hop-by-hop fields").
+ * proxy says about the client (docs/features/forwarding.md, "Hop-by-hop fields").
  */
 const protectedNames = new Set([
   "authorization",

@@ -1,4 +1,5 @@
 import type { ClientConnection } from "./connection.ts";
+import { connectionOptions, withoutConnectionOptions } from "./hop-by-hop.ts";
 import type { HeaderList, HttpVersion } from "./message.ts";
 
 /** What the pipeline learns from the one pass over the request's fields. */
@@ -44,17 +45,6 @@ const dispositions = new Map<string, Disposition>([
   ["x-forwarded-port", "drop"],
   ["x-real-ip", "drop"],
   ["x-ssl-client-cert", "drop"],
-]);
-
-/** Names that a Connection field may not take away (docs/features/forwarding.md, "Hop-by-hop fields"). */
-const notConnectionOptions = new Set([
-  "host",
-  "authorization",
-  "cookie",
-  "content-length",
-  "close",
-  "keep-alive",
-  "upgrade",
 ]);
 
 /** Field names seen so far, as sent, with what to do: the same few spellings come again and again. */
@@ -111,8 +101,7 @@ export function readRequestFields(received: readonly string[], version: HttpVers
     }
   }
   const options = connection === undefined ? undefined : connectionOptions(connection);
-  const named = options?.filter((option) => !notConnectionOptions.has(option));
-  const kept = named === undefined || named.length === 0 ? headers : withoutFields(headers, named);
+  const kept = options === undefined ? headers : withoutConnectionOptions(headers, options);
   if (te !== undefined && /(?:^|,)\s*trailers\s*(?:;|,|$)/i.test(te)) kept.push("te", "trailers");
   return {
     headers: kept,
@@ -124,23 +113,6 @@ export function readRequestFields(received: readonly string[], version: HttpVers
     grpc,
     ownVias,
   };
-}
-
-const connectionOptions = (value: string): string[] =>
-  value
-    .toLowerCase()
-    .split(",")
-    .map((option) => option.trim())
-    .filter((option) => option !== "");
-
-function withoutFields(headers: HeaderList, named: readonly string[]): HeaderList {
-  const names = new Set(named);
-  const kept: HeaderList = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (!names.has(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
-  }
-  return kept;
 }
 
 function countOwnVias(value: string): number {

@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import type { Endpoint, EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Balancer } from "./balancers/balancer.ts";
 import { createRoundRobinBalancer } from "./balancers/round-robin.ts";
 import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
@@ -62,12 +62,13 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   const replace = (name: string, set: EndpointSet): void => {
     const previous = entries.get(name);
     const known = new Map(previous?.endpoints.map((endpoint) => [endpoint.address, endpoint]));
-    const endpoints = set.addresses.map((address) => {
-      const text = addressText(address);
-      const endpoint = known.get(text) ?? { host: address.host, port: address.port, address: text };
-      known.delete(text);
-      return endpoint;
-    });
+    const present = new Map<string, UpstreamEndpoint>();
+    for (const { host, port } of set.addresses) {
+      const address = addressText(host, port);
+      present.set(address, known.get(address) ?? { host, port, address });
+    }
+    const endpoints = [...present.values()];
+    const gone = [...known.values()].filter(({ address }) => !present.has(address));
     const views = new Map<Protocol, View>();
     for (const [protocol, { balancer }] of previous?.views ?? []) {
       views.set(protocol, createView(name, set.service, protocol, endpoints, balancer));
@@ -77,7 +78,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     const names = namesByService.get(set.service);
     if (names === undefined) namesByService.set(set.service, new Set([name]));
     else names.add(name);
-    if (known.size > 0) retire([...known.values()]);
+    if (gone.length > 0) retire(gone);
   };
 
   const remove = (name: string): void => {
@@ -127,5 +128,5 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   };
 }
 
-const addressText = ({ host, port }: Endpoint): string =>
+const addressText = (host: string, port: number): string =>
   isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { createRoundRobinBalancer } from "../../../src/upstream/balancers/round-robin.ts";
+import type { PickRequest, UpstreamEndpoint } from "../../../src/upstream/upstream.ts";
+
+const request: PickRequest = { clientIp: "192.0.2.1", path: "/", query: "", headers: [] };
+const all: readonly UpstreamEndpoint[] = Array.from({ length: 12 }, (_, index) => ({
+  host: `10.0.0.${index}`,
+  port: 80,
+  address: `10.0.0.${index}:80`,
+}));
+
+const endpointSet = fc
+  .subarray(all as UpstreamEndpoint[], { minLength: 1 })
+  .map((chosen): readonly UpstreamEndpoint[] => chosen);
+
+describe("createRoundRobinBalancer", () => {
+  it("has nothing to pick without endpoints", () => {
+    const balancer = createRoundRobinBalancer(() => 0.5);
+    expect(balancer.update([]).pick(request)).to.equal(undefined);
+    expect(balancer.update(all.slice(0, 1)).pick(request)).to.equal(all[0]);
+    expect(balancer.update([]).pick(request)).to.equal(undefined);
+  });
+
+  it("starts where chance wants it", () => {
+    for (const [random, first] of [
+      [0, 0],
+      [0.5, 2],
+      [0.999, 3],
+    ] as const) {
+      expect(
+        createRoundRobinBalancer(() => random)
+          .update(all.slice(0, 4))
+          .pick(request),
+      ).to.equal(all[first]);
+    }
+  });
+
+  it("picks every endpoint equally often, from any start", () => {
+    fc.assert(
+      fc.property(
+        endpointSet,
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.integer({ min: 1, max: 5 }),
+        (endpoints, random, rounds) => {
+          const picker = createRoundRobinBalancer(() => random).update(endpoints);
+          const counts = new Map<UpstreamEndpoint | undefined, number>();
+          for (let i = 0; i < rounds * endpoints.length; i++) {
+            const picked = picker.pick(request);
+            counts.set(picked, (counts.get(picked) ?? 0) + 1);
+          }
+          expect(counts.size).to.equal(endpoints.length);
+          for (const endpoint of endpoints) expect(counts.get(endpoint)).to.equal(rounds);
+        },
+      ),
+    );
+  });
+
+  it("goes on after a change of endpoints with the next one that is still there", () => {
+    fc.assert(
+      fc.property(endpointSet, endpointSet, fc.nat(20), (before, after, served) => {
+        const balancer = createRoundRobinBalancer(() => 0);
+        const picker = balancer.update(before);
+        for (let i = 0; i < served; i++) picker.pick(request);
+        const due = Array.from({ length: before.length }, (_, i) => before[(served + i) % before.length]);
+        const expected = due.find((endpoint) => after.includes(endpoint as UpstreamEndpoint)) ?? after[0];
+        expect(balancer.update(after).pick(request)).to.equal(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,150 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
+import { expect } from "chai";
+import { connectEndpoint, type ConnectOptions } from "../../src/upstream/connect.ts";
+import type { Resolver } from "../../src/upstream/resolver.ts";
+import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import { RawServer, until } from "./support.ts";
+
+/** A port that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/**
+ * A port on which connects hang: a thread listens with the smallest queue and then sleeps without accepting, and the
+ * queue is filled, so that the kernel drops what comes after.
+ */
+async function silentPort(): Promise<{ port: number; close(): Promise<void> }> {
+  const worker = new Worker(
+    `const { parentPort } = require("node:worker_threads");
+     const server = require("node:net").createServer();
+     server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port);
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+     });`,
+    { eval: true },
+  );
+  const [port] = (await once(worker, "message")) as [number];
+  const fillers: Socket[] = [];
+  for (let i = 0; i < 8; i++) {
+    const filler = connect(port, "127.0.0.1");
+    filler.on("error", () => undefined);
+    fillers.push(filler);
+  }
+  return {
+    port,
+    async close() {
+      for (const filler of fillers) filler.destroy();
+      await worker.terminate();
+    },
+  };
+}
+
+const resolverOf = (...addresses: string[]): Resolver => ({
+  resolve: (_name, done) => done({ ok: true, value: addresses }),
+  lastKnown: () => addresses,
+});
+
+const outcome = (endpoint: UpstreamEndpoint, options: Partial<ConnectOptions> = {}): Promise<string> =>
+  new Promise((resolve) => {
+    connectEndpoint(endpoint, { connectTimeoutMs: 0, resolver: resolverOf(), ...options }, (result) => {
+      if (result.ok) result.value.socket.destroy();
+      resolve(result.ok ? result.value.address : `${result.error.kind}: ${result.error.text}`);
+    });
+  });
+
+const at = (host: string, port: number): UpstreamEndpoint => ({ host, port, address: `${host}:${port}` });
+
+describe("connectEndpoint", () => {
+  it("connects to an address", async () => {
+    const server = await RawServer.start();
+    expect(await outcome(server.endpoint)).to.equal("127.0.0.1");
+    server.close();
+  });
+
+  it("tells a refusal from other failures", async () => {
+    expect(await outcome(at("127.0.0.1", await closedPort()))).to.equal("refused: connection refused");
+    expect(await outcome(at("255.255.255.255", 1))).to.equal("connect: connect failed");
+  });
+
+  it("gives up after the connect timeout", async () => {
+    const silent = await silentPort();
+    expect(await outcome(at("127.0.0.1", silent.port), { connectTimeoutMs: 50 })).to.equal(
+      "connect-timeout: connect timeout",
+    );
+    await silent.close();
+  });
+
+  describe("to a name", () => {
+    it("tries the addresses in order", async () => {
+      const server = await RawServer.start();
+      const { port } = server.endpoint;
+      expect(await outcome(at("up.test", port), { resolver: resolverOf("127.0.0.1", "127.0.0.2") })).to.equal(
+        "127.0.0.1",
+      );
+      expect(await outcome(at("up.test", port), { resolver: resolverOf("127.0.0.2", "127.0.0.1") })).to.equal(
+        "127.0.0.1",
+      );
+      expect(await outcome(at("up.test", port), { resolver: resolverOf("127.0.0.2", "127.0.0.3") })).to.equal(
+        "refused: connection refused",
+      );
+      server.close();
+    });
+
+    it("leaves time for the next address when one is silent", async () => {
+      const silent = await silentPort();
+      const server = createServer().listen(silent.port, "127.0.0.2");
+      await once(server, "listening");
+      const resolver = resolverOf("127.0.0.1", "127.0.0.2");
+      expect(await outcome(at("up.test", silent.port), { connectTimeoutMs: 1500, resolver })).to.equal(
+        "127.0.0.2",
+      );
+      server.close();
+      await silent.close();
+    });
+
+    it("fails when the name has no address", async () => {
+      const resolver: Resolver = {
+        resolve: (_name, done) => done({ ok: false, error: "unresolved" }),
+        lastKnown: () => undefined,
+      };
+      expect(await outcome(at("up.test", 1), { resolver })).to.equal("connect: name not resolved");
+    });
+
+    it("counts the question for the name towards the timeout", async () => {
+      const resolver: Resolver = { resolve: () => undefined, lastKnown: () => undefined };
+      expect(await outcome(at("up.test", 1), { connectTimeoutMs: 20, resolver })).to.equal(
+        "connect-timeout: connect timeout",
+      );
+    });
+  });
+
+  it("never answers before it has returned", async () => {
+    let returned = false;
+    await new Promise<void>((resolve) => {
+      const options = { connectTimeoutMs: 0, resolver: resolverOf() };
+      connectEndpoint(at("up.test", 1), { ...options, resolver: resolverOf("127.0.0.1") }, () => resolve());
+      returned = true;
+    });
+    expect(returned).to.equal(true);
+  });
+
+  it("is silent once it is cancelled", async () => {
+    const server = await RawServer.start();
+    let calls = 0;
+    const options: ConnectOptions = { connectTimeoutMs: 10, resolver: resolverOf("127.0.0.1") };
+    connectEndpoint(server.endpoint, options, () => calls++).cancel();
+    connectEndpoint(at("up.test", server.endpoint.port), options, () => calls++).cancel();
+    expect(await outcome(server.endpoint)).to.equal("127.0.0.1");
+    await until(() => server.peers.length > 0);
+    expect(calls).to.equal(0);
+    server.close();
+  });
+});

@@ -1,0 +1,123 @@
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import { expect } from "chai";
+import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
+import type { PickRequest, Upstream } from "../../src/upstream/upstream.ts";
+
+const request: PickRequest = { clientIp: "192.0.2.1", path: "/", query: "", headers: [] };
+
+const set = (service: string, ...addresses: string[]): EndpointSet => ({
+  service,
+  resolve: "static",
+  addresses: addresses.map((address) => {
+    const colon = address.lastIndexOf(":");
+    return { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) };
+  }),
+});
+
+function harness() {
+  const retired: string[][] = [];
+  const counts: [string, number | undefined][] = [];
+  const registry = createUpstreamRegistry({
+    retire: (endpoints) => retired.push(endpoints.map(({ address }) => address)),
+    onUsableEndpoints: (service, count) => counts.push([service, count]),
+    random: () => 0,
+  });
+  const update = (changes: Record<string, EndpointSet | undefined>) =>
+    registry.update(new Map(Object.entries(changes)));
+  return { registry, update, retired, counts };
+}
+
+const picks = (upstream: Upstream, count: number): (string | undefined)[] =>
+  Array.from({ length: count }, () => upstream.pick(request)?.address);
+
+describe("createUpstreamRegistry", () => {
+  it("gives an upstream per endpoint set and protocol", () => {
+    const { registry, update } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "::1:80") });
+    const upstream = registry.get("ns/web/http", "http1");
+    expect(upstream).to.deep.include({ key: "ns/web/http", service: "ns/web", protocol: "http1" });
+    expect(upstream.endpoints).to.deep.equal([
+      { host: "10.0.0.1", port: 80, address: "10.0.0.1:80" },
+      { host: "::1", port: 80, address: "[::1]:80" },
+    ]);
+    expect(registry.get("ns/web/http", "http1")).to.equal(upstream);
+    const http2 = registry.get("ns/web/http", "http2");
+    expect(http2.protocol).to.equal("http2");
+    expect(http2.endpoints[0]).to.equal(upstream.endpoints[0]);
+  });
+
+  it("has no endpoint for a set that it does not know", () => {
+    const upstream = harness().registry.get("ns/web/http", "http1");
+    expect([upstream.service, upstream.endpoints, upstream.pick(request)]).to.deep.equal([
+      "ns/web",
+      [],
+      undefined,
+    ]);
+  });
+
+  it("keeps endpoints that stay, retires those that go and goes on in turn", () => {
+    const { registry, update, retired } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80") });
+    const before = registry.get("ns/web/http", "http1");
+    expect(picks(before, 2)).to.deep.equal(["10.0.0.1:80", "10.0.0.2:80"]);
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80", "10.0.0.4:80") });
+    const after = registry.get("ns/web/http", "http1");
+    expect(after.endpoints[1]).to.equal(before.endpoints[1]);
+    expect(retired).to.deep.equal([["10.0.0.3:80"]]);
+    expect(picks(after, 3)).to.deep.equal(["10.0.0.1:80", "10.0.0.2:80", "10.0.0.4:80"]);
+  });
+
+  it("takes an address on another port for another endpoint", () => {
+    const { registry, update, retired } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80") });
+    const [before] = registry.get("ns/web/http", "http1").endpoints;
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:81") });
+    expect(registry.get("ns/web/http", "http1").endpoints[0]).to.not.equal(before);
+    expect(retired).to.deep.equal([["10.0.0.1:80"]]);
+  });
+
+  it("retires everything of a set that is gone, once", () => {
+    const { registry, update, retired } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80") });
+    update({ "ns/web/http": undefined });
+    update({ "ns/web/http": undefined });
+    expect(retired).to.deep.equal([["10.0.0.1:80", "10.0.0.2:80"]]);
+    expect(registry.get("ns/web/http", "http1").pick(request)).to.equal(undefined);
+  });
+
+  it("does not confuse sets that hold the same address", () => {
+    const { registry, update, retired } = harness();
+    update({ "ns/a/http": set("ns/a", "10.0.0.1:80"), "ns/b/http": set("ns/b", "10.0.0.1:80") });
+    update({ "ns/a/http": undefined });
+    expect(retired).to.deep.equal([["10.0.0.1:80"]]);
+    expect(picks(registry.get("ns/b/http", "http1"), 1)).to.deep.equal(["10.0.0.1:80"]);
+  });
+
+  it("names an address once, however often a set lists it", () => {
+    const { registry, update, retired } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80") });
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.1:80") });
+    expect(registry.get("ns/web/http", "http1").endpoints).to.have.length(1);
+    expect(retired).to.deep.equal([]);
+  });
+
+  it("reports the usable endpoints of a Service: the largest of its ports", () => {
+    const { update, counts } = harness();
+    update({
+      "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80"),
+      "ns/web/admin": set("ns/web", "10.0.0.1:81"),
+      "ns/api/http": set("ns/api"),
+    });
+    expect(counts.splice(0)).to.deep.equal([
+      ["ns/web", 2],
+      ["ns/api", 0],
+    ]);
+    update({ "ns/web/http": undefined });
+    expect(counts.splice(0)).to.deep.equal([["ns/web", 1]]);
+    update({ "ns/web/admin": undefined, "ns/api/http": set("ns/api", "10.0.1.1:80") });
+    expect(counts.splice(0)).to.deep.equal([
+      ["ns/web", undefined],
+      ["ns/api", 1],
+    ]);
+  });
+});
