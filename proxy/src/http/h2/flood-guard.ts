@@ -5,8 +5,10 @@ export const maxControlFrames = 1000;
 
 /** The smallest control frame that matters: a WINDOW_UPDATE, 9 bytes of head and 4 of payload. */
 const controlFrameBytes = 13;
-/** How many explained bytes may still be on their way, e.g. what a client sent before it saw a reset. */
-const maxPrepaidBytes = 262_144;
+/** How many explained bytes may still be on their way: what a client sent before it saw resets, by its window. */
+const maxPrepaidBytes = 2_097_152;
+/** Bytes on the wire per unread byte of a body if it comes in the smallest DATA frames. */
+const maxWireFactor = 10;
 
 export type Flood = "stream resets" | "control frames";
 
@@ -61,15 +63,16 @@ export class FloodGuard {
   }
 
   /**
-   * Compares the bytes that the connection has received in all, less those that wait unread in streams, with what was
-   * explained. What is left over in a window must stay below the room that `maxControlFrames` take.
+   * Compares the bytes that the connection has received in all with what was explained. What is left over in a window
+   * must stay below the room that `maxControlFrames` take. `unreadBytes` wait in streams and will be explained later.
    */
-  checkOverhead(nowMs: number, receivedBytes: number): Flood | undefined {
+  checkOverhead(nowMs: number, receivedBytes: number, unreadBytes: number): Flood | undefined {
     this.unexplainedBytes += receivedBytes - this.receivedBytes - this.explainedBytes;
     this.receivedBytes = receivedBytes;
     this.explainedBytes = 0;
     if (this.unexplainedBytes < -maxPrepaidBytes) this.unexplainedBytes = -maxPrepaidBytes;
-    if (this.unexplainedBytes >= maxControlFrames * controlFrameBytes) return "control frames";
+    const overhead = this.unexplainedBytes - maxWireFactor * unreadBytes;
+    if (overhead >= maxControlFrames * controlFrameBytes) return "control frames";
     this.roll(nowMs);
     return undefined;
   }

@@ -1,6 +1,7 @@
 import type { ServerHttp2Stream } from "node:http2";
 import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../message.ts";
 import type { FloodGuard } from "./flood-guard.ts";
+import { streamWindowBytes } from "./settings.ts";
 
 /** Head and possible padding of a DATA frame. */
 const dataFrameOverheadBytes = 41;
@@ -34,7 +35,7 @@ export class Http2RequestBody implements RequestBody {
   }
 
   /** Bytes that were received and not delivered yet. */
-  get pendingBytes(): number {
+  get unreadBytes(): number {
     return this.stream.readableLength;
   }
 
@@ -62,8 +63,8 @@ export class Http2RequestBody implements RequestBody {
     this.settled = true;
     this.waitingSinceMs = 0;
     this.abortReason = reason;
-    // What the client sends before it learns of this arrives unread.
-    this.guard.explain(65_536);
+    // What the client sends before it learns of this arrives unread, at most its window.
+    this.guard.explain(streamWindowBytes);
     this.sink?.onAbort(reason);
   }
 

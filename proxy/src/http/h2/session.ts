@@ -27,8 +27,8 @@ export type SessionContext = {
   onClosed(session: Http2ServerConnection): void;
 };
 
-/** How long a client may keep its end open after ours has closed. */
-const lingerMs = 5000;
+/** How long a client may take to read the last bytes and close its end after the session has ended. */
+const lingerMs = 30_000;
 /** Frames and padding of one request besides its fields and data. */
 const requestOverheadBytes = 256;
 /** One client connection that speaks HTTP/2: accepts streams, counts abuse, watches time limits, and drains. */
@@ -42,7 +42,7 @@ export class Http2ServerConnection implements StreamHost {
   private requests = 0;
   private resetStreams = 0;
   private idleSinceMs: number;
-  private closedSinceMs = 0;
+  private lingerSinceMs = 0;
   private writtenBytes = 0;
   private flooded = false;
 
@@ -109,21 +109,20 @@ export class Http2ServerConnection implements StreamHost {
 
   sweep(nowMs: number): void {
     const { session, context, streams } = this;
-    if (session.destroyed || session.closed) {
-      this.closedSinceMs ||= nowMs;
-      const finished = session.destroyed || streams.size === 0;
-      if (finished && nowMs - this.closedSinceMs >= lingerMs) this.socket.destroy();
-      if (session.destroyed) return;
-    }
-    this.punish(this.guard.checkOverhead(nowMs, this.receivedBytes()));
-    if (session.destroyed) return;
-    if (streams.size === 0) {
-      if (!session.closed) this.endIfIdle(nowMs);
+    const writtenBytes = byteCount(this.socket, "bytesWritten");
+    const wrote = writtenBytes !== this.writtenBytes;
+    this.writtenBytes = writtenBytes;
+    if (session.destroyed || (session.closed && streams.size === 0)) {
+      this.endLinger(nowMs, wrote);
       return;
     }
-    const writtenBytes = byteCount(this.socket, "bytesWritten");
-    const progressed = streams.size === 1 && writtenBytes !== this.writtenBytes;
-    this.writtenBytes = writtenBytes;
+    this.punish(this.guard.checkOverhead(nowMs, byteCount(this.socket, "bytesRead"), this.unreadBytes()));
+    if (session.destroyed) return;
+    if (streams.size === 0) {
+      this.endIfIdle(nowMs);
+      return;
+    }
+    const progressed = wrote && streams.size === 1;
     for (const stream of streams) {
       const exceeded = stream.sweep(nowMs, context.limits, progressed);
       if (exceeded !== undefined) this.report("timeout", `${exceeded} timeout`);
@@ -172,6 +171,11 @@ export class Http2ServerConnection implements StreamHost {
     else this.drain();
   }
 
+  private endLinger(nowMs: number, wrote: boolean): void {
+    if (this.lingerSinceMs === 0 || wrote) this.lingerSinceMs = nowMs;
+    else if (nowMs - this.lingerSinceMs >= lingerMs) this.socket.destroy();
+  }
+
   private punish(flood: Flood | undefined): void {
     if (flood === undefined || this.flooded || this.session.destroyed) return;
     this.flooded = true;
@@ -186,10 +190,10 @@ export class Http2ServerConnection implements StreamHost {
     }
   }
 
-  private receivedBytes(): number {
-    let pendingBytes = 0;
-    for (const { body } of this.streams) pendingBytes += body?.pendingBytes ?? 0;
-    return byteCount(this.socket, "bytesRead") - pendingBytes;
+  private unreadBytes(): number {
+    let bytes = 0;
+    for (const { body } of this.streams) bytes += body?.unreadBytes ?? 0;
+    return bytes;
   }
 
   private report(kind: Http2FrontEvent["kind"], text: string): void {

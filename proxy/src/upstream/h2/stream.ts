@@ -215,7 +215,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
       return upstreamError("reset", "connection closed", { requestSent: true });
     const { rstCode } = stream;
     if (rstCode === NGHTTP2_PROTOCOL_ERROR) {
-      return upstreamError("invalid", "invalid response", { requestSent: true });
+      return upstreamError("invalid", "stream reset: PROTOCOL_ERROR", { requestSent: true });
     }
     const text = rstCode === NGHTTP2_NO_ERROR ? "response cut off" : `stream reset: ${errorName(rstCode)}`;
     return upstreamError("reset", text, { requestSent: true });

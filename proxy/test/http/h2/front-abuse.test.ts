@@ -21,7 +21,8 @@ const enhanceYourCalm = 11;
 const times = (count: number, build: (index: number) => Buffer): Buffer[] =>
   Array.from({ length: count }, (_, index) => build(index));
 
-describe("HTTP/2 front: hostile clients", () => {
+describe("HTTP/2 front: hostile clients", function () {
+  this.timeout(20_000);
   let server: FrontServer;
   let peer: RawPeer;
 

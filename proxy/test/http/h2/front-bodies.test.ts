@@ -17,7 +17,8 @@ const text = (value: string): Buffer => Buffer.from(value, "latin1");
 
 const post = { ":method": "POST", ":path": "/" } as const;
 
-describe("HTTP/2 front: bodies", () => {
+describe("HTTP/2 front: bodies", function () {
+  this.timeout(20_000);
   let server: FrontServer;
   let session: ClientHttp2Session;
 

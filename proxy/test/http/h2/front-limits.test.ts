@@ -14,7 +14,8 @@ import {
   until,
 } from "./support.ts";
 
-describe("HTTP/2 front: limits", () => {
+describe("HTTP/2 front: limits", function () {
+  this.timeout(20_000);
   let server: FrontServer;
   afterEach(() => server.close());
 

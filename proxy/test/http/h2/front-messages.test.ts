@@ -11,7 +11,8 @@ import {
   until,
 } from "./support.ts";
 
-describe("HTTP/2 front: messages", () => {
+describe("HTTP/2 front: messages", function () {
+  this.timeout(20_000);
   let server: FrontServer;
   let session: ClientHttp2Session;
 

@@ -15,7 +15,8 @@ import {
   type StreamHandler,
 } from "./support.ts";
 
-describe("HTTP/2 upstream client", () => {
+describe("HTTP/2 upstream client", function () {
+  this.timeout(20_000);
   let client: UpstreamClient;
   let backend: Backend;
   let handler: StreamHandler;

@@ -33,7 +33,8 @@ const head = (
     Buffer.concat((options.fields ?? [[":status", "200"]]).map(([name, value]) => field(name, value))),
   );
 
-describe("HTTP/2 upstream client: failures", () => {
+describe("HTTP/2 upstream client: failures", function () {
+  this.timeout(20_000);
   let client: UpstreamClient;
   let backend: RawBackend;
 

@@ -51,7 +51,8 @@ const message = (text: string): Buffer => {
 
 const grpcHead = { ":status": 200, "content-type": "application/grpc" } as const;
 
-describe("gRPC through front and upstream client", () => {
+describe("gRPC through front and upstream client", function () {
+  this.timeout(20_000);
   let client: UpstreamClient;
   let backend: Backend;
   let server: FrontServer;

@@ -102,25 +102,25 @@ export function exchange(
       while (!condition()) await new Promise<void>((resolve) => waiters.add(resolve));
     },
   };
-  const once = (): void => {
+  const expectOpen = (): void => {
     if (record.ended || record.error !== undefined) throw new Error("second outcome");
   };
   const handler: UpstreamHandler = {
     onConnection: (reused) => void record.connections.push(reused),
     onInformational: (status) => void record.informational.push(status),
     onHead(head) {
-      once();
+      expectOpen();
       record.head = head;
       wake();
     },
     onData(chunk) {
-      once();
+      expectOpen();
       record.body += typeof chunk === "string" ? chunk : chunk.toString("latin1");
       wake();
       return !record.full;
     },
     onEnd(trailers) {
-      once();
+      expectOpen();
       record.trailers = trailers;
       record.ended = true;
       settle(exchanged);
@@ -130,7 +130,7 @@ export function exchange(
       throw new Error("no upgrades in HTTP/2");
     },
     onError(error) {
-      once();
+      expectOpen();
       record.error = error;
       settle(exchanged);
       wake();

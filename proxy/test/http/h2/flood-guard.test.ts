@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import {
+  FloodGuard,
+  floodWindowMs,
+  maxControlFrames,
+  maxResetStreams,
+} from "../../../src/http/h2/flood-guard.ts";
+
+const times = <T>(count: number, act: () => T): T | undefined => {
+  let last: T | undefined;
+  for (let i = 0; i < count; i++) last = act();
+  return last;
+};
+
+describe("FloodGuard", () => {
+  it("finds the 200th reset stream of a window, and starts again with the next", () => {
+    const guard = new FloodGuard(0);
+    expect(times(maxResetStreams - 1, () => guard.countReset(1))).to.equal(undefined);
+    expect(times(maxResetStreams - 1, () => guard.countReset(floodWindowMs))).to.equal(undefined);
+    expect(guard.countReset(floodWindowMs + 1)).to.equal("stream resets");
+  });
+
+  it("finds the 1000th control frame of a window", () => {
+    const guard = new FloodGuard(0);
+    expect(times(maxControlFrames - 1, () => guard.countControl(1, 17))).to.equal(undefined);
+    expect(guard.countControl(1, 17)).to.equal("control frames");
+    expect(guard.countControl(floodWindowMs, 17)).to.equal(undefined);
+  });
+
+  it("does not count frames that answer data, which it remembers only so far", () => {
+    const guard = new FloodGuard(0);
+    times(10 * maxControlFrames, () => guard.countSent(1));
+    expect(times(2 * maxControlFrames - 1, () => guard.countControl(1, 17))).to.equal(undefined);
+    expect(guard.countControl(1, 17)).to.equal("control frames");
+  });
+
+  it("finds bytes that nothing explains", () => {
+    const guard = new FloodGuard(0);
+    guard.explain(500);
+    expect(guard.checkOverhead(1, 500 + 13 * maxControlFrames - 1, 0)).to.equal(undefined);
+    expect(guard.checkOverhead(1, 500 + 13 * maxControlFrames, 0)).to.equal("control frames");
+  });
+
+  it("forgives them with every window", () => {
+    const guard = new FloodGuard(0);
+    const share = 13 * maxControlFrames - 1;
+    let received = 0;
+    for (let window = 1; window < 10; window++) {
+      received += share;
+      expect(guard.checkOverhead(window * floodWindowMs, received, 0)).to.equal(undefined);
+    }
+  });
+
+  it("lets bytes be explained before and after they arrive", () => {
+    const early = new FloodGuard(0);
+    early.explain(1_000_000);
+    expect(early.checkOverhead(1, 0, 0)).to.equal(undefined);
+    expect(early.checkOverhead(2, 1_000_000, 0)).to.equal(undefined);
+    const late = new FloodGuard(0);
+    expect(late.checkOverhead(1, 90_000, 10_000)).to.equal(undefined);
+    late.explain(90_000);
+    expect(late.checkOverhead(2, 90_000, 0)).to.equal(undefined);
+  });
+
+  it("does not let explained bytes pile up without end", () => {
+    const guard = new FloodGuard(0);
+    guard.explain(1_000_000_000);
+    expect(guard.checkOverhead(1, 0, 0)).to.equal(undefined);
+    expect(guard.checkOverhead(2, 10_000_000, 0)).to.equal("control frames");
+  });
+});

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { readRequestHead } from "../../../src/http/h2/request-head.ts";
+
+const limits = { maxUriBytes: 20, maxHeaderBytes: 1000, maxHeaders: 5 };
+const pseudo = [":method", "GET", ":scheme", "https", ":authority", "a.test", ":path", "/a"];
+
+describe("readRequestHead", () => {
+  it("takes pseudo-fields apart from fields", () => {
+    const received = readRequestHead([...pseudo, "a", "1", "a", "2"], limits);
+    expect(received.head).to.deep.equal({
+      version: "2.0",
+      method: "GET",
+      target: "/a",
+      authority: "a.test",
+      scheme: "https",
+      headers: ["a", "1", "a", "2"],
+    });
+    expect(received).to.deep.include({ contentLength: undefined, grpc: false, refusal: undefined });
+  });
+
+  it("joins the pieces of a Cookie where the first one stood", () => {
+    const { head } = readRequestHead(
+      [...pseudo, "cookie", "a=1", "b", "x", "cookie", "c=2", "cookie", "d=3"],
+      limits,
+    );
+    expect(head.headers).to.deep.equal(["cookie", "a=1; c=2; d=3", "b", "x"]);
+  });
+
+  it("reads length and gRPC content type", () => {
+    const { contentLength, grpc } = readRequestHead(
+      [...pseudo, "content-length", "12", "content-type", "application/grpc+proto"],
+      limits,
+    );
+    expect(contentLength).to.equal(12);
+    expect(grpc).to.equal(true);
+  });
+
+  it("measures the list as the setting does, and finds what is over a limit", () => {
+    const bytes = pseudo.join("").length + 4 * 32;
+    expect(readRequestHead(pseudo, limits).listBytes).to.equal(bytes);
+    const fits = "x".repeat(1000 - bytes - 33);
+    expect(readRequestHead([...pseudo, "a", fits], limits).refusal).to.equal(undefined);
+    expect(readRequestHead([...pseudo, "a", `${fits}x`], limits).refusal).to.equal(431);
+    const five = Array.from({ length: 5 }, () => ["a", "b"]).flat();
+    expect(readRequestHead([...pseudo, ...five], limits).refusal).to.equal(undefined);
+    expect(readRequestHead([...pseudo, ...five, "a", "b"], limits).refusal).to.equal(431);
+  });
+
+  it("puts the target first", () => {
+    const path = (length: number): string[] => [":method", "GET", ":path", `/${"a".repeat(length - 1)}`];
+    expect(readRequestHead(path(20), limits).refusal).to.equal(undefined);
+    expect(readRequestHead(path(21), limits).refusal).to.equal(414);
+    expect(readRequestHead([...path(21), "a", "x".repeat(2000)], limits).refusal).to.equal(414);
+  });
+
+  it("uses the authority as target of CONNECT", () => {
+    const { head } = readRequestHead([":method", "CONNECT", ":authority", "a.test:1"], limits);
+    expect(head).to.deep.include({
+      method: "CONNECT",
+      target: "a.test:1",
+      authority: "a.test:1",
+      scheme: undefined,
+    });
+  });
+});

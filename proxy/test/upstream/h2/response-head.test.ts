@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import { readResponseHead } from "../../../src/upstream/h2/response-head.ts";
+
+describe("readResponseHead (HTTP/2)", () => {
+  it("reads status, fields and length", () => {
+    const head = readResponseHead([":status", "200", "a", "1", "content-length", "7", "a", "2"], "GET");
+    expect(head).to.deep.equal({
+      ok: true,
+      value: {
+        status: 200,
+        headers: ["a", "1", "content-length", "7", "a", "2"],
+        length: 7,
+        bodyless: false,
+      },
+    });
+  });
+
+  it("knows bodyless messages", () => {
+    const bodyless = (status: string, method: string): unknown => {
+      const head = readResponseHead([":status", status], method);
+      return head.ok && head.value.bodyless;
+    };
+    expect(bodyless("200", "HEAD")).to.equal(true);
+    expect(bodyless("204", "GET")).to.equal(true);
+    expect(bodyless("304", "GET")).to.equal(true);
+    expect(bodyless("205", "GET")).to.equal(false);
+  });
+
+  it("refuses statuses that are none", () => {
+    for (const status of ["", "0", "99", "600", "101", "2e2x"]) {
+      expect(readResponseHead([":status", status], "GET").ok).to.equal(false);
+    }
+    expect(readResponseHead([], "GET").ok).to.equal(false);
+  });
+
+  it("refuses too many and too large fields", () => {
+    const fields = (count: number): string[] => Array.from({ length: count }, () => ["a", "b"]).flat();
+    expect(readResponseHead([":status", "200", ...fields(200)], "GET").ok).to.equal(true);
+    expect(readResponseHead([":status", "200", ...fields(201)], "GET").ok).to.equal(false);
+    expect(readResponseHead([":status", "200", "a", "x".repeat(65_535)], "GET").ok).to.equal(true);
+    expect(readResponseHead([":status", "200", "a", "x".repeat(65_536)], "GET").ok).to.equal(false);
+  });
+});
