@@ -1,10 +1,9 @@
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { endpointSlicesOf, type World } from "../../world.ts";
-import { internalError } from "../diagnostics.ts";
+import { attempt } from "../attempt.ts";
 import { haveSameItems } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
 import { resolveEndpoints, type ResolvedEndpoints } from "./endpoints.ts";
@@ -56,18 +55,10 @@ export function createEndpointTranslator(options: {
 }
 
 function resolve(need: EndpointNeed, slices: Slices, allowExternalName: boolean): Entry {
-  const resolved = resolveSafely(need, slices, allowExternalName);
+  const nothing: EndpointSet = { service: need.key, resolve: "static", addresses: [] };
+  const resolved = attempt(need.service, () => resolveEndpoints(need, slices, allowExternalName), {
+    set: nothing,
+  });
   const resource = encodeResource(endpointsKey(need.name), resolved.set);
   return { ...resolved, service: need.service, slices, resource };
-}
-
-/** Never throws: a Service that trips over a bug has no endpoints. */
-function resolveSafely(need: EndpointNeed, slices: Slices, allowExternalName: boolean): ResolvedEndpoints {
-  try {
-    return resolveEndpoints(need, slices, allowExternalName);
-  } catch (error) {
-    const object = refOf(need.service);
-    const set: EndpointSet = { service: need.key, resolve: "static", addresses: [] };
-    return { set, diagnostics: [internalError({ object }, error)] };
-  }
 }

@@ -56,8 +56,8 @@ export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertif
   });
 });
 
-const decode = ({ data = {} }: ObjectOf<"Secret">, key: string): string =>
-  Buffer.from((Object.hasOwn(data, key) ? data[key] : undefined) ?? "", "base64").toString("latin1");
+const decode = ({ data }: ObjectOf<"Secret">, key: string): string =>
+  Buffer.from(data?.[key] ?? "", "base64").toString("latin1");
 
 function readPrivateKey(pem: string): Result<KeyObject> {
   try {

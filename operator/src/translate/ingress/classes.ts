@@ -3,6 +3,7 @@ import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
+import { attempt } from "../attempt.ts";
 import { ingressClassNotFound, invalidClassParameters, keyField, noIngressClass } from "../diagnostics.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
@@ -24,12 +25,14 @@ export type ClassInfo = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
+export type Classification = {
+  readonly ours?: ClassInfo | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
 export type Classes = {
   /** The class that makes an Ingress ours, or why it is not; neither for an Ingress that is somebody else's. */
-  readonly classify: (ingress: ObjectOf<"Ingress">) => {
-    readonly ours?: ClassInfo;
-    readonly diagnostic?: Diagnostic;
-  };
+  readonly classify: (ingress: ObjectOf<"Ingress">) => Classification;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -38,7 +41,9 @@ export function createClassReader(
   settings: Pick<TranslateSettings, "controllerName" | "ingressClass">,
 ): (world: World) => Classes {
   const { controllerName, ingressClass } = settings;
-  const infoOf = trackedMemo(readClass);
+  const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, _: undefined, lookup) =>
+    attempt(one, () => readClass(one, lookup), noDefaults),
+  );
   return (world) => {
     const lookup = createLookup(world);
     const ours = new Map<string, ClassInfo>();
@@ -55,9 +60,9 @@ export function createClassReader(
       classify: (ingress) => {
         const named = classNameOf(ingress);
         const info = named === undefined ? defaultClass : ours.get(named.name);
-        if (info !== undefined) return { ours: info };
-        const diagnostic = explainUnserved(ingress, named, lookup);
-        return diagnostic === undefined ? {} : { diagnostic };
+        return info === undefined
+          ? attempt(ingress, () => ({ diagnostics: explainUnserved(ingress, named, lookup) }), {})
+          : { ours: info, diagnostics: [] };
       },
       diagnostics: [...ours.values()].flatMap((info) => info.diagnostics),
     };
@@ -78,19 +83,20 @@ function explainUnserved(
   ingress: ObjectOf<"Ingress">,
   named: ClassName | undefined,
   lookup: Lookup,
-): Diagnostic | undefined {
+): readonly Diagnostic[] {
   const object = refOf(ingress);
-  if (named === undefined) return noIngressClass({ object });
-  if (lookup("IngressClass", "", named.name) !== undefined) return undefined;
-  return ingressClassNotFound({ object, field: named.field }, named.name);
+  if (named === undefined) return [noIngressClass({ object })];
+  if (lookup("IngressClass", "", named.name) !== undefined) return [];
+  return [ingressClassNotFound({ object, field: named.field }, named.name)];
 }
 
-function readClass(one: ObjectOf<"IngressClass">, _: undefined, lookup: Lookup): ClassInfo {
+const noDefaults = { defaults: undefined, accessLog: true };
+
+function readClass(one: ObjectOf<"IngressClass">, lookup: Lookup): ClassInfo {
   const reference = one.spec?.parameters;
-  if (reference === undefined) return { defaults: undefined, accessLog: true, diagnostics: [] };
+  if (reference === undefined) return { ...noDefaults, diagnostics: [] };
   const none = (why: string): ClassInfo => ({
-    defaults: undefined,
-    accessLog: true,
+    ...noDefaults,
     diagnostics: [invalidClassParameters({ object: refOf(one), field: "spec.parameters" }, why)],
   });
   const { apiGroup = "", kind, namespace, name, scope } = reference;

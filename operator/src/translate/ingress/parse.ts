@@ -1,6 +1,7 @@
 /** What an Ingress says, apart from what the objects that it names say. Parsed once per object. */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { isObjectName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { ok } from "@svc-gateway/common/values/result.ts";
 import { refOf, type ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -15,6 +16,7 @@ import {
 } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { ServicePortRef } from "../settings.ts";
+import { quote } from "../text.ts";
 import type { Diagnostic } from "../translation.ts";
 import { anyHost, parseIngressHost } from "./host.ts";
 import { parseIngressPath } from "./path.ts";
@@ -123,6 +125,11 @@ function parseBackend(
       return "ignored";
     }
     diagnostics.push(invalidBackend({ object, field }, { message: "The backend names no Service" }));
+    return undefined;
+  }
+  if (!isObjectName(service.name)) {
+    const message = `${quote(String(service.name))} is not the name of a Service`;
+    diagnostics.push(invalidBackend({ object, field: `${field}.service.name` }, { message }));
     return undefined;
   }
   const { name = "", number } = service.port ?? {};

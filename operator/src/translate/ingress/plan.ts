@@ -5,8 +5,9 @@ import type { ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { Lookup } from "../../world.ts";
 import type { Age } from "../age.ts";
+import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
-import { internalError, invalidAnnotation, keyField, unknownAnnotation } from "../diagnostics.ts";
+import { invalidAnnotation, keyField, unknownAnnotation } from "../diagnostics.ts";
 import { invalidAnnotationEvent } from "../events.ts";
 import { createAnnotationReader } from "../features/annotation-reader.ts";
 import { unknownKeys } from "../features/class-defaults.ts";
@@ -45,27 +46,26 @@ export type PlanContext = {
 
 /** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
 export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
-  try {
-    const parsed = parseIngress(ingress);
-    const annotations = readAnnotations(ingress, parsed.ref, context.info);
-    const backends = createBackendResolver(parsed, context);
-    const claims = claimHosts(parsed, backends.resolve, (id, parts) => ({
-      id: `ingress/${parsed.age.key}:${id}`,
-      source: { kind: "Ingress", namespace: parsed.namespace, name: parsed.ref.name },
-      ...parts,
-      ...annotations.common,
-    }));
-    return {
-      claims,
-      needs: backends.needs,
-      diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
-      events: annotations.events,
-    };
-  } catch (error) {
-    const { kind, metadata } = ingress;
-    const object = { kind, namespace: metadata.namespace, name: metadata.name };
-    return { claims: [], needs: [], diagnostics: [internalError({ object }, error)], events: [] };
-  }
+  const nothing = { claims: [], needs: [], events: [] };
+  return attempt(ingress, () => plan(ingress, context), nothing);
+}
+
+function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
+  const parsed = parseIngress(ingress);
+  const annotations = readAnnotations(ingress, parsed.ref, context.info);
+  const backends = createBackendResolver(parsed, context);
+  const claims = claimHosts(parsed, backends.resolve, (id, parts) => ({
+    id: `ingress/${parsed.age.key}:${id}`,
+    source: { kind: "Ingress", namespace: parsed.namespace, name: parsed.ref.name },
+    ...parts,
+    ...annotations.common,
+  }));
+  return {
+    claims,
+    needs: backends.needs,
+    diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
+    events: annotations.events,
+  };
 }
 
 type RouteParts = Pick<Route, "match" | "backends" | "fallback">;

@@ -1,15 +1,15 @@
 /** Which certificates the server names of Ingresses are offered. See docs/routing.md, "Certificates". */
 import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import type { ObjectRef } from "../../api/object.ts";
+import { refOf, type ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { Lookup } from "../../world.ts";
 import { compareAges, compareText, type Age } from "../age.ts";
+import { attempt } from "../attempt.ts";
 import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.ts";
 import {
   certificateConflict,
   certificateHostMismatch,
-  internalError,
   invalidCertificate,
   secretNotFound,
 } from "../diagnostics.ts";
@@ -31,36 +31,40 @@ export type TlsPlan = { readonly claims: readonly TlsClaim[]; readonly diagnosti
 
 /** The certificates of one Ingress. Never throws; a Secret that is missing or unusable only costs its own hosts. */
 export function planTls(ingress: ObjectOf<"Ingress">, lookup: Lookup): TlsPlan {
+  return attempt(ingress, () => plan(ingress, lookup), { claims: [] });
+}
+
+function plan(ingress: ObjectOf<"Ingress">, lookup: Lookup): TlsPlan {
+  const { ref: owner, namespace, age, tls } = parseIngress(ingress);
   const diagnostics: Diagnostic[] = [];
   const claims: TlsClaim[] = [];
-  try {
-    const { ref, namespace, age, tls } = parseIngress(ingress);
-    for (const { hosts, secretName, field } of tls) {
-      const key = `${namespace}/${secretName}`;
-      const place = { object: ref, field: `${field}.secretName` };
-      const secret = lookup("Secret", namespace, secretName);
-      const certificate = secret && readTlsSecret(secret);
-      if (certificate === undefined) diagnostics.push(secretNotFound(place, key));
-      else if (!certificate.ok) diagnostics.push(invalidCertificate(place, certificate.error));
-      else {
-        const source = {
-          certificate: certificate.value,
-          secret: { kind: "Secret", namespace, name: secretName },
-        };
-        for (const host of hosts) {
-          claims.push({ ...source, host, owner: ref, namespace, age, field });
-          if (!certificate.value.covers(host)) {
-            diagnostics.push(certificateHostMismatch(place, key, host.host));
-          }
-        }
-      }
+  for (const { hosts, secretName, field } of tls) {
+    const key = `${namespace}/${secretName}`;
+    const place = { object: owner, field: `${field}.secretName` };
+    const secret = lookup("Secret", namespace, secretName);
+    if (secret === undefined) {
+      diagnostics.push(secretNotFound(place, key));
+      continue;
     }
-    return { claims, diagnostics };
-  } catch (error) {
-    const { kind, metadata } = ingress;
-    const object = { kind, namespace: metadata.namespace, name: metadata.name };
-    return { claims: [], diagnostics: [internalError({ object, field: "spec.tls" }, error)] };
+    const certificate = readTlsSecret(secret);
+    if (!certificate.ok) {
+      diagnostics.push(invalidCertificate(place, certificate.error));
+      continue;
+    }
+    for (const host of hosts) {
+      claims.push({
+        host,
+        certificate: certificate.value,
+        secret: refOf(secret),
+        owner,
+        namespace,
+        age,
+        field,
+      });
+      if (!certificate.value.covers(host)) diagnostics.push(certificateHostMismatch(place, key, host.host));
+    }
   }
+  return { claims, diagnostics };
 }
 
 /** The certificates of one server name, and what those who may not add to them are told. */

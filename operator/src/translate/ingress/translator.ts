@@ -67,8 +67,8 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
 
     for (const ingress of world.Ingress) {
       if (!isWatched(ingress.metadata.namespace)) continue;
-      const { ours, diagnostic } = classes.classify(ingress);
-      if (diagnostic !== undefined) diagnostics.push(diagnostic);
+      const { ours, diagnostics: unserved } = classes.classify(ingress);
+      for (const finding of unserved) diagnostics.push(finding);
       if (ours === undefined) continue;
       ingresses.push(ingress);
       const routes = routesOf(ingress, ours, world);
