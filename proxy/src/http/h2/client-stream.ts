@@ -13,13 +13,20 @@ import type { Http2RequestBody } from "./request-body.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_PROTOCOL_ERROR } = constants;
 
+/** How a stream was closed. */
+type StreamEnd = {
+  /** By the client, or for its fault, before the response was complete. */
+  readonly early: boolean;
+  /** The request breaks RFC 9113. */
+  readonly malformed: boolean;
+};
+
 /** What a stream needs from its connection. */
 export type StreamHost = {
   readonly guard: FloodGuard;
   /** Sees to it that `flushHead` is called at the end of this turn. */
   deferHead(stream: Http2ClientStream): void;
-  /** The stream is closed; `early`: by the client, or for its fault, before the response was complete. */
-  onStreamClosed(stream: Http2ClientStream, early: boolean): void;
+  onStreamClosed(stream: Http2ClientStream, end: StreamEnd): void;
   /** Begin to close the connection: GOAWAY, then the end once its streams have ended. */
   drain(): void;
 };
@@ -155,13 +162,13 @@ export class Http2ClientStream implements ClientStream {
     nowMs: number,
     limits: { readonly bodyTimeoutMs: number; readonly writeTimeoutMs: number },
     progressed: boolean,
-  ): "body" | "write" | undefined {
+  ): "body-timeout" | "write-timeout" | undefined {
     if (this.gone) return undefined;
     const waitingSinceMs = this.body?.waitingSinceMs ?? 0;
     if (waitingSinceMs > 0 && !this.headSent && !this.grpc && limits.bodyTimeoutMs > 0) {
       if (nowMs - waitingSinceMs >= limits.bodyTimeoutMs) {
         this.body?.abort("timeout");
-        return "body";
+        return "body-timeout";
       }
     }
     const waitingBytes = this.stream.bufferSize;
@@ -170,7 +177,7 @@ export class Http2ClientStream implements ClientStream {
       this.stalledSinceMs = nowMs;
     } else if (limits.writeTimeoutMs > 0 && nowMs - this.stalledSinceMs >= limits.writeTimeoutMs) {
       this.cut("timeout");
-      return "write";
+      return "write-timeout";
     }
     return undefined;
   }
@@ -233,8 +240,9 @@ export class Http2ClientStream implements ClientStream {
 
   private onStreamClose(): void {
     const early = !this.ended;
-    this.leave(this.stream.rstCode === NGHTTP2_PROTOCOL_ERROR ? "malformed" : "client-closed");
-    this.host.onStreamClosed(this, early);
+    const malformed = this.stream.rstCode === NGHTTP2_PROTOCOL_ERROR;
+    this.leave(malformed ? "malformed" : "client-closed");
+    this.host.onStreamClosed(this, { early, malformed });
   }
 
   /** Nothing can be done with the stream any more: lets go of both sides of the exchange. */

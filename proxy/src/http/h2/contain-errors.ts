@@ -13,7 +13,7 @@ function isFlood({ code, errno }: SessionFault): boolean {
   return errno === nghttp2ErrFlooded || errno === nghttp2ErrTooManyContinuations;
 }
 
-export type ErrorContainment = {
+type ErrorContainment = {
   /** How many streams of the session have been reset with PROTOCOL_ERROR so far. */
   faultyStreams(): number;
   /** The session is about to end with this error; `flood` when its peer sent too much of something. */

@@ -1,11 +1,36 @@
 import type { ClientConnection } from "../connection.ts";
 
-/** Something that the HTTP/2 front decided without the pipeline: for counters and debug logs. */
+/**
+ * Why the HTTP/2 front ended or refused something on its own, before or without the pipeline: values of the `limit`
+ * label of `svc_proxy_limits_reached_total`. Names that HTTP/1 knows too mean the same there.
+ */
+export type Http2FrontEventReason =
+  | "uri-too-long"
+  | "header-too-large"
+  | "too-many-headers"
+  | "header-timeout"
+  | "body-timeout"
+  | "idle-timeout"
+  | "write-timeout"
+  | "requests-per-connection"
+  /** The connection breaks RFC 9113. */
+  | "malformed"
+  /** Too many streams reset by the client, or by the proxy for the client's faults. */
+  | "reset-flood"
+  /** Too many frames that ask for nothing. */
+  | "control-flood"
+  /** Too many empty or malformed frames, CONTINUATION frames, or answers that the client does not take. */
+  | "frame-flood"
+  /** The request handler threw: a bug. */
+  | "handler-failed";
+
 export type Http2FrontEvent = {
+  readonly reason: Http2FrontEventReason;
   readonly connection: ClientConnection;
-  readonly kind: "flood" | "limit" | "timeout" | "protocol-error";
-  /** Fixed wording, such as `stream resets` or `header list too large`. */
-  readonly text: string;
+  /** Status that the front answered with; 0 when it closed without an answer, or left the answer to the pipeline. */
+  readonly status: number;
+  /** Only with `handler-failed` and `malformed`. */
+  readonly error?: unknown;
 };
 
 export type Http2FrontEventHandler = (event: Http2FrontEvent) => void;

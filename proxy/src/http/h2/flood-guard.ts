@@ -10,7 +10,7 @@ const maxPrepaidBytes = 2_097_152;
 /** Bytes on the wire per unread byte of a body if it comes in the smallest DATA frames. */
 const maxWireFactor = 10;
 
-export type Flood = "stream resets" | "control frames";
+export type Flood = "reset-flood" | "control-flood";
 
 /**
  * Counts what a client does without asking for anything: streams it resets or makes the proxy reset (rapid reset,
@@ -37,7 +37,7 @@ export class FloodGuard {
   /** A stream ended before its response did. */
   countReset(nowMs: number): Flood | undefined {
     this.roll(nowMs);
-    return ++this.resets >= maxResetStreams ? "stream resets" : undefined;
+    return ++this.resets >= maxResetStreams ? "reset-flood" : undefined;
   }
 
   /** A PING or SETTINGS frame of `frameBytes` arrived. */
@@ -48,7 +48,7 @@ export class FloodGuard {
       this.answers--;
       return undefined;
     }
-    return ++this.controls >= maxControlFrames ? "control frames" : undefined;
+    return ++this.controls >= maxControlFrames ? "control-flood" : undefined;
   }
 
   /** `bytes` of the connection are accounted for: a header list, a piece of a body, and the frames around them. */
@@ -72,7 +72,7 @@ export class FloodGuard {
     this.explainedBytes = 0;
     if (this.unexplainedBytes < -maxPrepaidBytes) this.unexplainedBytes = -maxPrepaidBytes;
     const overhead = this.unexplainedBytes - maxWireFactor * unreadBytes;
-    if (overhead >= maxControlFrames * controlFrameBytes) return "control frames";
+    if (overhead >= maxControlFrames * controlFrameBytes) return "control-flood";
     this.roll(nowMs);
     return undefined;
   }

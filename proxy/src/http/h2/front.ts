@@ -5,7 +5,7 @@ import type { Http2ClientStream } from "./client-stream.ts";
 import type { Http2FrontEventHandler } from "./events.ts";
 import { Http2ServerConnection, type SessionContext } from "./session.ts";
 
-export type Http2FrontOptions = {
+type Http2FrontOptions = {
   readonly limits: FrontLimits;
   readonly handler: RequestHandler;
   readonly onEvent?: Http2FrontEventHandler;

@@ -10,12 +10,14 @@ export type ReceivedHead = {
   readonly grpc: boolean;
   /** Size of the header list as RFC 9113 6.5.2 counts it: names, values and 32 bytes per field. */
   readonly listBytes: number;
-  /** Set when the request exceeds a limit: the status that says so. */
-  readonly refusal: 414 | 431 | undefined;
+  /** Set when the request exceeds a limit. */
+  readonly refusal: HeadRefusal | undefined;
 };
 
+export type HeadRefusal = "uri-too-long" | "header-too-large" | "too-many-headers";
+
 /** What RFC 9113 6.5.2 adds per field. */
-export const fieldOverheadBytes = 32;
+const fieldOverheadBytes = 32;
 
 /**
  * Takes the flat field list of a request apart. Pseudo-fields become members of the head, and the pieces of a split
@@ -68,12 +70,18 @@ export function readRequestHead(
     headers.push(name, value);
   }
   const target = path ?? authority ?? "";
-  const tooLarge = listBytes > limits.maxHeaderBytes || headers.length > 2 * limits.maxHeaders;
   return {
     head: { version: "2.0", method, target, authority, scheme, headers },
     contentLength,
     grpc,
     listBytes,
-    refusal: target.length > limits.maxUriBytes ? 414 : tooLarge ? 431 : undefined,
+    refusal:
+      target.length > limits.maxUriBytes
+        ? "uri-too-long"
+        : listBytes > limits.maxHeaderBytes
+          ? "header-too-large"
+          : headers.length > 2 * limits.maxHeaders
+            ? "too-many-headers"
+            : undefined,
   };
 }

@@ -10,9 +10,9 @@ import type { FrontLimits, RequestHandler } from "../front.ts";
 import { renderReply } from "../local-reply.ts";
 import { Http2ClientStream, type StreamHost } from "./client-stream.ts";
 import { containErrors } from "./contain-errors.ts";
-import type { Http2FrontEvent } from "./events.ts";
+import type { Http2FrontEvent, Http2FrontEventReason } from "./events.ts";
 import { type Flood, FloodGuard } from "./flood-guard.ts";
-import { type ReceivedHead, readRequestHead } from "./request-head.ts";
+import { type HeadRefusal, type ReceivedHead, readRequestHead } from "./request-head.ts";
 import { Http2RequestBody } from "./request-body.ts";
 import { connectionWindowBytes, serverOptions } from "./settings.ts";
 
@@ -40,7 +40,7 @@ export class Http2ServerConnection implements StreamHost {
   private readonly session: ServerHttp2Session;
   private readonly streams = new Set<Http2ClientStream>();
   private requests = 0;
-  private resetStreams = 0;
+  private faultyStreams = 0;
   private idleSinceMs: number;
   private lingerSinceMs = 0;
   private writtenBytes = 0;
@@ -58,7 +58,7 @@ export class Http2ServerConnection implements StreamHost {
     const session = performServerHandshake(socket, serverOptions(context.limits));
     this.session = session;
     containErrors(session, {
-      faultyStreams: () => this.resetStreams,
+      faultyStreams: () => this.faultyStreams,
       onFatal: (error, flood) => this.onFatal(error, flood),
     });
     session.on("connect", () => {
@@ -82,12 +82,14 @@ export class Http2ServerConnection implements StreamHost {
     this.context.deferHead(stream);
   }
 
-  onStreamClosed(stream: Http2ClientStream, early: boolean): void {
+  onStreamClosed(
+    stream: Http2ClientStream,
+    end: { readonly early: boolean; readonly malformed: boolean },
+  ): void {
     this.streams.delete(stream);
     if (this.streams.size === 0) this.idleSinceMs = performance.now();
-    if (!early) return;
-    this.resetStreams++;
-    this.punish(this.guard.countReset(performance.now()));
+    if (end.malformed) this.faultyStreams++;
+    if (end.early) this.punish(this.guard.countReset(performance.now()));
   }
 
   /**
@@ -125,12 +127,12 @@ export class Http2ServerConnection implements StreamHost {
     const progressed = wrote && streams.size === 1;
     for (const stream of streams) {
       const exceeded = stream.sweep(nowMs, context.limits, progressed);
-      if (exceeded !== undefined) this.report("timeout", `${exceeded} timeout`);
+      if (exceeded !== undefined) this.report(exceeded);
     }
   }
 
   private onStream(stream: ServerHttp2Stream, flags: number, raw: string[]): void {
-    const { context, connection } = this;
+    const { context } = this;
     const received = readRequestHead(raw, context.limits);
     this.guard.explain(received.listBytes + requestOverheadBytes);
     const body =
@@ -140,24 +142,39 @@ export class Http2ServerConnection implements StreamHost {
     const client = new Http2ClientStream(stream, this, { body, grpc: received.grpc });
     this.streams.add(client);
     this.requests++;
-    const { maxRequestsPerConnection } = context.limits;
-    const last = maxRequestsPerConnection > 0 && this.requests >= maxRequestsPerConnection;
-    if (last || context.draining || connection.listener.draining) this.drain();
-    if (received.refusal === undefined) context.handler(connection, received.head, client);
+    this.endAfterLastRequest();
+    if (received.refusal === undefined) this.handle(received, client);
     else this.refuse(client, received, received.refusal);
   }
 
+  /** The connection takes no more requests than it may, and only those under way once its listener drains. */
+  private endAfterLastRequest(): void {
+    const { limits, draining } = this.context;
+    const last = limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection;
+    if (last && !this.session.closed) this.report("requests-per-connection");
+    if (last || draining || this.connection.listener.draining) this.drain();
+  }
+
+  private handle(received: ReceivedHead, client: Http2ClientStream): void {
+    try {
+      this.context.handler(this.connection, received.head, client);
+    } catch (error) {
+      client.abort();
+      this.report("handler-failed", { error });
+    }
+  }
+
   /** Answers a request that is larger than the limits; the pipeline never sees it. */
-  private refuse(client: Http2ClientStream, received: ReceivedHead, status: number): void {
-    const text = status === 414 ? "request target too long" : "header list too large";
+  private refuse(client: Http2ClientStream, received: ReceivedHead, reason: HeadRefusal): void {
+    const status = reason === "uri-too-long" ? 414 : 431;
     const reply = renderReply(
-      { status, error: text },
+      { status, error: reason },
       { head: received.head.method === "HEAD", grpc: received.grpc },
     );
     client.sendHead(reply.head);
     client.write(reply.body);
     client.end(undefined);
-    this.report("limit", text);
+    this.report(reason, { status });
   }
 
   /** Without streams: waits for the first request as long as for a header, for the next ones as an idle connection. */
@@ -166,7 +183,7 @@ export class Http2ServerConnection implements StreamHost {
     const fresh = this.requests === 0;
     const limitMs = fresh ? headerTimeoutMs : idleTimeoutMs;
     if (limitMs === 0 || nowMs - this.idleSinceMs < limitMs) return;
-    this.report("timeout", fresh ? "header timeout" : "idle timeout");
+    this.report(fresh ? "header-timeout" : "idle-timeout");
     if (fresh) this.session.destroy();
     else this.drain();
   }
@@ -179,14 +196,14 @@ export class Http2ServerConnection implements StreamHost {
   private punish(flood: Flood | undefined): void {
     if (flood === undefined || this.flooded || this.session.destroyed) return;
     this.flooded = true;
-    this.report("flood", flood);
+    this.report(flood);
     this.session.destroy(new Error(flood), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   private onFatal(error: Error, flood: boolean): void {
-    if (flood) this.report("flood", "invalid frames");
+    if (flood) this.report("frame-flood");
     else if ((error as NodeJS.ErrnoException).code === "ERR_HTTP2_ERROR") {
-      this.report("protocol-error", error.message);
+      this.report("malformed", { error });
     }
   }
 
@@ -196,8 +213,11 @@ export class Http2ServerConnection implements StreamHost {
     return bytes;
   }
 
-  private report(kind: Http2FrontEvent["kind"], text: string): void {
-    this.context.onEvent({ connection: this.connection, kind, text });
+  private report(
+    reason: Http2FrontEventReason,
+    details: { readonly status?: number; readonly error?: unknown } = {},
+  ): void {
+    this.context.onEvent({ connection: this.connection, reason, status: 0, ...details });
   }
 }
 

@@ -18,8 +18,8 @@ const maxFieldsSeen = 1000;
  * the limit keeps Node from resetting a stream that can be answered 431.
  */
 const announcedHeaderBytes = 131_072;
-/** Megabytes of state and unread bodies of one connection. */
-const maxSessionMegabytes = 16;
+/** Megabytes of state and bodies of one connection: above what 100 streams hold when all of them are stuck. */
+const maxSessionMegabytes = 64;
 
 /** Options of Node's HTTP/2 sessions for client connections: docs/features/http2.md, "Settings". */
 export function serverOptions(limits: FrontLimits): ServerOptions {

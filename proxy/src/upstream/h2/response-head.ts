@@ -2,9 +2,9 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { HeaderList, ResponseHead } from "../../http/message.ts";
 
 /** Most bytes of a response head, names and values (docs/features/http2.md, "Towards upstreams"). */
-export const maxHeadBytes = 65_536;
+const maxHeadBytes = 65_536;
 /** Most fields of a response head. */
-export const maxFields = 200;
+const maxFields = 200;
 
 /** Statuses whose responses have no body (RFC 9110 6.4.1). */
 const isBodyless = (method: string, status: number): boolean =>

@@ -21,7 +21,8 @@ const announcedHeaderBytes = 131_072;
 
 const sessionOptions: ClientSessionOptions & { readonly strictSingleValueFields: boolean } = {
   maxHeaderListPairs: maxFieldsSeen,
-  maxSessionMemory: 32,
+  // Megabytes; above what all streams hold when all of them are stuck.
+  maxSessionMemory: 128,
   maxReservedRemoteStreams: 0,
   strictSingleValueFields: false,
   settings: {
@@ -32,7 +33,7 @@ const sessionOptions: ClientSessionOptions & { readonly strictSingleValueFields:
   },
 };
 
-export type UpstreamSessionEvents = {
+type UpstreamSessionEvents = {
   /** The server's SETTINGS arrived, or a stream ended: there may be room for a request. */
   onRoom(session: UpstreamSession): void;
   /** No stream is left, and none will be opened unless it is taken out of the idle pool. */

@@ -17,13 +17,13 @@ describe("FloodGuard", () => {
     const guard = new FloodGuard(0);
     expect(times(maxResetStreams - 1, () => guard.countReset(1))).to.equal(undefined);
     expect(times(maxResetStreams - 1, () => guard.countReset(floodWindowMs))).to.equal(undefined);
-    expect(guard.countReset(floodWindowMs + 1)).to.equal("stream resets");
+    expect(guard.countReset(floodWindowMs + 1)).to.equal("reset-flood");
   });
 
   it("finds the 1000th control frame of a window", () => {
     const guard = new FloodGuard(0);
     expect(times(maxControlFrames - 1, () => guard.countControl(1, 17))).to.equal(undefined);
-    expect(guard.countControl(1, 17)).to.equal("control frames");
+    expect(guard.countControl(1, 17)).to.equal("control-flood");
     expect(guard.countControl(floodWindowMs, 17)).to.equal(undefined);
   });
 
@@ -31,14 +31,14 @@ describe("FloodGuard", () => {
     const guard = new FloodGuard(0);
     times(10 * maxControlFrames, () => guard.countSent(1));
     expect(times(2 * maxControlFrames - 1, () => guard.countControl(1, 17))).to.equal(undefined);
-    expect(guard.countControl(1, 17)).to.equal("control frames");
+    expect(guard.countControl(1, 17)).to.equal("control-flood");
   });
 
   it("finds bytes that nothing explains", () => {
     const guard = new FloodGuard(0);
     guard.explain(500);
     expect(guard.checkOverhead(1, 500 + 13 * maxControlFrames - 1, 0)).to.equal(undefined);
-    expect(guard.checkOverhead(1, 500 + 13 * maxControlFrames, 0)).to.equal("control frames");
+    expect(guard.checkOverhead(1, 500 + 13 * maxControlFrames, 0)).to.equal("control-flood");
   });
 
   it("forgives them with every window", () => {
@@ -66,6 +66,6 @@ describe("FloodGuard", () => {
     const guard = new FloodGuard(0);
     guard.explain(1_000_000_000);
     expect(guard.checkOverhead(1, 0, 0)).to.equal(undefined);
-    expect(guard.checkOverhead(2, 10_000_000, 0)).to.equal("control frames");
+    expect(guard.checkOverhead(2, 10_000_000, 0)).to.equal("control-flood");
   });
 });

@@ -262,4 +262,16 @@ describe("HTTP/2 front: messages", function () {
     client.abort();
     expect((await answer).body).to.equal("once");
   });
+
+  it("resets the stream when the handler throws, and goes on", async () => {
+    await server.close();
+    server = await startFront((_connection, head, client) => {
+      if (head.target === "/bug") throw new Error("bug");
+      reply(client, "ok");
+    });
+    session = openSession(server.url);
+    expect((await get(session, { ":path": "/bug" })).rstCode).to.equal(2);
+    expect(server.events[0]).to.deep.include({ reason: "handler-failed", status: 0 });
+    expect((await get(session)).body).to.equal("ok");
+  });
 });

@@ -40,17 +40,17 @@ describe("readRequestHead", () => {
     expect(readRequestHead(pseudo, limits).listBytes).to.equal(bytes);
     const fits = "x".repeat(1000 - bytes - 33);
     expect(readRequestHead([...pseudo, "a", fits], limits).refusal).to.equal(undefined);
-    expect(readRequestHead([...pseudo, "a", `${fits}x`], limits).refusal).to.equal(431);
+    expect(readRequestHead([...pseudo, "a", `${fits}x`], limits).refusal).to.equal("header-too-large");
     const five = Array.from({ length: 5 }, () => ["a", "b"]).flat();
     expect(readRequestHead([...pseudo, ...five], limits).refusal).to.equal(undefined);
-    expect(readRequestHead([...pseudo, ...five, "a", "b"], limits).refusal).to.equal(431);
+    expect(readRequestHead([...pseudo, ...five, "a", "b"], limits).refusal).to.equal("too-many-headers");
   });
 
   it("puts the target first", () => {
     const path = (length: number): string[] => [":method", "GET", ":path", `/${"a".repeat(length - 1)}`];
     expect(readRequestHead(path(20), limits).refusal).to.equal(undefined);
-    expect(readRequestHead(path(21), limits).refusal).to.equal(414);
-    expect(readRequestHead([...path(21), "a", "x".repeat(2000)], limits).refusal).to.equal(414);
+    expect(readRequestHead(path(21), limits).refusal).to.equal("uri-too-long");
+    expect(readRequestHead([...path(21), "a", "x".repeat(2000)], limits).refusal).to.equal("uri-too-long");
   });
 
   it("uses the authority as target of CONNECT", () => {
