@@ -2,7 +2,7 @@
 import type { KnownObject } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import type { DocumentItem, ManifestDocument, ObjectKey } from "./document.ts";
-import type { Finding, ManifestProblem, Place } from "./place.ts";
+import type { Finding, ManifestProblem, Place, Position } from "./place.ts";
 
 export type LoadedObject = {
   readonly key: ObjectKey;
@@ -79,12 +79,12 @@ function readItem(
   switch (item.type) {
     case "object": {
       const { key, ref, object, warnings } = item;
-      const problems = warnings.map((warning) => problemAt(file, "IgnoredField", shift(warning, line), ref));
+      const problems = warnings.map((warning) => problemAt(file, "IgnoredField", shift(warning, line), { place, ref }));
       return { objects: [{ key, ref, object, place, state: "current" }], problems };
     }
     case "invalid": {
       const problems = item.problems.map((found) =>
-        problemAt(file, "InvalidObject", shift(found, line), item.ref),
+        problemAt(file, "InvalidObject", shift(found, line), { place, ref: item.ref }),
       );
       const last = previous?.objects.find(({ key }) => key === item.key);
       return { objects: last === undefined ? [] : [{ ...last, place, state: "kept" }], problems };
@@ -121,7 +121,7 @@ const problemAt = (
   file: string,
   reason: ManifestProblem["reason"],
   { line, column, message }: Finding,
-  object?: ObjectRef,
+  manifest?: { readonly place: Place; readonly ref: ObjectRef | undefined },
 ): ManifestProblem => ({
   severity: reason === "IgnoredField" ? "warning" : "error",
   reason,
@@ -129,8 +129,11 @@ const problemAt = (
   line,
   column,
   message,
-  ...(object === undefined ? {} : { object }),
+  ...(manifest === undefined ? {} : { manifest: positionOf(manifest.place) }),
+  ...(manifest?.ref === undefined ? {} : { object: manifest.ref }),
 });
+
+const positionOf = ({ line, column }: Place): Position => ({ line, column });
 
 const byPosition = (a: ManifestProblem, b: ManifestProblem): number =>
   (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);

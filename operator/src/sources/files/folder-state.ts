@@ -56,6 +56,7 @@ const duplicate = ({ ref, place }: LoadedObject, first: LoadedObject): ManifestP
   ...place,
   severity: "error",
   reason: "DuplicateObject",
+  manifest: { line: place.line, column: place.column },
   object: ref,
   message: `${formatRef(ref)} is already defined at ${formatPlace(first.place)}, which is used instead`,
 });

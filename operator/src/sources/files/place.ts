@@ -24,6 +24,9 @@ export type ManifestProblem = {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
+  /** Where the manifest begins that the problem is in. */
+  readonly manifest?: Position;
+  /** The object of that manifest, as far as it says which one it is. */
   readonly object?: ObjectRef;
   /** One sentence. */
   readonly message: string;

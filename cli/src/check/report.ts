@@ -1,0 +1,120 @@
+/** What `check` finds, as data: the JSON and YAML forms are this, the text is made of it. */
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
+import type { IgnoredManifest } from "@svc-gateway/operator/sources/files/file-state.ts";
+import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
+import { formatPlace, type ManifestProblem, type Place } from "@svc-gateway/operator/sources/files/place.ts";
+import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
+import type { TranslatedFolder } from "../folder.ts";
+
+/**
+ * `ok`: used as written. `warning`: used as written, but something deserves a look. `error`: something is not served
+ * as written.
+ */
+export type Verdict = "ok" | "warning" | "error";
+
+export type CheckFinding = {
+  readonly severity: "error" | "warning" | "info";
+  readonly reason: string;
+  /** Path of the field, where the finding is about one. */
+  readonly field?: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+};
+
+export type CheckedManifest = Place & {
+  /** Absent when the manifest does not say which object it is. */
+  readonly object?: ObjectRef;
+  readonly verdict: Verdict;
+  /** In text order. */
+  readonly findings: readonly CheckFinding[];
+};
+
+export type CheckReport = {
+  /** In the order of files and of the text. */
+  readonly manifests: readonly CheckedManifest[];
+  /** Paths that two Ingresses claim. */
+  readonly conflicts: readonly {
+    readonly host: string;
+    readonly path: PathMatch;
+    readonly served: ObjectRef;
+    readonly notServed: ObjectRef;
+  }[];
+  /** Manifests of kinds that the gateway does not read. */
+  readonly ignored: readonly IgnoredManifest[];
+  readonly summary: Readonly<Record<Verdict | "manifests" | "ignored", number>>;
+};
+
+type Entry = { readonly place: Place; readonly object?: ObjectRef; readonly findings: CheckFinding[] };
+
+/** Joins what was found while the folder was read and while it was translated, manifest by manifest. */
+export async function createReport({ state, translation }: TranslatedFolder): Promise<CheckReport> {
+  const byPlace = new Map<string, Entry>();
+  const byObject = new Map<string, Entry>();
+  for (const { ref, place } of state.objects.values()) {
+    const entry = { place, object: ref, findings: [] };
+    byPlace.set(formatPlace(place), entry);
+    byObject.set(formatRef(ref), entry);
+  }
+  for (const problem of state.problems) addProblem(problem, byPlace);
+  const diagnostics = Map.groupBy(translation.diagnostics, ({ object }) => formatRef(object));
+  for (const [object, found] of diagnostics) {
+    const entry = byObject.get(object);
+    if (entry !== undefined) entry.findings.push(...(await locate(found, entry.place)));
+  }
+  const manifests = [...byPlace.values()].map(judge).sort(inFileOrder);
+  const count = (verdict: Verdict): number => manifests.filter((one) => one.verdict === verdict).length;
+  return {
+    manifests,
+    conflicts: translation.conflicts.map(({ host, path, winner, loser }) => ({
+      host: host.host,
+      path,
+      served: winner,
+      notServed: loser,
+    })),
+    ignored: state.ignored,
+    summary: {
+      manifests: manifests.length,
+      ok: count("ok"),
+      warning: count("warning"),
+      error: count("error"),
+      ignored: state.ignored.length,
+    },
+  };
+}
+
+/** Problems of whole files end the command before a report is made; all others name their manifest. */
+function addProblem(
+  { manifest, object, file, severity, reason, line = 1, column = 1, message }: ManifestProblem,
+  byPlace: Map<string, Entry>,
+): void {
+  const place = { file, ...(manifest ?? { line, column }) };
+  const key = formatPlace(place);
+  const entry = byPlace.get(key) ?? { place, findings: [], ...(object === undefined ? {} : { object }) };
+  byPlace.set(key, entry);
+  entry.findings.push({ severity, reason, line, column, message });
+}
+
+async function locate(diagnostics: readonly Diagnostic[], object: Place): Promise<readonly CheckFinding[]> {
+  const fields = diagnostics.flatMap(({ field }) => field ?? []);
+  const places = await locateInFile(object, fields);
+  return diagnostics.map(({ severity, reason, field, message }) => {
+    const { line, column } = (field === undefined ? undefined : places.get(field)) ?? object;
+    return { severity, reason, ...(field === undefined ? {} : { field }), line, column, message };
+  });
+}
+
+function judge({ place, object, findings }: Entry): CheckedManifest {
+  const has = (severity: CheckFinding["severity"]): boolean =>
+    findings.some((finding) => finding.severity === severity);
+  return {
+    ...place,
+    ...(object === undefined ? {} : { object }),
+    verdict: has("error") ? "error" : has("warning") ? "warning" : "ok",
+    findings: findings.toSorted((a, b) => a.line - b.line || a.column - b.column),
+  };
+}
+
+const inFileOrder = (a: Place, b: Place): number =>
+  a.file === b.file ? a.line - b.line || a.column - b.column : a.file < b.file ? -1 : 1;

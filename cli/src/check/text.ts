@@ -1,0 +1,79 @@
+import { formatRef } from "@svc-gateway/operator/api/object.ts";
+import { alignColumns } from "../text/columns.ts";
+import { describePath } from "../text/path.ts";
+import type { Paint } from "../text/paint.ts";
+import type { CheckedManifest, CheckFinding, CheckReport, Verdict } from "./report.ts";
+
+/** The report for people: manifests by file, then conflicts, what was ignored, and a last line that sums up. */
+export const formatReport = (report: CheckReport, paint: Paint): string =>
+  [
+    ...[...Map.groupBy(report.manifests, ({ file }) => file)].map(([file, manifests]) => [
+      paint.bold(file),
+      ...manifests.flatMap((manifest) => formatManifest(manifest, paint)),
+    ]),
+    ...section("Conflicts", formatConflicts(report), paint),
+    ...section("Not read by this gateway", formatIgnored(report), paint),
+    [formatSummary(report)],
+  ]
+    .map((lines) => `${lines.join("\n")}\n`)
+    .join("\n");
+
+const section = (title: string, lines: readonly string[], paint: Paint): readonly (readonly string[])[] =>
+  lines.length === 0 ? [] : [[paint.bold(title), ...lines.map((line) => `  ${line}`)]];
+
+const verdictWords: Readonly<Record<Verdict, string>> = { ok: "ok", warning: "warning", error: "error" };
+
+function formatManifest(
+  { verdict, object, line, findings }: CheckedManifest,
+  paint: Paint,
+): readonly string[] {
+  const name = object === undefined ? `a manifest without a name (line ${line})` : formatRef(object);
+  const word = paintVerdict(verdict, verdictWords[verdict].padEnd(8), paint);
+  return [`  ${word} ${name}`, ...findings.flatMap((finding) => formatFinding(finding, paint))];
+}
+
+function formatFinding(
+  { severity, line, column, reason, field, message }: CheckFinding,
+  paint: Paint,
+): readonly string[] {
+  const place = paint.dim(`${line}:${column}`.padEnd(8));
+  const head = `           ${place} ${paintSeverity(severity, reason, paint)}`;
+  return [field === undefined ? head : `${head}  ${field}`, `                    ${message}`];
+}
+
+const paintVerdict = (verdict: Verdict, text: string, paint: Paint): string =>
+  verdict === "ok" ? paint.green(text) : paintSeverity(verdict, text, paint);
+
+function paintSeverity(severity: CheckFinding["severity"], text: string, paint: Paint): string {
+  switch (severity) {
+    case "error":
+      return paint.red(text);
+    case "warning":
+      return paint.yellow(text);
+    case "info":
+      return paint.cyan(text);
+  }
+}
+
+const formatConflicts = ({ conflicts }: CheckReport): readonly string[] =>
+  alignColumns(
+    conflicts.map(({ host, path, served, notServed }) => [
+      host,
+      describePath(path),
+      `${formatRef(served)} is served, ${formatRef(notServed)} is not`,
+    ]),
+  );
+
+const formatIgnored = ({ ignored }: CheckReport): readonly string[] =>
+  alignColumns(
+    ignored.map(({ file, line, column, apiVersion, kind, name }) => [
+      `${file}:${line}:${column}`,
+      `${apiVersion} ${kind}${name === "" ? "" : ` ${name}`}`,
+    ]),
+  );
+
+function formatSummary({ summary }: CheckReport): string {
+  const { manifests, ok, warning, error, ignored } = summary;
+  const parts = [`${ok} as written`, `${warning} with warnings`, `${error} not served as written`];
+  return `${manifests} objects: ${parts.join(", ")}${ignored === 0 ? "" : `; ${ignored} not read`}`;
+}

@@ -1,0 +1,47 @@
+/** What a command reads and writes; nothing else of the process. */
+export type Io = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly out: Output;
+  readonly err: Output;
+  /** Hands over the signals that ask the process to end. */
+  readonly onStopSignal: (handler: (signal: NodeJS.Signals) => void) => () => void;
+};
+
+export type Output = {
+  write(text: string): void;
+  /** Whether a person looks at it on a terminal that shows colours. */
+  readonly hasColours: boolean;
+};
+
+/** 0: as wanted. 1: the answer is "no" (something would not be served). 2: the command could not be carried out. */
+export type ExitCode = 0 | 1 | 2;
+
+export type Command = {
+  /** The words that select it: `serve standalone`. */
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** The text of `--help`. */
+  help(): string;
+  /** `argv` is what follows the name. A problem is reported by the caller, on one line, with exit code 2. */
+  run(argv: readonly string[], io: Io): Promise<CommandResult>;
+};
+
+export type CommandResult =
+  | { readonly type: "done"; readonly exitCode: ExitCode }
+  /** One line per problem; `isUsage` points to the help of the command. */
+  | { readonly type: "refused"; readonly problems: readonly string[]; readonly isUsage: boolean };
+
+export const done = (exitCode: ExitCode): CommandResult => ({ type: "done", exitCode });
+
+export const refused = (...problems: readonly string[]): CommandResult => ({
+  type: "refused",
+  problems,
+  isUsage: false,
+});
+
+export const misused = (problem: string): CommandResult => ({
+  type: "refused",
+  problems: [problem],
+  isUsage: true,
+});

@@ -1,0 +1,70 @@
+import { clip } from "@svc-gateway/common/settings/arguments.ts";
+import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { done, misused, refused, type Command } from "../command.ts";
+import { answerRequest } from "../explain/answer.ts";
+import { readRequest } from "../explain/request.ts";
+import { formatAnswer } from "../explain/text.ts";
+import { flagRows, meaningFlags, outputFlag, readFolderFlags, standaloneFlag } from "../flags.ts";
+import { translateFolder } from "../folder.ts";
+import { twoColumns } from "../text/columns.ts";
+import { formatData } from "../text/data.ts";
+import { paintFor } from "../text/paint.ts";
+
+const flags = [standaloneFlag("manifests"), outputFlag, standaloneFlag("port-map"), ...meaningFlags];
+
+/** `explain METHOD URL`: the way of one request, by the data plane's own code. See docs/cli.md. */
+export const explain: Command = {
+  name: "explain",
+  summary: "Say which route a request takes, and why no other one.",
+  help: () =>
+    [
+      "Usage: svc-gateway explain [METHOD] URL --manifests DIR [-H 'Name: value']... [flags]",
+      "",
+      "Says which listener, certificate, host, route, filters and endpoints a request gets, and why the routes",
+      "beside it were passed over. METHOD is GET where it is left out. Host is that of the URL unless -H sets it.",
+      "",
+      "Flags:",
+      ...twoColumns([["-H, --header <Name: value>", "A field of the request; may be given several times."]]),
+      ...flagRows(flags),
+      "",
+      "Exit code: 0 when a route takes the request, 1 when none does, 2 when the folder or a file in it cannot be",
+      "read.",
+      "",
+    ].join("\n"),
+  async run(argv, io) {
+    const fields = takeHeaders(argv);
+    if (!fields.ok) return misused(fields.error.message);
+    const read = readFolderFlags(flags, { argv: fields.value.rest, env: io.env });
+    if (!read.ok) return misused(read.error.message);
+    const { settings, positionals } = read.value;
+    const [first, second, unexpected] = positionals;
+    if (first === undefined) return misused("explain: expected a method and a URL");
+    if (unexpected !== undefined) return misused(`unexpected argument "${clip(unexpected)}"`);
+    const [method, url] = second === undefined ? ["GET", first] : [first, second];
+    const request = readRequest(method, url, fields.value.headers);
+    if (!request.ok) return misused(request.error.message);
+    const translated = await translateFolder(settings.manifests, settings, Date.now());
+    if (!translated.ok) return refused(...translated.error);
+    const answer = answerRequest(request.value, translated.value, settings.portMap);
+    io.out.write(formatData(answer, settings.output, () => formatAnswer(answer, paintFor(io.out))));
+    return done(answer.outcome === "route" ? 0 : 1);
+  },
+};
+
+type Headers = { readonly headers: readonly string[]; readonly rest: readonly string[] };
+
+/** Takes `-H value` and `--header value` out of a command line, where they may be repeated. */
+function takeHeaders(argv: readonly string[]): Result<Headers, Problem> {
+  const headers: string[] = [];
+  const rest: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] ?? "";
+    if (word.startsWith("--header=")) headers.push(word.slice("--header=".length));
+    else if (word === "-H" || word === "--header") {
+      const value = argv[++index];
+      if (value === undefined) return problem(`${word}: expected "Name: value", got nothing`);
+      headers.push(value);
+    } else rest.push(word);
+  }
+  return ok({ headers, rest });
+}

@@ -1,0 +1,165 @@
+/** What happens to a request, as data: the JSON and YAML forms are this, the text is made of it. */
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
+import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
+import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
+import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
+import { formatRef } from "@svc-gateway/operator/api/object.ts";
+import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
+import type { Filter } from "@svc-gateway/proxy/filters/filter.ts";
+import { compileFilters } from "@svc-gateway/proxy/filters/compile.ts";
+import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
+import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
+import type { TranslatedFolder } from "../folder.ts";
+import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
+import type { AskedRequest } from "./request.ts";
+
+export type Answer = {
+  readonly request: Pick<AskedRequest, "method" | "scheme" | "host" | "port" | "path" | "query">;
+  /** `route`: a route takes it. Otherwise what ends it before. */
+  readonly outcome: "route" | "no-listener" | "no-certificate" | "no-route";
+  readonly listener?: ExplainedListener;
+  readonly tls?: ExplainedTls;
+  readonly route?: ExplainedRoute;
+  /** Every host that covers the request's, the most specific first, with what became of its routes. */
+  readonly hosts: readonly NearHost[];
+};
+
+/** `localPort` is where connections for the port are accepted. */
+export type ExplainedListener = Pick<Listener, "port" | "protocol"> & { readonly localPort: number };
+
+export type RouteName = {
+  readonly id: string;
+  readonly source: Route["source"];
+  /** Where the source is written: `file:line:column`. */
+  readonly place?: string;
+  readonly match: RouteMatch;
+  /** A default backend. */
+  readonly isFallback: boolean;
+};
+
+export type ExplainedRoute = RouteName & {
+  readonly host: string;
+  /** In the order in which they run. */
+  readonly filters: readonly ExplainedFilter[];
+  readonly backends: readonly ExplainedBackend[];
+};
+
+export type ExplainedFilter = { readonly name: string; readonly settings: unknown };
+
+export type ExplainedBackend = {
+  /** `namespace/name`; empty when there is none. */
+  readonly service: string;
+  /** Percent of the route's requests. */
+  readonly share: number;
+  readonly protocol: Backend["protocol"];
+  /** `address:port`, or `name:port` where the proxy resolves the name. */
+  readonly endpoints: readonly string[];
+  /** What requests get instead of an endpoint. */
+  readonly status?: number;
+  readonly filters: readonly ExplainedFilter[];
+};
+
+export type NearHost = {
+  readonly host: string;
+  readonly group: string;
+  readonly outcome: ExplainedHost["outcome"];
+  readonly routes: readonly (RouteName & { readonly verdict: Verdict })[];
+};
+
+/** Asks the data plane's own code what it would do with the request. */
+export function answerRequest(
+  asked: AskedRequest,
+  folder: TranslatedFolder,
+  portMap: readonly PortMapping[],
+): Answer {
+  const { method, scheme, host, port, path, query } = asked;
+  const request = { method, scheme, host, port, path, query };
+  const serving = compileServing(folder.translation);
+  const listener = findListener(asked, serving.listeners, portMap);
+  if (listener === undefined) return { request, outcome: "no-listener", hosts: [] };
+  const certificates = serving.tls.get(listener.port);
+  const isSecure = scheme === "https";
+  const tls = isSecure && certificates !== undefined ? explainTls(certificates, asked.serverName) : undefined;
+  if (isSecure && tls === undefined) return { request, outcome: "no-certificate", listener, hosts: [] };
+  const { route, hosts } = explainMatch(serving.tables.get(listener.port) ?? emptyPortTable, asked);
+  const nameOf = createNamer(folder);
+  const matched = hosts.find(({ outcome }) => outcome === "serves");
+  return {
+    request,
+    outcome: route === undefined ? "no-route" : "route",
+    listener,
+    ...(tls === undefined ? {} : { tls }),
+    ...(route === undefined
+      ? {}
+      : {
+          route: {
+            ...nameOf(route.route),
+            host: matched?.table.host.host ?? "",
+            filters: describeFilters(route.filters, route.route.features),
+            backends: describeBackends(route.route, folder),
+          },
+        }),
+    hosts: hosts.map(({ table, outcome, candidates }) => ({
+      host: table.host.host,
+      group: table.group,
+      outcome,
+      routes: candidates.map((candidate) => ({
+        ...nameOf(candidate.route.route),
+        verdict: candidate.verdict,
+      })),
+    })),
+  };
+}
+
+/** The listener that a URL reaches: by the port it accepts on, or by its own. */
+function findListener(
+  { scheme, port }: AskedRequest,
+  listeners: readonly Listener[],
+  portMap: readonly PortMapping[],
+): ExplainedListener | undefined {
+  const localPorts = new Map(portMap.map(({ listenerPort, localPort }) => [listenerPort, localPort]));
+  const candidates = listeners
+    .filter(({ protocol }) => protocol === scheme)
+    .map(({ port: own, protocol }) => ({ port: own, protocol, localPort: localPorts.get(own) ?? own }));
+  return (
+    candidates.find((listener) => listener.localPort === port) ??
+    candidates.find((listener) => listener.port === port)
+  );
+}
+
+/** Names routes with the place of the object that they come from. */
+function createNamer({ state }: TranslatedFolder): (route: Route) => RouteName {
+  const places = new Map(
+    [...state.objects.values()].map(({ ref, place }) => [formatRef(ref), formatPlace(place)]),
+  );
+  return ({ id, source, match, fallback }) => {
+    const place = places.get(formatRef(source));
+    return { id, source, ...(place === undefined ? {} : { place }), match, isFallback: fallback === true };
+  };
+}
+
+const describeFilters = (
+  filters: readonly Filter[],
+  features: RouteFeatures | undefined,
+): readonly ExplainedFilter[] =>
+  filters.map(({ slug }) => ({ name: slug, settings: features?.[slug as FeatureSlug] }));
+
+function describeBackends(
+  { backends }: Route,
+  { translation }: TranslatedFolder,
+): readonly ExplainedBackend[] {
+  const total = backends.reduce((sum, { weight }) => sum + weight, 0);
+  return backends.map(({ service, weight, protocol, endpoints, status, features }) => {
+    const set = endpoints === undefined ? undefined : translation.routing.endpoints.get(endpoints);
+    return {
+      service,
+      share: total === 0 ? 0 : Math.round((1000 * weight) / total) / 10,
+      protocol,
+      endpoints: (set?.addresses ?? []).map((endpoint) => formatEndpoint(endpoint)),
+      ...(status === undefined ? {} : { status }),
+      filters: describeFilters(compileFilters(features), features),
+    };
+  });
+}

@@ -1,0 +1,96 @@
+/** The data plane's own code, fed with a snapshot and asked what it would do. Nothing listens or connects. */
+import { X509Certificate } from "node:crypto";
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
+import { createProxyState, type ServingState } from "@svc-gateway/proxy/state/proxy-state.ts";
+import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
+import { createCertificateStore } from "@svc-gateway/proxy/tls/certificate-store.ts";
+import { createTerminators, type Terminator } from "@svc-gateway/proxy/tls/terminators.ts";
+import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/registry.ts";
+
+/** The tables that a proxy would serve with. A snapshot that a proxy would refuse is a bug of the translation. */
+export function compileServing({ scopes }: Translation): ServingState {
+  const state = createProxyState({
+    upstreams: noUpstreams,
+    metrics: createProxyMetrics(),
+    log: silentLogger,
+    publish: () => undefined,
+  });
+  const applied = state.apply(fullUpdate(createSnapshot(scopes.shared)));
+  if (!applied.ok) throw new Error(`the snapshot is not valid: ${applied.error.message}`);
+  return state.serving;
+}
+
+/** Explaining stops before an endpoint is chosen. */
+const noUpstreams: UpstreamRegistry = {
+  update: () => undefined,
+  get: (name) => {
+    throw new Error(`nothing is sent to ${name}`);
+  },
+};
+
+/** The certificates that a server name is offered, best first. */
+export type ExplainedTls = {
+  readonly serverName: string;
+  readonly bucket: "exact" | "wildcard" | "default";
+  /** The name in the manifests that covers the server name. */
+  readonly host: string;
+  readonly certificates: readonly ExplainedCertificate[];
+};
+
+export type ExplainedCertificate = {
+  readonly names: readonly string[];
+  readonly issuer: string;
+  readonly notAfter: string;
+  readonly fingerprint256: string;
+};
+
+/** What a client with this server name is shown; undefined when its handshake is refused. */
+export function explainTls(port: TlsPort, serverName: string): ExplainedTls | undefined {
+  const idsOf = new Map<Terminator, readonly string[]>();
+  const terminators = createTerminators(
+    { minVersion: "TLSv1.2", handshakeTimeoutMs: 0, maxHandshakes: 0 },
+    silentLogger,
+    { onSecure: () => undefined, onError: () => undefined },
+  );
+  const store = createCertificateStore(port, {
+    ...terminators,
+    get(ids, certificates) {
+      const terminator = terminators.get(ids, certificates);
+      if (terminator !== undefined) idsOf.set(terminator, ids);
+      return terminator;
+    },
+  });
+  const selected = store.select(serverName);
+  if (selected === undefined) return undefined;
+  const parent = serverName.slice(serverName.indexOf(".") + 1);
+  const isServed = (bucket: string, name: string): boolean =>
+    store.names.some((served) => served.bucket === bucket && served.name === name);
+  const bucket = isServed("exact", serverName)
+    ? "exact"
+    : isServed("wildcard", `*.${parent}`)
+      ? "wildcard"
+      : "default";
+  return {
+    serverName,
+    bucket,
+    host: { exact: serverName, wildcard: `*.${parent}`, default: "*" }[bucket],
+    certificates: (idsOf.get(selected) ?? []).flatMap((id) => {
+      const certificate = port.certificates[id];
+      return certificate === undefined ? [] : [describeCertificate(certificate.chainPem)];
+    }),
+  };
+}
+
+function describeCertificate(chainPem: string): ExplainedCertificate {
+  const leaf = new X509Certificate(chainPem);
+  const names = leaf.subjectAltName?.split(", ").map((name) => name.replace(/^DNS:/, "")) ?? [leaf.subject];
+  return {
+    names,
+    issuer: leaf.issuer.replaceAll("\n", ", "),
+    notAfter: leaf.validToDate.toISOString(),
+    fingerprint256: leaf.fingerprint256,
+  };
+}

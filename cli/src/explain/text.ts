@@ -1,0 +1,139 @@
+import { formatRef } from "@svc-gateway/operator/api/object.ts";
+import type { Verdict as CandidateVerdict } from "@svc-gateway/proxy/routing/explain.ts";
+import { alignColumns } from "../text/columns.ts";
+import { describePath } from "../text/path.ts";
+import type { Paint } from "../text/paint.ts";
+import type {
+  Answer,
+  ExplainedBackend,
+  ExplainedFilter,
+  ExplainedRoute,
+  NearHost,
+  RouteName,
+} from "./answer.ts";
+import type { ExplainedTls } from "./data-plane.ts";
+
+/** The answer for people: the way of the request from top to bottom, then what it passed over. */
+export function formatAnswer(answer: Answer, paint: Paint): string {
+  const { request, listener, tls, route } = answer;
+  const { method, scheme, host, path, query } = request;
+  const steps: readonly (readonly [name: string, lines: readonly string[]])[] = [
+    ["listener", listener === undefined ? [] : [describeListener(listener)]],
+    ["TLS", tls === undefined ? [] : describeTls(tls)],
+    ["host", route === undefined ? [] : [route.host]],
+    ["route", route === undefined ? [] : describeRoute(route)],
+    ["filters", route === undefined ? [] : describeFilters(route.filters)],
+    ["backend", route === undefined ? [] : describeBackends(route)],
+    ["result", [describeOutcome(answer)]],
+  ];
+  const way = steps
+    .filter(([, lines]) => lines.length > 0)
+    .flatMap(([name, lines]) =>
+      lines.map((line, index) => `  ${paint.bold((index === 0 ? name : "").padEnd(9))} ${line}`),
+    );
+  const passed = answer.hosts.flatMap((near) => describeHost(near, paint));
+  return [
+    `${method} ${scheme}://${host}${path}${query}`,
+    ...way,
+    ...(passed.length === 0 ? [] : ["", paint.bold("Passed over"), ...passed]),
+    "",
+  ].join("\n");
+}
+
+const describeListener = ({ port, protocol, localPort }: NonNullable<Answer["listener"]>): string =>
+  `${port} ${protocol}${localPort === port ? "" : `, accepted on port ${localPort}`}`;
+
+const describeTls = ({ serverName, bucket, host, certificates }: ExplainedTls): readonly string[] => [
+  `${serverName === "" ? "no server name" : `server name ${serverName}`}: ${bucket} entry ${host}`,
+  ...certificates.map(
+    ({ names, notAfter, issuer }) => `certificate for ${names.join(", ")} by ${issuer}, until ${notAfter}`,
+  ),
+];
+
+const describeRoute = (route: ExplainedRoute): readonly string[] => [
+  describeMatch(route),
+  `${route.id} of ${formatRef(route.source)}${route.place === undefined ? "" : ` at ${route.place}`}`,
+];
+
+/** `Prefix /a` and whatever else a request must have. */
+function describeMatch({ match, isFallback }: RouteName): string {
+  if (isFallback) return "default backend";
+  const values = [...(match.headers ?? []), ...(match.query ?? [])];
+  return [
+    describePath(match.path),
+    ...(match.method === undefined ? [] : [`method ${match.method}`]),
+    ...values.map(({ name, type, value }) => `${name} ${type === "exact" ? "=" : "~"} ${value}`),
+  ].join(", ");
+}
+
+const describeFilters = (filters: readonly ExplainedFilter[]): readonly string[] =>
+  filters.length === 0
+    ? ["none"]
+    : filters.map(({ name, settings }, index) => `${index + 1}. ${name} ${JSON.stringify(settings)}`);
+
+const describeBackends = ({ backends }: ExplainedRoute): readonly string[] =>
+  backends.length === 0 ? ["none: answered 500"] : backends.flatMap(describeBackend);
+
+function describeBackend({
+  service,
+  share,
+  protocol,
+  endpoints,
+  status,
+  filters,
+}: ExplainedBackend): readonly string[] {
+  const name = service === "" ? "no Service" : `Service ${service}`;
+  const head = share === 100 ? name : `${name}, ${share} %`;
+  if (status !== undefined) return [`${head}: answered ${status}`];
+  const speech = protocol === "http1" ? "HTTP/1.1" : "HTTP/2";
+  return [
+    `${head} in ${speech}`,
+    ...filters.map((filter) => `  ${filter.name} ${JSON.stringify(filter.settings)}`),
+    endpoints.length === 0 ? "  no endpoint: answered 503" : `  ${endpoints.join(", ")}`,
+  ];
+}
+
+function describeOutcome({ outcome, request, route }: Answer): string {
+  switch (outcome) {
+    case "no-listener":
+      return `no listener serves ${request.scheme} on port ${request.port}: the connection is refused`;
+    case "no-certificate":
+      return "no certificate for this server name: the handshake is refused";
+    case "no-route":
+      return "no route: answered 404";
+    case "route":
+      return describeBackendOutcome(route?.backends ?? []);
+  }
+}
+
+function describeBackendOutcome(backends: readonly ExplainedBackend[]): string {
+  const reached = backends.some(({ share, endpoints }) => share > 0 && endpoints.length > 0);
+  return reached ? "sent to the backend" : "answered by the gateway";
+}
+
+function describeHost({ host, outcome, routes }: NearHost, paint: Paint): readonly string[] {
+  if (outcome === "not-asked") return [`  host ${host}: not asked, a more specific host decides`];
+  const others = routes.filter(({ verdict }) => verdict.kind !== "matched");
+  if (others.length === 0) return outcome === "serves" ? [] : [`  host ${host}: has no route`];
+  const rows = alignColumns(
+    others.map((route) => [
+      `    ${describeMatch(route)}`,
+      describeVerdict(route.verdict),
+      paint.dim(route.id),
+    ]),
+  );
+  return [`  host ${host}`, ...rows];
+}
+
+function describeVerdict(verdict: CandidateVerdict): string {
+  switch (verdict.kind) {
+    case "matched":
+      return "taken";
+    case "shadowed":
+      return "would match, but comes after the route";
+    case "failed":
+      return verdict.on === "path"
+        ? "another path"
+        : `${verdict.on}${verdict.name === "" ? "" : ` ${verdict.name}`} is not ${verdict.value}`;
+  }
+}

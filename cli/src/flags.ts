@@ -1,0 +1,70 @@
+/** What the commands have in common that look at a folder without serving it. */
+import { choiceType } from "@svc-gateway/common/settings/flag-types.ts";
+import { flag, type Flag } from "@svc-gateway/common/settings/flag.ts";
+import { defaultText } from "@svc-gateway/common/settings/help.ts";
+import { readFlags, type FlagInput } from "@svc-gateway/common/settings/read-flags.ts";
+import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { twoColumns } from "./text/columns.ts";
+
+export const outputFlag = flag({
+  name: "output",
+  type: choiceType(["text", "json", "yaml"]),
+  roles: ["standalone"],
+  defaultValue: "text",
+  meaning: "Form of the answer; -o is short for it.",
+});
+
+export type OutputForm = "text" | "json" | "yaml";
+
+/** The flags of `serve standalone` that decide what a folder means: given here as there, they give the same result. */
+const meaningNames = [
+  "controller-name",
+  "watch-namespace",
+  "ingress-class",
+  "allow-external-name",
+  "disable-ingress",
+  "ingress-http-port",
+  "ingress-https-port",
+  "ingress-http-public-port",
+  "ingress-https-public-port",
+  "ingress-default-backend",
+  "default-tls-secret",
+] as const;
+
+export const meaningFlags: readonly Flag[] = flagsOf("standalone").filter(({ name }) =>
+  (meaningNames as readonly string[]).includes(name),
+);
+
+export const standaloneFlag = (name: "manifests" | "port-map"): Flag => {
+  const found = flagsOf("standalone").find((known) => known.name === name);
+  if (found === undefined) throw new Error(`there is no flag --${name}`);
+  return found;
+};
+
+export type FolderSettings = StandaloneSettings & { readonly output: OutputForm };
+
+/** The values of these flags, and the words that are none. */
+export function readFolderFlags(
+  known: readonly Flag[],
+  { argv, env }: FlagInput,
+): Result<{ readonly settings: FolderSettings; readonly positionals: readonly string[] }, Problem> {
+  const read = readFlags(known, "standalone", { argv: argv.map(spellOut), env });
+  if (!read.ok) return read;
+  // The commands read only the settings whose flags they name.
+  return ok({ settings: read.value.values as FolderSettings, positionals: read.value.positionals });
+}
+
+const spellOut = (word: string): string => {
+  if (word === "-o") return "--output";
+  return word.startsWith("-o=") ? `--output=${word.slice(3)}` : word;
+};
+
+/** The rows of a help text. */
+export const flagRows = (known: readonly Flag[]): readonly string[] =>
+  twoColumns(
+    known.map((one) => [
+      one.type.isSwitch === true ? `--${one.name}[=false]` : `--${one.name} <${one.type.name}>`,
+      `${one.meaning.replaceAll("`", "")} (${defaultText(one, "standalone").replaceAll("`", "")})`,
+    ]),
+  );

@@ -1,0 +1,14 @@
+import { stringify } from "yaml";
+import type { OutputForm } from "../flags.ts";
+
+/** A value in the form that was asked for; the text form is built only when it is the one. */
+export function formatData(value: unknown, form: OutputForm, text: () => string): string {
+  switch (form) {
+    case "text":
+      return text();
+    case "json":
+      return `${JSON.stringify(value, undefined, 2)}\n`;
+    case "yaml":
+      return stringify(value, { aliasDuplicateObjects: false, lineWidth: 110 });
+  }
+}

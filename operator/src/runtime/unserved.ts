@@ -1,0 +1,41 @@
+import { kindNames, type KindName } from "../api/kinds.ts";
+import { refOf } from "../api/object.ts";
+import type { Diagnostic } from "../translate/translation.ts";
+import type { World } from "../world.ts";
+
+/**
+ * Kinds that are read and validated, but that this release does nothing with: objects of the first group ask for
+ * traffic to be served, those of the second change how it is served once something refers to them.
+ */
+const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>> = {
+  routes: ["Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"],
+  policies: [
+    "BackendTLSPolicy",
+    "BasicAuth",
+    "ClientTrafficPolicy",
+    "Compression",
+    "GatewayClass",
+    "IpAccessControl",
+    "JwtAuth",
+    "PathRewriteRegex",
+    "RateLimit",
+    "RequestSizeLimit",
+    "RetryPolicy",
+    "SvcBackendPolicy",
+    "SvcExternalAuth",
+    "SvcGatewayParameters",
+  ],
+};
+
+/** Says of each object of such a kind that it has no effect, so that nobody looks for the mistake elsewhere. */
+export const findUnserved = (world: World): readonly Diagnostic[] =>
+  kindNames.flatMap((kind) => {
+    const isRoute = unservedKinds.routes.includes(kind);
+    if (!isRoute && !unservedKinds.policies.includes(kind)) return [];
+    return world[kind].map((object): Diagnostic => ({
+      object: refOf(object),
+      severity: isRoute ? "error" : "warning",
+      reason: "NotServed",
+      message: `${kind} objects are checked, but this release does not ${isRoute ? "serve" : "apply"} them yet`,
+    }));
+  });
