@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from "./api/object.ts";
 import { kindNames, kindOf, type KindName, type ObjectOf } from "./api/kinds.ts";
+import { objectsByName, objectsByService, type Edit } from "./world-index.ts";
 
 /** All objects by kind; each list is sorted by namespace, then name, and holds no name twice. */
 export type World = { readonly [K in KindName]: readonly ObjectOf<K>[] };
@@ -33,59 +34,65 @@ export function createWorld(objects: Iterable<KubeObject>): World {
  */
 export function updateWorld(world: World, changes: Iterable<WorldChange>): World {
   const changed: Record<string, readonly KubeObject[]> = {};
-  for (const [kind, edits] of groupByKind(changes)) {
+  for (const [kind, wishes] of groupByKind(changes)) {
     const before: readonly KubeObject[] = world[kind];
-    const after = mergeEdits(before, edits);
-    if (after !== before) changed[kind] = after;
+    const { after, edits } = apply(before, wishes);
+    if (edits.length === 0) continue;
+    changed[kind] = after;
+    objectsByName.carry(before, after, edits);
+    objectsByService.carry(before, after, edits);
   }
   // `groupByKind` files every object under the kind that its apiVersion and kind name.
   return Object.keys(changed).length === 0 ? world : ({ ...world, ...changed } as World);
 }
 
-/** An object to put under a name, or undefined to remove what is there. */
-type Edit = { readonly namespace: string; readonly name: string; readonly object: KubeObject | undefined };
+type Key = { readonly namespace: string; readonly name: string };
 
-function groupByKind(changes: Iterable<WorldChange>): ReadonlyMap<KindName, Edit[]> {
-  const groups = new Map<KindName, Edit[]>();
+/** An object to put under a name, or undefined to remove what is there. */
+type Wish = Key & { readonly object: KubeObject | undefined };
+
+function groupByKind(changes: Iterable<WorldChange>): ReadonlyMap<KindName, Wish[]> {
+  const groups = new Map<KindName, Wish[]>();
   for (const change of changes) {
     const kind =
       change.type === "delete" ? change.kind : kindOf(change.object.apiVersion, change.object.kind);
     if (kind === undefined) continue;
-    const edit =
+    const wish =
       change.type === "delete"
         ? { namespace: change.namespace ?? "", name: change.name, object: undefined }
         : { ...keyOf(change.object), object: change.object };
-    const edits = groups.get(kind);
-    if (edits === undefined) groups.set(kind, [edit]);
-    else edits.push(edit);
+    const wishes = groups.get(kind);
+    if (wishes === undefined) groups.set(kind, [wish]);
+    else wishes.push(wish);
   }
   return groups;
 }
 
-function mergeEdits(before: readonly KubeObject[], edits: readonly Edit[]): readonly KubeObject[] {
-  const ordered = [...edits].sort(compareKeys); // stable: of edits to one name, the last stays last
+/** Merges the wishes into the sorted list. What a wish finds as it wants it is no edit. */
+function apply(
+  before: readonly KubeObject[],
+  wishes: readonly Wish[],
+): { readonly after: readonly KubeObject[]; readonly edits: readonly Edit[] } {
+  const ordered = [...wishes].sort(compareKeys); // stable: of wishes for one name, the last stays last
   const after: KubeObject[] = [];
-  let differs = false;
+  const edits: Edit[] = [];
   let at = 0;
-  for (const [index, edit] of ordered.entries()) {
+  for (const [index, wish] of ordered.entries()) {
     const next = ordered[index + 1];
-    if (next !== undefined && compareKeys(edit, next) === 0) continue;
+    if (next !== undefined && compareKeys(wish, next) === 0) continue;
     let current = before[at];
-    while (current !== undefined && compareKeys(keyOf(current), edit) < 0) {
+    while (current !== undefined && compareKeys(keyOf(current), wish) < 0) {
       after.push(current);
       current = before[++at];
     }
-    const replaced = current !== undefined && compareKeys(keyOf(current), edit) === 0 ? current : undefined;
+    const replaced = current !== undefined && compareKeys(keyOf(current), wish) === 0 ? current : undefined;
     if (replaced !== undefined) at++;
-    if (replaced !== edit.object) differs = true;
-    if (edit.object !== undefined) after.push(edit.object);
+    if (replaced !== wish.object) edits.push({ before: replaced, after: wish.object });
+    if (wish.object !== undefined) after.push(wish.object);
   }
-  if (!differs) return before;
   for (; at < before.length; at++) after.push(before[at] as KubeObject);
-  return after;
+  return { after, edits };
 }
-
-type Key = { readonly namespace: string; readonly name: string };
 
 const keyOf = ({ metadata }: KubeObject): Key => ({
   namespace: metadata.namespace ?? "",
@@ -105,63 +112,19 @@ export type Lookup = <K extends KindName>(
   name: string,
 ) => ObjectOf<K> | undefined;
 
-/** The lookup of one world. Indexes belong to the lists, so that a world which shares a list shares its index. */
+/** The lookup of one world. */
 export function createLookup(world: World): Lookup {
   return <K extends KindName>(kind: K, namespace: string, name: string) =>
     // The index of the list of kind K holds objects of kind K.
-    objectsByName(world[kind]).get(namespace)?.get(name) as ObjectOf<K> | undefined;
+    objectsByName.of(world[kind]).get(namespace)?.get(name) as ObjectOf<K> | undefined;
 }
-
-/** By namespace and name: two steps, so that no key has to be put together for a lookup. */
-type Index<T> = ReadonlyMap<string, ReadonlyMap<string, T>>;
-
-/** An index that is built once per list: worlds keep the identity of lists that did not change. */
-function indexOf<T extends KubeObject, I>(build: (objects: readonly T[]) => I): (objects: readonly T[]) => I {
-  const indexes = new WeakMap<readonly T[], I>();
-  return (objects) => {
-    const known = indexes.get(objects);
-    if (known !== undefined) return known;
-    const index = build(objects);
-    indexes.set(objects, index);
-    return index;
-  };
-}
-
-const objectsByName = indexOf((objects: readonly KubeObject[]): Index<KubeObject> => {
-  const index = new Map<string, Map<string, KubeObject>>();
-  for (const object of objects) {
-    namespaceOf(index, object.metadata.namespace ?? "").set(object.metadata.name, object);
-  }
-  return index;
-});
 
 type EndpointSlices = readonly ObjectOf<"EndpointSlice">[];
 
-const serviceNameLabel = "kubernetes.io/service-name";
-
-const slicesByService = indexOf((slices: EndpointSlices): Index<EndpointSlices> => {
-  const index = new Map<string, Map<string, ObjectOf<"EndpointSlice">[]>>();
-  for (const slice of slices) {
-    const service = slice.metadata.labels?.[serviceNameLabel];
-    if (service === undefined) continue;
-    const services = namespaceOf(index, slice.metadata.namespace);
-    const known = services.get(service);
-    if (known === undefined) services.set(service, [slice]);
-    else known.push(slice);
-  }
-  return index;
-});
-
-function namespaceOf<T>(index: Map<string, Map<string, T>>, namespace: string): Map<string, T> {
-  const known = index.get(namespace);
-  if (known !== undefined) return known;
-  const created = new Map<string, T>();
-  index.set(namespace, created);
-  return created;
-}
-
 const noSlices: EndpointSlices = [];
 
-/** The EndpointSlices of a Service in the order of the world: those whose label `kubernetes.io/service-name` names it. */
+/** The EndpointSlices of a Service by name: those whose label `kubernetes.io/service-name` names it. */
 export const endpointSlicesOf = (world: World, namespace: string, service: string): EndpointSlices =>
-  slicesByService(world.EndpointSlice).get(namespace)?.get(service) ?? noSlices;
+  // The index of the list of EndpointSlices holds EndpointSlices.
+  (objectsByService.of(world.EndpointSlice).get(namespace)?.get(service) as EndpointSlices | undefined) ??
+  noSlices;

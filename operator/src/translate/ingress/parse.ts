@@ -6,6 +6,7 @@ import { ok } from "@svc-gateway/common/values/result.ts";
 import { refOf, type ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { ageOf, type Age } from "../age.ts";
+import { attempt } from "../attempt.ts";
 import {
   duplicatePath,
   invalidBackend,
@@ -56,19 +57,21 @@ export type ParsedIngress = {
 /** The path of a rule's field, as people and tools write it. */
 export const pathField = (rule: number, path: number): string => `spec.rules[${rule}].http.paths[${path}]`;
 
+/** Never throws: an Ingress that is not what its type says has nothing to serve. */
 export const parseIngress = memo((ingress: ObjectOf<"Ingress">): ParsedIngress => {
-  const ref = refOf(ingress);
-  const diagnostics: Diagnostic[] = [];
-  const rules = parseRules(ingress, ref, diagnostics);
-  return {
-    ref,
-    namespace: ingress.metadata.namespace,
-    age: ageOf(ingress),
-    ...rules,
-    defaultBackend: parseDefaultBackend(ingress, ref, diagnostics),
-    tls: parseTls(ingress, rules.hosts, ref, diagnostics),
-    diagnostics,
-  };
+  const identity = { ref: refOf(ingress), namespace: ingress.metadata.namespace, age: ageOf(ingress) };
+  const nothing = { ...identity, hosts: [], paths: [], defaultBackend: undefined, tls: [] };
+  return attempt(
+    ingress,
+    () => {
+      const diagnostics: Diagnostic[] = [];
+      const rules = parseRules(ingress, identity.ref, diagnostics);
+      const defaultBackend = parseDefaultBackend(ingress, identity.ref, diagnostics);
+      const tls = parseTls(ingress, rules.hosts, identity.ref, diagnostics);
+      return { ...identity, ...rules, defaultBackend, tls, diagnostics };
+    },
+    nothing,
+  );
 });
 
 function parseRules(
