@@ -1,0 +1,116 @@
+/** What the first bytes of a connection say. */
+export type ClientHelloPeek =
+  /** More bytes are needed. */
+  | { readonly kind: "incomplete" }
+  /** A ClientHello; the name is lower case, empty when the client sent none (RFC 6066 3). */
+  | { readonly kind: "hello"; readonly serverName: string }
+  /** Not a ClientHello, or a malformed one: TLS itself has to say what is wrong with it. */
+  | { readonly kind: "other" };
+
+/** Most bytes that are looked at: a ClientHello with large post-quantum key shares has about 2 KiB. */
+const maxClientHelloBytes = 16_384;
+
+const incomplete: ClientHelloPeek = { kind: "incomplete" };
+const other: ClientHelloPeek = { kind: "other" };
+
+const handshakeRecord = 22;
+const recordHeaderBytes = 5;
+const maxRecordBytes = 16_384;
+const clientHello = 1;
+const handshakeHeaderBytes = 4;
+const serverNameExtension = 0;
+const hostNameType = 0;
+
+/**
+ * Reads the server name of a ClientHello (RFC 8446 4.1.2, RFC 6066 3) that may be cut into any records and pieces,
+ * before TLS starts: certificates are chosen by it, and a name that nobody serves needs an answer that Node's TLS
+ * cannot give. Never throws; everything beyond the name is left to TLS.
+ */
+export function peekClientHello(bytes: Buffer): ClientHelloPeek {
+  const message = joinRecords(bytes);
+  if (message === undefined) return other;
+  if (message.length > 0 && message[0] !== clientHello) return other;
+  if (message.length >= handshakeHeaderBytes) {
+    const end = handshakeHeaderBytes + message.readUIntBE(1, 3);
+    if (end > maxClientHelloBytes) return other;
+    if (message.length >= end) return readHello(message.subarray(handshakeHeaderBytes, end));
+  }
+  return bytes.length < maxClientHelloBytes ? incomplete : other;
+}
+
+/** The handshake bytes of all records, the last of which may be cut; undefined when these are no TLS records. */
+function joinRecords(bytes: Buffer): Buffer | undefined {
+  const fragments: Buffer[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    if (bytes[at] !== handshakeRecord) return undefined;
+    if (at + 1 < bytes.length && bytes[at + 1] !== 3) return undefined;
+    if (at + recordHeaderBytes > bytes.length) break;
+    const length = bytes.readUInt16BE(at + 3);
+    if (length === 0 || length > maxRecordBytes) return undefined;
+    const start = at + recordHeaderBytes;
+    fragments.push(bytes.subarray(start, start + length));
+    at = start + length;
+  }
+  return fragments.length === 1 ? fragments[0] : Buffer.concat(fragments);
+}
+
+function readHello(hello: Buffer): ClientHelloPeek {
+  const reader = new Reader(hello);
+  reader.skip(2 + 32); // legacy_version, random
+  reader.skip(reader.uint8()); // legacy_session_id
+  reader.skip(reader.uint16()); // cipher_suites
+  reader.skip(reader.uint8()); // legacy_compression_methods
+  if (reader.atEnd) return { kind: "hello", serverName: "" };
+  const extensionsEnd = reader.at + 2 + reader.uint16();
+  while (reader.at < extensionsEnd && !reader.failed) {
+    const type = reader.uint16();
+    const length = reader.uint16();
+    if (type === serverNameExtension) return readServerName(reader);
+    reader.skip(length);
+  }
+  return reader.failed ? other : { kind: "hello", serverName: "" };
+}
+
+function readServerName(reader: Reader): ClientHelloPeek {
+  reader.skip(2); // length of the list
+  const type = reader.uint8();
+  const name = reader.text(reader.uint16());
+  if (reader.failed || type !== hostNameType || !/^[!-~]{1,255}$/.test(name)) return other;
+  return { kind: "hello", serverName: name.toLowerCase().replace(/\.$/, "") };
+}
+
+/** Reads numbers; beyond the end it fails and gives zeros. */
+class Reader {
+  at = 0;
+  failed = false;
+  private readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get atEnd(): boolean {
+    return this.at === this.bytes.length;
+  }
+
+  skip(length: number): void {
+    this.at += length;
+    if (this.at > this.bytes.length) this.failed = true;
+  }
+
+  uint8(): number {
+    this.skip(1);
+    return this.failed ? 0 : this.bytes.readUInt8(this.at - 1);
+  }
+
+  uint16(): number {
+    this.skip(2);
+    return this.failed ? 0 : this.bytes.readUInt16BE(this.at - 2);
+  }
+
+  text(length: number): string {
+    this.skip(length);
+    return this.failed ? "" : this.bytes.toString("latin1", this.at - length, this.at);
+  }
+}

@@ -1,0 +1,178 @@
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { CertificateStore } from "./certificate-store.ts";
+import { peekClientHello } from "./client-hello.ts";
+import type { TlsSettings } from "./settings.ts";
+
+/** `version` is what was negotiated: `TLSv1.2`, `TLSv1.3`, or `unknown` for a handshake that did not get so far. */
+export type HandshakeResult = {
+  readonly result: "ok" | "fail";
+  readonly version: "TLSv1.2" | "TLSv1.3" | "unknown";
+  /** Why it failed: fixed wording for counters and debug logs. */
+  readonly reason?: HandshakeFailure;
+};
+
+export type HandshakeFailure =
+  "too many handshakes" | "timeout" | "unknown server name" | "client closed" | "failed";
+
+export type HandshakeEvents = { readonly onHandshake: (result: HandshakeResult) => void };
+
+export type HandshakeRequest = {
+  readonly socket: Socket;
+  /** Asked when the name is known, so that a handshake sees the newest certificates. */
+  readonly certificates: () => CertificateStore;
+  /** The handshake is complete; the TLS socket belongs to the receiver. */
+  readonly onSecure: (socket: TLSSocket, serverName: string) => void;
+};
+
+/** TLS handshakes under way: bounded in number and in time. */
+export type Handshakes = {
+  start(request: HandshakeRequest): void;
+  /** For the terminators: a handshake is complete. */
+  secured(socket: TLSSocket): void;
+  /** For the terminators: TLS refused the client, and has told it why. */
+  refused(socket: TLSSocket): void;
+  readonly pending: number;
+};
+
+/** TLS alert record: fatal (2) unrecognized_name (112), RFC 8446 6.2. */
+const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
+
+/** When there is no room, a handshake that has taken this share of its time makes place for a new one. */
+const evictableShare = 1 / 4;
+
+type Pending = HandshakeRequest & {
+  readonly startedMs: number;
+  serverName: string;
+  failure: HandshakeFailure;
+};
+
+/**
+ * Creates the handshakes of a worker. The ClientHello is read first, from the plain socket: it selects the terminator,
+ * and an unknown name gets its alert, before Node's TLS sees anything.
+ */
+export function createHandshakes(
+  { handshakeTimeoutMs, maxHandshakes }: TlsSettings,
+  { onHandshake }: HandshakeEvents,
+): Handshakes {
+  /** By the client's address and port, which the plain and the TLS socket of a connection share; oldest first. */
+  const pending = new Map<string, Pending>();
+  const sweepIntervalMs = Math.max(10, Math.min(500, handshakeTimeoutMs / 4));
+  let sweeper: NodeJS.Timeout | undefined;
+
+  const forget = (key: string): void => {
+    pending.delete(key);
+    if (pending.size > 0) return;
+    clearInterval(sweeper);
+    sweeper = undefined;
+  };
+
+  const endOlderThan = (ageMs: number, failure: HandshakeFailure): boolean => {
+    const nowMs = performance.now();
+    let ended = false;
+    for (const [key, handshake] of pending) {
+      if (nowMs - handshake.startedMs < ageMs) break;
+      fail(key, handshake, failure);
+      ended = true;
+    }
+    return ended;
+  };
+
+  const fail = (key: string, handshake: Pending, failure: HandshakeFailure): void => {
+    if (pending.get(key) !== handshake) return;
+    forget(key);
+    onHandshake({ result: "fail", version: "unknown", reason: failure });
+    handshake.socket.destroy();
+  };
+
+  const select = (key: string, handshake: Pending, serverName: string): void => {
+    const { socket } = handshake;
+    handshake.serverName = serverName;
+    handshake.failure = "failed";
+    const terminator = handshake.certificates().select(serverName);
+    if (terminator !== undefined) {
+      // TLSSocket takes this over: a client that ends its side cannot complete a handshake.
+      socket.allowHalfOpen = false;
+      terminator.server.emit("connection", socket);
+      return;
+    }
+    socket.end(unrecognizedName, () => fail(key, handshake, "unknown server name"));
+  };
+
+  const start = (request: HandshakeRequest): void => {
+    const { socket } = request;
+    const key = keyOf(socket);
+    const noRoom =
+      pending.size >= maxHandshakes && !endOlderThan(handshakeTimeoutMs * evictableShare, "timeout");
+    if (noRoom || key === undefined) {
+      onHandshake({
+        result: "fail",
+        version: "unknown",
+        reason: noRoom ? "too many handshakes" : "client closed",
+      });
+      socket.destroy();
+      return;
+    }
+    const handshake: Pending = {
+      ...request,
+      startedMs: performance.now(),
+      serverName: "",
+      failure: "client closed",
+    };
+    pending.set(key, handshake);
+    sweeper ??= setInterval(() => endOlderThan(handshakeTimeoutMs, "timeout"), sweepIntervalMs);
+    socket.on("error", () => {});
+    socket.on("close", () => fail(key, handshake, handshake.failure));
+    readClientHello(socket, (serverName) => select(key, handshake, serverName));
+  };
+
+  return {
+    start,
+    secured(socket) {
+      const key = keyOf(socket);
+      const handshake = key === undefined ? undefined : pending.get(key);
+      if (key === undefined || handshake === undefined) {
+        socket.destroy();
+        return;
+      }
+      forget(key);
+      socket.allowHalfOpen = true;
+      onHandshake({ result: "ok", version: versionOf(socket) });
+      handshake.onSecure(socket, handshake.serverName);
+    },
+    refused(socket) {
+      socket.destroy();
+    },
+    get pending() {
+      return pending.size;
+    },
+  };
+}
+
+function keyOf({ remoteAddress, remotePort, localPort }: Socket): string | undefined {
+  return remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort} ${localPort}`;
+}
+
+function versionOf(socket: TLSSocket): HandshakeResult["version"] {
+  const version = socket.getProtocol();
+  return version === "TLSv1.2" || version === "TLSv1.3" ? version : "unknown";
+}
+
+/** Reads until the server name is known, puts the bytes back, and calls `then`, with "" for what is not TLS. */
+function readClientHello(socket: Socket, then: (serverName: string) => void): void {
+  let bytes: Buffer = Buffer.alloc(0);
+  const onEnd = (): void => void socket.destroy();
+  const onReadable = (): void => {
+    const chunk = socket.read() as Buffer | null;
+    if (chunk === null) return;
+    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+    const peek = peekClientHello(bytes);
+    if (peek.kind === "incomplete") return;
+    socket.off("readable", onReadable);
+    socket.off("end", onEnd);
+    socket.unshift(bytes);
+    then(peek.kind === "hello" ? peek.serverName : "");
+  };
+  socket.on("readable", onReadable);
+  socket.on("end", onEnd);
+}

@@ -1,0 +1,125 @@
+import { expect } from "chai";
+import { type Logger, silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { createCertificateStore } from "../../src/tls/certificate-store.ts";
+import { createTerminators, type Terminators } from "../../src/tls/terminators.ts";
+import { issueCertificate } from "./certificates.ts";
+import { tlsPort, wideSettings } from "./harness.ts";
+
+const a = issueCertificate(["a.example"], { notAfterMs: Date.UTC(2090, 0, 1) });
+const b = issueCertificate(["b.example"], { notAfterMs: Date.UTC(2091, 0, 1) });
+const c = issueCertificate(["c.example"], { notAfterMs: Date.UTC(2092, 0, 1) });
+
+describe("the certificates of a port", () => {
+  let errors: { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
+  let terminators: Terminators;
+
+  beforeEach(() => {
+    errors = [];
+    const log: Logger = { ...silentLogger, error: (fields, message) => errors.push({ fields, message }) };
+    terminators = createTerminators(wideSettings, log, { onSecure: () => {}, onError: () => {} });
+  });
+
+  it("are chosen by exact name, then by one wildcard label, then by default", () => {
+    const store = createCertificateStore(
+      tlsPort(["exact", "x.b.example", [a]], ["wildcard", "*.b.example", [b]], ["default", "*", [c]]),
+      terminators,
+    );
+    const notAfterOf = (name: string): number | undefined => store.select(name)?.notAfterMs;
+    expect(notAfterOf("x.b.example")).to.equal(Date.UTC(2090, 0, 1));
+    expect(notAfterOf("y.b.example")).to.equal(Date.UTC(2091, 0, 1));
+    for (const name of ["b.example", "z.y.b.example", ".b.example", "other", ""]) {
+      expect(notAfterOf(name), name).to.equal(Date.UTC(2092, 0, 1));
+    }
+  });
+
+  it("describe themselves for the metrics", () => {
+    const store = createCertificateStore(
+      tlsPort(["exact", "a.example", [a, b]], ["wildcard", "*.b.example", [b]], ["default", "*", [c]]),
+      terminators,
+    );
+    expect(store.names).to.deep.equal([
+      { bucket: "exact", name: "a.example", notAfterMs: Date.UTC(2090, 0, 1) },
+      { bucket: "wildcard", name: "*.b.example", notAfterMs: Date.UTC(2091, 0, 1) },
+      { bucket: "default", name: "*", notAfterMs: Date.UTC(2092, 0, 1) },
+    ]);
+  });
+
+  it("take the first of two entries for a name", () => {
+    const store = createCertificateStore(
+      tlsPort(
+        ["exact", "a.example", [a]],
+        ["exact", "a.example", [b]],
+        ["wildcard", "*.x", [a]],
+        ["wildcard", "*.x", [b]],
+        ["default", "*", [a]],
+        ["default", "*", [b]],
+      ),
+      terminators,
+    );
+    for (const name of ["a.example", "y.x", "z"]) {
+      expect(store.select(name)?.notAfterMs).to.equal(Date.UTC(2090, 0, 1));
+    }
+    expect(store.names).to.have.length(3);
+  });
+
+  it("are built once, also for several ports and snapshots", () => {
+    const first = createCertificateStore(tlsPort(["exact", "a.example", [a]]), terminators);
+    const second = createCertificateStore(
+      tlsPort(["default", "*", [a]], ["exact", "b.example", [b]]),
+      terminators,
+    );
+    expect(second.select("anything")).to.equal(first.select("a.example"));
+    expect(terminators.size).to.equal(2);
+  });
+
+  it("are forgotten when no port has them any more", () => {
+    const store = createCertificateStore(
+      tlsPort(["exact", "a.example", [a]], ["exact", "b.example", [b]]),
+      terminators,
+    );
+    const next = createCertificateStore(tlsPort(["exact", "b.example", [b]]), terminators);
+    terminators.retain(next.terminators);
+    expect(terminators.size).to.equal(1);
+    expect(next.select("b.example")).to.equal(store.select("b.example"));
+  });
+
+  for (const [name, bad] of [
+    ["a chain that does not parse", { ...a, chainPem: "garbage" }],
+    ["a key that does not parse", { ...a, keyPem: "garbage" }],
+    ["the key of another certificate", { ...a, keyPem: b.keyPem }],
+    [
+      "a chain with a bad intermediate",
+      { ...a, chainPem: `${a.chainPem}-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n` },
+    ],
+  ] as const) {
+    it(`leave out an entry with ${name}, and serve the others`, () => {
+      const store = createCertificateStore(
+        {
+          certificates: { bad, good: b },
+          hosts: [
+            { bucket: "exact", host: "a.example", certificates: ["bad"] },
+            { bucket: "exact", host: "b.example", certificates: ["good"] },
+          ],
+        },
+        terminators,
+      );
+      expect(store.select("a.example")).to.equal(undefined);
+      expect(store.select("b.example")).not.to.equal(undefined);
+      expect(store.names.map((served) => served.name)).to.deep.equal(["b.example"]);
+      expect(errors).to.have.length(1);
+      expect(JSON.stringify(errors)).not.to.contain("PRIVATE KEY");
+    });
+  }
+
+  it("fall back to the next certificate of an entry when the best is bad", () => {
+    const store = createCertificateStore(
+      {
+        certificates: { good: b },
+        hosts: [{ bucket: "exact", host: "a.example", certificates: ["missing", "good"] }],
+      },
+      terminators,
+    );
+    expect(store.select("a.example")?.notAfterMs).to.equal(Date.UTC(2091, 0, 1));
+    expect(errors.map(({ fields }) => fields["reason"])).to.deep.equal(["not in the snapshot"]);
+  });
+});

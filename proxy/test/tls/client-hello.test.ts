@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { peekClientHello } from "../../src/tls/client-hello.ts";
+import { capturedHello } from "./harness.ts";
+
+/** The same handshake bytes in records of at most `size` bytes. */
+function inRecords(hello: Buffer, size: number): Buffer {
+  const message = hello.subarray(5);
+  const records: Buffer[] = [];
+  for (let at = 0; at < message.length; at += size) {
+    const fragment = message.subarray(at, at + size);
+    records.push(Buffer.from([22, 3, 1, fragment.length >> 8, fragment.length & 255]), fragment);
+  }
+  return Buffer.concat(records);
+}
+
+describe("the peek at a ClientHello", () => {
+  let named: Buffer;
+  let nameless: Buffer;
+
+  before(async () => {
+    named = await capturedHello({ servername: "Some.Host.Example" });
+    nameless = await capturedHello({ maxVersion: "TLSv1.2" });
+  });
+
+  it("finds the name, in lower case", () => {
+    expect(peekClientHello(named)).to.deep.equal({ kind: "hello", serverName: "some.host.example" });
+  });
+
+  it("finds no name where there is none", () => {
+    expect(peekClientHello(nameless)).to.deep.equal({ kind: "hello", serverName: "" });
+  });
+
+  it("takes a trailing dot off", async () => {
+    const dotted = Buffer.from(named);
+    dotted.write("some.host.exampl.", dotted.indexOf("Some.Host.Example"), "latin1");
+    expect(peekClientHello(dotted)).to.deep.equal({ kind: "hello", serverName: "some.host.exampl" });
+  });
+
+  it("asks for more until the message is complete", () => {
+    for (let length = 0; length < named.length; length++) {
+      expect(peekClientHello(named.subarray(0, length)).kind, `${length} bytes`).to.equal("incomplete");
+    }
+  });
+
+  it("reads a message in many records, however they are cut", () => {
+    for (const size of [1, 2, 3, 50, 200]) {
+      const records = inRecords(named, size);
+      expect(peekClientHello(records), `records of ${size}`).to.deep.equal({
+        kind: "hello",
+        serverName: "some.host.example",
+      });
+      expect(peekClientHello(records.subarray(0, -1)).kind).to.equal("incomplete");
+    }
+  });
+
+  it("ignores what follows the message", () => {
+    expect(peekClientHello(Buffer.concat([named, Buffer.from([20, 3, 3, 0, 1, 1])])).kind).to.equal("other");
+    expect(peekClientHello(Buffer.concat([named, named])).kind).to.equal("hello");
+  });
+
+  for (const [name, bytes] of [
+    ["an HTTP request", Buffer.from("GET / HTTP/1.1\r\n")],
+    ["another record type", Buffer.from([23, 3, 3, 0, 1, 0])],
+    ["another major version", Buffer.from([22, 2, 0, 0, 1, 1])],
+    ["another handshake message", Buffer.from([22, 3, 3, 0, 4, 2, 0, 0, 0])],
+    ["an empty record", Buffer.from([22, 3, 3, 0, 0])],
+    ["an overlong record", Buffer.from([22, 3, 3, 255, 255])],
+    ["an overlong message", Buffer.from([22, 3, 3, 0, 4, 1, 1, 0, 0])],
+    ["an empty message", Buffer.from([22, 3, 3, 0, 4, 1, 0, 0, 0])],
+  ] as const) {
+    it(`does not take ${name} for a ClientHello`, () => {
+      expect(peekClientHello(bytes).kind).to.equal("other");
+    });
+  }
+
+  it("gives up on a name that is no host name", () => {
+    const strange = Buffer.from(named);
+    strange.write("Some\0Host", strange.indexOf("Some.Host"), "latin1");
+    expect(peekClientHello(strange).kind).to.equal("other");
+  });
+
+  it("gives up after 16 KiB", () => {
+    const endless = inRecords(
+      Buffer.concat([Buffer.alloc(5), Buffer.from([1, 0, 0x3f, 0]), Buffer.alloc(16_000)]),
+      100,
+    );
+    expect(peekClientHello(endless.subarray(0, 16_383)).kind).to.equal("incomplete");
+    expect(peekClientHello(endless.subarray(0, 16_384)).kind).to.equal("other");
+  });
+
+  it("never throws", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
+        peekClientHello(Buffer.from(bytes));
+      }),
+    );
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat(), (position, value, cut) => {
+        const bent = Buffer.from(named);
+        bent[position % bent.length] = value;
+        peekClientHello(bent.subarray(0, cut % (bent.length + 1)));
+      }),
+    );
+  });
+});

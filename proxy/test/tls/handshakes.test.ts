@@ -1,0 +1,364 @@
+import { expect } from "chai";
+import { connect as connectPlain, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { eventually } from "../http/h1/harness.ts";
+import { issueCertificate } from "./certificates.ts";
+import { capturedHello, failureOf, startTls, stopTls, tlsPort } from "./harness.ts";
+
+const a = issueCertificate(["a.example"]);
+const b = issueCertificate(["b.example"]);
+const wild = issueCertificate(["*.wild.example"]);
+const fallback = issueCertificate(["fallback.example"]);
+
+const subjectOf = (socket: TLSSocket): string => socket.getPeerX509Certificate()?.subject ?? "";
+
+describe("TLS handshakes", () => {
+  afterEach(stopTls);
+
+  describe("choice of the certificate", () => {
+    const certificates = tlsPort(
+      ["exact", "a.example", [a]],
+      ["exact", "b.example", [b]],
+      ["wildcard", "*.wild.example", [wild]],
+    );
+    const withDefault = tlsPort(["exact", "a.example", [a]], ["default", "*", [fallback]]);
+
+    for (const [servername, subject] of [
+      ["a.example", "CN=a.example"],
+      ["A.Example", "CN=a.example"],
+      ["b.example", "CN=b.example"],
+      ["one.wild.example", "CN=*.wild.example"],
+    ] as const) {
+      it(`shows ${subject} to a client that asks for ${servername}`, async () => {
+        const { connect, serve, results } = await startTls();
+        serve(certificates);
+        expect(subjectOf(await connect({ servername }))).to.equal(subject);
+        await eventually(() => results.length > 0);
+        expect(results).to.deep.equal([{ result: "ok", version: "TLSv1.3" }]);
+      });
+    }
+
+    for (const servername of ["c.example", "two.labels.wild.example", "wild.example"]) {
+      it(`answers ${servername}, which nobody serves, with the alert unrecognized_name`, async () => {
+        const { connect, serve, results } = await startTls();
+        serve(certificates);
+        for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+          expect(await failureOf(connect({ servername, maxVersion }))).to.equal(
+            "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
+          );
+        }
+        await eventually(() => results.length === 2);
+        expect(results[0]).to.deep.equal({
+          result: "fail",
+          version: "unknown",
+          reason: "unknown server name",
+        });
+      });
+    }
+
+    it("answers a client without a name the same way when there is no default", async () => {
+      const { connect, serve } = await startTls();
+      serve(certificates);
+      expect(await failureOf(connect())).to.equal("ERR_SSL_TLSV1_UNRECOGNIZED_NAME");
+    });
+
+    it("shows the default to clients without a name and to names that nothing else covers", async () => {
+      const { connect, serve } = await startTls();
+      serve(withDefault);
+      expect(subjectOf(await connect())).to.equal("CN=fallback.example");
+      expect(subjectOf(await connect({ servername: "other.example" }))).to.equal("CN=fallback.example");
+      expect(subjectOf(await connect({ servername: "a.example" }))).to.equal("CN=a.example");
+    });
+
+    it("refuses everything before the first certificates", async () => {
+      const { connect } = await startTls();
+      expect(await failureOf(connect({ servername: "a.example" }))).to.equal(
+        "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
+      );
+    });
+  });
+
+  it("shows new certificates to new connections and leaves the old ones alone", async () => {
+    const renewed = issueCertificate(["renewed.example"]);
+    const { connect, serve, accepted } = await startTls();
+    serve(tlsPort(["exact", "a.example", [a]]));
+    const old = await connect({ servername: "a.example" });
+    serve(tlsPort(["exact", "a.example", [renewed]]));
+    const young = await connect({ servername: "a.example" });
+    expect(subjectOf(young)).to.equal("CN=renewed.example");
+    old.write("still here");
+    let text = "";
+    old.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    await eventually(() => text === "a.example|still here");
+    expect(accepted[0]?.destroyed).to.equal(false);
+  });
+
+  describe("ECDSA and RSA for one host", () => {
+    const authority = issueCertificate(["authority"], { ca: true });
+    const rsa = issueCertificate(["both.example"], { type: "rsa", issuer: authority });
+    const ec = issueCertificate(["both.example"], { type: "ec", issuer: authority });
+    const keyTypeOf = (socket: TLSSocket): string | undefined =>
+      socket.getPeerX509Certificate()?.publicKey.asymmetricKeyType;
+
+    for (const order of [
+      [ec, rsa],
+      [rsa, ec],
+    ]) {
+      for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+        it(`shows ECDSA to who can take it, with its chain (${order[0] === ec ? "ECDSA" : "RSA"} first, ${maxVersion})`, async () => {
+          const { connect, serve } = await startTls();
+          serve(tlsPort(["exact", "both.example", order]));
+          const options = { servername: "both.example", maxVersion, ca: [authority.leafPem] };
+          const verified = { ...options, rejectUnauthorized: true };
+          expect(keyTypeOf(await connect(verified))).to.equal("ec");
+          const rsaFirst = { ...verified, sigalgs: "rsa_pss_rsae_sha256:ecdsa_secp256r1_sha256" };
+          expect(keyTypeOf(await connect(rsaFirst))).to.equal("ec");
+          const onlyRsa = { ...verified, sigalgs: "rsa_pss_rsae_sha256:rsa_pkcs1_sha256" };
+          expect(keyTypeOf(await connect(onlyRsa))).to.equal("rsa");
+        });
+      }
+    }
+
+    it("sends the intermediates of the certificate that it shows", async () => {
+      const middle = issueCertificate(["middle"], { ca: true, issuer: authority });
+      const leaf = issueCertificate(["deep.example"], { type: "rsa", issuer: middle });
+      const other = issueCertificate(["deep.example"], { type: "ec", issuer: authority });
+      const { connect, serve } = await startTls();
+      serve(tlsPort(["exact", "deep.example", [leaf, other]]));
+      const socket = await connect({
+        servername: "deep.example",
+        ca: [authority.leafPem],
+        rejectUnauthorized: true,
+        sigalgs: "rsa_pss_rsae_sha256",
+      });
+      expect(socket.authorized).to.equal(true);
+    });
+
+    it("serves Ed25519", async () => {
+      const ed = issueCertificate(["ed.example"], { type: "ed25519" });
+      const { connect, serve } = await startTls();
+      serve(tlsPort(["exact", "ed.example", [ed]]));
+      expect(keyTypeOf(await connect({ servername: "ed.example" }))).to.equal("ed25519");
+    });
+  });
+
+  describe("protocol", () => {
+    const startOne = async (settings = {}) => {
+      const started = await startTls(settings);
+      started.serve(tlsPort(["default", "*", [issueCertificate(["*"], { type: "rsa" })]]));
+      return started;
+    };
+
+    it("speaks TLS 1.2 and 1.3", async () => {
+      const { connect, results } = await startOne();
+      for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+        expect((await connect({ maxVersion })).getProtocol()).to.equal(maxVersion);
+      }
+      await eventually(() => results.length === 2);
+      expect(results.map(({ version }) => version)).to.deep.equal(["TLSv1.2", "TLSv1.3"]);
+    });
+
+    it("refuses older versions", async () => {
+      const { connect, results } = await startOne();
+      const failure = await failureOf(
+        connect({ minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" }),
+      );
+      expect(failure).to.equal("ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION");
+      await eventually(() => results.length === 1);
+      expect(results).to.deep.equal([{ result: "fail", version: "unknown", reason: "failed" }]);
+    });
+
+    it("refuses TLS 1.2 when the least version is 1.3", async () => {
+      const { connect } = await startOne({ minVersion: "TLSv1.3" });
+      expect(await failureOf(connect({ maxVersion: "TLSv1.2" }))).to.equal(
+        "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+      );
+    });
+
+    for (const ciphers of ["ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-CHACHA20-POLY1305"]) {
+      it(`agrees on ${ciphers}`, async () => {
+        const { connect } = await startOne();
+        expect((await connect({ maxVersion: "TLSv1.2", ciphers })).getCipher().name).to.equal(ciphers);
+      });
+    }
+
+    for (const ciphers of ["AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA256", "DHE-RSA-AES128-GCM-SHA256"]) {
+      it(`does not agree on ${ciphers}`, async () => {
+        const { connect } = await startOne();
+        expect(await failureOf(connect({ maxVersion: "TLSv1.2", ciphers }))).to.match(
+          /^ERR_SSL_S?S?L?.*HANDSHAKE_FAILURE$/,
+        );
+      });
+    }
+
+    it("gives ChaCha20 to a client that prefers it", async () => {
+      const { connect } = await startOne();
+      const ciphers = "ECDHE-RSA-CHACHA20-POLY1305:ECDHE-RSA-AES128-GCM-SHA256";
+      expect((await connect({ maxVersion: "TLSv1.2", ciphers })).getCipher().name).to.match(/CHACHA20/);
+    });
+
+    for (const [offered, chosen] of [
+      [["h2", "http/1.1"], "h2"],
+      [["http/1.1", "h2"], "h2"],
+      [["http/1.1"], "http/1.1"],
+      [undefined, false],
+    ] as const) {
+      it(`answers the protocols ${offered?.join() ?? "none"} with ${chosen}`, async () => {
+        const { connect } = await startOne();
+        const socket = await connect(offered === undefined ? {} : { ALPNProtocols: [...offered] });
+        expect(socket.alpnProtocol).to.equal(chosen);
+      });
+    }
+
+    it("refuses a client that speaks none of its protocols", async () => {
+      const { connect } = await startOne();
+      expect(await failureOf(connect({ ALPNProtocols: ["spdy/3"] }))).to.equal(
+        "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
+      );
+    });
+
+    it("does not renegotiate", async () => {
+      const { connect } = await startOne();
+      const socket = await connect({ maxVersion: "TLSv1.2" });
+      socket.resume();
+      const outcome = new Promise<string>((resolve) => {
+        socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? ""));
+        socket.renegotiate({ rejectUnauthorized: false }, (error) =>
+          resolve(error === null ? "done" : "error"),
+        );
+      });
+      expect(await outcome).to.equal("ERR_SSL_NO_RENEGOTIATION");
+    });
+
+    for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+      it(`resumes a session of a server with the same ticket keys (${maxVersion})`, async () => {
+        const ticketKeys = Buffer.alloc(48, 7);
+        const certificates = tlsPort(["default", "*", [a]]);
+        const servers = [await startTls({ ticketKeys }), await startTls({ ticketKeys }), await startTls()];
+        for (const server of servers) server.serve(certificates);
+        const first = await servers[0]?.connect({ maxVersion });
+        // With TLS 1.3 the ticket follows the handshake.
+        let session: Buffer | undefined = maxVersion === "TLSv1.2" ? first?.getSession() : undefined;
+        first?.on("session", (given: Buffer) => (session = given));
+        first?.resume();
+        await eventually(() => session !== undefined);
+        const options = session === undefined ? { maxVersion } : { maxVersion, session };
+        expect((await servers[1]?.connect(options))?.isSessionReused()).to.equal(true);
+        expect((await servers[2]?.connect(options))?.isSessionReused()).to.equal(false);
+      });
+    }
+  });
+
+  describe("limits", () => {
+    const helloOf = (): Promise<Buffer> => capturedHello({ servername: "a.example" });
+
+    const plain = async (port: number): Promise<Socket & { done?: boolean }> => {
+      const socket: Socket & { done?: boolean } = connectPlain({
+        port,
+        host: "127.0.0.1",
+        allowHalfOpen: true,
+      });
+      socket.on("error", () => {});
+      socket.on("data", () => {});
+      socket.on("end", () => (socket.done = true));
+      socket.on("close", () => (socket.done = true));
+      await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+      return socket;
+    };
+
+    it("ends a connection that sends nothing", async () => {
+      const { port, results } = await startTls({ handshakeTimeoutMs: 60 });
+      const socket = await plain(port);
+      await eventually(() => socket.done === true);
+      expect(results).to.deep.equal([{ result: "fail", version: "unknown", reason: "timeout" }]);
+    });
+
+    it("ends a handshake that trickles in, in the ClientHello and after it", async () => {
+      const hello = await helloOf();
+      const started = await startTls({ handshakeTimeoutMs: 100 });
+      started.serve(tlsPort(["default", "*", [a]]));
+      for (const [sent, rest] of [
+        [hello.subarray(0, 1), hello],
+        [hello, Buffer.from([0x16, 3, 3, 0, 70])],
+      ] as const) {
+        const socket = await plain(started.port);
+        socket.write(sent);
+        let at = 1;
+        const trickle = setInterval(() => socket.write(rest.subarray(at, ++at)), 20);
+        await eventually(() => socket.done === true);
+        clearInterval(trickle);
+        socket.destroy();
+      }
+      await eventually(() => started.results.length === 2);
+      expect(started.results.map(({ reason }) => reason)).to.deep.equal(["timeout", "timeout"]);
+      expect(started.handshakes.pending).to.equal(0);
+    });
+
+    it("closes connections beyond the number of handshakes", async () => {
+      const { port, results, handshakes, connect, serve } = await startTls({ maxHandshakes: 2 });
+      serve(tlsPort(["default", "*", [a]]));
+      const held = [await plain(port), await plain(port)];
+      await eventually(() => handshakes.pending === 2);
+      const refused = await plain(port);
+      await eventually(() => refused.done === true);
+      expect(results).to.deep.equal([{ result: "fail", version: "unknown", reason: "too many handshakes" }]);
+      held[0]?.destroy();
+      await eventually(() => handshakes.pending === 1);
+      await connect();
+    });
+
+    it("makes room by ending handshakes that have taken long", async () => {
+      const { port, results, handshakes, connect, serve } = await startTls({
+        maxHandshakes: 1,
+        handshakeTimeoutMs: 400,
+      });
+      serve(tlsPort(["default", "*", [a]]));
+      await plain(port);
+      await eventually(() => handshakes.pending === 1);
+      await eventually(() => {
+        void failureOf(connect());
+        return results.some(({ result }) => result === "ok");
+      });
+    });
+
+    it("lets go of a client that leaves, before and after its ClientHello", async () => {
+      const hello = await helloOf();
+      const { port, results, handshakes, serve } = await startTls();
+      serve(tlsPort(["default", "*", [a]]));
+      for (const bytes of [Buffer.alloc(0), hello.subarray(0, 20), hello]) {
+        const before = results.length;
+        const socket = await plain(port);
+        socket.write(bytes);
+        socket.end();
+        await eventually(() => results.length > before && handshakes.pending === 0);
+        socket.destroy();
+      }
+      expect(results.map(({ result }) => result)).to.deep.equal(["fail", "fail", "fail"]);
+    });
+
+    it("ends a connection that does not speak TLS", async () => {
+      const { port, results, serve } = await startTls();
+      serve(tlsPort(["default", "*", [a]]));
+      const socket = await plain(port);
+      socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+      await eventually(() => socket.done === true);
+      expect(results.map(({ result }) => result)).to.deep.equal(["fail"]);
+    });
+
+    it("takes a ClientHello that arrives byte by byte", async () => {
+      const { serve, results, port } = await startTls();
+      serve(tlsPort(["exact", "a.example", [a]]));
+      const hello = await helloOf();
+      const socket = await plain(port);
+      let answer: Buffer = Buffer.alloc(0);
+      socket.on("data", (chunk: Buffer) => (answer = Buffer.concat([answer, chunk])));
+      for (const byte of hello) {
+        socket.write(Buffer.from([byte]));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await eventually(() => answer.length > 100);
+      expect(answer[0]).to.equal(22);
+      expect(results).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,144 @@
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import {
+  type CertificateStore,
+  createCertificateStore,
+  emptyCertificateStore,
+} from "../../src/tls/certificate-store.ts";
+import { createHandshakes, type HandshakeResult, type Handshakes } from "../../src/tls/handshakes.ts";
+import type { TlsSettings } from "../../src/tls/settings.ts";
+import { createTerminators, type Terminators } from "../../src/tls/terminators.ts";
+import type { Issued } from "./certificates.ts";
+
+export const wideSettings: TlsSettings = {
+  minVersion: "TLSv1.2",
+  handshakeTimeoutMs: 60_000,
+  maxHandshakes: 100,
+};
+
+/** A port's certificates, from `[bucket, host, certificates, best first]`. */
+export function tlsPort(
+  ...entries: readonly (readonly [TlsPort["hosts"][number]["bucket"], string, readonly Issued[]])[]
+): TlsPort {
+  const certificates: Record<string, Issued> = {};
+  const hosts = entries.map(([bucket, host, issued]) => ({
+    bucket,
+    host,
+    certificates: issued.map((certificate) => {
+      const id = certificate.keyPem;
+      certificates[id] = certificate;
+      return id;
+    }),
+  }));
+  return { certificates, hosts };
+}
+
+export type TlsUnderTest = {
+  readonly port: number;
+  readonly results: HandshakeResult[];
+  readonly handshakes: Handshakes;
+  readonly terminators: Terminators;
+  /** Plain sockets that were accepted. */
+  readonly accepted: Socket[];
+  serve(port: TlsPort): void;
+  connect(options?: ConnectionOptions): Promise<TLSSocket>;
+};
+
+const running: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
+
+/** Accepts TLS connections, echoes what they send, and shows what became of each handshake. */
+export async function startTls(settings: Partial<TlsSettings> = {}): Promise<TlsUnderTest> {
+  const all = { ...wideSettings, ...settings };
+  const results: HandshakeResult[] = [];
+  const accepted: Socket[] = [];
+  const sockets = new Set<Socket>();
+  let store: CertificateStore = emptyCertificateStore;
+  const handshakes = createHandshakes(all, { onHandshake: (result) => results.push(result) });
+  const terminators = createTerminators(all, silentLogger, {
+    onSecure: (socket) => handshakes.secured(socket),
+    onError: (_, socket) => handshakes.refused(socket),
+  });
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    accepted.push(socket);
+    sockets.add(socket);
+    handshakes.start({
+      socket,
+      certificates: () => store,
+      onSecure(secure, serverName) {
+        secure.on("error", () => {});
+        secure.write(`${serverName}|`);
+        secure.on("data", (chunk: Buffer) => secure.write(chunk));
+        secure.on("end", () => secure.end());
+      },
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  running.push({ server, sockets });
+  return {
+    port,
+    results,
+    handshakes,
+    terminators,
+    accepted,
+    serve(next) {
+      store = createCertificateStore(next, terminators);
+      terminators.retain(store.terminators);
+    },
+    connect(options = {}) {
+      return new Promise((resolve, reject) => {
+        const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...options });
+        sockets.add(socket);
+        socket.once("secureConnect", () => resolve(socket));
+        socket.once("error", reject);
+        socket.once("close", () => reject(new Error("closed without a word")));
+      });
+    },
+  };
+}
+
+export async function stopTls(): Promise<void> {
+  for (const { server, sockets } of running.splice(0)) {
+    for (const socket of sockets) socket.destroy();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
+
+/** What a failed handshake looks like to the client. */
+export async function failureOf(connecting: Promise<TLSSocket>): Promise<string> {
+  try {
+    await connecting;
+    return "connected";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  }
+}
+
+/** Reads until the text matches. */
+export async function readUntil(socket: Socket, pattern: RegExp): Promise<string> {
+  let text = "";
+  for await (const chunk of socket) {
+    text += (chunk as Buffer).toString();
+    if (pattern.test(text)) return text;
+  }
+  throw new Error(`ended after ${JSON.stringify(text)}`);
+}
+
+/** The first bytes that a TLS client sends. */
+export async function capturedHello(options: ConnectionOptions): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const server = createServer((socket) => {
+      socket.once("data", (bytes: Buffer) => {
+        socket.destroy();
+        server.close();
+        resolve(bytes);
+      });
+    });
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      connect({ port, host: "127.0.0.1", ...options }).on("error", () => {});
+    });
+  });
+}
