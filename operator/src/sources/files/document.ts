@@ -96,7 +96,7 @@ function readManifest(
   const place = nodes.positionOf(offset);
   const locate = ({ path, message }: SchemaProblem): Finding => ({
     ...nodes.positionOf(locateField(converted, written, path, offset)),
-    message: path === "" ? message : `${path}: ${message}`,
+    message: conceal(value, path === "" ? message : `${path}: ${message}`),
   });
   const result = validateObject(value);
   const identity = identify(value);
@@ -111,6 +111,10 @@ function readManifest(
   }
   return { ...place, ...identity, type: "invalid", problems: result.error.problems.map(locate) };
 }
+
+/** What stands in a Secret must not reach a log, not even when it stands there by mistake. */
+const conceal = (value: unknown, message: string): string =>
+  isRecord(value) && value["kind"] === "Secret" ? message.replace(/, found .*/s, "") : message;
 
 /** Which object a manifest means, as far as it says so; the manifest need not be valid. */
 function identify(value: unknown): { readonly key: ObjectKey; readonly ref: ObjectRef } | undefined {

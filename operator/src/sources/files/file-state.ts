@@ -79,7 +79,9 @@ function readItem(
   switch (item.type) {
     case "object": {
       const { key, ref, object, warnings } = item;
-      const problems = warnings.map((warning) => problemAt(file, "IgnoredField", shift(warning, line), { place, ref }));
+      const problems = warnings.map((warning) =>
+        problemAt(file, "IgnoredField", shift(warning, line), { place, ref }),
+      );
       return { objects: [{ key, ref, object, place, state: "current" }], problems };
     }
     case "invalid": {

@@ -187,6 +187,16 @@ describe("readDocument", () => {
       ]);
     });
 
+    it("without the text of a Secret", async () => {
+      const [item] = await readItems(
+        'apiVersion: v1\nkind: Secret\nmetadata: {name: one}\ndata: {a: "plain text!"}\nstringData: {b: 7}\n',
+      );
+      expect(item).to.have.deep.property("problems", [
+        { line: 4, column: 8, message: "data.a: must be base64 text" },
+        { line: 5, column: 14, message: "stringData.b: must be a string" },
+      ]);
+    });
+
     it("when it is no object at all", async () => {
       const [item] = await readItems("- just\n- a list\n");
       expect(item).to.have.deep.property("problems", [

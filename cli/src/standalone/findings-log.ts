@@ -1,0 +1,63 @@
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { formatRef } from "@svc-gateway/operator/api/object.ts";
+import type { ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
+
+/** Tells the log what is wrong with the manifests: each finding once, and again only after it was gone. */
+export type FindingsLog = {
+  report(problems: readonly ManifestProblem[], diagnostics: readonly Diagnostic[]): void;
+};
+
+type Finding = {
+  readonly severity: Diagnostic["severity"];
+  readonly fields: Readonly<Record<string, string | number>>;
+};
+
+export function createFindingsLog(log: Logger): FindingsLog {
+  let known: ReadonlySet<string> = new Set();
+  return {
+    report(problems, diagnostics) {
+      const findings = new Map<string, Finding>();
+      for (const problem of problems) remember(findings, ofProblem(problem));
+      for (const diagnostic of diagnostics) remember(findings, ofDiagnostic(diagnostic));
+      for (const [key, { severity, fields }] of findings) {
+        if (!known.has(key)) write(log, severity, fields);
+      }
+      const fixed = [...known].filter((key) => !findings.has(key)).length;
+      if (fixed > 0) log.info({ event: "findings_gone", gone: fixed, left: findings.size }, "findings gone");
+      known = new Set(findings.keys());
+    },
+  };
+}
+
+const remember = (findings: Map<string, Finding>, finding: Finding): void => {
+  findings.set(JSON.stringify(finding), finding);
+};
+
+const ofProblem = ({ severity, reason, file, line, column, object, message }: ManifestProblem): Finding => ({
+  severity,
+  fields: {
+    reason,
+    file,
+    ...(line === undefined ? {} : { line, column: column ?? 1 }),
+    ...(object === undefined ? {} : { object: formatRef(object) }),
+    detail: message,
+  },
+});
+
+const ofDiagnostic = ({ severity, reason, object, field, message }: Diagnostic): Finding => ({
+  severity,
+  fields: { reason, object: formatRef(object), ...(field === undefined ? {} : { field }), detail: message },
+});
+
+function write(log: Logger, severity: Finding["severity"], fields: Finding["fields"]): void {
+  const event = { event: "manifest_finding", ...fields };
+  switch (severity) {
+    case "error":
+      return log.error(event, "manifest finding");
+    case "warning":
+      return log.warn(event, "manifest finding");
+    case "info":
+      return log.info(event, "manifest finding");
+  }
+}

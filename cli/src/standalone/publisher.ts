@@ -1,0 +1,31 @@
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import {
+  createSnapshot,
+  diffSnapshots,
+  fullUpdate,
+  type Snapshot,
+  type SnapshotUpdate,
+} from "@svc-gateway/common/ir/snapshot.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+
+/** Hands snapshots to a proxy of the same process, as the smallest update from what it serves already. */
+export type Publisher = {
+  /** The result of the update, or undefined when nothing changed. */
+  publish(resources: readonly Resource[]): Promise<Result<unknown> | undefined>;
+};
+
+/** `apply` takes an update whole or not at all; a refused one is followed by the difference from the last applied. */
+export function createPublisher(
+  apply: (update: SnapshotUpdate) => Result<unknown> | Promise<Result<unknown>>,
+): Publisher {
+  let applied: Snapshot | undefined;
+  return {
+    async publish(resources) {
+      const next = createSnapshot(resources);
+      if (next.version === applied?.version) return undefined;
+      const result = await apply(applied === undefined ? fullUpdate(next) : diffSnapshots(applied, next));
+      if (result.ok) applied = next;
+      return result;
+    },
+  };
+}

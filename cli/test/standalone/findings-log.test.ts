@@ -1,0 +1,74 @@
+import { expect } from "chai";
+import { silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
+import { createFindingsLog, type FindingsLog } from "../../src/standalone/findings-log.ts";
+
+const diagnostic = (name: string): Diagnostic => ({
+  object: { kind: "Ingress", namespace: "default", name },
+  severity: "error",
+  reason: "ServiceNotFound",
+  field: "spec.rules[0]",
+  message: "Service default/x does not exist",
+});
+
+const problem: ManifestProblem = {
+  severity: "warning",
+  reason: "IgnoredField",
+  file: "a.yaml",
+  line: 3,
+  column: 5,
+  message: "spec.x: unknown field",
+};
+
+describe("createFindingsLog", () => {
+  let lines: { level: string; fields: Readonly<Record<string, unknown>> }[];
+  let findings: FindingsLog;
+  beforeEach(() => {
+    lines = [];
+    const write =
+      (level: string) =>
+      (fields: Readonly<Record<string, unknown>>): void =>
+        void lines.push({ level, fields });
+    const log: Logger = { ...silentLogger, error: write("error"), warn: write("warn"), info: write("info") };
+    findings = createFindingsLog(log);
+  });
+
+  it("writes a finding once, with object and field, at its severity", () => {
+    findings.report([problem], [diagnostic("web")]);
+    findings.report([problem], [diagnostic("web"), diagnostic("web")]);
+    expect(lines).to.deep.equal([
+      {
+        level: "warn",
+        fields: {
+          event: "manifest_finding",
+          reason: "IgnoredField",
+          file: "a.yaml",
+          line: 3,
+          column: 5,
+          detail: "spec.x: unknown field",
+        },
+      },
+      {
+        level: "error",
+        fields: {
+          event: "manifest_finding",
+          reason: "ServiceNotFound",
+          object: "Ingress default/web",
+          field: "spec.rules[0]",
+          detail: "Service default/x does not exist",
+        },
+      },
+    ]);
+  });
+
+  it("says how many are gone, and writes one that comes back again", () => {
+    findings.report([], [diagnostic("a"), diagnostic("b")]);
+    lines = [];
+    findings.report([], [diagnostic("a")]);
+    expect(lines).to.deep.equal([{ level: "info", fields: { event: "findings_gone", gone: 1, left: 1 } }]);
+    lines = [];
+    findings.report([], [diagnostic("a"), diagnostic("b")]);
+    expect(lines.map(({ fields }) => fields["object"])).to.deep.equal(["Ingress default/b"]);
+  });
+});
