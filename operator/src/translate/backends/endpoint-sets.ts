@@ -15,50 +15,53 @@ export type EndpointPart = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What one Service port resolved to, and from what. */
-type Entry = ResolvedEndpoints & {
-  readonly service: ObjectOf<"Service">;
-  readonly slices: Slices;
-  readonly resource: Resource;
-};
 type Slices = readonly ObjectOf<"EndpointSlice">[];
 
-/**
- * Remembers the endpoint sets of the last build: one is used again for as long as the Service and its EndpointSlices
- * are the same objects.
- */
+/** What a need resolved to, and from what. */
+type Entry = ResolvedEndpoints & {
+  readonly slices: Slices;
+  readonly resource: Resource;
+  /** The list of all EndpointSlices that last held these: the same list holds them still. */
+  list: Slices;
+};
+
+/** Remembers the endpoint set of each need until an EndpointSlice of its Service is another object. */
 export function createEndpointTranslator(options: {
   readonly allowExternalName: boolean;
 }): (world: World, needs: readonly EndpointNeed[]) => EndpointPart {
-  let lastEntries: ReadonlyMap<string, Entry> = new Map();
+  const entries = new WeakMap<EndpointNeed, Entry>();
+  const entryOf = (need: EndpointNeed, world: World): Entry => {
+    const list = world.EndpointSlice;
+    const known = entries.get(need);
+    if (known?.list === list) return known;
+    const { namespace, name } = need.service.metadata;
+    const slices = endpointSlicesOf(world, namespace, name);
+    if (known !== undefined && haveSameItems(known.slices, slices)) {
+      known.list = list;
+      return known;
+    }
+    const resolved = resolve(need, slices, options.allowExternalName);
+    const resource = encodeResource(endpointsKey(need.name), resolved.set);
+    const entry = { ...resolved, slices, resource, list };
+    entries.set(need, entry);
+    return entry;
+  };
   return (world, needs) => {
-    const entries = new Map<string, Entry>();
     const sets = new Map<string, EndpointSet>();
     const resources: Resource[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const need of needs) {
-      if (entries.has(need.name)) continue;
-      const { namespace, name } = need.service.metadata;
-      const slices = endpointSlicesOf(world, namespace, name);
-      const last = lastEntries.get(need.name);
-      const isCurrent =
-        last !== undefined && last.service === need.service && haveSameItems(last.slices, slices);
-      const entry = isCurrent ? last : resolve(need, slices, options.allowExternalName);
-      entries.set(need.name, entry);
+      if (sets.has(need.name)) continue;
+      const entry = entryOf(need, world);
       sets.set(need.name, entry.set);
       resources.push(entry.resource);
       for (const finding of entry.diagnostics) diagnostics.push(finding);
     }
-    lastEntries = entries;
     return { sets, resources, diagnostics };
   };
 }
 
-function resolve(need: EndpointNeed, slices: Slices, allowExternalName: boolean): Entry {
+function resolve(need: EndpointNeed, slices: Slices, allowExternalName: boolean): ResolvedEndpoints {
   const nothing: EndpointSet = { service: need.key, resolve: "static", addresses: [] };
-  const resolved = attempt(need.service, () => resolveEndpoints(need, slices, allowExternalName), {
-    set: nothing,
-  });
-  const resource = encodeResource(endpointsKey(need.name), resolved.set);
-  return { ...resolved, service: need.service, slices, resource };
+  return attempt(need.service, () => resolveEndpoints(need, slices, allowExternalName), { set: nothing });
 }

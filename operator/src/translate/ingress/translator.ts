@@ -12,7 +12,14 @@ import { planDefaultCertificate, planLastResort } from "./gateway-defaults.ts";
 import { anyHost } from "./host.ts";
 import { buildHostTable, type HostTable } from "./host-table.ts";
 import { planIngress, type HostClaim } from "./plan.ts";
-import { buildTlsHost, buildTlsPort, planTls, type TlsClaim, type TlsHostTable } from "./tls.ts";
+import {
+  buildTlsHost,
+  buildTlsPort,
+  planTls,
+  type TlsClaim,
+  type TlsHostTable,
+  type TlsPlan,
+} from "./tls.ts";
 
 export type IngressPart = {
   /** The Ingresses that are ours. */
@@ -26,6 +33,8 @@ export type IngressPart = {
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
 };
+
+const noCertificates: TlsPlan = { claims: [], diagnostics: [] };
 
 /** Remembers what it worked out, under these settings, for every object that stays the same. */
 export function createIngressTranslator(settings: TranslateSettings): (world: World) => IngressPart {
@@ -72,7 +81,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
       if (ours === undefined) continue;
       ingresses.push(ingress);
       const routes = routesOf(ingress, ours, world);
-      const certificates = certificatesOf(ingress, undefined, world);
+      const certificates = ingress.spec?.tls ? certificatesOf(ingress, undefined, world) : noCertificates;
       for (const claim of routes.claims) addTo(claims, claim);
       for (const claim of certificates.claims) addTo(tlsClaims, claim);
       for (const need of routes.needs) needs.push(need);
