@@ -1,0 +1,31 @@
+import protobuf from "google-protobuf";
+
+/** A `ServerMessage`: whether its replica leads, and the bytes of its snapshot if there is one. */
+export type Envelope = { readonly leading: boolean; readonly snapshot: Uint8Array | undefined };
+
+/**
+ * Reads a `ServerMessage` without its snapshot, which may be large and of no interest to a proxy that only looks for
+ * the leader. Undefined when the bytes are no message.
+ */
+export function readEnvelope(bytes: Uint8Array): Envelope | undefined {
+  try {
+    const reader = new protobuf.BinaryReader(bytes);
+    let leading = false;
+    let snapshot: Uint8Array | undefined;
+    while (reader.nextField()) {
+      switch (reader.getFieldNumber()) {
+        case 1:
+          snapshot = reader.readBytes();
+          break;
+        case 2:
+          leading = reader.readBool();
+          break;
+        default:
+          reader.skipField();
+      }
+    }
+    return { leading, snapshot };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import { readFile } from "node:fs/promises";
+import { status, type ServiceError } from "@grpc/grpc-js";
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
+import type { Endpoint } from "@svc-gateway/common/values/endpoint.ts";
+import { fail, ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { BootstrapRequest, BootstrapResponse } from "@svc-gateway/proto/generated/discovery.js";
+import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
+import { wireVersion, type Keepalive } from "@svc-gateway/proto/wire.ts";
+import { resolveEndpoint, type LookupHost } from "./addresses.ts";
+import { createChannel, type ControllerName } from "./channel.ts";
+import { createKeyPair } from "./key-pair.ts";
+import { readProxyIdentity, type ProxyIdentity } from "./proxy-identity.ts";
+import { firstSuccess, type Attempt } from "./staggered.ts";
+import type { TrustRoots } from "./trust-roots.ts";
+
+export type BootstrapClientOptions = {
+  readonly endpoint: Endpoint;
+  readonly controller: ControllerName;
+  readonly trust: TrustRoots;
+  /** Projected token with the audience of the discovery channel; the kubelet renews it in place. */
+  readonly tokenPath: string;
+  /** Pod name. */
+  readonly nodeId: string;
+  readonly keepalive: Keepalive;
+  readonly lookup: LookupHost;
+  readonly random: () => number;
+  readonly clock: Clock;
+};
+
+export type BootstrapFailure = {
+  readonly message: string;
+  /** The controller speaks another wire version: asking again is pointless. */
+  readonly isPermanent: boolean;
+};
+
+const callTimeoutMs = 15_000;
+const staggerMs = 1_000;
+const maxTokenBytes = 16 * 1024;
+
+/**
+ * Asks the controllers once for an identity: a fresh key, the token as it is on disk now, every replica in turn until
+ * one signs. The key and the token appear in no message and no log. See docs/discovery.md, "Bootstrap".
+ */
+export async function requestIdentity(
+  options: BootstrapClientOptions,
+  signal: AbortSignal,
+): Promise<Result<ProxyIdentity, BootstrapFailure>> {
+  const { endpoint, lookup, random, clock, trust, nodeId } = options;
+  const token = await readToken(options.tokenPath);
+  if (!token.ok) return temporary(token.error.message);
+  const trustPem = await trust.read();
+  if (!trustPem.ok) return temporary(trustPem.error.message);
+  const addresses = await resolveEndpoint(endpoint, lookup, random);
+  if (!addresses.ok) return temporary(addresses.error.message);
+  const { privateKeyPem, csrPem } = await createKeyPair(nodeId);
+  const request = new BootstrapRequest({
+    sa_token: token.value,
+    csr_pem: Buffer.from(csrPem),
+    wire_version: wireVersion,
+  });
+  const bytes = Buffer.from(request.serialize());
+  const attempts = addresses.value.map(
+    (address): Attempt<BootstrapResponse, BootstrapFailure> =>
+      (attemptSignal) =>
+        call(options, { address, trustPem: trustPem.value, request: bytes }, attemptSignal),
+  );
+  const answer = await firstSuccess(attempts, { staggerMs, clock, signal, discard: () => {} });
+  if (!answer.ok) return fail(mostTelling(answer.error));
+  const chainPem = Buffer.from(answer.value.svid_cert_pem).toString("latin1");
+  const identity = readProxyIdentity(privateKeyPem, chainPem, clock.nowMs());
+  if (!identity.ok) return temporary(identity.error.message);
+  trust.learn(Buffer.from(answer.value.trust_bundle_pem).toString("latin1"));
+  return ok(identity.value);
+}
+
+async function readToken(path: string): Promise<Result<string>> {
+  try {
+    const content = await readFile(path);
+    const token = content
+      .subarray(0, maxTokenBytes + 1)
+      .toString("latin1")
+      .trim();
+    return token === "" || token.length > maxTokenBytes
+      ? problem("the token file does not hold a token")
+      : ok(token);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    return problem(`the token file cannot be read: ${code}`);
+  }
+}
+
+type CallRequest = { readonly address: Endpoint; readonly trustPem: string; readonly request: Buffer };
+
+function call(
+  { controller, keepalive }: BootstrapClientOptions,
+  { address, trustPem, request }: CallRequest,
+  signal: AbortSignal,
+): Promise<Result<BootstrapResponse, BootstrapFailure>> {
+  const channel = createChannel({ address, controller, trustPem, keepalive });
+  if (!channel.ok) return Promise.resolve(temporary(channel.error.message));
+  const client = channel.value;
+  const { path, requestSerialize, responseDeserialize } = rawDiscoveryService.Bootstrap;
+  return new Promise((resolve) => {
+    const settle = (error: ServiceError | null, answer?: Buffer): void => {
+      signal.removeEventListener("abort", onAbort);
+      client.close();
+      resolve(error === null ? decode(answer) : fail(failureOf(address, error)));
+    };
+    const unary = client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      { deadline: Date.now() + callTimeoutMs },
+      settle,
+    );
+    const onAbort = (): void => unary.cancel();
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+}
+
+function decode(answer: Buffer | undefined): Result<BootstrapResponse, BootstrapFailure> {
+  try {
+    return answer === undefined
+      ? temporary("the answer is empty")
+      : ok(BootstrapResponse.deserialize(answer));
+  } catch {
+    return temporary("the answer cannot be read");
+  }
+}
+
+const failureOf = ({ host }: Endpoint, { code, details }: ServiceError): BootstrapFailure => ({
+  message: `${host}: ${status[code] ?? code}: ${details.slice(0, 300)}`,
+  isPermanent: code === status.FAILED_PRECONDITION,
+});
+
+function mostTelling(failures: readonly BootstrapFailure[]): BootstrapFailure {
+  const permanent = failures.find(({ isPermanent }) => isPermanent);
+  return permanent ?? failures.at(-1) ?? { message: "there is no controller to ask", isPermanent: false };
+}
+
+const temporary = (message: string): Result<never, BootstrapFailure> => fail({ message, isPermanent: false });

@@ -1,0 +1,182 @@
+import { status, type StatusObject } from "@grpc/grpc-js";
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
+import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
+import type { Endpoint } from "@svc-gateway/common/values/endpoint.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { readEnvelope, type Envelope } from "@svc-gateway/proto/envelope.ts";
+import {
+  ClientMessage,
+  Gateway,
+  Scope,
+  SharedPool,
+  Subscribe,
+} from "@svc-gateway/proto/generated/discovery.js";
+import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
+import { wireVersion } from "@svc-gateway/proto/wire.ts";
+import { createChannel, type ChannelRequest } from "./channel.ts";
+import type { ProxyIdentity } from "./proxy-identity.ts";
+
+/** How a stream ended, or why it could not be opened. */
+export type StreamEnd = {
+  readonly kind:
+    | "closed" // without an error
+    | "rejected" // another wire version: trying again is pointless
+    | "unavailable" // a controller has answered that it cannot serve yet
+    | "failed"; // everything else
+  readonly message: string;
+};
+
+export type StreamRequest = ChannelRequest & {
+  readonly identity: ProxyIdentity;
+  readonly nodeId: string;
+  readonly scope: ProxyScope;
+  readonly clock: Clock;
+};
+
+/** A stream whose first message has come, and waits unread. */
+export type ControllerStream = {
+  readonly address: Endpoint;
+  /** The certificate that was shown. */
+  readonly identity: ProxyIdentity;
+  /** Whether the replica leads, as its latest message says. */
+  isLeading(): boolean;
+  /** Undefined while the stream is open. */
+  end(): StreamEnd | undefined;
+  /** Calls back when `isLeading` or `end` has changed; the returned function ends it. */
+  watch(listener: () => void): () => void;
+  /** Hands every message to the receiver, from the first on, one at a time: the next when the promise has resolved. */
+  receive(receiver: (envelope: Envelope) => Promise<void>): void;
+  send(message: ClientMessage): void;
+  close(): void;
+};
+
+/** From the start of the connection to the first message, which carries a whole snapshot. */
+const openTimeoutMs = 15_000;
+
+/**
+ * Connects to one replica, subscribes, and waits for its first message. Aborting the signal gives up; a stream that is
+ * open already is closed by `close` only.
+ */
+export function openStream(
+  request: StreamRequest,
+  signal: AbortSignal,
+): Promise<Result<ControllerStream, StreamEnd>> {
+  const { address, identity, nodeId, scope, clock } = request;
+  const channel = createChannel(request);
+  if (!channel.ok) return Promise.resolve(fail({ kind: "failed", message: channel.error.message }));
+  const client = channel.value;
+  const { path, requestSerialize, responseDeserialize } = rawDiscoveryService.Stream;
+  const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
+  const watchers = new Set<() => void>();
+  let receiver: ((envelope: Envelope) => Promise<void>) | undefined;
+  let first: Envelope | undefined;
+  let leading = false;
+  let hasAnswered = false;
+  let end: StreamEnd | undefined;
+
+  return new Promise((resolve) => {
+    const finish = (how: StreamEnd): void => {
+      if (end !== undefined) return;
+      end = how;
+      stopWaiting();
+      call.cancel();
+      client.close();
+      resolve(fail(how));
+      notify();
+    };
+
+    const notify = (): void => {
+      for (const watcher of [...watchers]) watcher();
+    };
+
+    const deliver = (envelope: Envelope): void => {
+      call.pause();
+      // A receiver reports its own failures; what it throws is a bug, and the stream must not hang on it.
+      (receiver?.(envelope) ?? Promise.resolve()).then(
+        () => call.resume(),
+        (error: unknown) => finish({ kind: "failed", message: `internal error: ${String(error)}` }),
+      );
+    };
+
+    const onMessage = (bytes: Buffer): void => {
+      if (end !== undefined) return;
+      const envelope = readEnvelope(bytes);
+      if (envelope === undefined) return finish({ kind: "failed", message: "a message cannot be read" });
+      const hasChanged = leading !== envelope.leading;
+      leading = envelope.leading;
+      if (receiver !== undefined) deliver(envelope);
+      else {
+        stopWaiting();
+        call.pause();
+        first = envelope;
+        resolve(ok(stream));
+      }
+      if (hasChanged) notify();
+    };
+
+    const stream: ControllerStream = {
+      address,
+      identity,
+      isLeading: () => leading,
+      end: () => end,
+      watch(listener) {
+        watchers.add(listener);
+        return () => watchers.delete(listener);
+      },
+      receive(next) {
+        receiver = next;
+        if (first !== undefined) deliver(first);
+        first = undefined;
+      },
+      send(message) {
+        if (end === undefined) call.write(Buffer.from(message.serialize()));
+      },
+      close: () => finish({ kind: "closed", message: "closed by this proxy" }),
+    };
+
+    const onAbort = (): void => finish({ kind: "closed", message: "aborted" });
+    const stopWaiting = (): void => {
+      cancelTimeout();
+      signal.removeEventListener("abort", onAbort);
+    };
+    const cancelTimeout = clock.schedule(openTimeoutMs, () =>
+      finish({ kind: "failed", message: "no snapshot in time" }),
+    );
+    signal.addEventListener("abort", onAbort, { once: true });
+    call.on("metadata", () => {
+      hasAnswered = true;
+    });
+    call.on("data", onMessage);
+    call.on("status", (ending) => finish(endOf(ending, hasAnswered)));
+    call.on("error", () => {}); // `status` says the same
+    call.write(Buffer.from(subscription(nodeId, scope).serialize()));
+    if (signal.aborted) onAbort();
+  });
+}
+
+function subscription(nodeId: string, scope: ProxyScope): ClientMessage {
+  const subscribed =
+    scope.kind === "shared"
+      ? new Scope({ shared_pool: new SharedPool() })
+      : new Scope({ gateway: new Gateway({ ...scope.gateway }) });
+  return new ClientMessage({
+    subscribe: new Subscribe({ node_id: nodeId, wire_version: wireVersion, scope: subscribed }),
+  });
+}
+
+function endOf({ code, details, metadata }: StatusObject, hasAnswered: boolean): StreamEnd {
+  const message = `${status[code] ?? code}: ${details.slice(0, 300)}`;
+  switch (code) {
+    case status.OK:
+      return { kind: "closed", message: "ended by the controller" };
+    case status.FAILED_PRECONDITION:
+      return { kind: "rejected", message };
+    case status.UNAVAILABLE:
+      // gRPC gives the same code to connections that fail; only an answer of the controller brings headers.
+      return { kind: hasAnswered || hasFields(metadata) ? "unavailable" : "failed", message };
+    default:
+      return { kind: "failed", message };
+  }
+}
+
+const hasFields = (metadata: StatusObject["metadata"]): boolean => Object.keys(metadata.getMap()).length > 0;

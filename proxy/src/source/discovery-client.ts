@@ -1,0 +1,201 @@
+import type { HealthState } from "@svc-gateway/common/admin/health.ts";
+import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import type { Endpoint } from "@svc-gateway/common/values/endpoint.ts";
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { Check, ClientMessage, HealthReport, NodeStatus } from "@svc-gateway/proto/generated/discovery.js";
+import { defaultKeepalive, type Keepalive } from "@svc-gateway/proto/wire.ts";
+import { systemLookup, type LookupHost } from "./addresses.ts";
+import { requestIdentity } from "./bootstrap.ts";
+import type { ControllerName } from "./channel.ts";
+import type { ControllerStream } from "./controller-stream.ts";
+import { createIdentityKeeper } from "./identity-keeper.ts";
+import type { DiscoveryClientMetrics } from "./metrics.ts";
+import { createStreamKeeper } from "./stream-keeper.ts";
+import { createTrustRoots } from "./trust-roots.ts";
+import { createUpdateReceiver, type ApplyUpdate } from "./update-receiver.ts";
+
+/** A check of this process, as it is reported to the controller. */
+export type ReportedCheck = {
+  readonly subsystem: string;
+  readonly name: string;
+  readonly state: HealthState;
+  readonly reason: string;
+};
+
+export type DiscoveryClientOptions = {
+  /** Pod name. */
+  readonly nodeId: string;
+  readonly scope: ProxyScope;
+  /** Release of this proxy, without a leading `v`. */
+  readonly release: string;
+  readonly endpoint: Endpoint;
+  readonly bootstrapEndpoint: Endpoint;
+  readonly tokenPath: string;
+  readonly trustBundlePath: string;
+  readonly controller: ControllerName;
+  readonly apply: ApplyUpdate;
+  /**
+   * `Pending` before the first snapshot, `Ready` with a stream on which a snapshot was applied, `Degraded` when that
+   * stream is lost. Called at each change.
+   */
+  readonly onState: (state: HealthState) => void;
+  /** The checks of this process now; asked for after `onState` and `healthChanged`. */
+  readonly checks: () => readonly ReportedCheck[];
+  readonly metrics: DiscoveryClientMetrics;
+  readonly log: Logger;
+  readonly keepalive?: Keepalive;
+  readonly lookup?: LookupHost;
+  readonly clock?: Clock;
+  /** A number from 0 to 1, 1 excluded. */
+  readonly random?: () => number;
+};
+
+export type DiscoveryClient = {
+  start(): void;
+  state(): HealthState;
+  /** Listener ports that are bound now: all of them. */
+  setBoundPorts(ports: readonly number[]): void;
+  /** A check of this process has changed. */
+  healthChanged(): void;
+  /** Closes the stream. What was applied stays. */
+  stop(): Promise<void>;
+};
+
+const stateNumbers: Readonly<Record<HealthState, number>> = { Pending: 0, Ready: 1, Degraded: 2 };
+
+/**
+ * The proxy's side of the discovery channel: obtains an identity, keeps a stream to a controller, preferably the one
+ * that leads, and hands updates to `apply` one at a time. The last good snapshot is never given up, whatever happens to
+ * controllers; nothing is written to disk. See docs/discovery.md.
+ */
+export function createDiscoveryClient(options: DiscoveryClientOptions): DiscoveryClient {
+  const { apply, onState, checks, metrics, log, nodeId, scope, controller } = options;
+  const { keepalive = defaultKeepalive, lookup = systemLookup } = options;
+  const { clock = systemClock, random = Math.random } = options;
+  const trust = createTrustRoots(options.trustBundlePath);
+  let state: HealthState = "Pending";
+  let stream: ControllerStream | undefined;
+  let boundPorts: readonly number[] = [];
+  let lastApply: Promise<unknown> = Promise.resolve();
+  let stopped: Promise<void> | undefined;
+
+  const sendHealth = (): void => {
+    const reported = checks().map((check) => new Check({ ...check }));
+    const report = new HealthReport({ version: options.release, checks: reported });
+    stream?.send(new ClientMessage({ health_report: report }));
+  };
+
+  const sendPorts = (): void => {
+    stream?.send(new ClientMessage({ node_status: new NodeStatus({ bound_ports: [...boundPorts] }) }));
+  };
+
+  const enter = (next: HealthState): void => {
+    if (next === state) return;
+    log.info({ from: state, to: next }, "discovery state changed");
+    state = next;
+    metrics.state.with({}).set(stateNumbers[next]);
+    onState(next);
+    sendHealth();
+  };
+
+  /** One update at a time, also while one stream takes over from another. */
+  const applyInTurn = (update: SnapshotUpdate): Promise<Result<unknown>> => {
+    const result = lastApply
+      .then(() => apply(update))
+      .catch((error: unknown) => problem(`internal error: ${String(error)}`));
+    lastApply = result;
+    return result;
+  };
+
+  const onStream = (next: ControllerStream): void => {
+    stream = next;
+    sendHealth();
+    sendPorts();
+    next.receive(
+      createUpdateReceiver({
+        apply: applyInTurn,
+        send: next.send,
+        onApplied: () => {
+          if (stream === next) enter("Ready");
+        },
+        metrics,
+        log,
+      }),
+    );
+  };
+
+  const onLost = (): void => {
+    stream = undefined;
+    if (state === "Ready") enter("Degraded");
+  };
+
+  const identity = createIdentityKeeper({
+    request: (signal) =>
+      requestIdentity(
+        {
+          endpoint: options.bootstrapEndpoint,
+          tokenPath: options.tokenPath,
+          nodeId,
+          controller,
+          trust,
+          keepalive,
+          lookup,
+          random,
+          clock,
+        },
+        signal,
+      ),
+    onRejected: (reason) =>
+      log.error(
+        { reason },
+        "controllers speak another wire version; this proxy asks for no identity until it restarts",
+      ),
+    metrics,
+    log,
+    clock,
+    random,
+  });
+
+  const keeper = createStreamKeeper({
+    nodeId,
+    scope,
+    endpoint: options.endpoint,
+    controller,
+    identity,
+    trust,
+    keepalive,
+    lookup,
+    isServing: () => state !== "Pending",
+    onStream,
+    onLost,
+    metrics,
+    log,
+    clock,
+    random,
+  });
+
+  return {
+    start() {
+      metrics.state.with({}).set(stateNumbers[state]);
+      identity.start();
+      keeper.start();
+    },
+    state: () => state,
+    setBoundPorts(ports) {
+      boundPorts = [...new Set(ports)].sort((a, b) => a - b);
+      sendPorts();
+    },
+    healthChanged: sendHealth,
+    stop() {
+      identity.stop();
+      stopped ??= keeper
+        .stop()
+        .then(() => lastApply)
+        .then(() => undefined);
+      return stopped;
+    },
+  };
+}

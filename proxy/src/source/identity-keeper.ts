@@ -1,0 +1,121 @@
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import { reconnectDelayMs, reconnectRange, renewalDelayMs, renewalRange } from "./backoff.ts";
+import type { BootstrapFailure } from "./bootstrap.ts";
+import type { DiscoveryClientMetrics } from "./metrics.ts";
+import type { ProxyIdentity } from "./proxy-identity.ts";
+
+/** Keeps the proxy's certificate fresh. */
+export type IdentityKeeper = {
+  /** Undefined before the first certificate, and once the last one has expired. */
+  current(): ProxyIdentity | undefined;
+  /** Calls back with each new certificate; the returned function ends it. */
+  subscribe(listener: (identity: ProxyIdentity) => void): () => void;
+  /** Controllers do not take the present certificate: asks for another one, though not more often than once a minute. */
+  renewSoon(): void;
+  start(): void;
+  stop(): void;
+};
+
+export type IdentityKeeperOptions = {
+  readonly request: (signal: AbortSignal) => Promise<Result<ProxyIdentity, BootstrapFailure>>;
+  /** The controllers speak another wire version; the keeper has given up. */
+  readonly onRejected: (message: string) => void;
+  readonly metrics: DiscoveryClientMetrics;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+};
+
+const gaugeIntervalMs = 10_000;
+const leastRenewalGapMs = 60_000;
+
+/**
+ * Obtains a certificate, renews it at half its life, and tries again after failures: like a reconnect while there is
+ * none, and after 5 seconds to 5 minutes while the old one is still good. See docs/discovery.md, "Identities".
+ */
+export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKeeper {
+  const { request, onRejected, metrics, log, clock, random } = options;
+  const listeners = new Set<(identity: ProxyIdentity) => void>();
+  const abort = new AbortController();
+  let identity: ProxyIdentity | undefined;
+  let failures = 0;
+  let lastAttemptMs = Number.NEGATIVE_INFINITY;
+  let isAsking = false;
+  let cancelTimer = (): void => {};
+  let cancelGauge = (): void => {};
+
+  const current = (): ProxyIdentity | undefined =>
+    identity !== undefined && identity.notAfterMs > clock.nowMs() ? identity : undefined;
+
+  const updateGauge = (): void => {
+    if (abort.signal.aborted) return;
+    cancelGauge();
+    if (identity !== undefined) {
+      metrics.svidExpiry.with({}).set(Math.max(0, (identity.notAfterMs - clock.nowMs()) / 1000));
+    }
+    cancelGauge = clock.schedule(gaugeIntervalMs, updateGauge);
+  };
+
+  const plan = (delayMs: number): void => {
+    cancelTimer();
+    cancelTimer = clock.schedule(delayMs, () => void ask());
+  };
+
+  const accept = (next: ProxyIdentity): void => {
+    failures = 0;
+    identity = next;
+    metrics.bootstraps.with({ result: "success" }).inc();
+    updateGauge();
+    log.info({ not_after: new Date(next.notAfterMs).toISOString() }, "workload identity obtained");
+    plan((next.notAfterMs - clock.nowMs()) / 2);
+    for (const listener of listeners) listener(next);
+  };
+
+  const refuse = ({ message, isPermanent }: BootstrapFailure): void => {
+    failures += 1;
+    metrics.bootstraps.with({ result: "failure" }).inc();
+    if (isPermanent) {
+      cancelTimer();
+      return onRejected(message);
+    }
+    const delayMs =
+      current() === undefined
+        ? reconnectDelayMs(failures, reconnectRange, random)
+        : renewalDelayMs(failures, renewalRange, random);
+    log.warn({ reason: message, retry_in_ms: Math.round(delayMs) }, "workload identity not obtained");
+    plan(delayMs);
+  };
+
+  const ask = async (): Promise<void> => {
+    if (isAsking || abort.signal.aborted) return;
+    isAsking = true;
+    lastAttemptMs = clock.nowMs();
+    const result = await request(abort.signal);
+    isAsking = false;
+    if (abort.signal.aborted) return;
+    if (result.ok) accept(result.value);
+    else refuse(result.error);
+  };
+
+  return {
+    current,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    renewSoon() {
+      if (clock.nowMs() - lastAttemptMs >= leastRenewalGapMs) plan(0);
+    },
+    start() {
+      updateGauge();
+      void ask();
+    },
+    stop() {
+      abort.abort();
+      cancelTimer();
+      cancelGauge();
+    },
+  };
+}

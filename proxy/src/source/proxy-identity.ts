@@ -1,0 +1,30 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+
+/** What a proxy shows to controllers: its key and the certificate that a controller signed for it. */
+export type ProxyIdentity = {
+  readonly privateKeyPem: string;
+  readonly chainPem: string;
+  readonly notAfterMs: number;
+};
+
+/** Checks a certificate that a controller has sent: it must be for this key and still valid. */
+export function readProxyIdentity(
+  privateKeyPem: string,
+  chainPem: string,
+  nowMs: number,
+): Result<ProxyIdentity> {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(chainPem);
+  } catch {
+    return problem("the certificate cannot be read");
+  }
+  if (!certificate.checkPrivateKey(createPrivateKey(privateKeyPem))) {
+    return problem("the certificate is for another key");
+  }
+  const notAfterMs = certificate.validToDate.getTime();
+  return notAfterMs > nowMs
+    ? ok({ privateKeyPem, chainPem, notAfterMs })
+    : problem("the certificate has expired");
+}

@@ -1,0 +1,66 @@
+import { ok, fail, type Result } from "@svc-gateway/common/values/result.ts";
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
+
+/** One way to reach the goal. It must end soon after the signal aborts. */
+export type Attempt<Value, Failure> = (signal: AbortSignal) => Promise<Result<Value, Failure>>;
+
+/**
+ * Starts attempts one after the other: the next when one has failed, or when none has succeeded for a while, so that an
+ * address that swallows packets does not hold up the others. The first success counts; the other attempts are aborted,
+ * and a success that comes too late is handed to `discard`. Without a success, all failures in the order of the
+ * attempts.
+ */
+export function firstSuccess<Value, Failure>(
+  attempts: readonly Attempt<Value, Failure>[],
+  options: {
+    readonly staggerMs: number;
+    readonly clock: Clock;
+    readonly signal: AbortSignal;
+    readonly discard: (value: Value) => void;
+  },
+): Promise<Result<Value, readonly Failure[]>> {
+  const { staggerMs, clock, signal, discard } = options;
+  const abort = new AbortController();
+  const combined = AbortSignal.any([signal, abort.signal]);
+  const failures = new Map<number, Failure>();
+  return new Promise((resolve) => {
+    let next = 0;
+    let isSettled = false;
+    let cancelTimer = (): void => {};
+
+    const settle = (result: Result<Value, readonly Failure[]>): void => {
+      isSettled = true;
+      cancelTimer();
+      abort.abort();
+      resolve(result);
+    };
+
+    const onResult = (index: number, result: Result<Value, Failure>): void => {
+      if (isSettled) {
+        if (result.ok) discard(result.value);
+        return;
+      }
+      if (result.ok) return settle(ok(result.value));
+      failures.set(index, result.error);
+      if (failures.size < attempts.length) return startNext();
+      settle(fail(inOrder(failures)));
+    };
+
+    const startNext = (): void => {
+      cancelTimer();
+      const index = next;
+      const attempt = attempts[index];
+      if (attempt === undefined) return;
+      next += 1;
+      void attempt(combined).then((result) => onResult(index, result));
+      if (next < attempts.length) cancelTimer = clock.schedule(staggerMs, startNext);
+    };
+
+    if (attempts.length === 0) settle(fail([]));
+    else startNext();
+  });
+}
+
+function inOrder<Failure>(failures: ReadonlyMap<number, Failure>): readonly Failure[] {
+  return [...failures].sort(([a], [b]) => a - b).map(([, failure]) => failure);
+}

@@ -1,0 +1,51 @@
+import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { Envelope } from "@svc-gateway/proto/envelope.ts";
+import { Ack, ClientMessage, Nack } from "@svc-gateway/proto/generated/discovery.js";
+import type { DiscoveryClientMetrics } from "./metrics.ts";
+import { readUpdate } from "./server-message.ts";
+
+/**
+ * Applies an update whole or not at all: checks hashes, version, references and ranges, and keeps what it had when it
+ * refuses. The problem goes to the controller as it is.
+ */
+export type ApplyUpdate = (update: SnapshotUpdate) => Result<unknown> | Promise<Result<unknown>>;
+
+export type UpdateReceiverOptions = {
+  readonly apply: (update: SnapshotUpdate) => Promise<Result<unknown>>;
+  readonly send: (message: ClientMessage) => void;
+  readonly onApplied: (version: string) => void;
+  readonly metrics: DiscoveryClientMetrics;
+  readonly log: Logger;
+};
+
+const maxDetailLength = 1000;
+
+/**
+ * The receiving side of a stream: applies each update and answers it with Ack or Nack. The first update must be full,
+ * because what an earlier stream has brought is not what this one builds upon. See docs/discovery.md, "Snapshots".
+ */
+export function createUpdateReceiver(options: UpdateReceiverOptions): (envelope: Envelope) => Promise<void> {
+  const { apply, send, onApplied, metrics, log } = options;
+  let hasBase = false;
+  return async ({ snapshot }) => {
+    if (snapshot === undefined) return;
+    const received = readUpdate(snapshot);
+    if (!received.ok) throw new Error(received.error.message);
+    const { update, nonce } = received.value;
+    const { version, full } = update;
+    const result =
+      full || hasBase ? await apply(update) : problem("a delta came before the first full snapshot");
+    metrics.snapshots.with({ kind: full ? "full" : "delta", result: result.ok ? "ok" : "nack" }).inc();
+    if (result.ok) {
+      hasBase = true;
+      send(new ClientMessage({ ack: new Ack({ version, nonce }) }));
+      onApplied(version);
+    } else {
+      const detail = result.error.message.slice(0, maxDetailLength);
+      log.warn({ version, full, reason: detail }, "snapshot refused");
+      send(new ClientMessage({ nack: new Nack({ version, nonce, detail }) }));
+    }
+  };
+}
