@@ -104,8 +104,29 @@ function compareChoice(a: TlsCertificate, b: TlsCertificate): number {
   return byType || b.notAfterMs - a.notAfterMs || compareText(a.id, b.id);
 }
 
-/** All server names of a port, with each certificate once. */
-export function buildTlsPort(tables: readonly TlsHostTable[]): TlsPort {
+/**
+ * All server names of a port, with each certificate once. The last value is given again while the server names and
+ * their certificates are equal to its own, because writing out thousands of them costs more than comparing them.
+ */
+export function createTlsPortBuilder(): (tables: readonly TlsHostTable[]) => TlsPort {
+  let last: TlsPort = { certificates: {}, hosts: [] };
+  let lastHosts: ReadonlyMap<string, TlsHost> = new Map();
+  return (tables) => {
+    const isEqual = tables.every(({ host }) => isSameHost(host, lastHosts.get(host.host)));
+    if (isEqual && tables.length === lastHosts.size) return last;
+    last = buildTlsPort(tables);
+    lastHosts = new Map(last.hosts.map((host) => [host.host, host]));
+    return last;
+  };
+}
+
+/** Ids are content hashes, so equal ids are equal certificates. */
+const isSameHost = (host: TlsHost, last: TlsHost | undefined): boolean =>
+  last !== undefined &&
+  host.certificates.length === last.certificates.length &&
+  host.certificates.every((id, index) => id === last.certificates[index]);
+
+function buildTlsPort(tables: readonly TlsHostTable[]): TlsPort {
   const certificates: Record<string, TlsPort["certificates"][string]> = {};
   for (const { used } of tables) {
     for (const { certificate } of used) certificates[certificate.id] = certificate.value;

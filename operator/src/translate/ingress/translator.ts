@@ -14,7 +14,7 @@ import { buildHostTable, type HostTable } from "./host-table.ts";
 import { planIngress, type HostClaim } from "./plan.ts";
 import {
   buildTlsHost,
-  buildTlsPort,
+  createTlsPortBuilder,
   planTls,
   type TlsClaim,
   type TlsHostTable,
@@ -56,7 +56,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
     buildHostTable(claims, { ports, lastResort: lastResort?.route }),
   );
   const tlsHostOf = listMemo((claims: readonly TlsClaim[]) => buildTlsHost(claims));
-  const tlsPortOf = listMemo((hosts: readonly TlsHostTable[]) => buildTlsPort(hosts));
+  const tlsPortOf = listMemo(createTlsPortBuilder());
 
   return (world) => {
     const ingresses: ObjectOf<"Ingress">[] = [];
