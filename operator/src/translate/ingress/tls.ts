@@ -13,6 +13,7 @@ import {
   invalidCertificate,
   secretNotFound,
 } from "../diagnostics.ts";
+import { haveSameItems } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
 import { parseIngress } from "./parse.ts";
 
@@ -110,8 +111,11 @@ function compareChoice(a: TlsCertificate, b: TlsCertificate): number {
  */
 export function createTlsPortBuilder(): (tables: readonly TlsHostTable[]) => TlsPort {
   let last: TlsPort = { certificates: {}, hosts: [] };
+  let lastTables: readonly TlsHostTable[] = [];
   let lastHosts: ReadonlyMap<string, TlsHost> = new Map();
   return (tables) => {
+    if (haveSameItems(tables, lastTables)) return last;
+    lastTables = tables;
     const isEqual = tables.every(({ host }) => isSameHost(host, lastHosts.get(host.host)));
     if (isEqual && tables.length === lastHosts.size) return last;
     last = buildTlsPort(tables);

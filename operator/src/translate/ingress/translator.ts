@@ -56,7 +56,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
     buildHostTable(claims, { ports, lastResort: lastResort?.route }),
   );
   const tlsHostOf = listMemo((claims: readonly TlsClaim[]) => buildTlsHost(claims));
-  const tlsPortOf = listMemo(createTlsPortBuilder());
+  const tlsPortOf = createTlsPortBuilder();
 
   return (world) => {
     const ingresses: ObjectOf<"Ingress">[] = [];
@@ -98,7 +98,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
       for (const event of table.events) events.push(event);
     }
     for (const table of tlsHosts) for (const finding of table.diagnostics) diagnostics.push(finding);
-    const tls = tlsPortOf(tlsHosts, undefined);
+    const tls = tlsPortOf(tlsHosts);
     return { ingresses, listenerSet, hosts, needs, tls, tlsHosts, diagnostics, events };
   };
 }
