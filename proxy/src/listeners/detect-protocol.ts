@@ -1,0 +1,41 @@
+import type { Socket } from "node:net";
+
+export type CleartextProtocol = "http1" | "http2";
+
+/** How the connection preface of HTTP/2 begins (RFC 9113 3.4); no HTTP/1 request does. */
+const prefaceStart = "PRI ";
+
+/**
+ * Waits for the first bytes of a cleartext connection and tells HTTP/2 with prior knowledge from HTTP/1. The bytes are
+ * put back. A connection that sends none within `timeoutMs` (0 = ever), or ends, is closed without a word.
+ */
+export function detectProtocol(
+  socket: Socket,
+  timeoutMs: number,
+  then: (protocol: CleartextProtocol) => void,
+): void {
+  let bytes: Buffer = Buffer.alloc(0);
+  const decide = (protocol: CleartextProtocol): void => {
+    socket.setTimeout(0);
+    socket.off("readable", onReadable);
+    socket.off("end", onEnd);
+    socket.off("timeout", onTimeout);
+    socket.unshift(bytes);
+    then(protocol);
+  };
+  const onReadable = (): void => {
+    const chunk = socket.read() as Buffer | null;
+    if (chunk === null) return;
+    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+    const start = bytes.toString("latin1", 0, prefaceStart.length);
+    if (start === prefaceStart) decide("http2");
+    else if (!prefaceStart.startsWith(start)) decide("http1");
+  };
+  const onEnd = (): void => void socket.destroy();
+  // An unfinished method is answered by the HTTP/1 front, when its own time is over.
+  const onTimeout = (): void => (bytes.length > 0 ? decide("http1") : onEnd());
+  socket.on("readable", onReadable);
+  socket.on("end", onEnd);
+  socket.on("timeout", onTimeout);
+  socket.setTimeout(timeoutMs);
+}

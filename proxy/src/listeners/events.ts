@@ -1,0 +1,25 @@
+import type { ServedName } from "../tls/certificate-store.ts";
+import type { HandshakeResult } from "../tls/handshakes.ts";
+
+/** Values of the `event` label of `svc_proxy_listener_lifecycle_total`. */
+export type LifecycleEvent = "added" | "removed" | "drain_completed" | "drain_exceeded" | "bind_failed";
+
+/** What listeners tell about themselves. All calls are synchronous and must not throw. */
+export type ListenerEvents = {
+  onLifecycle(event: LifecycleEvent): void;
+  /** A removed listener has lost its last connection, by itself or by force. */
+  onDrained(durationMs: number): void;
+  /** How many listeners accept connections, and how many only finish theirs. */
+  onListeners(counts: { readonly serving: number; readonly draining: number }): void;
+  /** Listener ports that are bound, sorted: what the controller is told. */
+  onBoundPorts(ports: readonly number[]): void;
+  /** `listener` is the listener port as text. */
+  onConnectionOpened(listener: string): void;
+  onConnectionClosed(listener: string, durationMs: number): void;
+  /** A connection was closed at once because there are too many. */
+  onConnectionRefused(listener: string): void;
+  onRequestsForceClosed(reason: "drain_exceeded" | "shutdown", requests: number): void;
+  onHandshake(result: HandshakeResult): void;
+  /** The server names of all ports, after they changed. */
+  onServedNames(names: readonly ServedName[]): void;
+};

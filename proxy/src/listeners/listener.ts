@@ -1,0 +1,175 @@
+import { createServer, type Server, type Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { TlsFacts } from "../http/connection.ts";
+import type { Front } from "../http/front.ts";
+import type { PortTable } from "../routing/port-table.ts";
+import { type CertificateStore, emptyCertificateStore } from "../tls/certificate-store.ts";
+import type { Handshakes } from "../tls/handshakes.ts";
+import { bindServer } from "./bind.ts";
+import type { ConnectionGate } from "./connection-gate.ts";
+import { detectProtocol } from "./detect-protocol.ts";
+import type { ListenerEvents } from "./events.ts";
+import { type Peer, peerOf } from "./peer.ts";
+import type { ListenerView } from "./view.ts";
+
+/** What a listener shares with the others of its worker. */
+export type ListenerContext = {
+  readonly gate: ConnectionGate;
+  readonly handshakes: Handshakes;
+  readonly events: ListenerEvents;
+  readonly log: Logger;
+  /** Undefined: every address. */
+  readonly bindAddress: string | undefined;
+  /** How long a connection may stay silent before its first byte, milliseconds, 0 = off. */
+  readonly firstByteTimeoutMs: number;
+  /** Each listener has fronts of its own, so that it can drain alone. */
+  createHttp1Front(): Front;
+  createHttp2Front(): Front;
+};
+
+const keepAliveDelayMs = 60_000;
+
+/**
+ * One (port, protocol): its listening socket, the connections it accepted, and what requests see of it. Routes,
+ * certificates and the public port change in place; a socket is opened and closed only with the listener itself.
+ */
+export class Listener {
+  readonly view: { -readonly [Key in keyof ListenerView]: ListenerView[Key] };
+  store: CertificateStore = emptyCertificateStore;
+  /** Port of the socket while it is bound. */
+  localPort: number | undefined = undefined;
+  private readonly context: ListenerContext;
+  private readonly server: Server;
+  private readonly http1: Front;
+  private readonly http2: Front;
+  private readonly sockets = new Set<Socket>();
+  /** Those that have not sent a byte. */
+  private readonly silent = new Set<Socket>();
+  private onEmpty: (() => void) | undefined = undefined;
+
+  constructor(plan: ListenerPlan, table: PortTable, context: ListenerContext) {
+    this.context = context;
+    this.view = {
+      port: plan.port,
+      portLabel: String(plan.port),
+      publicPort: plan.publicPort,
+      publicPortLabel: String(plan.publicPort),
+      secure: plan.protocol === "https",
+      table,
+      draining: false,
+    };
+    this.http1 = context.createHttp1Front();
+    this.http2 = context.createHttp2Front();
+    this.server = createServer(
+      // The fronts decide what the end of a client's side means.
+      { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs },
+      (socket) => this.accept(socket),
+    );
+  }
+
+  /** Opens the socket on `port`. Answers whether it is open; a failure is logged and counted. */
+  async bind(port: number): Promise<boolean> {
+    const { events, log, bindAddress } = this.context;
+    const bound = await bindServer(this.server, port, bindAddress);
+    if (!bound.ok) {
+      events.onLifecycle("bind_failed");
+      log.error({ listener: this.view.port, reason: bound.error.message }, "listener cannot be bound");
+      return false;
+    }
+    this.localPort = bound.value;
+    // Accepting may fail later, when file descriptors run out; the socket stays open.
+    this.server.on("error", (error: NodeJS.ErrnoException) => {
+      log.error({ listener: this.view.port, reason: error.code ?? error.message }, "connection not accepted");
+    });
+    return true;
+  }
+
+  /** Takes what may change while it listens. */
+  update({ publicPort }: ListenerPlan, table: PortTable): void {
+    this.view.publicPort = publicPort;
+    this.view.publicPortLabel = String(publicPort);
+    this.view.table = table;
+  }
+
+  /** Asks clients to leave with their next response; accepts as before. */
+  announceEnd(): void {
+    this.view.draining = true;
+  }
+
+  /** Accepts nothing more and lets requests finish. Resolves when the last connection is gone. */
+  drain(): Promise<void> {
+    this.announceEnd();
+    this.localPort = undefined;
+    this.server.close();
+    this.http1.drain();
+    this.http2.drain();
+    for (const socket of this.silent) socket.destroy();
+    return new Promise((resolve) => {
+      this.onEmpty = resolve;
+      if (this.sockets.size === 0) resolve();
+    });
+  }
+
+  /** Ends all connections now and answers how many requests that cut. */
+  destroy(): number {
+    const cut = this.http1.destroy() + this.http2.destroy();
+    for (const socket of this.sockets) socket.destroy();
+    return cut;
+  }
+
+  private accept(socket: Socket): void {
+    const { context, view } = this;
+    const { events, gate } = context;
+    const peer = peerOf(socket);
+    if (peer === undefined) return void socket.destroy();
+    if (!gate.enter()) {
+      events.onConnectionRefused(view.portLabel);
+      socket.destroy();
+      return;
+    }
+    this.sockets.add(socket);
+    const openedMs = performance.now();
+    events.onConnectionOpened(view.portLabel);
+    socket.on("error", () => {});
+    socket.once("close", () => {
+      gate.leave();
+      this.sockets.delete(socket);
+      this.silent.delete(socket);
+      events.onConnectionClosed(view.portLabel, performance.now() - openedMs);
+      if (this.sockets.size === 0) this.onEmpty?.();
+    });
+    if (view.secure) this.secure(socket, peer);
+    else this.detect(socket, peer);
+  }
+
+  private detect(socket: Socket, peer: Peer): void {
+    this.silent.add(socket);
+    detectProtocol(socket, this.context.firstByteTimeoutMs, (protocol) => {
+      this.silent.delete(socket);
+      this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, peer, undefined);
+    });
+  }
+
+  private secure(socket: Socket, peer: Peer): void {
+    this.context.handshakes.start({
+      socket,
+      certificates: () => this.store,
+      onSecure: (tlsSocket: TLSSocket, serverName) => {
+        const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
+        this.handOver(front, tlsSocket, peer, { serverName, version: tlsSocket.getProtocol() ?? "unknown" });
+      },
+    });
+  }
+
+  private handOver(front: Front, socket: Socket, peer: Peer, tls: TlsFacts | undefined): void {
+    front.accept(socket, {
+      remoteAddress: peer.address,
+      remotePort: peer.port,
+      proxied: false,
+      listener: this.view,
+      tls,
+    });
+  }
+}

@@ -1,0 +1,263 @@
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { Front } from "../http/front.ts";
+import { emptyPortTable, type PortTable } from "../routing/port-table.ts";
+import { createCertificateStore, emptyCertificateStore, type ServedName } from "../tls/certificate-store.ts";
+import { createHandshakes } from "../tls/handshakes.ts";
+import type { TlsSettings } from "../tls/settings.ts";
+import { createTerminators, type Terminator } from "../tls/terminators.ts";
+import { ConnectionGate } from "./connection-gate.ts";
+import type { ListenerEvents } from "./events.ts";
+import { Listener, type ListenerContext } from "./listener.ts";
+
+/** What a snapshot says to the listeners; `ServingState` fits. Maps are by listener port. */
+export type ServingPlan = {
+  /** Each (port, protocol) once. */
+  readonly listeners: readonly ListenerPlan[];
+  readonly tables: ReadonlyMap<number, PortTable>;
+  readonly tls: ReadonlyMap<number, TlsPort>;
+};
+
+export type ListenerManagerOptions = {
+  /** Undefined: every address, IPv6 and IPv4. */
+  readonly bindAddress: string | undefined;
+  /** Local port of a listener port, where they differ; 0 takes a free one. */
+  readonly portMap: ReadonlyMap<number, number>;
+  /** Open client connections of this worker; further ones are closed at once. 0 = off. */
+  readonly maxConnections: number;
+  /** How long a removed listener may take to finish, milliseconds. */
+  readonly drainTimeoutMs: number;
+  readonly firstByteTimeoutMs: number;
+  /** How often a socket that could not be bound is tried again, milliseconds. */
+  readonly bindRetryMs?: number;
+  readonly tls: TlsSettings;
+  readonly createHttp1Front: () => Front;
+  readonly createHttp2Front: () => Front;
+  readonly events: ListenerEvents;
+  readonly log: Logger;
+};
+
+export type ShutdownTimes = {
+  /** How long connections are still accepted, while load balancers take notice. */
+  readonly acceptMs: number;
+  /** From the beginning: until then requests may finish. */
+  readonly graceMs: number;
+  /** Added at the end, before what is left is cut. */
+  readonly timeoutMs: number;
+};
+
+export type ListenerManager = {
+  /** Makes the listeners those of the plan. Resolves when each new socket is bound or has failed. */
+  apply(plan: ServingPlan): Promise<void>;
+  /** Listener ports whose sockets are open, sorted. */
+  boundPorts(): readonly number[];
+  /** Local port of a bound listener. */
+  localPort(port: number): number | undefined;
+  /**
+   * Ends everything in order: docs/features/listeners.md, "Shutdown". Resolves when the last connection is gone.
+   * Aborting `hurry` cuts what is left at once.
+   */
+  shutdown(times: ShutdownTimes, hurry: AbortSignal): Promise<void>;
+};
+
+type Entry = { plan: ListenerPlan; readonly listener: Listener; tls: TlsPort | undefined; binding: boolean };
+
+const defaultBindRetryMs = 5000;
+
+/** Creates the listeners of a worker: none, until the first plan. See docs/features/listeners.md. */
+export function createListenerManager(options: ListenerManagerOptions): ListenerManager {
+  const { events, log, portMap, drainTimeoutMs, bindRetryMs = defaultBindRetryMs } = options;
+  const handshakes = createHandshakes(options.tls, events);
+  const terminators = createTerminators(options.tls, log, {
+    onSecure: (socket) => handshakes.secured(socket),
+    onError: (_, socket) => handshakes.refused(socket),
+  });
+  const context: ListenerContext = {
+    gate: new ConnectionGate(options.maxConnections),
+    handshakes,
+    events,
+    log,
+    bindAddress: options.bindAddress,
+    firstByteTimeoutMs: options.firstByteTimeoutMs,
+    createHttp1Front: options.createHttp1Front,
+    createHttp2Front: options.createHttp2Front,
+  };
+  /** By `port/protocol`. */
+  const entries = new Map<string, Entry>();
+  const draining = new Set<Listener>();
+  let retryTimer: NodeJS.Timeout | undefined;
+  let stopping = false;
+
+  const boundPorts = (): readonly number[] =>
+    [...entries.values()]
+      .filter(({ listener }) => listener.localPort !== undefined)
+      .map(({ plan }) => plan.port)
+      .sort((a, b) => a - b);
+
+  const report = (): void => {
+    const ports = boundPorts();
+    events.onListeners({ serving: ports.length, draining: draining.size });
+    events.onBoundPorts(ports);
+  };
+
+  const bind = async (entry: Entry): Promise<void> => {
+    const { listener, plan } = entry;
+    if (entry.binding || listener.localPort !== undefined) return;
+    entry.binding = true;
+    const bound = await listener.bind(portMap.get(plan.port) ?? plan.port);
+    entry.binding = false;
+    if (!bound) return scheduleRetry();
+    if (entries.get(keyOf(plan)) !== entry) return void listener.drain();
+    log.info(
+      { listener: plan.port, protocol: plan.protocol, local_port: listener.localPort },
+      "listener added",
+    );
+    events.onLifecycle("added");
+    report();
+  };
+
+  const bindAll = async (): Promise<void> => {
+    await Promise.all([...entries.values()].map(bind));
+  };
+
+  const scheduleRetry = (): void => {
+    if (stopping) return;
+    retryTimer ??= setTimeout(() => {
+      retryTimer = undefined;
+      void bindAll();
+    }, bindRetryMs).unref();
+  };
+
+  const remove = (key: string, { listener, plan }: Entry): void => {
+    entries.delete(key);
+    if (listener.localPort === undefined) return;
+    log.info({ listener: plan.port, protocol: plan.protocol }, "listener removed");
+    events.onLifecycle("removed");
+    draining.add(listener);
+    void drainWithin(listener, drainTimeoutMs).then(({ durationMs, cut }) => {
+      draining.delete(listener);
+      events.onDrained(durationMs);
+      events.onLifecycle(cut === undefined ? "drain_completed" : "drain_exceeded");
+      if (cut !== undefined && cut > 0) events.onRequestsForceClosed("drain_exceeded", cut);
+      report();
+    });
+  };
+
+  const updateCertificates = (tls: ServingPlan["tls"]): void => {
+    let changed = false;
+    for (const entry of entries.values()) {
+      const port = entry.plan.protocol === "https" ? tls.get(entry.plan.port) : undefined;
+      if (entry.tls === port) continue;
+      entry.tls = port;
+      entry.listener.store =
+        port === undefined ? emptyCertificateStore : createCertificateStore(port, terminators);
+      changed = true;
+    }
+    if (!changed) return;
+    const used = new Set<Terminator>();
+    const names: ServedName[] = [];
+    for (const { listener } of entries.values()) {
+      for (const terminator of listener.store.terminators) used.add(terminator);
+      names.push(...listener.store.names);
+    }
+    terminators.retain(used);
+    events.onServedNames(names);
+  };
+
+  return {
+    async apply(plan) {
+      if (stopping) return;
+      const wanted = new Map<string, ListenerPlan>();
+      for (const listener of plan.listeners) {
+        if (isServed(listener)) wanted.set(keyOf(listener), listener);
+        else
+          log.warn(
+            { listener: listener.port, protocol: listener.protocol },
+            "listener protocol is not served",
+          );
+      }
+      for (const [key, entry] of entries) if (!wanted.has(key)) remove(key, entry);
+      for (const [key, listener] of wanted) {
+        const table = plan.tables.get(listener.port) ?? emptyPortTable;
+        const entry = entries.get(key);
+        if (entry !== undefined) {
+          entry.plan = listener;
+          entry.listener.update(listener, table);
+        } else {
+          entries.set(key, {
+            plan: listener,
+            listener: new Listener(listener, table, context),
+            tls: undefined,
+            binding: false,
+          });
+        }
+      }
+      updateCertificates(plan.tls);
+      report();
+      await bindAll();
+    },
+    boundPorts,
+    localPort(port) {
+      for (const { plan, listener } of entries.values()) {
+        if (plan.port === port && listener.localPort !== undefined) return listener.localPort;
+      }
+      return undefined;
+    },
+    async shutdown({ acceptMs, graceMs, timeoutMs }, hurry) {
+      stopping = true;
+      clearTimeout(retryTimer);
+      const listeners = [...[...entries.values()].map(({ listener }) => listener), ...draining];
+      for (const listener of listeners) listener.announceEnd();
+      await pause(acceptMs, hurry);
+      const restMs = Math.max(0, graceMs - acceptMs) + timeoutMs;
+      const outcomes = await Promise.all(listeners.map((listener) => drainWithin(listener, restMs, hurry)));
+      const cut = outcomes.reduce((sum, outcome) => sum + (outcome.cut ?? 0), 0);
+      if (cut > 0) events.onRequestsForceClosed("shutdown", cut);
+    },
+  };
+}
+
+const keyOf = ({ port, protocol }: ListenerPlan): string => `${port}/${protocol}`;
+
+const isServed = ({ protocol }: ListenerPlan): boolean => protocol === "http" || protocol === "https";
+
+type DrainOutcome = {
+  readonly durationMs: number;
+  /** Requests that were cut; undefined when the listener finished by itself. */
+  readonly cut: number | undefined;
+};
+
+/** Drains a listener, by force when it takes longer than `timeoutMs` or `hurry` is aborted. */
+async function drainWithin(
+  listener: Listener,
+  timeoutMs: number,
+  hurry?: AbortSignal,
+): Promise<DrainOutcome> {
+  const startedMs = performance.now();
+  const drained = listener.drain();
+  const over = new AbortController();
+  const timedOut = pause(
+    timeoutMs,
+    hurry === undefined ? over.signal : AbortSignal.any([hurry, over.signal]),
+  );
+  const finished = await Promise.race([drained.then(() => true), timedOut.then(() => false)]);
+  over.abort();
+  const cut = finished ? undefined : listener.destroy();
+  await drained;
+  return { durationMs: performance.now() - startedMs, cut };
+}
+
+/** Waits; no longer when `hurry` is aborted. */
+function pause(ms: number, hurry: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (hurry.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      hurry.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    hurry.addEventListener("abort", done);
+  });
+}
