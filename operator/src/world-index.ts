@@ -5,12 +5,12 @@
 import type { KubeObject } from "./api/object.ts";
 
 /** By namespace, then by a name in it: two steps, so that no key has to be put together for a lookup. */
-export type Index<T> = ReadonlyMap<string, ReadonlyMap<string, T>>;
+type Index<T> = ReadonlyMap<string, ReadonlyMap<string, T>>;
 
 /** What became of the object of one name: it appeared (no `before`), changed, or went away (no `after`). */
 export type Edit = { readonly before: KubeObject | undefined; readonly after: KubeObject | undefined };
 
-export type ListIndex<T> = {
+type ListIndex<T> = {
   readonly of: (list: readonly KubeObject[]) => Index<T>;
   /** Tells that a list is another one with these edits. */
   readonly carry: (from: readonly KubeObject[], to: readonly KubeObject[], edits: readonly Edit[]) => void;

@@ -10,7 +10,7 @@ import type { Result } from "../values/result.ts";
 export const annotationPrefix = "ingress.svc-labs.dev/";
 
 /** The form of an annotation's value, as docs/reference/values.md describes it. */
-export type AnnotationType =
+type AnnotationType =
   | "boolean"
   | "cidr-list"
   | "csv"
@@ -44,7 +44,7 @@ export type AnnotationDefinition<T> = {
 };
 
 /** A feature: the value that travels in the snapshot, and the annotations that an Ingress sets it with. */
-export type FeatureDefinition<Slug extends string, Schema extends z.ZodType, Annotations> = {
+type FeatureDefinition<Slug extends string, Schema extends z.ZodType, Annotations> = {
   readonly slug: Slug;
   readonly schema: Schema;
   readonly annotations: Annotations;

@@ -5,7 +5,7 @@ import { formatIpPort } from "@svc-gateway/common/values/ip-address.ts";
 import { compareText } from "./age.ts";
 import type { Conflict, Routing, Translation } from "./translation.ts";
 
-export type RouteEntry = {
+type RouteEntry = {
   readonly type: "exact" | "prefix" | "regex";
   readonly path: string;
   /** `namespace/service` of the backends, comma-joined. */
@@ -18,7 +18,7 @@ export type RouteEntry = {
   readonly endpoints: readonly string[];
 };
 
-export type HostEntry = {
+type HostEntry = {
   readonly port: number;
   /** A name, `*.name`, or `*` for every host. */
   readonly host: string;
@@ -26,7 +26,7 @@ export type HostEntry = {
 };
 
 /** A route that an older object keeps from being served. */
-export type ConflictEntry = {
+type ConflictEntry = {
   readonly port: number;
   readonly host: string;
   readonly type: "exact" | "prefix" | "regex";
@@ -36,12 +36,12 @@ export type ConflictEntry = {
   readonly name: string;
 };
 
-export type GroupDocument = {
+type GroupDocument = {
   readonly hosts: readonly HostEntry[];
   readonly conflicts: readonly ConflictEntry[];
 };
 
-export type RoutesDocument = {
+type RoutesDocument = {
   readonly pod_name: string;
   readonly routes: { readonly [G in RouteGroup]: GroupDocument };
   /** With a query: how many routes it selects, how many of them are in this document, how many were skipped. */

@@ -16,7 +16,7 @@ import { memo } from "./memo.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { DesiredEvent, Translation } from "./translation.ts";
 
-export type TranslateOptions = {
+type TranslateOptions = {
   /** The current time in milliseconds since 1970; without it, certificates are not checked for being outdated. */
   readonly nowMs?: number;
 };

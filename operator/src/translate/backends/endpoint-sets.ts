@@ -9,7 +9,7 @@ import type { Diagnostic } from "../translation.ts";
 import { resolveEndpoints, type ResolvedEndpoints } from "./endpoints.ts";
 import type { EndpointNeed } from "./service-port.ts";
 
-export type EndpointPart = {
+type EndpointPart = {
   readonly sets: ReadonlyMap<string, EndpointSet>;
   readonly resources: readonly Resource[];
   readonly diagnostics: readonly Diagnostic[];

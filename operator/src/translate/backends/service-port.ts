@@ -17,7 +17,7 @@ export type EndpointNeed = {
   readonly port: ServicePort;
 };
 
-export type ResolvedBackend = {
+type ResolvedBackend = {
   /** Carries `status` instead of `endpoints` when requests cannot be sent anywhere. */
   readonly backend: Backend;
   readonly need?: EndpointNeed;
@@ -65,8 +65,7 @@ export const unresolvedBackend = (service: string): Backend => ({
   status: unavailable,
 });
 
-export const formatPortRef = (port: ServicePortRef): string =>
-  "number" in port ? String(port.number) : port.name;
+const formatPortRef = (port: ServicePortRef): string => ("number" in port ? String(port.number) : port.name);
 
 /** Only TCP ports carry HTTP. A Service without any port (ExternalName) is taken at its word. */
 function findPort({ spec }: ObjectOf<"Service">, wanted: ServicePortRef): ServicePort | undefined {

@@ -25,7 +25,7 @@ export type ClassInfo = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-export type Classification = {
+type Classification = {
   readonly ours?: ClassInfo | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };

@@ -25,7 +25,7 @@ import { parseIngressPath } from "./path.ts";
 /** A Service port that a rule sends to; undefined when the rule does not say one. */
 export type BackendRef = { readonly service: string; readonly port: ServicePortRef; readonly field: string };
 
-export type ParsedPath = {
+type ParsedPath = {
   readonly host: HostPattern;
   readonly match: PathMatch;
   /** The path as it stands in the Ingress, for messages. */
@@ -36,7 +36,7 @@ export type ParsedPath = {
   readonly backend: BackendRef | undefined;
 };
 
-export type ParsedTls = {
+type ParsedTls = {
   readonly hosts: readonly HostPattern[];
   readonly secretName: string;
   readonly field: string;
@@ -131,7 +131,7 @@ function parseBackend(
     return undefined;
   }
   if (!isObjectName(service.name)) {
-    const message = `${quote(String(service.name))} is not the name of a Service`;
+    const message = `${quote(service.name)} is not the name of a Service`;
     diagnostics.push(invalidBackend({ object, field: `${field}.service.name` }, { message }));
     return undefined;
   }

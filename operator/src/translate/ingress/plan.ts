@@ -38,7 +38,7 @@ export type IngressPlan = {
   readonly events: readonly DesiredEvent[];
 };
 
-export type PlanContext = {
+type PlanContext = {
   readonly info: ClassInfo;
   readonly lookup: Lookup;
   readonly allowExternalName: boolean;
