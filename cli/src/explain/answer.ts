@@ -24,6 +24,8 @@ export type Answer = {
   readonly route?: ExplainedRoute;
   /** Every host that covers the request's, the most specific first, with what became of its routes. */
   readonly hosts: readonly NearHost[];
+  /** Hosts of the listener that do not cover the request's, the most similar first, at most ten. */
+  readonly otherHosts: readonly string[];
 };
 
 /** `localPort` is where connections for the port are accepted. */
@@ -78,11 +80,12 @@ export function answerRequest(
   const request = { method, scheme, host, port, path, query };
   const serving = compileServing(folder.translation);
   const listener = findListener(asked, serving.listeners, portMap);
-  if (listener === undefined) return { request, outcome: "no-listener", hosts: [] };
+  if (listener === undefined) return { request, outcome: "no-listener", hosts: [], otherHosts: [] };
   const certificates = serving.tls.get(listener.port);
   const isSecure = scheme === "https";
   const tls = isSecure && certificates !== undefined ? explainTls(certificates, asked.serverName) : undefined;
-  if (isSecure && tls === undefined) return { request, outcome: "no-certificate", listener, hosts: [] };
+  if (isSecure && tls === undefined)
+    return { request, outcome: "no-certificate", listener, hosts: [], otherHosts: [] };
   const { route, hosts } = explainMatch(serving.tables.get(listener.port) ?? emptyPortTable, asked);
   const nameOf = createNamer(folder);
   const matched = hosts.find(({ outcome }) => outcome === "serves");
@@ -110,7 +113,35 @@ export function answerRequest(
         verdict: candidate.verdict,
       })),
     })),
+    otherHosts: findSimilarHosts(
+      host,
+      listener.port,
+      folder,
+      new Set(hosts.map(({ table }) => table.host.host)),
+    ),
   };
+}
+
+const maxOtherHosts = 10;
+
+/** By how many labels they have in common with the host, counted from the right, then by name. */
+function findSimilarHosts(
+  host: string,
+  port: number,
+  { translation }: TranslatedFolder,
+  covering: ReadonlySet<string>,
+): readonly string[] {
+  const labels = host.split(".").reverse();
+  const likeness = (other: string): number => {
+    const others = other.split(".").reverse();
+    const difference = labels.findIndex((label, index) => label !== others[index]);
+    return difference === -1 ? labels.length : difference;
+  };
+  const served = translation.routing.hosts.filter(({ ports }) => ports.includes(port));
+  return [...new Set(served.map((one) => one.host.host))]
+    .filter((other) => !covering.has(other))
+    .sort((a, b) => likeness(b) - likeness(a) || (a < b ? -1 : 1))
+    .slice(0, maxOtherHosts);
 }
 
 /** The listener that a URL reaches: by the port it accepts on, or by its own. */

@@ -31,7 +31,10 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     .flatMap(([name, lines]) =>
       lines.map((line, index) => `  ${paint.bold((index === 0 ? name : "").padEnd(9))} ${line}`),
     );
-  const passed = answer.hosts.flatMap((near) => describeHost(near, paint));
+  const passed = [
+    ...answer.hosts.flatMap((near) => describeHost(near, paint)),
+    ...describeOtherHosts(answer),
+  ];
   return [
     `${method} ${scheme}://${host}${path}${query}`,
     ...way,
@@ -124,6 +127,12 @@ function describeHost({ host, outcome, routes }: NearHost, paint: Paint): readon
   );
   return [`  host ${host}`, ...rows];
 }
+
+/** Only where no host covers the request's: the reader is looking for the one that was meant. */
+const describeOtherHosts = ({ request, hosts, otherHosts }: Answer): readonly string[] =>
+  hosts.length > 0 || otherHosts.length === 0
+    ? []
+    : otherHosts.map((host) => `  host ${host}: does not cover ${request.host}`);
 
 function describeVerdict(verdict: CandidateVerdict): string {
   switch (verdict.kind) {

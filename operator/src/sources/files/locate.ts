@@ -4,7 +4,7 @@ import type { Converted } from "./convert.ts";
 /**
  * The offset at which the field of this path is written, or, where it is not written at all, that of the closest
  * level around it: a missing field is reported at the map that lacks it. The path is one of a SchemaProblem:
- * `spec.rules[0].host`, `metadata.annotations["a/b"]`.
+ * `spec.rules[0].host`, `metadata.annotations["a/b"]`, or that of a diagnostic, which leaves the quotes out.
  */
 export function locateField({ nodes }: Converted, value: unknown, path: string, start: number): number {
   let current = value;
@@ -42,12 +42,12 @@ function findStep(
 
 const startOf = (node: ParsedNode): number => node.range[0];
 
-const stepPattern = /\.?([^.[\]]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")(\.\.\. \(\d+ characters\))?\]/gy;
+const stepPattern = /\.?([^.[\]]+)|\[([^\]"]+)\]|\[("(?:[^"\\]|\\.)*")(\.\.\. \(\d+ characters\))?\]/gy;
 
 function parsePath(path: string): readonly Step[] {
   const steps: Step[] = [];
-  for (const [, field, index, quoted, cut] of path.matchAll(stepPattern)) {
-    if (quoted === undefined) steps.push({ name: field ?? index ?? "", cut: false });
+  for (const [, field, plain, quoted, cut] of path.matchAll(stepPattern)) {
+    if (quoted === undefined) steps.push({ name: field ?? plain ?? "", cut: false });
     else steps.push({ name: JSON.parse(quoted) as string, cut: cut !== undefined });
   }
   return steps;

@@ -41,6 +41,8 @@ export type ApiClient = {
 
 export type WatchRequest = {
   readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** The server has accepted the watch; events follow when there are any. */
+  readonly onOpen?: () => void;
   readonly onEvent: (event: unknown) => void;
   readonly signal: AbortSignal;
   readonly idleTimeoutMs: number;
@@ -109,7 +111,7 @@ export async function createApiClient(config: KubeConfig): Promise<ApiClient> {
         return fail(noAnswer(error));
       }
     },
-    async watch(path, { query, onEvent, signal, idleTimeoutMs }) {
+    async watch(path, { query, onOpen, onEvent, signal, idleTimeoutMs }) {
       const own = new AbortController();
       const both = AbortSignal.any([signal, own.signal]);
       let timer = setTimeout(() => own.abort(), idleTimeoutMs);
@@ -120,6 +122,7 @@ export async function createApiClient(config: KubeConfig): Promise<ApiClient> {
       try {
         const response = await send(path, { query: { ...query, watch: true } }, both);
         if (response.statusCode >= 400) return fail(await errorOf(response));
+        onOpen?.();
         for await (const line of createInterface({ input: response.body, crlfDelay: Infinity })) {
           touch();
           if (line !== "") onEvent(JSON.parse(line));

@@ -1,10 +1,10 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
-import { validateObject } from "../../api/validate.ts";
+import type { InvalidObject } from "../../api/validate.ts";
 import { emptyWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
-import { frugal } from "./frugal.ts";
+import { createHeldObjects, type HeldObjects, type Observed } from "./held-objects.ts";
 import type { InstalledKind } from "./installed-kinds.ts";
 import { runReflector } from "./reflector.ts";
 
@@ -15,10 +15,12 @@ export type ClusterSourceOptions = {
   readonly kinds: readonly InstalledKind[];
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Something changed; called for every change once all kinds have listed. */
+  /** The world has changed; called for every change once all kinds have listed. */
   readonly onDirty: () => void;
-  /** A kind has listed, for the first time or after an outage; `failed` while it cannot. */
-  readonly onHealth: (kind: KindName, state: "listed" | "failed") => void;
+  /** Somebody has changed what the API server reports about an object, and nothing that the world holds. */
+  readonly onObserved: (kind: KindName, name: string) => void;
+  /** A watch of the kind has failed, or works again. Kinds that are read by several watches say so for each. */
+  readonly onWatch: (kind: KindName, watch: string, state: "works" | "failed") => void;
   readonly onEvent: (kind: KindName, event: WatchEventName) => void;
   readonly onError: (kind: KindName) => void;
 };
@@ -28,6 +30,10 @@ export type ClusterSource = {
   readonly ready: boolean;
   /** The present world. Cheap when nothing changed since the last call. */
   world(): World;
+  /** What the API server last said about an object (`namespace/name`) besides what the world holds. */
+  observed(kind: KindName, name: string): Observed | undefined;
+  /** Takes note of the answer to a write, before the watch tells of it. */
+  remember(kind: KindName, object: KubeObject): void;
   /** Resolves when all watches have ended after the signal. */
   readonly done: Promise<void>;
 };
@@ -35,120 +41,112 @@ export type ClusterSource = {
 /** One list-and-watch: Secrets are read by three narrow ones, so that other Secrets never reach this process. */
 type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
 
+const everything: readonly Selection[] = [{}];
 const secretSelections: readonly Selection[] = [
   { fieldSelector: "type=kubernetes.io/tls" },
   { labelSelector: "ingress.svc-labs.dev/auth-basic=true" },
   { labelSelector: "ingress.svc-labs.dev/auth-tls=true" },
 ];
 
-/** Objects that one watch holds, by `namespace/name`. */
-type Held = Map<string, KubeObject>;
-
 /** Follows all kinds of the API server and keeps a world of them. */
 export function startClusterSource(options: ClusterSourceOptions): ClusterSource {
-  const { signal, kinds, log } = options;
   let world = emptyWorld;
   let pending: WorldChange[] = [];
-  let waiting = 0;
-  const running: Promise<void>[] = [];
+  const waiting = new Set<HeldObjects>();
+  const held = new Map<KindName, readonly HeldObjects[]>();
 
-  const changed = (change: WorldChange): void => {
-    pending.push(change);
-  };
   const dirty = (): void => {
-    if (waiting === 0) options.onDirty();
+    if (waiting.size === 0) options.onDirty();
   };
 
-  const watch = (
-    installed: InstalledKind,
-    selection: Selection,
-    siblings: readonly Held[],
-    held: Held,
-  ): void => {
+  const start = (installed: InstalledKind, selection: Selection, own: HeldObjects): Promise<void> => {
     const { kind } = installed;
-    let listed = false;
-    waiting++;
-    const put = (object: KubeObject): void => {
+    const watch = selection.fieldSelector ?? selection.labelSelector ?? "";
+
+    const put = (object: KubeObject): boolean => {
       const name = nameOf(refOf(object));
-      const valid = validateObject(frugal(object));
-      if (!valid.ok) {
-        log.warn(
-          { kind, object: name, problems: problemsOf(valid.error) },
+      const outcome = own.put(name, object);
+      if (!outcome.ok) {
+        options.log.warn(
+          { kind, object: name, problems: problemsOf(outcome.error) },
           "object refused, its last good state stays",
         );
-        return;
+        return false;
       }
-      held.set(name, valid.value.object);
-      changed({ type: "apply", object: valid.value.object });
+      if (outcome.value === "observed") options.onObserved(kind, name);
+      const stored = own.get(name);
+      if (outcome.value !== "declared" || stored === undefined) return false;
+      pending.push({ type: "apply", object: stored });
+      return true;
     };
-    const drop = (name: string): void => {
-      held.delete(name);
-      const other = siblings.map((sibling) => sibling.get(name)).find((object) => object !== undefined);
-      if (other !== undefined) changed({ type: "apply", object: other });
-      else changed({ type: "delete", kind, ...splitName(name) });
+
+    const drop = (name: string): boolean => {
+      if (own.get(name) === undefined) return false;
+      own.delete(name);
+      const others = (held.get(kind) ?? []).map((other) => other.get(name));
+      const other = others.find((object) => object !== undefined);
+      if (other !== undefined) pending.push({ type: "apply", object: other });
+      else pending.push({ type: "delete", kind, ...splitName(name) });
+      return true;
     };
-    const run = runReflector({
+
+    const onList = (objects: readonly KubeObject[]): void => {
+      const present = new Set(objects.map((object) => nameOf(refOf(object))));
+      const gone = own.names().filter((name) => !present.has(name));
+      const dropped = gone.filter((name) => drop(name)).length;
+      const changed = objects.filter((object) => put(object)).length;
+      const isFirst = waiting.delete(own);
+      options.onEvent(kind, "init_done");
+      options.onWatch(kind, watch, "works");
+      options.log.debug({ kind, objects: objects.length, changed: changed + dropped }, "listed");
+      if (isFirst || changed + dropped > 0) dirty();
+    };
+
+    return runReflector({
       client: options.client,
       path: installed.path,
       apiVersion: installed.apiVersion,
       kind,
       ...selection,
-      signal,
+      signal: options.signal,
       events: {
-        onList(objects) {
-          const present = new Set(objects.map((object) => nameOf(refOf(object))));
-          for (const name of [...held.keys()]) if (!present.has(name)) drop(name);
-          for (const object of objects) put(object);
-          if (!listed) waiting--;
-          listed = true;
-          options.onEvent(kind, "init_done");
-          options.onHealth(kind, "listed");
-          log.debug({ kind, objects: objects.length }, "listed");
-          dirty();
-        },
+        onList,
         onApply(object) {
           options.onEvent(kind, "apply");
-          options.onHealth(kind, "listed");
-          put(object);
-          dirty();
+          if (put(object)) dirty();
         },
         onDelete(object) {
           options.onEvent(kind, "delete");
-          drop(nameOf(refOf(object)));
-          dirty();
+          if (drop(nameOf(refOf(object)))) dirty();
         },
+        onOpen: () => options.onWatch(kind, watch, "works"),
         onRestart: () => options.onEvent(kind, "restart"),
-        onError(error: ApiError) {
+        onError({ status, reason, message }: ApiError) {
           options.onError(kind);
-          options.onHealth(kind, "failed");
-          log.warn(
-            { kind, status: error.status, reason: error.reason, error: error.message },
-            "watch failed",
-          );
+          options.onWatch(kind, watch, "failed");
+          options.log.warn({ kind, status, reason, error: message }, "watch failed");
         },
       },
     });
-    running.push(run);
   };
 
-  for (const installed of kinds) {
-    const selections = installed.kind === "Secret" ? secretSelections : [{}];
-    const all: Held[] = selections.map(() => new Map());
-    for (const [index, selection] of selections.entries()) {
-      const held = all[index];
-      if (held === undefined) continue;
-      watch(
-        installed,
-        selection,
-        all.filter((other) => other !== held),
-        held,
-      );
-    }
+  const running: Promise<void>[] = [];
+  for (const installed of options.kinds) {
+    const selections = (installed.kind === "Secret" ? secretSelections : everything).map((selection) => ({
+      selection,
+      own: createHeldObjects(),
+    }));
+    held.set(
+      installed.kind,
+      selections.map(({ own }) => own),
+    );
+    for (const { own } of selections) waiting.add(own);
+    for (const { selection, own } of selections) running.push(start(installed, selection, own));
   }
 
   return {
     get ready() {
-      return waiting === 0;
+      return waiting.size === 0;
     },
     world() {
       if (pending.length > 0) {
@@ -158,6 +156,8 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       }
       return world;
     },
+    observed: (kind, name) => held.get(kind)?.[0]?.observed(name),
+    remember: (kind, object) => held.get(kind)?.[0]?.remember(nameOf(refOf(object)), object),
     done: Promise.all(running).then(() => undefined),
   };
 }
@@ -167,7 +167,7 @@ function splitName(name: string): { readonly namespace?: string; readonly name: 
   return slash < 0 ? { name } : { namespace: name.slice(0, slash), name: name.slice(slash + 1) };
 }
 
-function problemsOf(error: Extract<ReturnType<typeof validateObject>, { ok: false }>["error"]): string {
+function problemsOf(error: InvalidObject): string {
   return error.reason === "unknown-kind"
     ? `unknown kind ${error.kind}`
     : error.problems

@@ -9,6 +9,8 @@ export type ReflectorEvents = {
   onList(objects: readonly KubeObject[]): void;
   onApply(object: KubeObject): void;
   onDelete(object: KubeObject): void;
+  /** The API server has accepted the watch: from now on nothing is missed, even if nothing happens for long. */
+  onOpen?(): void;
   /** The watch ended in a way that is not the ordinary end of a watch. */
   onError(error: ApiError): void;
   /** The watch starts over with a list (first time excluded). */
@@ -32,7 +34,10 @@ export type ReflectorOptions = {
 
 const pageSize = 500;
 const firstBackoffMs = 500;
-const maxBackoffMs = 30_000;
+/** Short, so that a controller catches up soon after an outage of its API server, however long that was. */
+const maxBackoffMs = 5_000;
+/** What a server's own Retry-After may ask for. */
+const maxRetryAfterMs = 30_000;
 /** The server ends a watch after this time; a little jitter keeps watches of one process apart. */
 const watchTimeoutSeconds = 300;
 /** Bookmarks arrive about once a minute, so a silent watch is a dead connection. */
@@ -53,10 +58,8 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
   const { signal, events } = options;
   const backoff = createBackoff(options.random ?? Math.random);
   let version: string | undefined;
-  let listed = false;
   while (!signal.aborted) {
     if (version === undefined) {
-      if (listed) events.onRestart();
       const list = await listAll(options);
       if (!list.ok) {
         if (signal.aborted) return;
@@ -65,7 +68,6 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
         continue;
       }
       version = list.value.version;
-      listed = true;
       events.onList(list.value.objects);
     }
     const progress: { version: string; gone: boolean; moved: boolean } = {
@@ -79,6 +81,9 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
     version = progress.version;
     if (progress.gone || (!ended.ok && ended.error.status === 410)) {
       version = undefined;
+      events.onRestart();
+      // A server that forgets at once what it has just listed must not be asked in a tight loop, either.
+      if (!progress.moved) await pause(backoff.next(undefined), signal);
       continue;
     }
     if (!ended.ok) events.onError(ended.error);
@@ -148,6 +153,7 @@ async function follow(
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
     },
+    onOpen: () => events.onOpen?.(),
     onEvent,
     signal: options.signal,
     idleTimeoutMs,
@@ -155,7 +161,7 @@ async function follow(
   return failure === undefined ? ended : { ok: false, error: failure };
 }
 
-/** Doubling waits with full jitter; a server's own Retry-After is honoured up to the longest wait. */
+/** Doubling waits with jitter; a server's own Retry-After is honoured within bounds. */
 function createBackoff(random: () => number): {
   next(atLeastMs: number | undefined): number;
   reset(): void;
@@ -163,7 +169,7 @@ function createBackoff(random: () => number): {
   let limitMs = firstBackoffMs;
   return {
     next(atLeastMs = 0) {
-      const waitMs = Math.max(limitMs * (0.5 + random() / 2), Math.min(atLeastMs, maxBackoffMs));
+      const waitMs = Math.max(limitMs * (0.5 + random() / 2), Math.min(atLeastMs, maxRetryAfterMs));
       limitMs = Math.min(limitMs * 2, maxBackoffMs);
       return waitMs;
     },

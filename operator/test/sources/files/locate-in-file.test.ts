@@ -59,6 +59,10 @@ describe("locateInFile", () => {
     ]);
   });
 
+  it("finds a key that is written without quotes", async () => {
+    expect(await locate(13, 5, "metadata.annotations[example.com/one]")).to.deep.equal(["all.yaml:18:9"]);
+  });
+
   it("names the level around a field that is not written", async () => {
     expect(await locate(7, 5, "spec.rules[0].http.paths", "spec.tls")).to.deep.equal([
       "all.yaml:12:11",

@@ -1,0 +1,133 @@
+import { expect } from "chai";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { roles } from "@svc-gateway/common/settings/flag.ts";
+import { commands } from "../src/command-line.ts";
+import { runInside, runProgram } from "./support.ts";
+
+describe("the command line", () => {
+  describe("refuses with one line and exit code 2", () => {
+    const cases: readonly (readonly [argv: readonly string[], message: RegExp])[] = [
+      [[], /^svc-gateway: expected a command: serve, check, explain, version/],
+      [["chek"], /^svc-gateway: unknown command "chek", expected one of serve, check/],
+      [["--verbose"], /^svc-gateway: --verbose: unknown flag/],
+      [["serve"], /^svc-gateway: serve: expected a role: controller, proxy or standalone/],
+      [["serve", "all"], /^svc-gateway: serve: unknown role "all"/],
+      [["serve", "controller"], /^svc-gateway: serve controller: not part of this release yet/],
+      [["serve", "proxy", "--shared"], /^svc-gateway: serve proxy: not part of this release yet/],
+      [["serve", "standalone"], /^svc-gateway: --manifests: required/],
+      [
+        ["serve", "standalone", "--manifest", "x"],
+        /^svc-gateway: --manifest: unknown flag \(did you mean --manifests\?\)/,
+      ],
+      [
+        ["serve", "standalone", "--manifests", "/nonexistent"],
+        /^svc-gateway: \/nonexistent: the folder does not exist/,
+      ],
+      [
+        ["serve", "standalone", "--manifests", ".", "--admin-port", "x"],
+        /^svc-gateway: --admin-port: expected .*, got "x"/,
+      ],
+      [["check"], /^svc-gateway: check: expected a folder/],
+      [["check", "/nonexistent"], /^svc-gateway: \/nonexistent: the folder does not exist/],
+      [["check", "a", "b"], /^svc-gateway: unexpected argument "b"/],
+      [["check", ".", "-o", "xml"], /^svc-gateway: --output: expected text or json or yaml, got "xml"/],
+      [["check", ".", "--ingress-http-port", "99999"], /^svc-gateway: --ingress-http-port: expected/],
+      [["explain"], /^svc-gateway: --manifests: required/],
+      [["explain", "--manifests", "."], /^svc-gateway: explain: expected a method and a URL/],
+      [["explain", "GET", "example.com", "--manifests", "."], /^svc-gateway: "example.com" is not a URL/],
+      [["explain", "GET IT", "http://a/", "--manifests", "."], /^svc-gateway: "GET IT" is not a method/],
+      [
+        ["explain", "GET", "http://a/%zz", "--manifests", "."],
+        /the gateway answers 400: the path "\/%zz" is malformed/,
+      ],
+      [
+        ["explain", "GET", "http://a b/", "--manifests", "."],
+        /the gateway answers 400: Host is not host\[:port\]/,
+      ],
+      [["explain", "TRACE", "http://a/", "--manifests", "."], /the gateway answers TRACE with 405/],
+      [["explain", "http://a/", "-H", "x", "--manifests", "."], /-H "x": expected "Name: value"/],
+      [["explain", "http://a/", "--manifests", ".", "-H"], /-H: expected "Name: value", got nothing/],
+      [["version", "now"], /^svc-gateway: unexpected argument "now"/],
+    ];
+    for (const [argv, message] of cases) {
+      it(`svc-gateway ${argv.join(" ")}`, async () => {
+        const { code, out, err } = await runInside(argv);
+        expect({ code, out }).to.deep.equal({ code: 2, out: "" });
+        expect(err).to.match(message);
+        expect(err.trimEnd().split("\n")).to.have.length(1);
+      });
+    }
+  });
+
+  it("gives its exit code to the process and its lines to the right stream", async () => {
+    const [refused, released] = await Promise.all([runProgram(["chek"]), runProgram(["version"])]);
+    expect(refused).to.include({ code: 2, out: "" });
+    expect(refused.err).to.match(/^svc-gateway: unknown command "chek".*\n$/);
+    expect(released).to.deep.equal({ code: 0, out: "svc-gateway 0.1.0\n", err: "" });
+  });
+
+  it("prints the release", async () => {
+    const expected = { code: 0, out: "svc-gateway 0.1.0\n", err: "" };
+    expect(await runInside(["version"])).to.deep.equal(expected);
+    expect(await runInside(["--version"])).to.deep.equal(expected);
+  });
+
+  describe("helps", () => {
+    it("with the list of commands", async () => {
+      for (const argv of [["--help"], ["-h"], ["help"]]) {
+        const { code, out, err } = await runInside(argv);
+        expect({ code, err }).to.deep.equal({ code: 0, err: "" });
+        for (const { name, summary } of commands) expect(out).to.include(name).and.include(summary);
+      }
+    });
+
+    for (const { name, help } of commands) {
+      it(`with ${name}, whatever else is on the line`, async () => {
+        const { code, out, err } = await runInside([...name.split(" "), "--nonsense", "--help"]);
+        expect({ code, out, err }).to.deep.equal({ code: 0, out: help(), err: "" });
+        expect(out).to.match(new RegExp(`^Usage: svc-gateway ${name}`));
+      });
+    }
+
+    it("for every role", () => {
+      for (const role of roles) expect(commands.map(({ name }) => name)).to.include(`serve ${role}`);
+    });
+  });
+
+  describe("reads settings", () => {
+    let folder: string;
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), "svc-gateway-cli-"));
+    });
+    afterEach(() => rm(folder, { recursive: true }));
+
+    it("from the environment, as serve standalone does; a flag wins", async () => {
+      const manifest = (kind: string, spec: object): string =>
+        JSON.stringify({ apiVersion: "networking.k8s.io/v1", kind, metadata: { name: "a" }, spec });
+      const rules = [{ host: "a.example.com" }];
+      const backend = { service: { name: "missing", port: { number: 80 } } };
+      await writeFile(join(folder, "a.json"), manifest("IngressClass", { controller: "example.com/ours" }));
+      await writeFile(
+        join(folder, "b.json"),
+        manifest("Ingress", { ingressClassName: "a", rules, defaultBackend: backend }),
+      );
+      const env = { SVC_CONTROLLER_NAME: "example.com/ours" };
+      expect((await runInside(["check", folder])).code, "not ours").to.equal(0);
+      expect((await runInside(["check", folder], { env })).code, "ours, and its Service is missing").to.equal(
+        1,
+      );
+      const argv = ["check", folder, "--controller-name", "example.com/other"];
+      expect((await runInside(argv, { env })).code).to.equal(0);
+    });
+
+    it("and finds nothing wrong with an empty folder", async () => {
+      const { code, out } = await runInside(["check", folder]);
+      expect({ code, out }).to.deep.equal({
+        code: 0,
+        out: "0 objects: 0 as written, 0 with warnings, 0 not served as written\n",
+      });
+    });
+  });
+});

@@ -1,0 +1,45 @@
+/**
+ * Transcripts of the program. A case is a folder of testdata/ with `manifests/`; each `.txt` beside it begins with a
+ * command line and goes on with what the command prints. With GOLDEN=write the transcripts are written anew.
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { runProgram } from "./support.ts";
+
+const testdata = fileURLToPath(new URL("testdata", import.meta.url));
+const writes = process.env["GOLDEN"] === "write";
+
+const prompt = "$ svc-gateway ";
+
+/** Words as a shell would split them, with single quotes. */
+const splitWords = (line: string): readonly string[] =>
+  Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain ?? "");
+
+describe("command line: golden transcripts", () => {
+  for (const name of readdirSync(testdata)) {
+    const folder = join(testdata, name);
+    for (const file of readdirSync(folder).filter((entry) => entry.endsWith(".txt"))) {
+      it(`${name}/${file}`, async () => {
+        const expected = readFileSync(join(folder, file), "utf8");
+        const [command = ""] = expected.split("\n");
+        expect(command.startsWith(prompt), "the first line is a command").to.equal(true);
+        const { code, out, err } = await runProgram(splitWords(command.slice(prompt.length)), {
+          cwd: folder,
+        });
+        const actual = [
+          command,
+          ...(err === "" ? [] : [err.trimEnd()]),
+          out === "" ? "" : out,
+          `exit ${code}`,
+        ]
+          .filter((part) => part !== "")
+          .map((part) => (part.endsWith("\n") ? part : `${part}\n`))
+          .join("");
+        if (writes) writeFileSync(join(folder, file), actual);
+        else expect(actual).to.equal(expected);
+      });
+    }
+  }
+});

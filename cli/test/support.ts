@@ -1,0 +1,56 @@
+/** Runs the program: as a process of its own, or inside this one where many command lines are tried. */
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { runCommandLine } from "../src/command-line.ts";
+import type { Output } from "../src/command.ts";
+
+const program = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+/** Nothing of the environment of the test run decides a result. */
+const environment: NodeJS.ProcessEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(SVC_|POD_|FORCE_COLOR|NO_COLOR)/.test(name)),
+);
+
+export type ProgramOptions = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
+
+export type Finished = { readonly code: number | null; readonly out: string; readonly err: string };
+
+export function startProgram(
+  argv: readonly string[],
+  { cwd, env = {} }: ProgramOptions = {},
+): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(process.execPath, [program, ...argv], {
+    env: { ...environment, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+/** Runs the program to its end. */
+export function runProgram(argv: readonly string[], options?: ProgramOptions): Promise<Finished> {
+  const child = startProgram(argv, options);
+  let out = "";
+  let err = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, out, err }));
+  });
+}
+
+/** Runs a command line that ends by itself, without a process around it. */
+export async function runInside(
+  argv: readonly string[],
+  { env = {} }: Pick<ProgramOptions, "env"> = {},
+): Promise<Finished> {
+  const texts = { out: "", err: "" };
+  const output = (name: keyof typeof texts): Output => ({
+    write: (text) => void (texts[name] += text),
+    hasColours: false,
+  });
+  const io = { env, out: output("out"), err: output("err"), onStopSignal: () => () => undefined };
+  const code = await runCommandLine(argv, io);
+  return { code, ...texts };
+}

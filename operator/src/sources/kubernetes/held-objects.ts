@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from "node:util";
+import type { KubeObject } from "../../api/object.ts";
+import { validateObject, type InvalidObject } from "../../api/validate.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { frugal } from "./frugal.ts";
+
+/**
+ * What the API server says about an object besides what people declared. It changes whenever a controller reports
+ * something, so it is kept apart from the world: a written status must not cause a build.
+ */
+export type Observed = {
+  readonly version: string;
+  /** As the server sent it, unknown fields included: parts of it belong to other controllers. */
+  readonly status: unknown;
+};
+
+/** `version` is the last one that the watch brought; `observed` may be newer. */
+type Held = { readonly object: KubeObject; readonly version: string; readonly observed: Observed };
+
+/** What a new version of an object changes. */
+export type PutOutcome = "declared" | "observed" | "nothing";
+
+/** The objects that one watch holds, by `namespace/name`. Stored objects are never mutated. */
+export type HeldObjects = {
+  get(name: string): KubeObject | undefined;
+  observed(name: string): Observed | undefined;
+  names(): readonly string[];
+  /** Takes in a version; an object that is not valid is refused, and what was held stays. */
+  put(name: string, object: KubeObject): Result<PutOutcome, InvalidObject>;
+  /** Takes note of a version that a write has answered: the watch will tell of it soon. */
+  remember(name: string, object: KubeObject): void;
+  delete(name: string): void;
+};
+
+/**
+ * Creates an empty store. An object keeps its identity for as long as what it declares is the same, so that whatever
+ * was worked out from it stays known through a new list.
+ */
+export function createHeldObjects(): HeldObjects {
+  const held = new Map<string, Held>();
+  return {
+    get: (name) => held.get(name)?.object,
+    observed: (name) => held.get(name)?.observed,
+    names: () => [...held.keys()],
+    put(name, incoming) {
+      const before = held.get(name);
+      const observed = observedOf(incoming);
+      const { version } = observed;
+      if (before !== undefined && version !== "" && before.version === version) return ok("nothing");
+      const valid = validateObject(frugal(incoming));
+      if (!valid.ok) return fail(valid.error);
+      const object = valid.value.object;
+      if (before === undefined || !isDeepStrictEqual(before.object, object)) {
+        held.set(name, { object, version, observed });
+        return ok("declared");
+      }
+      held.set(name, { object: before.object, version, observed });
+      return ok(isDeepStrictEqual(before.observed.status, observed.status) ? "nothing" : "observed");
+    },
+    remember(name, object) {
+      const before = held.get(name);
+      if (before !== undefined && before.object.metadata.uid === object.metadata.uid) {
+        held.set(name, { ...before, observed: observedOf(object) });
+      }
+    },
+    delete: (name) => void held.delete(name),
+  };
+}
+
+const observedOf = (object: KubeObject & { readonly status?: unknown }): Observed => ({
+  version: object.metadata.resourceVersion ?? "",
+  status: object.status,
+});

@@ -1,0 +1,115 @@
+/**
+ * `make run`: serves config/examples/quickstart with two echo backends and says how to send the first requests, or
+ * serves the folder that is given. Ends, and ends what it started, when it is interrupted.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join, relative, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { startEchoBackend, type EchoBackend } from "./echo/backend.ts";
+import { writeExampleSecret } from "./quickstart/secret.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const quickstart = join(root, "config/examples/quickstart");
+const given = process.argv[2];
+const folder = given === undefined ? quickstart : resolve(given);
+
+/** The ports of config/examples/quickstart/backends.yaml. */
+const backendPorts = { "echo-a": 9101, "echo-b": 9102 };
+
+const backends: EchoBackend[] = [];
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  if (given === undefined && !(await prepareQuickstart())) return 1;
+  const gateway = spawn(
+    process.execPath,
+    [
+      "--enable-source-maps",
+      join(root, "dist/svc-gateway.mjs"),
+      "serve",
+      "standalone",
+      "--manifests",
+      folder,
+    ],
+    {
+      stdio: "inherit",
+      // A terminal shows readable lines, unless the user wants something else.
+      env: { SVC_LOG_FORMAT: process.stdout.isTTY ? "console" : "json", ...process.env },
+    },
+  );
+  const ended = once(gateway, "close").then(([code]) => (code as number | null) ?? 1);
+  // Ctrl-C reaches the gateway as well, for it belongs to the same terminal; a signal to this process is passed on.
+  process.on("SIGINT", () => undefined);
+  process.on("SIGTERM", () => gateway.kill("SIGTERM"));
+  const isReady = await Promise.race([waitUntilReady(), ended.then(() => false)]);
+  if (isReady) process.stdout.write(given === undefined ? quickstartLines() : folderLines());
+  const code = await ended;
+  await closeBackends();
+  return code;
+}
+
+async function prepareQuickstart(): Promise<boolean> {
+  await writeExampleSecret(join(quickstart, "generated"), ["echo.example.com", "grpc.example.com"]);
+  for (const [name, port] of Object.entries(backendPorts)) {
+    try {
+      backends.push(await startEchoBackend({ name, port }));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      process.stderr.write(`the example backend ${name} cannot listen on port ${port}: ${why}\n`);
+      await closeBackends();
+      return false;
+    }
+  }
+  return true;
+}
+
+async function closeBackends(): Promise<void> {
+  await Promise.all(backends.map((backend) => backend.close()));
+}
+
+/** True once the health port says so; the race in main ends the wait when the gateway ends. */
+async function waitUntilReady(): Promise<boolean> {
+  const port = process.env["SVC_HEALTH_PORT"] ?? "8081";
+  for (;;) {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response?.ok === true) return true;
+    await delay(50, undefined, { ref: false });
+  }
+}
+
+function quickstartLines(): string {
+  const ca = join(relative(process.cwd(), quickstart), "generated/ca.crt");
+  const node = "scripts/node scripts/echo";
+  return `
+The gateway serves ${relative(process.cwd(), quickstart)}. Try, in another terminal of this folder:
+
+  HTTP        curl -H 'Host: echo.example.com' http://127.0.0.1:8080/
+              curl -H 'Host: echo.example.com' http://127.0.0.1:8080/b
+  HTTPS       curl --cacert ${ca} --resolve echo.example.com:8443:127.0.0.1 https://echo.example.com:8443/
+  HTTP/2      curl --http2 --cacert ${ca} --resolve echo.example.com:8443:127.0.0.1 https://echo.example.com:8443/
+              curl --http2-prior-knowledge -H 'Host: echo.example.com' http://127.0.0.1:8080/
+  gRPC        ${node}/grpc-client.ts --authority grpc.example.com http://127.0.0.1:8080 one two
+              ${node}/grpc-client.ts --ca ${ca} --authority grpc.example.com https://127.0.0.1:8443 one two
+              grpcurl -plaintext -proto scripts/echo/echo.proto -authority grpc.example.com -d '{"text":"one"}' 127.0.0.1:8080 echo.v1.Echo/Say
+  WebSocket   ${node}/websocket-client.ts --host echo.example.com ws://127.0.0.1:8080/ one two
+              curl -i -N -m 2 -H 'Host: echo.example.com' -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' http://127.0.0.1:8080/
+
+Edit a file in that folder and ask again: changes are followed.
+${adminLines()}`;
+}
+
+const folderLines = (): string => `
+The gateway serves ${relative(process.cwd(), folder) || "."} on ports 8080 (HTTP) and 8443 (HTTPS). Changes are followed.
+
+  dist/svc-gateway check ${relative(process.cwd(), folder) || "."}
+${adminLines()}`;
+
+const adminLines = (): string => `
+  Metrics     curl http://127.0.0.1:8082/metrics
+  Health      curl http://127.0.0.1:8081/readyz
+
+Ctrl-C ends the gateway once its requests have ended; a second Ctrl-C ends it at once.
+
+`;
