@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { annotationKey } from "../../src/features/definition.ts";
 import { annotations, features, routeFeaturesSchema } from "../../src/features/registry.ts";
@@ -16,6 +17,22 @@ describe("feature registry", () => {
       expect(name).to.match(/^[a-z]+(-[a-z]+)*$/);
       expect(doc).to.match(/^[A-Z].*\.$/);
       expect(fallback).to.match(/^[a-z].*[^.]$/);
+    }
+  });
+
+  it("has a row for every annotation in the reference, and no other", () => {
+    const page = readFileSync(new URL("../../../docs/reference/annotations.md", import.meta.url), "utf8");
+    const rows = [...page.matchAll(/^\| `([^`]+)`(.*)\|$/gm)].map(([, name = "", cells = ""]) => ({
+      name,
+      cells: cells.split("|").map((cell) => cell.trim()),
+    }));
+    expect(rows.map(({ name }) => name)).to.deep.equal([...annotations.values()].map(({ name }) => name));
+    for (const [index, definition] of [...annotations.values()].entries()) {
+      const [, type, classDefault, fallback, meaning = ""] = rows[index]?.cells ?? [];
+      expect(type).to.equal(definition.type);
+      expect(classDefault).to.equal(definition.classDefault ? "yes" : "no");
+      expect(fallback).to.equal(definition.fallback);
+      expect(meaning.startsWith(definition.doc)).to.equal(true);
     }
   });
 });

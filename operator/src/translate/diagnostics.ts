@@ -1,6 +1,6 @@
 /**
  * The findings of a translation, one constructor each: severity and reason are decided here and nowhere else.
- * docs/routing.md lists them.
+ * docs/reference/events.md lists them.
  */
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";

@@ -15,7 +15,7 @@ import type { ObjectOf } from "../api/kinds.ts";
 export type Diagnostic = {
   readonly object: ObjectRef;
   readonly severity: "error" | "warning" | "info";
-  /** Constant name of the finding, such as `ServiceNotFound`. See docs/routing.md. */
+  /** Constant name of the finding, such as `ServiceNotFound`. See docs/reference/events.md, "Findings". */
   readonly reason: string;
   /** Path of the field that the finding is about, such as `spec.rules[0].host`. */
   readonly field?: string;
@@ -31,7 +31,7 @@ export type DesiredEvent = {
   readonly message: string;
 };
 
-/** A route that is not served because an older object claims the same host and path. See docs/routing.md. */
+/** A route that is not served because an older object claims the same host and path. See docs/routing.md, "Who was first". */
 export type Conflict = {
   readonly group: RouteGroup;
   /** The ports on which the host is served. */

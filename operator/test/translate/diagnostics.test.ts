@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
+
+describe("findings", () => {
+  it("are the same in the code and in the reference", () => {
+    const code = read("../../src/translate/diagnostics.ts");
+    const inCode = [...code.matchAll(/(?:finding|failed)\(\s*"(\w+)",\s*"(\w+)"/g)].map(
+      ([, severity, reason]) => `${reason} ${severity}`,
+    );
+    const page = read("../../../docs/reference/events.md");
+    const onPage = [...page.matchAll(/^\| `(\w+)`\s*\| (error|warning|info)\s*\|/gm)].map(
+      ([, reason, severity]) => `${reason} ${severity}`,
+    );
+    expect(inCode).to.have.lengthOf.above(20);
+    expect(onPage).to.have.members(inCode);
+  });
+});
