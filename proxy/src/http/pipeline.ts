@@ -41,18 +41,13 @@ export function createPipeline(dependencies: PipelineDependencies): RequestHandl
   };
 }
 
-/** Refusals that need no look at routes. */
-function refuseMethod(head: RequestHead): LocalReply | undefined {
-  switch (head.method) {
-    case "TRACE":
-    case "CONNECT":
-      return { status: 405, headers: ["Allow", allowedMethods], error: "method not allowed", close: true };
-    case "OPTIONS":
-      return head.target === "*" ? { status: 204 } : undefined;
-    default:
-      return undefined;
-  }
-}
+/** Methods that no backend gets to see. CONNECT comes before the look at Host: its target is no path. */
+const methodNotAllowed: LocalReply = {
+  status: 405,
+  headers: ["Allow", allowedMethods],
+  error: "method not allowed",
+  close: true,
+};
 
 class Request {
   private readonly exchange: Exchange;
@@ -70,14 +65,14 @@ class Request {
     exchange.onFinish = () => this.finish();
     exchange.expire = (error) => this.expire(error);
 
+    if (head.method === "TRACE" || head.method === "CONNECT") return this.reply(methodNotAllowed);
     const address = parseRequestAddress(head);
     if (!address.ok) return this.reply({ status: 400, error: "malformed host or target", close: true });
     exchange.authority = address.value.authority;
     exchange.host = address.value.host;
-    const refusal = refuseMethod(head);
     const fields = readRequestFields(head.headers, head.version);
     exchange.grpc = fields.grpc;
-    if (refusal !== undefined) return this.reply(refusal);
+    if (head.target === "*") return this.reply({ status: 204 });
     if (fields.expect !== undefined && fields.expect !== "100-continue") {
       return this.reply({ status: 417, error: "unknown expectation" });
     }

@@ -1,0 +1,159 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { startProxy, type Proxy } from "../../src/proxy.ts";
+import type { AccessRecord } from "../../src/telemetry/access-log.ts";
+import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
+
+/** What a test wants to be served: hosts to backends on loopback. */
+export type Plan = {
+  readonly ports: readonly number[];
+  readonly protocol?: "http1" | "http2";
+  readonly hosts?: readonly string[];
+  readonly features?: Route["features"];
+  /** Port 443 is served with this certificate for the host `*`. */
+  readonly certificate?: { readonly chainPem: string; readonly keyPem: string };
+};
+
+export type Gateway = {
+  readonly proxy: Proxy;
+  readonly metrics: ProxyMetrics;
+  readonly records: AccessRecord[];
+  readonly port: number;
+  readonly tlsPort: number;
+  update(plan: Plan): void;
+  close(): Promise<void>;
+};
+
+export const routeId = "ingress/ns/web:0.0";
+
+function resourcesOf(plan: Plan): readonly Resource[] {
+  const { protocol = "http1", hosts = ["a.example"] } = plan;
+  const backend = { weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol };
+  const route: Route = {
+    id: routeId,
+    source: { kind: "Ingress", namespace: "ns", name: "web" },
+    match: { path: { type: "prefix", value: "/" } },
+    backends: [backend],
+    ...(plan.features === undefined ? {} : { features: plan.features }),
+  };
+  const table = { listener: "ingress", inherit: false, routes: [route] };
+  const addresses = [...plan.ports].sort((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port }));
+  const resources = [80, 443].flatMap((port) =>
+    hosts.map((host) => encodeResource<"route">(routeKey("ingress", port, { kind: "exact", host }), table)),
+  );
+  resources.push(
+    encodeResource<"endpoints">(endpointsKey("ns/web/80"), {
+      service: "ns/web",
+      resolve: "static",
+      addresses,
+    }),
+    encodeResource<"listener">(listenerKey("ingress"), {
+      listeners: [
+        { port: 80, publicPort: 80, protocol: "http" },
+        ...(plan.certificate === undefined
+          ? []
+          : [{ port: 443, publicPort: 443, protocol: "https" as const }]),
+      ],
+    }),
+  );
+  if (plan.certificate !== undefined) {
+    resources.push(
+      encodeResource<"tls">(tlsKey(443), {
+        certificates: { demo: plan.certificate },
+        hosts: [{ bucket: "default", host: "*", certificates: ["demo"] }],
+      }),
+    );
+  }
+  return resources;
+}
+
+/** Starts a whole data plane on free ports; `flags` are those of `serve standalone`. */
+export async function startGateway(plan: Plan, flags: readonly string[] = []): Promise<Gateway> {
+  const argv = [
+    "--manifests",
+    ".",
+    "--port-map",
+    "80=0,443=0",
+    "--proxy-shutdown-grace-period=100ms",
+    ...flags,
+  ];
+  const read = readStandaloneSettings({ argv, env: {} });
+  if (!read.ok) throw new Error(read.error.message);
+  const metrics = createProxyMetrics();
+  const records: AccessRecord[] = [];
+  const proxy = startProxy({
+    settings: read.value.settings,
+    metrics,
+    log: silentLogger,
+    accessLog: {
+      enabled: true,
+      write: (record) => void records.push(record),
+      flush: () => {},
+      close: () => Promise.resolve(),
+    },
+  });
+  let snapshot: Snapshot | undefined;
+  const update = (next: Plan): void => {
+    const after = createSnapshot(resourcesOf(next));
+    const result = proxy.apply(snapshot === undefined ? fullUpdate(after) : diffSnapshots(snapshot, after));
+    if (!result.ok) throw new Error(result.error.message);
+    snapshot = after;
+  };
+  update(plan);
+  await proxy.settled();
+  return {
+    proxy,
+    metrics,
+    records,
+    port: proxy.localPort(80) ?? 0,
+    tlsPort: proxy.localPort(443) ?? 0,
+    update,
+    close: () => proxy.shutdown(AbortSignal.abort()),
+  };
+}
+
+/** A TCP server on loopback that a test scripts. */
+export async function startTcp(
+  onConnection: (socket: Socket) => void,
+): Promise<{ readonly port: number; readonly server: Server; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: false }, (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    onConnection(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    server,
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, "close");
+    },
+  };
+}
+
+/** Sends raw bytes and returns everything that comes back until the connection ends. */
+export async function exchange(port: number, bytes: string): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.on("error", () => {});
+  let text = "";
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+  socket.write(bytes, "latin1");
+  await new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  return text;
+}
+
+/** Resolves when the condition holds; checked at every turn of the event loop. */
+export async function eventually(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}

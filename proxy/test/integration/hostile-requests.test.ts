@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { eventually, exchange, startGateway, startTcp, type Gateway } from "./gateway.ts";
+
+const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/** Requests that must be refused, each with the status that the client sees. */
+const refused: readonly [string, string, number][] = [
+  ["two Host fields", "GET / HTTP/1.1\r\nHost: a.example\r\nHost: a.example\r\n\r\n", 400],
+  ["no Host", "GET / HTTP/1.1\r\nX: y\r\n\r\n", 400],
+  ["a bad Host", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400],
+  ["user information", "GET / HTTP/1.1\r\nHost: u@a.example\r\n\r\n", 400],
+  ["an absolute form that differs", "GET http://b.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
+  [
+    "length and coding together",
+    "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    400,
+  ],
+  [
+    "two lengths",
+    "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    400,
+  ],
+  ["a signed length", "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: +1\r\n\r\na", 400],
+  [
+    "another coding",
+    "POST / HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    501,
+  ],
+  ["a space before the colon", "GET / HTTP/1.1\r\nHost : a.example\r\n\r\n", 400],
+  ["line folding", "GET / HTTP/1.1\r\nHost: a.example\r\nX: a\r\n b\r\n\r\n", 400],
+  ["a control character", "GET / HTTP/1.1\r\nHost: a.example\r\nX: a\u0001b\r\n\r\n", 400],
+  ["a NUL in the path", "GET /%00 HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
+  ["a bad escape", "GET /%zz HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
+  ["TRACE", "TRACE / HTTP/1.1\r\nHost: a.example\r\n\r\n", 405],
+  ["CONNECT", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", 405],
+  ["a long target", `GET /${"a".repeat(17 * 1024)} HTTP/1.1\r\nHost: a.example\r\n\r\n`, 414],
+  ["a long field", `GET / HTTP/1.1\r\nHost: a.example\r\nX: ${"a".repeat(66 * 1024)}\r\n\r\n`, 431],
+  ["many fields", `GET / HTTP/1.1\r\nHost: a.example\r\n${"X: y\r\n".repeat(100)}\r\n`, 431],
+  [
+    "an unknown expectation",
+    "GET / HTTP/1.1\r\nHost: a.example\r\nExpect: x\r\nConnection: close\r\n\r\n",
+    417,
+  ],
+];
+
+describe("hostile requests", () => {
+  let gateway: Gateway;
+  let backend: Awaited<ReturnType<typeof startTcp>>;
+  let seen = "";
+
+  before(async () => {
+    backend = await startTcp((socket) =>
+      socket.on("data", (chunk: Buffer) => {
+        seen += chunk.toString("latin1");
+        socket.write(answer);
+      }),
+    );
+    gateway = await startGateway({ ports: [backend.port] }, ["--proxy-client-header-timeout=200ms"]);
+  });
+  after(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  for (const [name, bytes, status] of refused) {
+    it(`${status} for ${name}, and no byte goes upstream`, async () => {
+      seen = "";
+      const text = await exchange(gateway.port, bytes);
+      expect(text).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(text.split("HTTP/1.1").length - 1, "one answer only").to.equal(1);
+      expect(seen).to.equal("");
+    });
+  }
+
+  it("408 for a head that does not arrive in time, and silence for no byte at all", async () => {
+    expect(await exchange(gateway.port, "GET / HTTP/1.1\r\nHo")).to.match(/^HTTP\/1\.1 408 /);
+    expect(await exchange(gateway.port, "")).to.equal("");
+  });
+
+  it("does not pass a request on whose body never comes, and counts a client that leaves", async () => {
+    const before = gateway.records.length;
+    const { connect } = await import("node:net");
+    const socket = connect({ host: "127.0.0.1", port: gateway.port });
+    socket.on("error", () => {});
+    seen = "";
+    socket.write("POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 10\r\n\r\nabc");
+    await eventually(() => seen.includes("abc"));
+    socket.destroy();
+    await eventually(() => gateway.records.length > before);
+    expect(gateway.records.at(-1)?.status).to.be.oneOf([200, 499]);
+  });
+
+  it("counts what it refuses", async () => {
+    await exchange(gateway.port, "GET / HTTP/1.1\r\nHost: a.example\r\nX: a\r\n b\r\n\r\n");
+    expect(gateway.metrics.limitsReached.with({ limit: "malformed" }).value).to.be.greaterThan(0);
+  });
+});
