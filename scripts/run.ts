@@ -34,8 +34,13 @@ async function main(): Promise<number> {
     ],
     {
       stdio: "inherit",
-      // A terminal shows readable lines, unless the user wants something else.
-      env: { SVC_LOG_FORMAT: process.stdout.isTTY ? "console" : "json", ...process.env },
+      // What the user sets wins.
+      env: {
+        SVC_LOG_FORMAT: process.stdout.isTTY ? "console" : "json",
+        // Nobody's load balancer has to take notice.
+        SVC_PROXY_SHUTDOWN_GRACE_PERIOD: "1s",
+        ...process.env,
+      },
     },
   );
   const ended = once(gateway, "close").then(([code]) => (code as number | null) ?? 1);
@@ -100,16 +105,20 @@ Edit a file in that folder and ask again: changes are followed.
 ${adminLines()}`;
 }
 
-const folderLines = (): string => `
+function folderLines(): string {
+  return `
 The gateway serves ${relative(process.cwd(), folder) || "."} on ports 8080 (HTTP) and 8443 (HTTPS). Changes are followed.
 
   dist/svc-gateway check ${relative(process.cwd(), folder) || "."}
 ${adminLines()}`;
+}
 
-const adminLines = (): string => `
+function adminLines(): string {
+  return `
   Metrics     curl http://127.0.0.1:8082/metrics
   Health      curl http://127.0.0.1:8081/readyz
 
 Ctrl-C ends the gateway once its requests have ended; a second Ctrl-C ends it at once.
 
 `;
+}

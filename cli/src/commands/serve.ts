@@ -1,7 +1,8 @@
 import type { Role } from "@svc-gateway/common/settings/flag.ts";
 import { serveHelp } from "@svc-gateway/common/settings/help.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
-import { misused, refused, type Command } from "../command.ts";
+import { done, misused, refused, type Command } from "../command.ts";
+import { serveFolder } from "../standalone/standalone.ts";
 
 const later = (role: Exclude<Role, "standalone">, summary: string): Command => ({
   name: `serve ${role}`,
@@ -25,6 +26,8 @@ export const serveStandalone: Command = {
   async run(argv, io) {
     const read = readStandaloneSettings({ argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
-    return refused("not wired");
+    const { settings, warnings } = read.value;
+    const served = await serveFolder(settings, warnings, io);
+    return served.ok ? done(0) : refused(served.error);
   },
 };

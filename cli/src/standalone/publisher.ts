@@ -9,15 +9,15 @@ import {
 import type { Result } from "@svc-gateway/common/values/result.ts";
 
 /** Hands snapshots to a proxy of the same process, as the smallest update from what it serves already. */
-export type Publisher = {
+export type Publisher<Applied> = {
   /** The result of the update, or undefined when nothing changed. */
-  publish(resources: readonly Resource[]): Promise<Result<unknown> | undefined>;
+  publish(resources: readonly Resource[]): Promise<Result<Applied> | undefined>;
 };
 
 /** `apply` takes an update whole or not at all; a refused one is followed by the difference from the last applied. */
-export function createPublisher(
-  apply: (update: SnapshotUpdate) => Result<unknown> | Promise<Result<unknown>>,
-): Publisher {
+export function createPublisher<Applied>(
+  apply: (update: SnapshotUpdate) => Result<Applied> | Promise<Result<Applied>>,
+): Publisher<Applied> {
   let applied: Snapshot | undefined;
   return {
     async publish(resources) {

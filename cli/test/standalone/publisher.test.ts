@@ -21,7 +21,7 @@ const summary = ({ full, resources, removed }: SnapshotUpdate): object => ({
 describe("createPublisher", () => {
   const updates: SnapshotUpdate[] = [];
   let isRefusing = false;
-  let publisher: Publisher;
+  let publisher: Publisher<undefined>;
   beforeEach(() => {
     updates.length = 0;
     isRefusing = false;

@@ -1,0 +1,51 @@
+import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
+import { findUnserved } from "@svc-gateway/operator/runtime/unserved.ts";
+import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
+import { translate } from "@svc-gateway/operator/translate/translate.ts";
+import type { Proxy } from "@svc-gateway/proxy/proxy.ts";
+import { createFindingsLog } from "./findings-log.ts";
+import type { StandaloneHealth } from "./health.ts";
+import { createPublisher } from "./publisher.ts";
+
+export type BuildOptions = {
+  readonly settings: StandaloneSettings;
+  readonly proxy: Pick<Proxy, "apply" | "settled">;
+  readonly health: StandaloneHealth;
+  readonly log: Logger;
+};
+
+/** One build: translates the state of the folder, serves the result, and tells what is wrong with it. */
+export function createBuild(options: BuildOptions): (state: FolderState) => Promise<void> {
+  const { settings, proxy, health, log } = options;
+  const translateSettings = translateSettingsOf(settings);
+  const findings = createFindingsLog(log);
+  const publisher = createPublisher((update) => proxy.apply(update));
+  return async ({ world, problems }) => {
+    const startedMs = performance.now();
+    const translation = translate(world, translateSettings, { nowMs: Date.now() });
+    const translateMs = performance.now() - startedMs;
+    findings.report(problems, [...translation.diagnostics, ...findUnserved(world)]);
+    health.sourceRead(!problems.some(({ file }) => file === settings.manifests));
+    const applied = await publisher.publish(translation.scopes.shared);
+    if (applied?.ok === true) {
+      const { version, changes } = applied.value;
+      await proxy.settled();
+      const totalMs = performance.now() - startedMs;
+      log.info(
+        {
+          event: "snapshot_published",
+          version,
+          changes,
+          translate_ms: round(translateMs),
+          total_ms: round(totalMs),
+        },
+        "snapshot published",
+      );
+    }
+    if (applied?.ok !== false) health.tableServed();
+  };
+}
+
+const round = (ms: number): number => Math.round(ms * 10) / 10;

@@ -1,0 +1,35 @@
+import type { HealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+
+/** What the process says about itself on its health port (docs/reference/health.md). */
+export type StandaloneHealth = {
+  /** The folder was read; `isReadable` is false while it cannot be read any more. */
+  sourceRead(isReadable: boolean): void;
+  /** A routing table was built, and the proxy serves it. */
+  tableServed(): void;
+};
+
+export function createStandaloneHealth(
+  registry: HealthRegistry,
+  { disableIngress }: Pick<StandaloneSettings, "disableIngress">,
+): StandaloneHealth {
+  const controller = registry.register("controller", [
+    "ingress",
+    "httproute",
+    "gateway",
+    "routing_table_built",
+  ]);
+  const proxy = registry.register("proxy", ["routing_table_loaded"]);
+  return {
+    sourceRead(isReadable) {
+      controller.set("ingress", isReadable && !disableIngress ? "Ready" : "Degraded");
+      // Routes of the Gateway API are read, but this release does not serve them.
+      controller.set("httproute", "Degraded");
+      controller.set("gateway", "Degraded");
+    },
+    tableServed() {
+      controller.set("routing_table_built", "Ready");
+      proxy.set("routing_table_loaded", "Ready");
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * A folder of manifests served by one process: source, coalescer, translation, snapshot difference, proxy
+ * (docs/standalone.md).
+ */
+import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
+import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
+import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { createCoalescer } from "@svc-gateway/operator/runtime/coalescer.ts";
+import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
+import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
+import { formatManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import { startProxy } from "@svc-gateway/proxy/proxy.ts";
+import { createAccessLog } from "@svc-gateway/proxy/telemetry/access-log.ts";
+import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
+import type { Io } from "../command.ts";
+import { version } from "../version.ts";
+import { createBuild } from "./build.ts";
+import { createStandaloneHealth } from "./health.ts";
+import { waitForStop } from "./stop.ts";
+
+/** Certificates grow old without any manifest changing. */
+const recheckIntervalMs = 60 * 60_000;
+
+/**
+ * Serves until a signal asks to stop, then ends in order. Fails with one line when it cannot start: the folder cannot
+ * be read, or a port of the process is taken.
+ */
+export async function serveFolder(
+  settings: StandaloneSettings,
+  warnings: readonly string[],
+  io: Io,
+): Promise<Result<void, string>> {
+  const sink = createLogSink({ fd: 1 });
+  const logging = { directives: settings.log, format: settings.logFormat, sink };
+  const log = createLogger("svc_controller", logging);
+  const proxyLog = log.child("svc_proxy");
+  for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
+
+  const registry = createHealthRegistry(version);
+  const health = createStandaloneHealth(registry, settings);
+  const metrics = createProxyMetrics({ logSink: sink });
+  const accessLog = createAccessLog({
+    enabled: settings.accessLog,
+    pathMode: settings.accessLogPathMode,
+    format: settings.logFormat,
+    directives: settings.log,
+    sink,
+  });
+  const admin = await startAdminServers({ settings, health: registry, metrics: metrics.expose, logger: log });
+  if (!admin.ok) return fail(admin.error.message);
+  const proxy = startProxy({ settings, metrics, accessLog, log: proxyLog });
+
+  let state: FolderState | undefined;
+  const build = createBuild({ settings, proxy, health, log });
+  const coalescer = createCoalescer({
+    build: async () => {
+      if (state !== undefined) await build(state);
+    },
+    minIntervalMs: settings.reconcileMinIntervalMs,
+    onBug: (error) => log.error({ event: "build_failed", err: error }, "build failed"),
+  });
+  const ending = new AbortController();
+  const source = await startFileSource({
+    folder: settings.manifests,
+    signal: ending.signal,
+    onState: (next) => {
+      state = next;
+      coalescer.markDirty();
+    },
+    log,
+  });
+  const end = async (hurry: AbortSignal): Promise<void> => {
+    await coalescer.stop();
+    await proxy.shutdown(hurry);
+    await admin.value.close();
+    await accessLog.close();
+  };
+  if (!source.ok) {
+    await end(AbortSignal.abort());
+    await sink.close();
+    return fail(formatManifestProblem(source.error));
+  }
+  const recheck = setInterval(coalescer.markDirty, recheckIntervalMs);
+  const { adminPort, healthPort } = admin.value;
+  log.info(
+    {
+      event: "started",
+      version,
+      manifests: settings.manifests,
+      admin_port: adminPort,
+      health_port: healthPort,
+    },
+    "started",
+  );
+
+  const stop = await waitForStop(io);
+  log.info({ event: "stopping", signal: stop.signal }, "stopping");
+  registry.beginShutdown();
+  clearInterval(recheck);
+  ending.abort();
+  await source.value.closed;
+  await end(stop.hurry);
+  log.info({ event: "stopped" }, "stopped");
+  await sink.close();
+  return ok(undefined);
+}
