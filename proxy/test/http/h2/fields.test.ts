@@ -8,7 +8,9 @@ const appended = (fields: readonly string[]): string[] => {
   return target;
 };
 
-describe("appendFields", () => {
+describe("appendFields", function () {
+  this.timeout(20_000);
+
   it("writes names in lower case and keeps order and repetition", () => {
     expect(appended(["X-B", "1", "x-a", "2", "X-B", "3"])).to.deep.equal([
       "x-b",

@@ -298,5 +298,8 @@ describe("HTTP/2 front: hostile clients", function () {
     expect(values.get(3)).to.equal(100);
     expect(values.get(4)).to.equal(65_536);
     expect(values.get(8) ?? 0).to.equal(0);
+    const window = await peer.ofType(frameTypes.windowUpdate);
+    expect(window.streamId).to.equal(0);
+    expect(65_535 + window.payload.readUInt32BE(0)).to.equal(1_048_576);
   });
 });
