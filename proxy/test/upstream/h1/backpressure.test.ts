@@ -116,6 +116,20 @@ describe("backpressure towards the upstream client", () => {
     });
   }
 
+  it("a declined upgrade keeps to the limit, too", async () => {
+    const body = bodyOf(16_000_000);
+    await serving(body, "length");
+    const receiver = new SlowReceiver(() => false);
+    const stream = client.send(server.endpoint, getRequest({ upgrade: "websocket" }), receiver);
+    await until(() => receiver.heldBytes >= frontMarkBytes);
+    for (let i = 0; i < 5; i++) await another();
+    expect(receiver.receivedBytes).to.be.at.most(maxHeldBytes);
+    receiver.drain();
+    stream.resume();
+    await until(() => receiver.heldBytes >= frontMarkBytes);
+    stream.abort();
+  });
+
   it("a receiver that says nothing about what it holds is given memory of its own", async () => {
     const body = bodyOf(4_000_000);
     await serving(body, "length");

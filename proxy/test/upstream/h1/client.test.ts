@@ -301,6 +301,23 @@ describe("the HTTP/1.1 upstream client", () => {
       });
     }
 
+    it("is complete with its last byte, whatever its source says afterwards", async () => {
+      server = await RawServer.start();
+      const body = new ManualBody(4);
+      const { recorder } = send(server.endpoint, { method: "POST", body });
+      const peer = await server.peer(0);
+      await until(() => body.started);
+      body.push("body");
+      body.abort("client-closed");
+      await peer.until("body");
+      peer.write(ok);
+      await recorder.done;
+      const next = send(server.endpoint);
+      await until(() => peer.heads === 2);
+      expect([recorder.ends, next.recorder.reused]).to.deep.equal([["end"], [true]]);
+      next.stream.abort();
+    });
+
     it("that breaks off at once is reported after send has returned", async () => {
       server = await answering(ok);
       await send(server.endpoint).recorder.done;
