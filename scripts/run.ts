@@ -85,10 +85,10 @@ async function waitUntilReady(): Promise<boolean> {
 }
 
 function quickstartLines(): string {
-  const ca = join(relative(process.cwd(), quickstart), "generated/ca.crt");
+  const ca = join(shownPath(quickstart), "generated/ca.crt");
   const node = "scripts/node scripts/echo";
   return `
-The gateway serves ${relative(process.cwd(), quickstart)}. Try, in another terminal of this folder:
+The gateway serves ${shownPath(quickstart)}. Try, in another terminal of this folder:
 
   HTTP        curl -H 'Host: echo.example.com' http://127.0.0.1:8080/
               curl -H 'Host: echo.example.com' http://127.0.0.1:8080/b
@@ -105,11 +105,17 @@ Edit a file in that folder and ask again: changes are followed.
 ${adminLines()}`;
 }
 
+/** Relative to where the user is, as long as that is shorter to read. */
+function shownPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short === "" ? "." : short.startsWith("..") ? path : short;
+}
+
 function folderLines(): string {
   return `
-The gateway serves ${relative(process.cwd(), folder) || "."} on ports 8080 (HTTP) and 8443 (HTTPS). Changes are followed.
+The gateway serves ${shownPath(folder)} on ports 8080 (HTTP) and 8443 (HTTPS). Changes are followed.
 
-  dist/svc-gateway check ${relative(process.cwd(), folder) || "."}
+  dist/svc-gateway check ${shownPath(folder)}
 ${adminLines()}`;
 }
 
