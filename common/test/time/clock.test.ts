@@ -1,0 +1,35 @@
+import { expect } from "chai";
+import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
+import { createManualClock } from "./manual-clock.ts";
+
+describe("sleep", () => {
+  it("resolves true after the delay and not before", async () => {
+    const clock = createManualClock();
+    let result: boolean | undefined;
+    void sleep(clock, 100, new AbortController().signal).then((value) => (result = value));
+    await clock.advance(99);
+    expect(result).to.equal(undefined);
+    await clock.advance(1);
+    expect(result).to.equal(true);
+  });
+
+  it("resolves false when the signal aborts, and leaves no timer behind", async () => {
+    const clock = createManualClock();
+    const abort = new AbortController();
+    const sleeping = sleep(clock, 100, abort.signal);
+    abort.abort();
+    expect(await sleeping).to.equal(false);
+    expect(clock.pending()).to.equal(0);
+    expect(await sleep(clock, 100, abort.signal)).to.equal(false);
+  });
+});
+
+describe("the machine's clock", () => {
+  it("does not fire at once when a delay is longer than Node's timers take", async () => {
+    let hasFired = false;
+    const cancel = systemClock.schedule(2 ** 40, () => (hasFired = true));
+    await new Promise((resolve) => systemClock.schedule(5, () => resolve(undefined)));
+    cancel();
+    expect(hasFired).to.equal(false);
+  });
+});

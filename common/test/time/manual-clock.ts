@@ -1,0 +1,39 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
+
+/** A clock that stands still until the test moves it. */
+export type ManualClock = Clock & {
+  /** Moves time on, timer by timer, and lets what a timer started run before the next one fires. */
+  advance(byMs: number): Promise<void>;
+  /** Timers that wait. */
+  pending(): number;
+};
+
+type Timer = { readonly atMs: number; readonly callback: () => void };
+
+export function createManualClock(startMs: number = Date.now()): ManualClock {
+  const timers = new Set<Timer>();
+  let nowMs = startMs;
+  const nextDue = (endMs: number): Timer | undefined =>
+    [...timers].filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];
+  return {
+    nowMs: () => nowMs,
+    schedule(delayMs, callback) {
+      const timer = { atMs: nowMs + Math.max(0, delayMs), callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    async advance(byMs) {
+      const endMs = nowMs + byMs;
+      for (let due = nextDue(endMs); due !== undefined; due = nextDue(endMs)) {
+        timers.delete(due);
+        nowMs = Math.max(nowMs, due.atMs);
+        due.callback();
+        await nextTurn();
+      }
+      nowMs = endMs;
+      await nextTurn();
+    },
+    pending: () => timers.size,
+  };
+}

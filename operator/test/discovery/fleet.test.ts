@@ -1,0 +1,141 @@
+import { expect } from "chai";
+import { createFleet, type FleetRegistry, type Membership } from "@svc-gateway/operator/discovery/fleet.ts";
+import { createSnapshotCache, type SnapshotCache } from "@svc-gateway/operator/discovery/snapshot-cache.ts";
+import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
+
+const shared = { kind: "shared" } as const;
+const sharedIdentity = { namespace: "svc-system", serviceAccount: "svc-shared-proxy" };
+
+describe("the fleet", () => {
+  let cache: SnapshotCache;
+  let fleet: FleetRegistry;
+  beforeEach(() => {
+    cache = createSnapshotCache();
+    fleet = createFleet(cache);
+  });
+  const join = (nodeId: string, onReplaced = (): void => {}): Membership => {
+    const membership = fleet.join({ nodeId, identity: sharedIdentity, scope: shared, onReplaced });
+    if (membership === undefined) throw new Error("not admitted");
+    return membership;
+  };
+
+  it("shows what a proxy has reported, and whether it has what it should", () => {
+    const membership = join("pod-1");
+    expect(fleet.node("pod-1")).to.deep.equal({
+      nodeId: "pod-1",
+      identity: sharedIdentity,
+      scope: shared,
+      release: undefined,
+      health: undefined,
+      degradedChecks: [],
+      boundPorts: [],
+      lastAckedVersion: undefined,
+      isInSync: false,
+    });
+    const snapshot = snapshotOf({ a: 1 });
+    cache.publish([[shared, snapshot]]);
+    membership.setAcknowledged(snapshot);
+    membership.setBoundPorts([80, 443]);
+    membership.setHealth("1.2.3", [
+      { subsystem: "proxy", name: "routing_table_loaded", state: "Degraded", reason: "stream lost" },
+    ]);
+    expect(fleet.nodes()).to.deep.equal([
+      {
+        nodeId: "pod-1",
+        identity: sharedIdentity,
+        scope: shared,
+        release: "1.2.3",
+        health: "degraded",
+        degradedChecks: ["routing_table_loaded"],
+        boundPorts: [80, 443],
+        lastAckedVersion: snapshot.version,
+        isInSync: true,
+      },
+    ]);
+    cache.publish([[shared, snapshotOf({ a: 2 })]]);
+    expect(fleet.node("pod-1")?.isInSync).to.equal(false);
+    membership.leave();
+    expect(fleet.node("pod-1")).to.equal(undefined);
+  });
+
+  it("knows no health while a check is pending", () => {
+    const membership = join("pod-1");
+    const check = (state: string) => ({ subsystem: "proxy", name: state, state, reason: "" });
+    membership.setHealth("1", [check("Ready"), check("Pending")]);
+    expect(fleet.node("pod-1")?.health).to.equal(undefined);
+    membership.setHealth("1", [check("Ready")]);
+    expect(fleet.node("pod-1")?.health).to.equal("ready");
+  });
+
+  it("lets a newer stream of the same proxy take over, and forgets what the older one said", () => {
+    let replaced = 0;
+    const old = join("pod-1", () => (replaced += 1));
+    old.setBoundPorts([80]);
+    const fresh = join("pod-1");
+    expect(replaced).to.equal(1);
+    expect(fleet.node("pod-1")?.boundPorts).to.deep.equal([]);
+    old.setBoundPorts([81]);
+    old.leave();
+    expect(fleet.node("pod-1")?.boundPorts).to.deep.equal([]);
+    fresh.leave();
+    expect(fleet.nodes()).to.deep.equal([]);
+  });
+
+  it("refuses the name of a proxy of another identity", () => {
+    join("pod-1");
+    const other = fleet.join({
+      nodeId: "pod-1",
+      identity: { namespace: "team", serviceAccount: "gw-svc" },
+      scope: { kind: "dedicated", gateway: { namespace: "team", name: "gw" } },
+      onReplaced: () => expect.fail("the stranger was admitted"),
+    });
+    expect(other).to.equal(undefined);
+    expect(fleet.node("pod-1")?.identity).to.deep.equal(sharedIdentity);
+  });
+
+  it("calls something programmed when every proxy of the scope has it and has its ports bound", () => {
+    const snapshot = snapshotOf({ a: 1, b: 1 });
+    const [[key, resource] = []] = snapshot.resources;
+    if (key === undefined || resource === undefined) throw new Error("no resource");
+    const ask = (hash = resource.hash, ports = [8443]) =>
+      fleet.isProgrammed({ scope: shared, resources: [[key, hash]], ports });
+    expect(ask()).to.equal(false);
+    const [first, second] = [join("pod-1"), join("pod-2")];
+    for (const one of [first, second]) {
+      expect(ask()).to.equal(false);
+      one.setAcknowledged(snapshot);
+      expect(ask()).to.equal(false);
+      one.setBoundPorts([80, 8443]);
+    }
+    expect(ask()).to.equal(true);
+    expect(ask("another hash")).to.equal(false);
+    expect(ask(resource.hash, [8443, 9000])).to.equal(false);
+    const newcomer = join("pod-3");
+    expect(ask()).to.equal(false);
+    newcomer.leave();
+    expect(ask()).to.equal(true);
+  });
+
+  it("does not mix scopes", () => {
+    const snapshot = snapshotOf({ a: 1 });
+    join("pod-1").setAcknowledged(snapshot);
+    const scope = { kind: "dedicated", gateway: { namespace: "team", name: "gw" } } as const;
+    expect(fleet.isProgrammed({ scope, resources: [], ports: [] })).to.equal(false);
+    expect(fleet.isProgrammed({ scope: shared, resources: [], ports: [] })).to.equal(true);
+  });
+
+  it("tells of each coming, going and report", () => {
+    let calls = 0;
+    const unsubscribe = fleet.subscribe((scope) => {
+      expect(scope).to.deep.equal(shared);
+      calls += 1;
+    });
+    const membership = join("pod-1");
+    membership.setBoundPorts([80]);
+    membership.leave();
+    expect(calls).to.equal(3);
+    unsubscribe();
+    join("pod-1");
+    expect(calls).to.equal(3);
+  });
+});
