@@ -131,9 +131,9 @@ function findSimilarHosts(
   { translation }: TranslatedFolder,
   covering: ReadonlySet<string>,
 ): readonly string[] {
-  const labels = host.split(".").reverse();
+  const labels = host.split(".").toReversed();
   const likeness = (other: string): number => {
-    const others = other.split(".").reverse();
+    const others = other.split(".").toReversed();
     const difference = labels.findIndex((label, index) => label !== others[index]);
     return difference === -1 ? labels.length : difference;
   };

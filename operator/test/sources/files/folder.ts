@@ -15,7 +15,7 @@ export type TestFolder = {
   remove(): Promise<void>;
 };
 
-export type Follower = {
+type Follower = {
   readonly latest: () => FolderState;
   readonly states: readonly FolderState[];
   /** Resolves with the first state, old or new, that the condition holds for; the test's time limit ends the wait. */
