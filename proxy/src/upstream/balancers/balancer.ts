@@ -4,7 +4,7 @@ import type { PickRequest, UpstreamEndpoint } from "../upstream.ts";
  * A view of one moment: picks among fixed endpoints, on the hot path. Replaced whenever the endpoints change; what an
  * algorithm has learnt lives in its balancer.
  */
-export type Picker = {
+type Picker = {
   /** The endpoint of the next request; undefined when there is none. */
   pick(request: PickRequest): UpstreamEndpoint | undefined;
 };

@@ -54,10 +54,13 @@ export class HeadCollector {
 
   /** Keeps an incomplete piece; `seam` is the piece with what came just before it. */
   private keep(piece: string, seam: string): number {
+    const alreadyHeld = this.partial.length;
     this.partial += piece;
     this.tail = seam.slice(-3);
     if (this.partial.length > maxHeadBytes) return this.refuse("response head too large");
     if (/[^\r]\n/.test(seam)) return this.refuse("invalid response header");
+    // Looked at only while it is short: every look makes one string of all pieces.
+    if (alreadyHeld >= headStart.length) return -1;
     const begun = this.partial.slice(0, headStart.length);
     return headStart.startsWith(begun) ? -1 : this.refuse("invalid status line");
   }

@@ -2,14 +2,6 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ReadonlyHeaderList } from "../../http/message.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 
-/** How the body of a request is framed (RFC 9112 6.3). */
-export type RequestFraming = "none" | "length" | "chunked";
-
-export const framingOf = (request: UpstreamRequest): RequestFraming => {
-  if (request.body === null) return "none";
-  return request.body.length === undefined ? "chunked" : "length";
-};
-
 /** Methods whose requests say so when they have no body (RFC 9110 8.6). */
 const methodsWithBody = new Set(["POST", "PUT", "PATCH"]);
 
@@ -35,7 +27,7 @@ export function renderRequestHead(request: UpstreamRequest): Result<string, "inv
     text += `${name}: ${headers[i + 1] as string}\r\n`;
     lines++;
   }
-  if (request.expectContinue) {
+  if (request.expectContinue && request.body !== null) {
     text += "Expect: 100-continue\r\n";
     lines++;
   }
