@@ -2,6 +2,7 @@ import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { controllerServiceAccount } from "@svc-gateway/proto/identity.ts";
+import type { Keepalive } from "@svc-gateway/proto/wire.ts";
 import type { BootstrapReason, ReviewToken } from "./bootstrap.ts";
 import { createBootstrapServer } from "./bootstrap-server.ts";
 import { createCaKeeper } from "./ca-keeper.ts";
@@ -12,7 +13,7 @@ import type { DiscoveryServerMetrics } from "./metrics.ts";
 import { createExpectedPrincipals, type DedicatedGateway } from "./principals.ts";
 import { createServerIdentity, serviceDnsNames } from "./server-identity.ts";
 import { createSnapshotCache, type SnapshotCache } from "./snapshot-cache.ts";
-import { createStreamServer } from "./stream-server.ts";
+import { createStreamServer, type StreamLimits } from "./stream-server.ts";
 
 export type DiscoveryServerOptions = {
   /** Absent: every address. */
@@ -39,6 +40,8 @@ export type DiscoveryServerOptions = {
     readonly principal: string;
   }) => void;
   readonly clock?: Clock;
+  readonly keepalive?: Keepalive;
+  readonly streamLimits?: StreamLimits;
 };
 
 /** The controller's side of the discovery channel. */
@@ -85,7 +88,13 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   const cache = createSnapshotCache();
   const fleet = createFleet(cache);
   const common = { ...options, keeper, identity, principals, clock };
-  const streams = createStreamServer({ ...common, cache, fleet, port: options.streamPort });
+  const streams = createStreamServer({
+    ...common,
+    cache,
+    fleet,
+    port: options.streamPort,
+    ...(options.streamLimits !== undefined && { limits: options.streamLimits }),
+  });
   const bootstraps = createBootstrapServer({
     ...common,
     port: options.bootstrapPort,

@@ -22,7 +22,7 @@ export type EndpointOptions = Omit<TlsListenerOptions, "onConnection"> & {
 export type Endpoint = {
   /** Binds; resolves with the port. */
   listen(): Promise<Result<number>>;
-  /** Accepts nothing more and cuts what is open. End the calls first where their peers deserve an answer. */
+  /** Accepts nothing more, lets calls that are ending end, and cuts what is open after a second. */
   close(): Promise<void>;
 };
 
@@ -53,8 +53,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     listen: listener.listen,
     async close() {
       unsubscribe();
+      // Closes each session when its last call has ended. It resolves too early to be waited for.
+      server.tryShutdown(() => {});
+      await listener.close(drainMs);
       server.forceShutdown();
-      await listener.close();
     },
   };
 }
+
+/** Time for the last words of calls that were ended to leave. */
+const drainMs = 1_000;

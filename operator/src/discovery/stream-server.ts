@@ -1,5 +1,5 @@
 import { status } from "@grpc/grpc-js";
-import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
 import { defaultKeepalive, type Keepalive } from "@svc-gateway/proto/wire.ts";
 import { createRateCap } from "./admission.ts";
@@ -29,8 +29,6 @@ const defaultLimits: StreamLimits = {
 
 /** A proxy has one stream, and for a moment two. */
 const maxStreamsPerConnection = 4;
-/** Time for the last words of ended streams to leave before connections are cut. */
-const lastWordsMs = 1_000;
 
 /** Serves Stream: mutual TLS, one stream per proxy. See docs/discovery.md, "Stream". */
 export function createStreamServer(options: StreamServerOptions): Endpoint {
@@ -52,7 +50,7 @@ export function createStreamServer(options: StreamServerOptions): Endpoint {
     const one = serveCall(call, { ...options, clock, onRefused });
     served.add(one);
     void one.closed.then(() => served.delete(one));
-    if (isStopping) one.end({ code: status.UNAVAILABLE, message: "this replica is stopping" });
+    if (isStopping) one.end(stopping);
     if (served.size <= limits.maxStreams) return;
     onRefused({ code: status.INTERNAL, message: "too many streams" }, call.getPeer());
     one.end({ code: status.INTERNAL, message: "too many streams" });
@@ -71,16 +69,12 @@ export function createStreamServer(options: StreamServerOptions): Endpoint {
 
   return {
     listen: endpoint.listen,
-    async close() {
+    close() {
       isStopping = true;
-      const ended = [...served].map((one) => {
-        one.end({ code: status.UNAVAILABLE, message: "this replica is stopping" });
-        return one.closed;
-      });
-      const abort = new AbortController();
-      await Promise.race([Promise.all(ended), sleep(systemClock, lastWordsMs, abort.signal)]);
-      abort.abort();
-      await endpoint.close();
+      for (const one of [...served]) one.end(stopping);
+      return endpoint.close();
     },
   };
 }
+
+const stopping: StreamRefusal = { code: status.UNAVAILABLE, message: "this replica is stopping" };

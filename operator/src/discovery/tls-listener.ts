@@ -1,6 +1,7 @@
 import { constants } from "node:crypto";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
+import { systemClock } from "@svc-gateway/common/time/clock.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { TlsMaterial } from "./server-identity.ts";
 
@@ -28,8 +29,8 @@ export type TlsListener = {
   setMaterial(material: TlsMaterial): void;
   /** Binds; resolves with the port. Until there is material, connections are closed at once. */
   listen(): Promise<Result<number>>;
-  /** Stops accepting and cuts every connection. */
-  close(): Promise<void>;
+  /** Stops accepting at once, and cuts what is open still after the grace period. */
+  close(graceMs: number): Promise<void>;
 };
 
 /**
@@ -97,11 +98,14 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
           },
         );
       }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
+    async close(graceMs) {
+      const cut = systemClock.schedule(graceMs, () => {
         for (const socket of sockets) socket.destroy();
-      }),
+      });
+      // Calls back when the last connection is closed.
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      cut();
+    },
   };
 }
 

@@ -53,17 +53,37 @@ describe("Bootstrap", () => {
   });
 
   const rejections = [
-    { reason: "wire_version", code: status.FAILED_PRECONDITION, request: { token: sharedToken, wireVersion: 1 } },
-    { reason: "wire_version", code: status.FAILED_PRECONDITION, request: { token: sharedToken, wireVersion: 0 } },
-    { reason: "wire_version", code: status.FAILED_PRECONDITION, request: { token: sharedToken, wireVersion: 3 } },
+    {
+      reason: "wire_version",
+      code: status.FAILED_PRECONDITION,
+      request: { token: sharedToken, wireVersion: 1 },
+    },
+    {
+      reason: "wire_version",
+      code: status.FAILED_PRECONDITION,
+      request: { token: sharedToken, wireVersion: 0 },
+    },
+    {
+      reason: "wire_version",
+      code: status.FAILED_PRECONDITION,
+      request: { token: sharedToken, wireVersion: 3 },
+    },
     { reason: "sa_token", code: status.UNAUTHENTICATED, request: { token: "" } },
     { reason: "sa_token", code: status.UNAUTHENTICATED, request: { token: "wrong-audience" } },
     { reason: "sa_token", code: status.UNAUTHENTICATED, request: { token: "x".repeat(20_000) } },
     { reason: "sa_token", code: status.UNAUTHENTICATED, request: { token: "line\nbreak" } },
     { reason: "token_review_error", code: status.INTERNAL, request: { token: "error:" } },
     { reason: "invalid_principal", code: status.PERMISSION_DENIED, request: { token: "user:someone" } },
-    { reason: "invalid_principal", code: status.PERMISSION_DENIED, request: { token: "token:svc-system:default" } },
-    { reason: "invalid_principal", code: status.PERMISSION_DENIED, request: { token: "token:other:svc-shared-proxy" } },
+    {
+      reason: "invalid_principal",
+      code: status.PERMISSION_DENIED,
+      request: { token: "token:svc-system:default" },
+    },
+    {
+      reason: "invalid_principal",
+      code: status.PERMISSION_DENIED,
+      request: { token: "token:other:svc-shared-proxy" },
+    },
     {
       reason: "malformed_csr",
       code: status.INVALID_ARGUMENT,
@@ -127,7 +147,10 @@ describe("Bootstrap", () => {
 
   it("refuses messages of more than 1 MiB", async () => {
     const { trust, port } = await start();
-    const { error } = await bootstrap(port, trust, { token: sharedToken, csrPem: Buffer.alloc(1024 * 1024 + 1) });
+    const { error } = await bootstrap(port, trust, {
+      token: sharedToken,
+      csrPem: Buffer.alloc(1024 * 1024 + 1),
+    });
     expect(error?.code).to.equal(status.RESOURCE_EXHAUSTED);
   });
 

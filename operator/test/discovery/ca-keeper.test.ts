@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
-import { createCaKeeper, type CaKeeper, type CaKeeperOptions } from "@svc-gateway/operator/discovery/ca-keeper.ts";
+import {
+  createCaKeeper,
+  type CaKeeper,
+  type CaKeeperOptions,
+} from "@svc-gateway/operator/discovery/ca-keeper.ts";
 import type { CaContent } from "@svc-gateway/operator/discovery/ca-store.ts";
 import {
   createCertificateAuthority,
@@ -17,7 +21,9 @@ const trustDomain = "example.org";
 
 describe("the keeper of the certificate authority", () => {
   const keepers: CaKeeper[] = [];
-  const keeperOf = (options: Partial<CaKeeperOptions> & Pick<CaKeeperOptions, "store" | "clock">): CaKeeper => {
+  const keeperOf = (
+    options: Partial<CaKeeperOptions> & Pick<CaKeeperOptions, "store" | "clock">,
+  ): CaKeeper => {
     const keeper = createCaKeeper({
       mode: "auto",
       trustDomain,
@@ -141,7 +147,10 @@ describe("the keeper of the certificate authority", () => {
     expect(store.content()?.certificatePem).to.equal(first);
     await later.advance(48 * hourMs);
     await until(() => store.content()?.certificatePem !== first, "replaced");
-    await until(() => second.current()?.bundlePem.includes(first) === true, "the first root is trusted still");
+    await until(
+      () => second.current()?.bundlePem.includes(first) === true,
+      "the first root is trusted still",
+    );
     expect(second.current()?.authority.certificatePem).to.equal(store.content()?.certificatePem);
     await until(() => store.published() === second.current()?.bundlePem, "published");
   });

@@ -52,9 +52,7 @@ describe("the certificate authority", () => {
     const ca = await authority();
     const { chainPem, notAfterMs } = await ca.issueSvid(svidRequest(dayMs));
     const certificate = new X509Certificate(chainPem);
-    expect(certificate.subjectAltName).to.equal(
-      "URI:spiffe://example.org/ns/svc-system/sa/svc-shared-proxy",
-    );
+    expect(certificate.subjectAltName).to.equal("URI:spiffe://example.org/ns/svc-system/sa/svc-shared-proxy");
     expect(certificate.keyUsage).to.deep.equal([clientAuth]);
     expect(certificate.ca).to.equal(false);
     expect(certificate.validFromDate.getTime()).to.equal(nowMs - 5 * 60_000);
@@ -102,12 +100,14 @@ describe("the certificate authority", () => {
     const pem = await createCertificateAuthority("example.org", nowMs);
     const { createPrivateKey } = await import("node:crypto");
     const sec1 = createPrivateKey(pem.privateKeyPem).export({ type: "sec1", format: "pem" }).toString();
-    expect((await loadCertificateAuthority("example.org", { ...pem, privateKeyPem: sec1 })).ok).to.equal(true);
+    expect((await loadCertificateAuthority("example.org", { ...pem, privateKeyPem: sec1 })).ok).to.equal(
+      true,
+    );
     const rsa = await rsaAuthority(3072);
     const { chainPem } = await (await authority(rsa)).issueSvid(svidRequest(dayMs));
-    expect(
-      new X509Certificate(chainPem).verify(new X509Certificate(rsa.certificatePem).publicKey),
-    ).to.equal(true);
+    expect(new X509Certificate(chainPem).verify(new X509Certificate(rsa.certificatePem).publicKey)).to.equal(
+      true,
+    );
   });
 
   it("sends the issuers of an intermediate along, and trusts the last of them", async () => {
@@ -136,13 +136,18 @@ describe("the certificate authority", () => {
     const pem = await createCertificateAuthority("example.org", nowMs);
     const other = await createCertificateAuthority("example.org", nowMs);
     const leafKey = createTestKey();
-    const leaf = await (await authority(pem)).issueSvid({ ...svidRequest(dayMs), publicKey: leafKey.publicKey });
+    const leaf = await (
+      await authority(pem)
+    ).issueSvid({ ...svidRequest(dayMs), publicKey: leafKey.publicKey });
     const cases: readonly (readonly [CaPem, RegExp])[] = [
       [{ ...pem, certificatePem: "" }, /no certificate/],
       [{ ...pem, certificatePem: toPem("CERTIFICATE", Buffer.from("nonsense")) }, /cannot be read/],
       [{ ...pem, privateKeyPem: "SECRET-TEXT" }, /cannot be read/],
       [{ ...pem, privateKeyPem: other.privateKeyPem }, /not the key/],
-      [{ certificatePem: leaf.chainPem, privateKeyPem: leafKey.privateKeyPem }, /not the certificate of an authority/],
+      [
+        { certificatePem: leaf.chainPem, privateKeyPem: leafKey.privateKeyPem },
+        /not the certificate of an authority/,
+      ],
       [await rsaAuthority(2048), /weaker/],
       [{ ...pem, certificatePem: "x".repeat(70_000) }, /larger/],
     ];
@@ -156,14 +161,22 @@ describe("the certificate authority", () => {
 
 async function signedBy(root: CaPem, publicKey: Uint8Array): Promise<Uint8Array> {
   const { createPrivateKey } = await import("node:crypto");
-  const key = createPrivateKey(root.privateKeyPem).toCryptoKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
+  const key = createPrivateKey(root.privateKeyPem).toCryptoKey(
+    { name: "ECDSA", namedCurve: "P-256" },
+    false,
+    ["sign"],
+  );
   return signCertificate(
     {
       subject: commonName("intermediate"),
       publicKey,
       notBeforeMs: nowMs,
       notAfterMs: nowMs + 365 * dayMs,
-      extensions: [basicConstraints(true), keyUsage(certificateSign), alternativeNames(["spiffe://example.org"])],
+      extensions: [
+        basicConstraints(true),
+        keyUsage(certificateSign),
+        alternativeNames(["spiffe://example.org"]),
+      ],
     },
     { name: commonName("svc-gateway discovery CA"), key },
   );

@@ -34,7 +34,10 @@ describe("signing requests", () => {
     const changed = Buffer.from(der ?? []);
     changed.write("S", changed.indexOf("system:masters"));
     const result = await publicKeyOfCsr(Buffer.from(toPem("CERTIFICATE REQUEST", changed)));
-    expect(result).to.deep.equal({ ok: false, error: { message: "the request is not signed with its own key" } });
+    expect(result).to.deep.equal({
+      ok: false,
+      error: { message: "the request is not signed with its own key" },
+    });
   });
 
   it("refuses what is not one request in PEM", async () => {
@@ -61,12 +64,16 @@ describe("signing requests", () => {
     const [valid] = pemBlocks(csrPem.toString(), "CERTIFICATE REQUEST");
     const der = new Uint8Array(valid ?? []);
     await fc.assert(
-      fc.asyncProperty(fc.nat({ max: der.length - 1 }), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
-        const changed = Uint8Array.from(der);
-        changed[at] = (changed[at] ?? 0) ^ flip;
-        const result = await publicKeyOfCsr(Buffer.from(toPem("CERTIFICATE REQUEST", changed)));
-        if (result.ok) expect(result).to.deep.equal(original);
-      }),
+      fc.asyncProperty(
+        fc.nat({ max: der.length - 1 }),
+        fc.integer({ min: 1, max: 255 }),
+        async (at, flip) => {
+          const changed = Uint8Array.from(der);
+          changed[at] = (changed[at] ?? 0) ^ flip;
+          const result = await publicKeyOfCsr(Buffer.from(toPem("CERTIFICATE REQUEST", changed)));
+          if (result.ok) expect(result).to.deep.equal(original);
+        },
+      ),
       { numRuns: 150 },
     );
   });

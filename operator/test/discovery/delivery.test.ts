@@ -19,7 +19,11 @@ describe("the delivery of snapshots", () => {
     cache = createSnapshotCache();
     clock = createManualClock();
     sent = [];
-    delivery = createDelivery({ current: () => cache.get(shared), send: (update) => sent.push(update), clock });
+    delivery = createDelivery({
+      current: () => cache.get(shared),
+      send: (update) => sent.push(update),
+      clock,
+    });
   });
 
   const publish = (snapshot: Snapshot): void => {

@@ -45,11 +45,16 @@ describe("retired roots", () => {
       { certificatePem: root(1), until: nowMs },
       { certificatePem: root(2), until: nowMs + 5 },
     ];
-    expect(retiredRootsAt(nowMs, root(2), known)).to.deep.equal([{ certificatePem: root(0), until: nowMs + 1 }]);
+    expect(retiredRootsAt(nowMs, root(2), known)).to.deep.equal([
+      { certificatePem: root(0), until: nowMs + 1 },
+    ]);
   });
 
   it("are bounded; those that last longest stay", () => {
-    const known = [...Array(20)].map((_, index) => ({ certificatePem: `root ${index}`, until: nowMs + 1 + index }));
+    const known = [...Array(20)].map((_, index) => ({
+      certificatePem: `root ${index}`,
+      until: nowMs + 1 + index,
+    }));
     const kept = retiredRootsAt(nowMs, "", known).map(({ certificatePem }) => certificatePem);
     expect(kept).to.have.length(8);
     expect(kept[0]).to.equal("root 19");

@@ -3,8 +3,7 @@ import { createSnapshotCache } from "@svc-gateway/operator/discovery/snapshot-ca
 import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
 
 const shared = { kind: "shared" } as const;
-const gateway = (name: string) =>
-  ({ kind: "dedicated", gateway: { namespace: "team", name } }) as const;
+const gateway = (name: string) => ({ kind: "dedicated", gateway: { namespace: "team", name } }) as const;
 
 describe("the snapshot cache", () => {
   it("says whether anything was published: an empty world is not an unknown one", () => {

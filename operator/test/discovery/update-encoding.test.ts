@@ -39,7 +39,11 @@ describe("server messages", () => {
         expect(snapshot.full).to.equal(sent.full);
         expect(snapshot.removed).to.deep.equal(sent.removed);
         expect(
-          snapshot.resources.map(({ key, hash, body }) => ({ key, hash, body: Buffer.from(body).toString() })),
+          snapshot.resources.map(({ key, hash, body }) => ({
+            key,
+            hash,
+            body: Buffer.from(body).toString(),
+          })),
         ).to.deep.equal(sent.resources);
       }),
     );

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { discoveryServerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { fail, ok } from "@svc-gateway/common/values/result.ts";
@@ -49,13 +49,21 @@ export type TestController = {
 export type TestControllerOptions = Partial<
   Pick<
     DiscoveryServerOptions,
-    "host" | "streamPort" | "bootstrapPort" | "caMode" | "clock" | "log" | "reviewToken" | "svidLifetimeMs"
+    | "host"
+    | "streamPort"
+    | "bootstrapPort"
+    | "caMode"
+    | "clock"
+    | "keepalive"
+    | "log"
+    | "reviewToken"
+    | "streamLimits"
+    | "svidLifetimeMs"
   >
 > & {
   readonly store?: MemoryCaStore;
   readonly leading?: boolean;
   readonly gateways?: DedicatedGateway[];
-  readonly logger?: Logger;
 };
 
 /**
@@ -112,6 +120,8 @@ export async function startController(options: TestControllerOptions = {}): Prom
     log: options.log ?? silentLogger,
     onBootstrapRejected: (rejection) => rejections.push(rejection),
     ...(options.clock !== undefined && { clock: options.clock }),
+    ...(options.keepalive !== undefined && { keepalive: options.keepalive }),
+    ...(options.streamLimits !== undefined && { streamLimits: options.streamLimits }),
   });
   const ports = await server.listen();
   if (!ports.ok) throw new Error(ports.error.message);

@@ -1,0 +1,40 @@
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+/** A TCP relay on loopback that can swallow what passes, as a network does when a cable is pulled. */
+export type Relay = {
+  readonly port: number;
+  /** Swallows everything from now on, without closing anything. */
+  freeze(): void;
+  close(): Promise<void>;
+};
+
+export async function startRelay(target: { readonly host: string; readonly port: number }): Promise<Relay> {
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  const pass = (from: Socket, to: Socket): void => {
+    sockets.add(from);
+    from.on("data", (bytes) => {
+      if (!isFrozen) to.write(bytes);
+    });
+    from.on("error", () => {});
+    from.on("close", () => {
+      sockets.delete(from);
+      if (!isFrozen) to.destroy();
+    });
+  };
+  const server = createServer((client) => {
+    const upstream = connect(target);
+    pass(client, upstream);
+    pass(upstream, client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    freeze: () => (isFrozen = true),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
