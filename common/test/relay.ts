@@ -3,6 +3,8 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 /** A TCP relay on loopback that can swallow what passes, as a network does when a cable is pulled. */
 export type Relay = {
   readonly port: number;
+  /** Cuts the connections that are open now; new ones are relayed. */
+  cut(): void;
   /** Swallows everything from now on, without closing anything. */
   freeze(): void;
   close(): Promise<void>;
@@ -30,6 +32,9 @@ export async function startRelay(target: { readonly host: string; readonly port:
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
     freeze: () => (isFrozen = true),
     close: () =>
       new Promise((resolve) => {

@@ -49,6 +49,9 @@ export function createServerIdentity(options: ServerIdentityOptions): ServerIden
   let material: TlsMaterial | undefined;
   let issuer: CaState["authority"] | undefined;
   let renewAtMs = 0;
+  /** When a certificate of a new authority is due: after the adoption delay, but before the old certificate ends. */
+  let adoptAtMs = 0;
+  let endsMs = 0;
   let isIssuing = false;
   let isStopped = false;
   let cancelTimer = (): void => {};
@@ -72,13 +75,15 @@ export function createServerIdentity(options: ServerIdentityOptions): ServerIden
       if (isStopped) return;
       issuer = state.authority;
       const nowMs = clock.nowMs();
-      renewAtMs = nowMs + Math.max(retryMs, (fresh.notAfterMs - nowMs) / 2);
+      endsMs = fresh.notAfterMs;
+      renewAtMs = nowMs + Math.max(retryMs, (endsMs - nowMs) / 2);
       const trustPem = keeper.current()?.bundlePem ?? state.bundlePem;
       publish({ privateKeyPem: fresh.privateKeyPem, chainPem: fresh.chainPem, trustPem });
       log.info({ not_after: new Date(fresh.notAfterMs).toISOString() }, "controller certificate issued");
     } catch (error) {
       log.error({ reason: String(error) }, "controller certificate cannot be issued");
       renewAtMs = clock.nowMs() + retryMs;
+      adoptAtMs = renewAtMs;
     } finally {
       isIssuing = false;
       if (!isStopped) plan();
@@ -103,12 +108,15 @@ export function createServerIdentity(options: ServerIdentityOptions): ServerIden
 
   const plan = (): void => {
     const hasNewIssuer = issuer !== undefined && keeper.current()?.authority !== issuer;
-    planAt(hasNewIssuer ? Math.min(renewAtMs, clock.nowMs() + adoptionDelayMs) : renewAtMs);
+    planAt(hasNewIssuer ? adoptAtMs : renewAtMs);
   };
 
-  const onAuthority = ({ bundlePem }: CaState): void => {
+  const onAuthority = ({ authority, bundlePem }: CaState): void => {
     if (material === undefined) return void issue();
     publish({ ...material, trustPem: bundlePem });
+    if (authority === issuer) return;
+    const nowMs = clock.nowMs();
+    adoptAtMs = nowMs + Math.min(adoptionDelayMs, Math.max(0, (endsMs - nowMs) * 0.9));
     plan();
   };
 
