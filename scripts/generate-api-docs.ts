@@ -102,14 +102,15 @@ function ruleMessages(field: PublishedSchema): readonly string[] {
   return rules.map(({ message }) => `Rule: ${message ?? ""}.`);
 }
 
+const numberText = (value: unknown): string => (typeof value === "number" ? String(value) : "");
+
 function typeText(field: PublishedSchema): string {
   if (field["x-kubernetes-int-or-string"] === true) return "integer or string";
   if (field.enum !== undefined) return field.enum.map((value) => code(JSON.stringify(value))).join(" or ");
-  const range = [field["minimum"], field["maximum"]].some((bound) => bound !== undefined)
-    ? `, ${String(field["minimum"] ?? "")} to ${String(field["maximum"] ?? "")}`
-    : "";
-  const most = field["maxItems"] ?? field["maxProperties"];
-  const bound = most === undefined ? "" : `, at most ${String(most)}`;
+  const [minimum = "", maximum = ""] = [field["minimum"], field["maximum"]].map(numberText);
+  const range = minimum === "" && maximum === "" ? "" : `, ${minimum} to ${maximum}`;
+  const most = numberText(field["maxItems"] ?? field["maxProperties"]);
+  const bound = most === "" ? "" : `, at most ${most}`;
   if (field["type"] === "array") return `list of ${typeText(field.items ?? {})}${bound}`;
   if (typeof field.additionalProperties === "object")
     return `map to ${typeText(field.additionalProperties)}${bound}`;

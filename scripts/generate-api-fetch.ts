@@ -102,7 +102,7 @@ function downloadArchive(module: string): string {
   try {
     output = execFileSync("go", ["mod", "download", "-json", module], { encoding: "utf8", cwd: "/" });
   } catch (error) {
-    output = String((error as { stdout?: unknown }).stdout ?? "");
+    output = (error as { readonly stdout?: string }).stdout ?? "";
   }
   const { Zip } = (output === "" ? {} : JSON.parse(output)) as { Zip?: string };
   if (Zip === undefined) throw new Error(`go mod download ${module} gave no archive`);

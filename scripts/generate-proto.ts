@@ -23,17 +23,23 @@ function generate(): ReadonlyMap<string, string> {
     cpSync(join(root, "proto/discovery.proto"), join(folder, "discovery.proto"));
     cpSync(join(root, "proto/buf.yaml"), join(folder, "buf.yaml"));
     const plugin = { local: bin("protoc-gen-ts"), out: "ts", opt: ["no_namespace"] };
-    writeFileSync(
-      join(folder, "buf.gen.yaml"),
-      JSON.stringify({ version: "v2", plugins: [plugin] }),
-    );
+    writeFileSync(join(folder, "buf.gen.yaml"), JSON.stringify({ version: "v2", plugins: [plugin] }));
     run(bin("buf"), ["generate"], folder);
     const source = join(folder, "ts/discovery.ts");
     // google-protobuf is CommonJS: its names are only visible on the default import.
     const text = readFileSync(source, "utf8").replace("import * as pb_1 from", "import pb_1 from");
     writeFileSync(source, text);
     const options = ["--module", "nodenext", "--target", "es2024", "--declaration", "--skipLibCheck"];
-    const types = ["--esModuleInterop", "--types", "node", "--outDir", "js", "--strict", "false", "--ignoreConfig"];
+    const types = [
+      "--esModuleInterop",
+      "--types",
+      "node",
+      "--outDir",
+      "js",
+      "--strict",
+      "false",
+      "--ignoreConfig",
+    ];
     writeFileSync(join(folder, "ts/package.json"), '{"type":"module"}');
     run(bin("tsc"), [...options, ...types, source], folder);
     const files = readdirSync(join(folder, "js")).filter((name) => name !== "package.json");
@@ -45,7 +51,8 @@ function generate(): ReadonlyMap<string, string> {
 
 function check(files: ReadonlyMap<string, string>): number {
   const stale = [...files].filter(([name, text]) => readFileSync(join(output, name), "utf8") !== text);
-  for (const [name] of stale) process.stderr.write(`proto/src/generated/${name} is stale: run make generate\n`);
+  for (const [name] of stale)
+    process.stderr.write(`proto/src/generated/${name} is stale: run make generate\n`);
   return stale.length === 0 ? 0 : 1;
 }
 

@@ -38,6 +38,9 @@ const coverageFloors: Readonly<Record<string, number>> = {
   "": 80,
 };
 
+/** A runner that has told its result and does not end has leaked a socket, a timer or a process. */
+const lingerMs = 30_000;
+
 const failures: string[] = [];
 
 for (const { name, command } of steps) {
@@ -59,7 +62,7 @@ const mocha = [
   "dot",
   ...specs,
 ];
-const tests = await run([bin("c8"), ...mocha]);
+const tests = await run([bin("c8"), ...mocha], { endsAfter: /^\s+\d+ passing/m });
 const count = (word: string): number =>
   Number(new RegExp(`^\\s+(\\d+) ${word}`, "m").exec(tests.output)?.[1] ?? 0);
 const counts = { passed: count("passing"), failed: count("failing"), skipped: count("pending") };
@@ -119,19 +122,42 @@ function seconds(sinceMs: number): string {
   return `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
 }
 
-/** Runs a command with this Node first on the path; shows what it prints and remembers it. */
-function run([command = "", ...args]: readonly string[]): Promise<{ status: number; output: string }> {
+/** Runs a command; shows what it prints and remembers it. It is ended when it lingers after printing `endsAfter`. */
+function run(
+  [command = "", ...args]: readonly string[],
+  { endsAfter }: { readonly endsAfter?: RegExp } = {},
+): Promise<{ status: number; output: string }> {
   return new Promise((settle) => {
-    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], detached: true });
+    const forward = (signal: NodeJS.Signals): void => endGroup(child.pid, signal);
+    process.once("SIGINT", forward).once("SIGTERM", forward);
     let output = "";
+    let linger: NodeJS.Timeout | undefined;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       process.stdout.write(text);
       output = `${output}${text}`.slice(-1_000_000);
+      if (linger !== undefined || endsAfter === undefined || !endsAfter.test(output)) return;
+      linger = setTimeout(() => {
+        tell("the tests have ended, but something that they started still runs");
+        endGroup(child.pid, "SIGKILL");
+      }, lingerMs);
     });
     child.once("error", (error) => {
       tell(`${command} cannot be started: ${error.message}`);
       settle({ status: 1, output });
     });
-    child.once("close", (code) => settle({ status: code ?? 1, output }));
+    child.once("close", (code) => {
+      clearTimeout(linger);
+      process.off("SIGINT", forward).off("SIGTERM", forward);
+      settle({ status: code ?? 1, output });
+    });
   });
+}
+
+function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // The whole group has ended in the meantime.
+  }
 }

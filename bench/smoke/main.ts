@@ -101,7 +101,8 @@ function report(samples: { readonly gateway: readonly Sample[]; readonly nginx: 
     (sample, round) => sample.requestsPerCore / (samples.nginx[round]?.requestsPerCore ?? Number.NaN),
   );
   const ratio = median(ratios);
-  const [low = 0, high = 0] = [Math.min(...ratios), Math.max(...ratios)];
+  const low = Math.min(...ratios);
+  const high = Math.max(...ratios);
   process.stdout.write(
     `ratio    ${ratio.toFixed(2)} of nginx (median of ${ratios.length}; ${low.toFixed(2)} to ${high.toFixed(2)}; target ${target})\n`,
   );

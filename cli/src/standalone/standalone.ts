@@ -49,7 +49,12 @@ export async function serveFolder(
     directives: settings.log,
     sink,
   });
-  const admin = await startAdminServers({ settings, health: registry, metrics: () => metrics.expose(), logger: log });
+  const admin = await startAdminServers({
+    settings,
+    health: registry,
+    metrics: () => metrics.expose(),
+    logger: log,
+  });
   if (!admin.ok) return fail(admin.error.message);
   const proxy = startProxy({ settings, metrics, accessLog, log: proxyLog });
 

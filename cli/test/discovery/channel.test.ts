@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
 import { startRelay } from "../../../common/test/relay.ts";
+import { createManualClock } from "../../../common/test/time/manual-clock.ts";
 import { until } from "../../../common/test/until.ts";
 import {
   ready,
@@ -31,8 +32,10 @@ describe("the discovery channel", () => {
     controller.server.cache.publish([[shared, snapshotOf(states)]]);
   const proxyOf = (options: Partial<TestProxyOptions> = {}): Promise<TestProxy> =>
     startProxy({ ports: controller.ports, bundlePem, ...options });
-  const serves = (proxy: TestProxy, states: Readonly<Record<string, number>>): Promise<void> =>
-    until(() => proxy.state.snapshot().version === snapshotOf(states).version, JSON.stringify(states));
+  const serves = (proxy: TestProxy, states: Readonly<Record<string, number>>): Promise<void> => {
+    const { version } = snapshotOf(states);
+    return until(() => proxy.state.snapshot().version === version, `version ${version}`);
+  };
 
   it("brings the snapshot to a proxy, then its changes, and the acknowledgements back", async () => {
     publish({ a: 1, b: 1 });
@@ -203,6 +206,34 @@ describe("the discovery channel", () => {
       await stopProxies();
       await relay.close();
     }
+  });
+
+  it("survives a bug in what the client calls", async () => {
+    publish({ a: 1 });
+    const clock = createManualClock();
+    let calls = 0;
+    const checks = (): readonly [] => {
+      calls += 1;
+      if (calls === 1) throw new Error("a bug");
+      return [];
+    };
+    const proxy = await proxyOf({ clock, checks });
+    await until(() => calls === 1 && clock.pending() > 1, "the bug has shown itself");
+    await until(() => {
+      void clock.advance(1_000);
+      return proxy.client.state() === "Ready";
+    }, "Ready");
+    await serves(proxy, { a: 1 });
+  });
+
+  it("carries a snapshot of many megabytes", async () => {
+    const body = "x".repeat(1000);
+    const states = Object.fromEntries([...Array(8_000)].map((_, index) => [`${body}${index}`, index]));
+    publish(states);
+    const proxy = await proxyOf();
+    await serves(proxy, states);
+    publish({ ...states, a: 1 });
+    await serves(proxy, { ...states, a: 1 });
   });
 
   it("writes neither tokens nor keys nor snapshots into the log", async () => {

@@ -59,8 +59,10 @@ describe("two replicas", () => {
   const publish = (states: Readonly<Record<string, number>>): void => {
     for (const { server } of replicas) server.cache.publish([[shared, snapshotOf(states)]]);
   };
-  const serves = (proxy: TestProxy, states: Readonly<Record<string, number>>): Promise<void> =>
-    until(() => proxy.state.snapshot().version === snapshotOf(states).version, JSON.stringify(states));
+  const serves = (proxy: TestProxy, states: Readonly<Record<string, number>>): Promise<void> => {
+    const { version } = snapshotOf(states);
+    return until(() => proxy.state.snapshot().version === version, JSON.stringify(states));
+  };
   const isAt = (replica: TestController): boolean => replica.server.fleet.node("proxy-1") !== undefined;
 
   it("share the proxies until one leads, and a proxy that is elsewhere finds it", async () => {

@@ -80,7 +80,10 @@ export type TestProxy = {
 };
 
 export type TestProxyOptions = Partial<
-  Pick<DiscoveryClientOptions, "nodeId" | "scope" | "clock" | "keepalive" | "log" | "random" | "controller">
+  Pick<
+    DiscoveryClientOptions,
+    "nodeId" | "scope" | "checks" | "clock" | "keepalive" | "log" | "random" | "controller"
+  >
 > & {
   readonly ports: { readonly streamPort: number; readonly bootstrapPort: number };
   readonly bundlePem: string;
@@ -120,7 +123,9 @@ export async function startProxy(options: TestProxyOptions): Promise<TestProxy> 
     controller: options.controller ?? controllerBehind(endpoint, "cluster.local", "elsewhere"),
     apply: state.apply,
     onState: (next) => history.push(next),
-    checks: () => [{ subsystem: "proxy", name: "routing_table_loaded", state: client.state(), reason: "" }],
+    checks:
+      options.checks ??
+      (() => [{ subsystem: "proxy", name: "routing_table_loaded", state: client.state(), reason: "" }]),
     metrics,
     log: options.log ?? silentLogger,
     lookup: () => Promise.resolve(addresses),

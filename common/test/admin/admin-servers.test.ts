@@ -175,7 +175,7 @@ describe("admin servers", function () {
     } finally {
       for (const socket of held) socket.destroy();
     }
-    await Promise.all(held.map((socket) => socket.closed || once(socket, "close")));
+    await Promise.all(held.filter(({ closed }) => !closed).map((socket) => once(socket, "close")));
   });
 
   it("end connections that say nothing, requests that stay incomplete, and answers that nobody takes", async () => {

@@ -34,8 +34,7 @@ const signatureAlgorithms: { readonly [T in KeyType]: Buffer } = {
 const distinguishedName = (name: string): Buffer =>
   sequence(der(0x31, sequence(oid("550403"), text(12, name))));
 
-const time = (ms: number): Buffer =>
-  text(0x18, `${new Date(ms).toISOString().replaceAll(/[-:T]|\.\d+/g, "")}`);
+const time = (ms: number): Buffer => text(0x18, new Date(ms).toISOString().replaceAll(/[-:T]|\.\d+/g, ""));
 
 function generateKeys(type: KeyType): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
   switch (type) {
