@@ -1,6 +1,6 @@
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { Result } from "@svc-gateway/common/values/result.ts";
+import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import { reconnectDelayMs, reconnectRange, renewalDelayMs, renewalRange } from "./backoff.ts";
 import type { BootstrapFailure } from "./bootstrap.ts";
 import type { DiscoveryClientMetrics } from "./metrics.ts";
@@ -92,7 +92,9 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
     if (isAsking || abort.signal.aborted) return;
     isAsking = true;
     lastAttemptMs = clock.nowMs();
-    const result = await request(abort.signal);
+    const result = await request(abort.signal).catch((error: unknown) =>
+      fail<BootstrapFailure>({ message: `internal error: ${String(error)}`, isPermanent: false }),
+    );
     isAsking = false;
     if (abort.signal.aborted) return;
     if (result.ok) accept(result.value);

@@ -32,6 +32,7 @@ const moveRetryMs = 5_000;
 const successorGraceMs = 2_000;
 /** A stream that ends sooner than this does not prove that reconnecting at once is a good idea. */
 const healthyStreamMs = 10_000;
+const restartMs = 5_000;
 /** After so many rounds without any stream the certificate is suspected. */
 const suspiciousRounds = 3;
 
@@ -209,9 +210,22 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
     }
   };
 
+  /** A bug must not cost a proxy its configuration for good: it begins anew after a while. */
+  const supervise = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        return await run();
+      } catch (error) {
+        log.error({ error }, "internal error in the discovery client");
+        active?.close();
+        await sleep(clock, restartMs, signal);
+      }
+    }
+  };
+
   return {
     start() {
-      running = run();
+      running = supervise();
     },
     stop() {
       abort.abort();

@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { discoveryClientMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type { BootstrapFailure } from "@svc-gateway/proxy/source/bootstrap.ts";
+import { createIdentityKeeper, type IdentityKeeper } from "@svc-gateway/proxy/source/identity-keeper.ts";
+import type { DiscoveryClientMetrics } from "@svc-gateway/proxy/source/metrics.ts";
+import type { ProxyIdentity } from "@svc-gateway/proxy/source/proxy-identity.ts";
+import { createManualClock, type ManualClock } from "../../../common/test/time/manual-clock.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+describe("the keeper of the proxy's certificate", () => {
+  let clock: ManualClock;
+  let metrics: DiscoveryClientMetrics;
+  let keeper: IdentityKeeper;
+  let answer: () => Result<ProxyIdentity, BootstrapFailure>;
+  let requests: number;
+  let rejections: string[];
+
+  const issue = (): Result<ProxyIdentity, BootstrapFailure> =>
+    ok({ privateKeyPem: "key", chainPem: `chain ${requests}`, notAfterMs: clock.nowMs() + dayMs });
+  const down = (): Result<ProxyIdentity, BootstrapFailure> => fail({ message: "down", isPermanent: false });
+
+  beforeEach(() => {
+    clock = createManualClock();
+    metrics = createMetricSet(discoveryClientMetrics);
+    answer = issue;
+    requests = 0;
+    rejections = [];
+    keeper = createIdentityKeeper({
+      request: () => {
+        requests += 1;
+        return Promise.resolve(answer());
+      },
+      onRejected: (message) => rejections.push(message),
+      metrics,
+      log: silentLogger,
+      clock,
+      random: () => 1,
+    });
+  });
+  afterEach(() => keeper.stop());
+  const start = async (): Promise<void> => {
+    keeper.start();
+    await clock.advance(0);
+  };
+
+  it("asks at once, and again at half the life of what it got", async () => {
+    await start();
+    expect(keeper.current()?.chainPem).to.equal("chain 1");
+    await clock.advance(12 * hourMs - 1);
+    expect(requests).to.equal(1);
+    await clock.advance(1);
+    expect(keeper.current()?.chainPem).to.equal("chain 2");
+    expect(metrics.bootstraps.with({ result: "success" }).value).to.equal(2);
+  });
+
+  it("shows how long the certificate lasts", async () => {
+    await start();
+    await clock.advance(hourMs);
+    expect(metrics.svidExpiry.with({}).value).to.be.closeTo(23 * 3600, 10);
+  });
+
+  it("tries again like a reconnect while there is none", async () => {
+    answer = down;
+    await start();
+    for (const waitMs of [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
+      const before = requests;
+      await clock.advance(waitMs - 1);
+      expect(requests).to.equal(before);
+      await clock.advance(1);
+      expect(requests).to.equal(before + 1);
+    }
+    expect(keeper.current()).to.equal(undefined);
+    expect(metrics.bootstraps.with({ result: "failure" }).value).to.equal(10);
+  });
+
+  it("tries again after 5 seconds to 5 minutes while the old one is good, then keeps trying", async () => {
+    await start();
+    answer = down;
+    await clock.advance(12 * hourMs);
+    for (const waitMs of [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]) {
+      const before = requests;
+      await clock.advance(waitMs - 1);
+      expect(requests).to.equal(before);
+      await clock.advance(1);
+      expect(requests).to.equal(before + 1);
+    }
+    expect(keeper.current()?.chainPem).to.equal("chain 1");
+    await clock.advance(12 * hourMs);
+    expect(keeper.current()).to.equal(undefined);
+    expect(metrics.svidExpiry.with({}).value).to.equal(0);
+    answer = issue;
+    await clock.advance(5 * 60_000);
+    expect(keeper.current()).not.to.equal(undefined);
+  });
+
+  it("gives up for good when controllers speak another version", async () => {
+    answer = () => fail({ message: "wire version", isPermanent: true });
+    await start();
+    await clock.advance(30 * dayMs);
+    expect(requests).to.equal(1);
+    expect(rejections).to.deep.equal(["wire version"]);
+  });
+
+  it("asks sooner when its certificate is doubted, though not more often than once a minute", async () => {
+    await start();
+    keeper.renewSoon();
+    await clock.advance(59_999);
+    expect(requests).to.equal(1);
+    await clock.advance(1);
+    keeper.renewSoon();
+    keeper.renewSoon();
+    await clock.advance(1);
+    expect(requests).to.equal(2);
+    await clock.advance(12 * hourMs - 2);
+    expect(requests).to.equal(2);
+    await clock.advance(1);
+    expect(requests).to.equal(3);
+  });
+
+  it("tells its listeners of each new certificate, and stops when it is told to", async () => {
+    const heard: string[] = [];
+    keeper.subscribe(({ chainPem }) => heard.push(chainPem));
+    await start();
+    await clock.advance(12 * hourMs);
+    expect(heard).to.deep.equal(["chain 1", "chain 2"]);
+    keeper.stop();
+    await clock.advance(dayMs);
+    expect(requests).to.equal(2);
+    expect(clock.pending()).to.equal(0);
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { firstSuccess, type Attempt } from "@svc-gateway/proxy/source/staggered.ts";
+import { createManualClock, type ManualClock } from "../../../common/test/time/manual-clock.ts";
+
+type Controlled = {
+  readonly attempt: Attempt<string, string>;
+  settle(result: Result<string, string>): void;
+  isStarted(): boolean;
+  isAborted(): boolean;
+};
+
+function controlled(): Controlled {
+  const { promise, resolve } = Promise.withResolvers<Result<string, string>>();
+  let signal: AbortSignal | undefined;
+  return {
+    attempt: (given) => {
+      signal = given;
+      return promise;
+    },
+    settle: resolve,
+    isStarted: () => signal !== undefined,
+    isAborted: () => signal?.aborted === true,
+  };
+}
+
+describe("staggered attempts", () => {
+  let clock: ManualClock;
+  let discarded: string[];
+  let abort: AbortController;
+  beforeEach(() => {
+    clock = createManualClock();
+    discarded = [];
+    abort = new AbortController();
+  });
+  const race = (attempts: readonly Controlled[]): Promise<Result<string, readonly string[]>> =>
+    firstSuccess(
+      attempts.map(({ attempt }) => attempt),
+      { staggerMs: 250, clock, signal: abort.signal, discard: (value) => discarded.push(value) },
+    );
+  const started = (attempts: readonly Controlled[]): readonly boolean[] =>
+    attempts.map((one) => one.isStarted());
+
+  it("starts the next when one has failed", async () => {
+    const attempts = [controlled(), controlled()];
+    const result = race(attempts);
+    expect(started(attempts)).to.deep.equal([true, false]);
+    attempts[0]?.settle(fail("refused"));
+    await clock.advance(0);
+    expect(started(attempts)).to.deep.equal([true, true]);
+    attempts[1]?.settle(ok("second"));
+    expect(await result).to.deep.equal(ok("second"));
+    expect(clock.pending()).to.equal(0);
+  });
+
+  it("starts the next when one takes too long, and lets the first go on", async () => {
+    const attempts = [controlled(), controlled(), controlled()];
+    const result = race(attempts);
+    await clock.advance(249);
+    expect(started(attempts)).to.deep.equal([true, false, false]);
+    await clock.advance(1);
+    expect(started(attempts)).to.deep.equal([true, true, false]);
+    attempts[0]?.settle(ok("first"));
+    expect(await result).to.deep.equal(ok("first"));
+    expect(attempts[1]?.isAborted()).to.equal(true);
+    expect(started(attempts)).to.deep.equal([true, true, false]);
+  });
+
+  it("discards a success that comes too late", async () => {
+    const attempts = [controlled(), controlled()];
+    const result = race(attempts);
+    await clock.advance(250);
+    attempts[1]?.settle(ok("second"));
+    await result;
+    attempts[0]?.settle(ok("first"));
+    await clock.advance(0);
+    expect(discarded).to.deep.equal(["first"]);
+  });
+
+  it("gives all failures in the order of the attempts", async () => {
+    const attempts = [controlled(), controlled()];
+    const result = race(attempts);
+    await clock.advance(250);
+    attempts[1]?.settle(fail("b"));
+    attempts[0]?.settle(fail("a"));
+    expect(await result).to.deep.equal(fail(["a", "b"]));
+  });
+
+  it("fails without attempts, and passes an abort on to those that run", async () => {
+    expect(await race([])).to.deep.equal(fail([]));
+    const attempts = [controlled()];
+    void race(attempts);
+    abort.abort();
+    expect(attempts[0]?.isAborted()).to.equal(true);
+  });
+});

@@ -1,0 +1,59 @@
+import { mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createTrustRoots } from "@svc-gateway/proxy/source/trust-roots.ts";
+
+const certificate = (text: string): string =>
+  `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`;
+
+describe("trust roots", () => {
+  let folder: string;
+  let path: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "svc-trust-"));
+    path = join(folder, "ca.crt");
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const read = async (roots: ReturnType<typeof createTrustRoots>): Promise<string> => {
+    const result = await roots.read();
+    return result.ok ? result.value : result.error.message;
+  };
+
+  it("are what the file holds now, and what the last certificate brought", async () => {
+    const roots = createTrustRoots(path);
+    await writeFile(path, certificate("one"));
+    expect(await read(roots)).to.contain("one");
+    await writeFile(path, certificate("two"));
+    expect(await read(roots))
+      .to.contain("two")
+      .and.not.contain("one");
+    roots.learn(certificate("three"));
+    expect(await read(roots))
+      .to.contain("two")
+      .and.contain("three");
+    roots.learn(certificate("four"));
+    expect(await read(roots))
+      .to.contain("four")
+      .and.not.contain("three");
+  });
+
+  it("are what was read last while the file is gone or empty", async () => {
+    const roots = createTrustRoots(path);
+    await writeFile(path, certificate("one"));
+    await roots.read();
+    await unlink(path);
+    expect(await read(roots)).to.contain("one");
+    await writeFile(path, "");
+    expect(await read(roots)).to.contain("one");
+  });
+
+  it("are a problem before there was a file with a certificate", async () => {
+    const roots = createTrustRoots(path);
+    expect(await read(roots)).to.equal("the trust bundle cannot be read: ENOENT");
+    await writeFile(path, "nothing");
+    expect(await read(roots)).to.equal("the trust bundle holds no certificate");
+    await writeFile(path, certificate("x".repeat(300_000)));
+    expect(await read(roots)).to.equal("the trust bundle is larger than 256 KiB");
+  });
+});

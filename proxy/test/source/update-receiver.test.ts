@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { discoveryClientMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { Resource, Snapshot, type ClientMessage } from "@svc-gateway/proto/generated/discovery.js";
+import { createUpdateReceiver } from "@svc-gateway/proxy/source/update-receiver.ts";
+
+describe("the receiver of updates", () => {
+  const setUp = (apply: (update: SnapshotUpdate) => Result<unknown>) => {
+    const sent: ClientMessage[] = [];
+    const applied: string[] = [];
+    const metrics = createMetricSet(discoveryClientMetrics);
+    const receive = createUpdateReceiver({
+      apply: (update) => Promise.resolve(apply(update)),
+      send: (message) => sent.push(message),
+      onApplied: (version) => applied.push(version),
+      metrics,
+      log: silentLogger,
+    });
+    const receiveSnapshot = (data: ConstructorParameters<typeof Snapshot>[0]): Promise<void> =>
+      receive({ leading: true, snapshot: new Snapshot(data).serialize() });
+    return { sent, applied, metrics, receive, receiveSnapshot };
+  };
+  const nonce = Uint8Array.of(1, 2, 3);
+
+  it("hands over what was sent, and acknowledges it under its nonce", async () => {
+    const updates: SnapshotUpdate[] = [];
+    const { sent, applied, receiveSnapshot } = setUp((update) => ok(updates.push(update)));
+    const resource = new Resource({ key: "endpoints|a", hash: "h", body: Buffer.from('{"ü":1}') });
+    await receiveSnapshot({ version: "v1", nonce, full: true, resources: [resource], removed: [] });
+    expect(updates).to.deep.equal([
+      {
+        version: "v1",
+        full: true,
+        resources: [{ key: "endpoints|a", hash: "h", body: '{"ü":1}' }],
+        removed: [],
+      },
+    ]);
+    expect(sent.map(({ message }) => message)).to.deep.equal(["ack"]);
+    expect(sent[0]?.ack.version).to.equal("v1");
+    expect(Buffer.from(sent[0]?.ack.nonce ?? []).equals(nonce)).to.equal(true);
+    expect(applied).to.deep.equal(["v1"]);
+  });
+
+  it("refuses with the reason, cut to a bounded length", async () => {
+    const { sent, applied, metrics, receiveSnapshot } = setUp(() => problem("x".repeat(5000)));
+    await receiveSnapshot({ version: "v1", nonce, full: true });
+    expect(sent.map(({ message }) => message)).to.deep.equal(["nack"]);
+    expect(sent[0]?.nack.detail).to.equal("x".repeat(1000));
+    expect(applied).to.deep.equal([]);
+    expect(metrics.snapshots.with({ kind: "full", result: "nack" }).value).to.equal(1);
+  });
+
+  it("refuses a delta before the first full update of the stream", async () => {
+    const { sent, receiveSnapshot } = setUp(() => ok(undefined));
+    await receiveSnapshot({ version: "v1", nonce, full: false });
+    expect(sent[0]?.nack.detail).to.equal("a delta came before the first full snapshot");
+    await receiveSnapshot({ version: "v1", nonce, full: true });
+    await receiveSnapshot({ version: "v2", nonce, full: false });
+    expect(sent.map(({ message }) => message)).to.deep.equal(["nack", "ack", "ack"]);
+  });
+
+  it("ignores a message without a snapshot, and gives up on one that cannot be read", async () => {
+    const { sent, receive } = setUp(() => ok(undefined));
+    await receive({ leading: true, snapshot: undefined });
+    expect(sent).to.deep.equal([]);
+    const failure = await receive({ leading: true, snapshot: Uint8Array.of(0xff) }).catch(String);
+    expect(failure).to.equal("Error: the snapshot message cannot be read");
+  });
+});
