@@ -1,6 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
+import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import type { LeadershipControl } from "./leadership.ts";
+import type { OutageLog } from "../sources/kubernetes/outage-log.ts";
 
 export type LeaderElectionOptions = {
   readonly client: ApiClient;
@@ -12,8 +15,8 @@ export type LeaderElectionOptions = {
   readonly ttlMs: number;
   readonly renewIntervalMs: number;
   readonly signal: AbortSignal;
-  readonly onChange: (leading: boolean) => void;
-  readonly onError: (error: ApiError) => void;
+  readonly leadership: Pick<LeadershipControl, "isLeading" | "holdUntil" | "resign">;
+  readonly outage: OutageLog;
   /** Wall clock for what is written to the Lease. */
   readonly nowMs?: () => number;
 };
@@ -32,59 +35,55 @@ type Lease = {
 /** What a replica has seen of the Lease, and when, on its own monotonic clock: other machines' clocks may be wrong. */
 type Observed = { version: string; atMs: number };
 
+/** One attempt on the lease: when it ends at the latest, and whether this replica led when it began. */
+type Attempt = { readonly signal: AbortSignal; readonly leading: boolean; readonly observed: Observed };
+
+/** The longest that giving up the lease may hold up the end of the process. */
+const releaseTimeoutMs = 2_000;
+
 /**
- * Holds a Lease while it can (docs/operations.md, "Leadership"). A replica leads from a successful write until it
- * fails to renew within the lease's life; a standby takes over when the Lease has not moved for that long. Leadership
- * ends before the Lease could be taken, and is given up at once when the signal aborts. Returns after that.
+ * Holds a Lease while it can (docs/controller.md, "Leadership"). A replica leads from a successful write until one renew
+ * interval before the lease's end, counted from before that write, unless it renews it in the meantime: so leadership
+ * ends before a standby can take the lease, which it does when the lease has not moved for its whole life. When the
+ * signal aborts, leadership ends at once and the holder is cleared. Returns after that.
  */
 export async function runLeaderElection(options: LeaderElectionOptions): Promise<void> {
-  const { signal, renewIntervalMs, ttlMs, onChange } = options;
+  const { signal, renewIntervalMs, ttlMs, leadership } = options;
   const observed: Observed = { version: "", atMs: 0 };
-  let leading = false;
-  let renewedAtMs = 0;
-  const lead = (next: boolean): void => {
-    if (leading === next) return;
-    leading = next;
-    onChange(next);
-  };
+  const resign = (): void => leadership.resign();
+  signal.addEventListener("abort", resign, { once: true });
   while (!signal.aborted) {
-    const attemptAtMs = performance.now();
-    // Two attempts fit into a lease's life: leadership ends before a standby could take it.
-    const result = await tryHold(options, observed, leading, Math.max(1_000, renewIntervalMs));
+    const startedMs = performance.now();
+    // Two attempts fit between the moment when the lease should be renewed and the end of leadership.
+    const limit = AbortSignal.timeout(Math.max(1_000, renewIntervalMs / 2));
+    const leading = leadership.isLeading();
+    const held = await tryHold(options, { signal: AbortSignal.any([signal, limit]), leading, observed });
     if (signal.aborted) break;
-    if (result.ok && result.value) {
-      renewedAtMs = attemptAtMs;
-      lead(true);
-    } else if (result.ok) {
-      lead(false);
-    } else {
-      options.onError(result.error);
-      if (leading && performance.now() - renewedAtMs >= ttlMs - renewIntervalMs) lead(false);
-    }
+    if (held.ok) options.outage.works();
+    if (!held.ok) options.outage.failed({ error: describeApiError(held.error) });
+    else if (held.value) leadership.holdUntil(startedMs + ttlMs - renewIntervalMs);
+    else leadership.resign();
     // A standby looks every second, so that it notices an abandoned lease soon after its end.
-    await pause(leading && result.ok ? renewIntervalMs : Math.min(renewIntervalMs, 1_000), signal);
+    const isSettled = held.ok && held.value;
+    await sleep(systemClock, isSettled ? renewIntervalMs : Math.min(renewIntervalMs, 1_000), signal);
   }
-  if (leading) {
-    lead(false);
-    await release(options);
-  }
+  signal.removeEventListener("abort", resign);
+  await release(options);
 }
 
 /** True when this replica holds the lease after the call. */
 async function tryHold(
   options: LeaderElectionOptions,
-  observed: Observed,
-  leading: boolean,
-  timeoutMs: number,
+  { signal, leading, observed }: Attempt,
 ): Promise<Result<boolean, ApiError>> {
   const { client, identity, ttlMs } = options;
-  const found = await client.call<Lease>(leasePath(options), { timeoutMs });
+  const found = await client.call<Lease>(leasePath(options), { signal });
   if (!found.ok) {
     if (found.error.status !== 404) return found;
     const created = await client.call<Lease>(leaseCollection(options), {
       method: "POST",
       body: leaseBody(options, undefined),
-      timeoutMs,
+      signal,
     });
     return heldBy(created, observed);
   }
@@ -98,7 +97,7 @@ async function tryHold(
   const written = await client.call<Lease>(leasePath(options), {
     method: "PUT",
     body: leaseBody(options, { lease, keep: leading && holder === identity }),
-    timeoutMs,
+    signal,
   });
   return heldBy(written, observed);
 }
@@ -110,16 +109,17 @@ function heldBy(written: Result<Lease, ApiError>, observed: Observed): Result<bo
   return ok(true);
 }
 
-/** Clears the holder, so that a standby need not wait for the lease to expire. */
+/** Clears the holder if that is this replica, so that a standby need not wait for the lease to expire. */
 async function release(options: LeaderElectionOptions): Promise<void> {
-  const found = await options.client.call<Lease>(leasePath(options), { timeoutMs: 2_000 });
+  const signal = AbortSignal.timeout(releaseTimeoutMs);
+  const found = await options.client.call<Lease>(leasePath(options), { signal });
   if (!found.ok || found.value.spec?.holderIdentity !== options.identity) return;
   const released = await options.client.call<Lease>(leasePath(options), {
     method: "PUT",
     body: { ...found.value, spec: { ...found.value.spec, holderIdentity: "", leaseDurationSeconds: 1 } },
-    timeoutMs: 2_000,
+    signal,
   });
-  if (!released.ok) options.onError(released.error);
+  if (!released.ok) options.outage.failed({ error: describeApiError(released.error) });
 }
 
 function leaseBody(
@@ -149,11 +149,3 @@ const leaseCollection = ({ namespace }: LeaderElectionOptions): string =>
 
 const leasePath = (options: LeaderElectionOptions): string =>
   `${leaseCollection(options)}/${options.leaseName}`;
-
-async function pause(waitMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(waitMs, undefined, { signal });
-  } catch {
-    // The signal ended the wait: the caller looks at it.
-  }
-}

@@ -1,6 +1,11 @@
 import { EventEmitter, once } from "node:events";
 import { expect } from "chai";
+import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { createLeadership } from "../../src/runtime/leadership.ts";
 import { runLeaderElection } from "../../src/runtime/leader-election.ts";
+import { createOutageLog } from "../../src/sources/kubernetes/outage-log.ts";
 import { createApiClient } from "../../src/sources/kubernetes/api-client.ts";
 import { sendJson, startFakeApiServer, type FakeApiServer } from "../sources/kubernetes/fake-api-server.ts";
 
@@ -38,6 +43,11 @@ async function startReplica(server: FakeApiServer, identity: string, ttlMs: numb
   const changes = new EventEmitter();
   const state = { leading: false };
   const client = await createApiClient(server.config);
+  const leadership = createLeadership({ metrics: createMetricSet(controllerMetrics), log: silentLogger });
+  leadership.subscribe(() => {
+    state.leading = leadership.isLeading();
+    changes.emit("change");
+  });
   const running = runLeaderElection({
     client,
     namespace: "svc-system",
@@ -46,11 +56,8 @@ async function startReplica(server: FakeApiServer, identity: string, ttlMs: numb
     ttlMs,
     renewIntervalMs: ttlMs / 3,
     signal: stop.signal,
-    onChange(leading) {
-      state.leading = leading;
-      changes.emit("change");
-    },
-    onError: () => {},
+    leadership,
+    outage: createOutageLog(silentLogger, "lease"),
   });
   return {
     state,

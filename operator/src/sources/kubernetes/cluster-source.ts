@@ -3,6 +3,7 @@ import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
 import type { InvalidObject } from "../../api/validate.ts";
 import { emptyWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
+import { createOutageLog } from "./outage-log.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import { createHeldObjects, type HeldObjects, type Observed } from "./held-objects.ts";
 import type { InstalledKind } from "./installed-kinds.ts";
@@ -62,6 +63,11 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
   const start = (installed: InstalledKind, selection: Selection, own: HeldObjects): Promise<void> => {
     const { kind } = installed;
     const watch = selection.fieldSelector ?? selection.labelSelector ?? "";
+    const outage = createOutageLog(options.log, "watch", { kind, ...selection });
+    const works = (): void => {
+      outage.works();
+      options.onWatch(kind, watch, "works");
+    };
 
     const put = (object: KubeObject): boolean => {
       const name = nameOf(refOf(object));
@@ -97,7 +103,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       const changed = objects.filter((object) => put(object)).length;
       const isFirst = waiting.delete(own);
       options.onEvent(kind, "init_done");
-      options.onWatch(kind, watch, "works");
+      works();
       options.log.debug({ kind, objects: objects.length, changed: changed + dropped }, "listed");
       if (isFirst || changed + dropped > 0) dirty();
     };
@@ -119,12 +125,12 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
           options.onEvent(kind, "delete");
           if (drop(nameOf(refOf(object)))) dirty();
         },
-        onOpen: () => options.onWatch(kind, watch, "works"),
+        onOpen: works,
         onRestart: () => options.onEvent(kind, "restart"),
         onError({ status, reason, message }: ApiError) {
           options.onError(kind);
           options.onWatch(kind, watch, "failed");
-          options.log.warn({ kind, status, reason, error: message }, "watch failed");
+          outage.failed({ status, reason, error: message });
         },
       },
     });

@@ -1,5 +1,8 @@
+import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { definitionOf, kindNames, type KindName } from "../../api/kinds.ts";
+import { describeApiError } from "./api-error.ts";
+import type { OutageLog } from "./outage-log.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 
 /** A kind that the API server serves, and where. */
@@ -18,6 +21,7 @@ type ResourceList = { readonly resources?: readonly { readonly name: string }[] 
  */
 export async function findInstalledKinds(
   client: ApiClient,
+  signal?: AbortSignal,
 ): Promise<Result<readonly InstalledKind[], ApiError>> {
   const served = new Map<string, ReadonlySet<string>>();
   const found: InstalledKind[] = [];
@@ -28,7 +32,7 @@ export async function findInstalledKinds(
       const base = group === "" ? `/api/${version}` : `/apis/${apiVersion}`;
       let names = served.get(base);
       if (names === undefined) {
-        const asked = await resourcesAt(client, base);
+        const asked = await resourcesAt(client, base, signal);
         if (!asked.ok) return asked;
         served.set(base, (names = asked.value));
       }
@@ -40,9 +44,42 @@ export async function findInstalledKinds(
   return ok(found);
 }
 
+const firstWaitMs = 500;
+const maxWaitMs = 5_000;
+
+/** Asks until the API server answers. Undefined when the signal aborts before. */
+export async function waitForInstalledKinds(
+  client: ApiClient,
+  signal: AbortSignal,
+  outage: OutageLog,
+): Promise<readonly InstalledKind[] | undefined> {
+  for (let waitMs = firstWaitMs; !signal.aborted; waitMs = Math.min(waitMs * 2, maxWaitMs)) {
+    const found = await findInstalledKinds(client, signal);
+    if (found.ok) {
+      outage.works();
+      return found.value;
+    }
+    if (!signal.aborted) outage.failed({ error: describeApiError(found.error) });
+    await sleep(systemClock, waitMs, signal);
+  }
+  return undefined;
+}
+
 /** Plural names of a group version; none when the server does not know it. */
-async function resourcesAt(client: ApiClient, base: string): Promise<Result<ReadonlySet<string>, ApiError>> {
-  const answer = await client.call<ResourceList>(base);
+async function resourcesAt(
+  client: ApiClient,
+  base: string,
+  signal: AbortSignal | undefined,
+): Promise<Result<ReadonlySet<string>, ApiError>> {
+  const answer = await client.call<ResourceList>(base, signal === undefined ? {} : { signal });
   if (!answer.ok) return answer.error.status === 404 ? ok(new Set()) : answer;
   return ok(new Set((answer.value.resources ?? []).map(({ name }) => name)));
+}
+
+/** Path of one object of a kind, named `namespace/name`, or `name` for cluster-scoped kinds. */
+export function pathOfObject({ path, kind }: InstalledKind, name: string): string {
+  const [namespace, objectName] = name.split("/");
+  if (objectName === undefined) return `${path}/${name}`;
+  const { plural } = definitionOf(kind);
+  return `${path.slice(0, -plural.length)}namespaces/${namespace}/${plural}/${objectName}`;
 }

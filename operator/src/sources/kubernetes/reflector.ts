@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
@@ -64,7 +64,7 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
       if (!list.ok) {
         if (signal.aborted) return;
         events.onError(list.error);
-        await pause(backoff.next(list.error.retryAfterMs), signal);
+        await sleep(systemClock, backoff.next(list.error.retryAfterMs), signal);
         continue;
       }
       version = list.value.version;
@@ -83,13 +83,13 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
       version = undefined;
       events.onRestart();
       // A server that forgets at once what it has just listed must not be asked in a tight loop, either.
-      if (!progress.moved) await pause(backoff.next(undefined), signal);
+      if (!progress.moved) await sleep(systemClock, backoff.next(undefined), signal);
       continue;
     }
     if (!ended.ok) events.onError(ended.error);
     // A server that ends watches at once must not be asked in a tight loop.
     if (!ended.ok || !progress.moved) {
-      await pause(backoff.next(ended.ok ? undefined : ended.error.retryAfterMs), signal);
+      await sleep(systemClock, backoff.next(ended.ok ? undefined : ended.error.retryAfterMs), signal);
     }
   }
 }
@@ -177,12 +177,4 @@ function createBackoff(random: () => number): {
       limitMs = firstBackoffMs;
     },
   };
-}
-
-async function pause(waitMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(waitMs, undefined, { signal });
-  } catch {
-    // The signal ended the wait: the caller looks at it.
-  }
 }

@@ -1,0 +1,131 @@
+import { jsonAnswer, type AdminAnswer, type AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
+import { problem, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type { Fleet } from "../discovery/fleet.ts";
+import { buildRoutesDocument, type RoutesQuery } from "../translate/routes-document.ts";
+import type { Translation } from "../translate/translation.ts";
+import type { ProxyPod } from "./proxy-pods.ts";
+
+export type FleetRoutesOptions = {
+  readonly pods: () => readonly ProxyPod[];
+  readonly fleet: Pick<Fleet, "node">;
+  /** The last build; undefined before the first one. */
+  readonly translation: () => Translation | undefined;
+};
+
+/** What is known of a proxy from its stream; all null when it has none to this replica. */
+export type StreamFacts =
+  | {
+      readonly connected: true;
+      readonly health: "ready" | "degraded" | null;
+      readonly degraded_checks: readonly string[];
+      readonly last_acked_version: string | null;
+      readonly in_sync: boolean;
+    }
+  | {
+      readonly [Fact in "connected" | "health" | "degraded_checks" | "last_acked_version" | "in_sync"]: null;
+    };
+
+export type FleetProxy = StreamFacts & {
+  readonly pod_name: string;
+  readonly pod_namespace: string;
+  readonly pod_ip: string | null;
+  readonly admin_port: number;
+  readonly component: string;
+  readonly gateway_ref: string | null;
+  readonly node: string | null;
+  readonly phase: string;
+  readonly restarts: number;
+  readonly created_at: string | null;
+};
+
+const unknownFacts: StreamFacts = {
+  connected: null,
+  health: null,
+  degraded_checks: null,
+  last_acked_version: null,
+  in_sync: null,
+};
+
+/** The fleet pages of the admin port. See docs/reference/fleet.md. */
+export function fleetRoutes(options: FleetRoutesOptions): readonly AdminRoute[] {
+  return [
+    {
+      path: "/api/v1/fleet/proxies",
+      answer: () => jsonAnswer({ proxies: options.pods().map((pod) => describePod(pod, options.fleet)) }),
+    },
+    {
+      path: "/api/v1/fleet/proxies/:pod/routes",
+      answer: ({ params, query }) => answerRoutes(params["pod"] ?? "", query, options),
+    },
+  ];
+}
+
+function describePod(pod: ProxyPod, fleet: Pick<Fleet, "node">): FleetProxy {
+  return {
+    pod_name: pod.name,
+    pod_namespace: pod.namespace,
+    pod_ip: pod.ip,
+    admin_port: pod.adminPort,
+    component: pod.component,
+    gateway_ref: pod.gatewayRef,
+    node: pod.node,
+    phase: pod.phase,
+    restarts: pod.restarts,
+    created_at: pod.createdAt,
+    ...factsOf(pod, fleet),
+  };
+}
+
+function factsOf({ name, namespace }: ProxyPod, fleet: Pick<Fleet, "node">): StreamFacts {
+  const node = fleet.node(name);
+  // Pods of other namespaces may have the same name.
+  if (node === undefined || node.identity.namespace !== namespace) return unknownFacts;
+  return {
+    connected: true,
+    health: node.health ?? null,
+    degraded_checks: node.degradedChecks,
+    last_acked_version: node.lastAckedVersion ?? null,
+    in_sync: node.isInSync,
+  };
+}
+
+function answerRoutes(podName: string, query: URLSearchParams, options: FleetRoutesOptions): AdminAnswer {
+  const pod = options.pods().find(({ name }) => name === podName);
+  if (pod === undefined) return jsonAnswer({ error: "unknown pod" }, 404);
+  const selection = parseRoutesQuery(query);
+  if (!selection.ok) return jsonAnswer({ error: selection.error.message }, 400);
+  const translation = options.translation();
+  if (translation === undefined) return jsonAnswer({ error: "no routing table yet" }, 503);
+  return jsonAnswer(buildRoutesDocument(translation, podName, selection.value));
+}
+
+const maxOffset = 10_000_000;
+
+/** Undefined when the query has none of the parameters; others are ignored. */
+function parseRoutesQuery(query: URLSearchParams): Result<RoutesQuery | undefined> {
+  const text = (name: "host" | "namespace" | "path"): RoutesQuery => {
+    const value = query.getAll(name).at(-1);
+    if (value === undefined) return {};
+    return { [name]: name === "host" ? value.toLowerCase() : value };
+  };
+  const limit = integer(query, "limit", 1, Number.MAX_SAFE_INTEGER);
+  if (!limit.ok) return limit;
+  const offset = integer(query, "offset", 0, maxOffset);
+  if (!offset.ok) return offset;
+  const selection = {
+    ...text("host"),
+    ...text("namespace"),
+    ...text("path"),
+    ...(limit.value !== undefined && { limit: limit.value }),
+    ...(offset.value !== undefined && { offset: offset.value }),
+  };
+  return ok(Object.keys(selection).length === 0 ? undefined : selection);
+}
+
+function integer(query: URLSearchParams, name: string, min: number, max: number): Result<number | undefined> {
+  const text = query.getAll(name).at(-1);
+  if (text === undefined) return ok(undefined);
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return ok(value);
+  return problem(`${name} must be a whole number from ${min}`);
+}

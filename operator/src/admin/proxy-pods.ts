@@ -1,0 +1,80 @@
+import operatorModule, { type ResourceEvent } from "@dot-i/k8s-operator";
+import { nameOf, refOf, type KubeObject } from "../api/object.ts";
+
+/** A proxy pod, as the fleet document shows it. */
+export type ProxyPod = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly ip: string | null;
+  readonly adminPort: number;
+  readonly component: "shared-proxy" | "dedicated-proxy";
+  /** `namespace/name` of the Gateway of a dedicated proxy. */
+  readonly gatewayRef: string | null;
+  readonly node: string | null;
+  readonly phase: string;
+  readonly restarts: number;
+  /** RFC 3339. */
+  readonly createdAt: string | null;
+};
+
+/** The proxy pods of the cluster, kept by the events of a watch of pods. */
+export type ProxyPods = {
+  /** By namespace, then name. */
+  list(): readonly ProxyPod[];
+  onEvent(event: ResourceEvent): Promise<void>;
+};
+
+const defaultAdminPort = 8082;
+
+type Pod = KubeObject & {
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly containers?: readonly {
+      readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
+    }[];
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly podIP?: string;
+    readonly containerStatuses?: readonly { readonly restartCount?: number }[];
+  };
+};
+
+export function createProxyPods(): ProxyPods {
+  const pods = new Map<string, ProxyPod>();
+  return {
+    list: () => [...pods].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, pod]) => pod),
+    onEvent({ type, object }) {
+      // What the API server sent for `pods`, as plain JSON.
+      const pod = object as unknown as Pod;
+      const key = nameOf(refOf(pod));
+      const proxy = type === operatorModule.ResourceEventType.Deleted ? undefined : toProxyPod(pod);
+      if (proxy === undefined) pods.delete(key);
+      else pods.set(key, proxy);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Undefined for a pod that is no proxy of ours. */
+function toProxyPod({ metadata, spec, status }: Pod): ProxyPod | undefined {
+  const labels = metadata.labels ?? {};
+  const component = labels["app.kubernetes.io/component"];
+  if (labels["app.kubernetes.io/name"] !== "svc") return undefined;
+  if (component !== "shared-proxy" && component !== "dedicated-proxy") return undefined;
+  const gateway = labels["gateway.networking.k8s.io/gateway-name"];
+  const gatewayNamespace = labels["gateway.svc-labs.dev/gateway-namespace"] ?? metadata.namespace;
+  const ports = (spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace ?? "",
+    ip: status?.podIP ?? null,
+    adminPort: ports.find(({ name }) => name === "admin")?.containerPort ?? defaultAdminPort,
+    component,
+    gatewayRef: component === "dedicated-proxy" && gateway ? `${gatewayNamespace}/${gateway}` : null,
+    node: spec?.nodeName ?? null,
+    phase: status?.phase ?? "Unknown",
+    restarts: (status?.containerStatuses ?? []).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
+    createdAt: metadata.creationTimestamp ?? null,
+  };
+}

@@ -1,0 +1,229 @@
+/** `serve controller`: the parts of the control plane put together. See docs/controller.md. */
+import type { KubeConfig } from "@kubernetes/client-node";
+import type { AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
+import type { HealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { fleetRoutes } from "./admin/fleet.ts";
+import { createProxyPods } from "./admin/proxy-pods.ts";
+import { createDiscoveryServer, type DiscoveryServer } from "./discovery/discovery-server.ts";
+import type { DiscoveryServerMetrics } from "./discovery/metrics.ts";
+import { runClusterPipeline } from "./runtime/cluster-pipeline.ts";
+import { createEventRecorder } from "./runtime/event-recorder.ts";
+import type { EventSource } from "./runtime/event-object.ts";
+import { createKubernetesCaStore } from "./runtime/kubernetes-ca-store.ts";
+import { runLeaderElection } from "./runtime/leader-election.ts";
+import { createLeadership, type LeadershipControl } from "./runtime/leadership.ts";
+import { createOperatorShell } from "./runtime/operator-shell.ts";
+import { createOutageLog } from "./sources/kubernetes/outage-log.ts";
+import { createOwnPod } from "./runtime/own-pod.ts";
+import type { Build } from "./runtime/table-builder.ts";
+import { createTokenReview } from "./runtime/token-review.ts";
+import { controllerChecks, createWatchHealth, type WatchHealth } from "./runtime/watch-health.ts";
+import { createApiClient, loadKubeConfig, type ApiClient } from "./sources/kubernetes/api-client.ts";
+import { waitForInstalledKinds } from "./sources/kubernetes/installed-kinds.ts";
+import { planWatches, type WatchPlan } from "./sources/kubernetes/watch-plan.ts";
+
+export type ControllerOptions = {
+  readonly settings: ControllerSettings;
+  readonly logger: Logger;
+  readonly metrics: {
+    readonly controller: MetricSet<typeof controllerMetrics>;
+    readonly discovery: DiscoveryServerMetrics;
+  };
+  /** Gets the subsystem `controller`. */
+  readonly health: HealthRegistry;
+  /** Ends the controller in order: the lease is given up, streams end, nothing more is written. */
+  readonly signal: AbortSignal;
+  /** The API server; without it the pod's own, `KUBECONFIG`, or that of the home folder. */
+  readonly kubeConfig?: KubeConfig;
+};
+
+export type RunningController = {
+  /** Pages of the admin port besides health and metrics. */
+  readonly adminRoutes: readonly AdminRoute[];
+  readonly streamPort: number;
+  readonly bootstrapPort: number;
+  /** Resolves when everything has ended after the signal. */
+  readonly done: Promise<void>;
+};
+
+const leaseName = "svc-leader-lock";
+/** `reportingController` of Events. */
+const eventController = "svc-labs.dev/gateway-controller";
+
+/**
+ * Starts a controller. It serves the discovery channel at once and works towards a first routing table for as long as
+ * that takes: an API server that is away is a pending health check, not an end. A problem is a port that cannot be bound,
+ * or a configuration without an API server.
+ */
+export async function startController(options: ControllerOptions): Promise<Result<RunningController>> {
+  const { settings, logger: log, metrics, health, signal } = options;
+  const config = options.kubeConfig ?? loadConfig();
+  if (config === undefined) return problem("no API server: neither in a cluster, nor a usable KUBECONFIG");
+  const client = await createApiClient(config);
+  const leadership = createLeadership({ metrics: metrics.controller, log });
+  const watchHealth = createWatchHealth({ health: health.register("controller", controllerChecks) });
+  const events: EventSource = { controller: eventController, instance: settings.podName };
+  const discovery = createDiscovery(options, { client, leadership, events });
+  const pods = createProxyPods();
+  let build: Build | undefined;
+
+  /** A table that nobody can fetch yet does not make a replica ready. */
+  const reportTable = (): void => {
+    if (build !== undefined && discovery.isReady()) watchHealth.onTable();
+  };
+  discovery.subscribe(reportTable);
+
+  const listening = await discovery.listen();
+  if (!listening.ok) {
+    await discovery.close();
+    await client.close();
+    return listening;
+  }
+
+  const pipeline = async (stop: AbortSignal): Promise<void> => {
+    const installed = await waitForInstalledKinds(client, stop, createOutageLog(log, "API server"));
+    if (installed === undefined) return;
+    const plan = planWatches(installed, settings);
+    announcePlan(plan, { settings, log, watchHealth });
+    await runClusterPipeline({
+      client,
+      kinds: plan.kinds,
+      settings,
+      leadership,
+      events,
+      watchHealth,
+      publish: (shared) => discovery.cache.publish([[{ kind: "shared" }, shared]]),
+      onBuild(next) {
+        build = next;
+        reportTable();
+      },
+      metrics: metrics.controller,
+      log,
+      signal: stop,
+    });
+  };
+
+  let running: Promise<unknown> = Promise.resolve();
+  const operator = createOperatorShell({
+    config,
+    client,
+    log,
+    init(shell) {
+      const proxyPods = { group: "", version: "v1", plural: "pods", namespace: settings.podNamespace };
+      running = Promise.all([
+        pipeline(shell.signal),
+        shell.watch(proxyPods, pods.onEvent),
+        runLeaderElection({
+          client,
+          namespace: settings.podNamespace,
+          leaseName,
+          identity: settings.podName,
+          ttlMs: settings.controllerLeaseTtlMs,
+          renewIntervalMs: settings.controllerLeaseRenewIntervalMs,
+          signal: shell.signal,
+          leadership,
+          outage: createOutageLog(log, "lease"),
+        }),
+      ]);
+      return Promise.resolve();
+    },
+  });
+  await operator.start();
+
+  const end = async (): Promise<void> => {
+    // A part that ends by itself has met a bug: the others end in order, and the caller hears of it.
+    await Promise.race([aborted(signal), running]).catch((error: unknown) =>
+      log.error({ err: error }, "controller failed"),
+    );
+    health.beginShutdown();
+    operator.stop();
+    try {
+      await Promise.all([running, discovery.close()]);
+    } finally {
+      await client.close();
+      log.info({}, "controller stopped");
+    }
+  };
+  return ok({
+    adminRoutes: fleetRoutes({
+      pods: pods.list,
+      fleet: discovery.fleet,
+      translation: () => build?.translation,
+    }),
+    ...listening.value,
+    done: end(),
+  });
+}
+
+function createDiscovery(
+  { settings, logger, metrics, signal }: ControllerOptions,
+  { client, leadership, events }: { client: ApiClient; leadership: LeadershipControl; events: EventSource },
+): DiscoveryServer {
+  const log = logger.child("svc_discovery");
+  // Rejections are told by the replica that rejected: nobody else knows of them.
+  const recorder = createEventRecorder({ client, source: events, log, signal });
+  const pod = createOwnPod({ client, namespace: settings.podNamespace, name: settings.podName, signal });
+  return createDiscoveryServer({
+    streamPort: settings.discoveryPort,
+    bootstrapPort: settings.discoveryBootstrapPort,
+    installNamespace: settings.podNamespace,
+    service: settings.discoveryService,
+    trustDomain: settings.discoveryTrustDomain,
+    caMode: settings.discoveryCaMode,
+    svidLifetimeMs: settings.discoverySvidTtlMs,
+    sharedProxyServiceAccount: settings.sharedProxyServiceAccount,
+    dedicatedGateways: () => [],
+    caStore: createKubernetesCaStore({
+      client,
+      namespace: settings.podNamespace,
+      secret: settings.discoveryCaSecret,
+      log,
+    }),
+    reviewToken: createTokenReview(client),
+    leadership,
+    metrics: metrics.discovery,
+    log,
+    onBootstrapRejected({ reason, principal }) {
+      void pod().then((regarding) =>
+        recorder.record({
+          regarding,
+          type: "Warning",
+          reason: "BootstrapRejected",
+          message: `${reason}: ${principal}`,
+        }),
+      );
+    },
+  });
+}
+
+function announcePlan(
+  { kinds, gatewayApi, missing }: WatchPlan,
+  { settings, log, watchHealth }: { settings: ControllerSettings; log: Logger; watchHealth: WatchHealth },
+): void {
+  log.info({ kinds: kinds.map(({ kind }) => kind) }, "watching");
+  if (settings.disableIngress) watchHealth.exempt("Ingress", "Ready");
+  if (gatewayApi === "served") return;
+  if (gatewayApi === "missing") log.warn({ missing }, "Gateway API is not installed: serving Ingresses only");
+  for (const kind of ["Gateway", "HTTPRoute"] as const) {
+    watchHealth.exempt(kind, gatewayApi === "missing" ? "Degraded" : "Ready");
+  }
+}
+
+function loadConfig(): KubeConfig | undefined {
+  try {
+    return loadKubeConfig();
+  } catch {
+    return undefined;
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });

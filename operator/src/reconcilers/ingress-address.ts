@@ -1,0 +1,42 @@
+import { parseIpAddress } from "@svc-gateway/common/values/ip-address.ts";
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { ObjectOf } from "../api/kinds.ts";
+import { createLookup, type World } from "../world.ts";
+
+/** Where clients reach the proxies: an entry of `status.loadBalancer.ingress`. */
+export type Address = { readonly hostname?: string; readonly ip?: string };
+
+export type AddressOptions = {
+  readonly statusAddress: string | undefined;
+  readonly sharedProxyService: NamespacedName;
+};
+
+/**
+ * The addresses that an Ingress of ours is reached at: the one that the operator names, else those that the cluster gave
+ * to the Service of the shared proxies, and none as long as it has not given any. The same list comes back as long as
+ * nothing changes.
+ */
+export function createAddressReader(options: AddressOptions): (world: World) => readonly Address[] {
+  const { statusAddress, sharedProxyService } = options;
+  if (statusAddress !== undefined) {
+    const fixed = [parseIpAddress(statusAddress).ok ? { ip: statusAddress } : { hostname: statusAddress }];
+    return () => fixed;
+  }
+  const known = new WeakMap<ObjectOf<"Service">, readonly Address[]>();
+  return (world) => {
+    const { namespace, name } = sharedProxyService;
+    const service = createLookup(world)("Service", namespace, name);
+    if (service === undefined) return none;
+    const addresses = known.get(service) ?? addressesOf(service);
+    known.set(service, addresses);
+    return addresses;
+  };
+}
+
+const none: readonly Address[] = [];
+
+const addressesOf = ({ status }: ObjectOf<"Service">): readonly Address[] =>
+  (status?.loadBalancer?.ingress ?? []).flatMap(({ hostname, ip }) => {
+    const address = { ...(hostname && { hostname }), ...(ip && { ip }) };
+    return Object.keys(address).length === 0 ? [] : [address];
+  });

@@ -1,0 +1,57 @@
+import { isDeepStrictEqual } from "node:util";
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { StatusChange } from "../runtime/status-writer.ts";
+import type { Build } from "../runtime/table-builder.ts";
+import type { World } from "../world.ts";
+import { createAddressReader, type Address } from "./ingress-address.ts";
+import type { Reconciler } from "./reconciler.ts";
+import { statusReconciler, uniformStatuses } from "./status-reconciler.ts";
+
+export type IngressReconcilerOptions = {
+  /** What `--status-address` says. */
+  readonly statusAddress: string | undefined;
+  /** The Service of the shared proxies, whose address is the Ingresses' without `--status-address`. */
+  readonly sharedProxyService: NamespacedName;
+};
+
+/** Writes `status.loadBalancer` of the Ingresses that are ours (docs/controller.md, "The status of an Ingress"). */
+export function ingressReconciler(options: IngressReconcilerOptions): Reconciler {
+  const addressesOf = createAddressReader(options);
+  const changeOf = rememberLast((addresses: readonly Address[]) => setAddresses(addresses));
+  const statusesOf = uniformStatuses();
+  const changeFor = (world: World): StatusChange => changeOf(addressesOf(world));
+  return statusReconciler({
+    kind: "Ingress",
+    statuses: ({ world, translation }: Build) => statusesOf(translation.ingresses, changeFor(world)),
+    release: ({ world }) => clearAddresses(addressesOf(world)),
+  });
+}
+
+/** The whole list is ours: an Ingress is served by one controller, and entries carry no owner. */
+const setAddresses =
+  (addresses: readonly Address[]): StatusChange =>
+  (status) =>
+    isDeepStrictEqual(presentAddresses(status), addresses)
+      ? {}
+      : { loadBalancer: { ingress: addresses.length === 0 ? null : addresses } };
+
+/** What we wrote goes; if another controller has written since, its addresses stay. */
+const clearAddresses =
+  (addresses: readonly Address[]): StatusChange =>
+  (status) =>
+    addresses.length > 0 && isDeepStrictEqual(presentAddresses(status), addresses)
+      ? { loadBalancer: { ingress: null } }
+      : {};
+
+const presentAddresses = (status: unknown): unknown =>
+  (status as { readonly loadBalancer?: { readonly ingress?: unknown } } | undefined)?.loadBalancer?.ingress ??
+  [];
+
+/** The same result for the same input as last time. */
+function rememberLast<I, O>(compute: (input: I) => O): (input: I) => O {
+  let last: { readonly input: I; readonly output: O } | undefined;
+  return (input) => {
+    if (last === undefined || last.input !== input) last = { input, output: compute(input) };
+    return last.output;
+  };
+}

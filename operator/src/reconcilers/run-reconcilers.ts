@@ -1,0 +1,113 @@
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { KindName } from "../api/kinds.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { StatusWriter } from "../runtime/status-writer.ts";
+import type { Build } from "../runtime/table-builder.ts";
+import { createWorkQueue, type WorkQueue } from "../runtime/work-queue.ts";
+import type { Reconciler } from "./reconciler.ts";
+
+export type ReconcileMetrics = Pick<
+  MetricSet<typeof controllerMetrics>,
+  "reconciles" | "reconcileDuration" | "reconcileErrors"
+>;
+
+export type RunReconcilersOptions = {
+  readonly reconcilers: readonly Reconciler[];
+  readonly statuses: StatusWriter;
+  readonly metrics: ReconcileMetrics;
+  readonly log: Logger;
+  /** The leader's time in office. */
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+};
+
+export type RunningReconcilers = {
+  /** A build is there: what it changes is brought in line. */
+  onBuild(build: Build): void;
+  /** Somebody has changed the status of an object. */
+  onObserved(kind: KindName, name: string): void;
+  /** Resolves when everything is in line. */
+  idle(): Promise<void>;
+};
+
+/** Writes of one kind at a time, and how fast they may follow each other: the API server has other clients, too. */
+const queueLimits = {
+  concurrency: 4,
+  rate: { perSecond: 200, burst: 200 },
+  backoff: { firstMs: 250, maxMs: 60_000 },
+} as const;
+
+/** Runs reconcilers for one time in office, each with a queue of its own. */
+export function runReconcilers(options: RunReconcilersOptions): RunningReconcilers {
+  const { reconcilers, signal, log, clock } = options;
+  let build: Build | undefined;
+  const queues: readonly (readonly [Reconciler, WorkQueue])[] = reconcilers.map((reconciler) => [
+    reconciler,
+    createWorkQueue({
+      ...queueLimits,
+      signal,
+      process: (name) => reconcileOne(reconciler, name, build, options),
+      onBug: (error) => log.error({ controller: reconciler.controller, err: error }, "reconciliation threw"),
+      ...(clock !== undefined && { clock }),
+    }),
+  ]);
+  return {
+    onBuild(next) {
+      const previous = build;
+      build = next;
+      for (const [reconciler, queue] of queues) {
+        for (const name of reconciler.dirty(previous, next)) queue.add(name);
+      }
+    },
+    onObserved(kind, name) {
+      for (const [reconciler, queue] of queues) if (reconciler.kind === kind) queue.add(name);
+    },
+    idle: async () => void (await Promise.all(queues.map(([, queue]) => queue.idle()))),
+  };
+}
+
+/** The series of a reconciler exist at zero from the start, so that its first error is an increase. */
+export function prepareReconcileMetrics(reconcilers: readonly Reconciler[], metrics: ReconcileMetrics): void {
+  for (const { controller } of reconcilers) {
+    for (const result of ["ok", "error"]) metrics.reconciles.with({ controller, result });
+    metrics.reconcileErrors.with({ controller });
+    metrics.reconcileDuration.with({ controller });
+  }
+}
+
+async function reconcileOne(
+  { controller, reconcile }: Reconciler,
+  name: string,
+  build: Build | undefined,
+  { statuses, metrics, log, signal }: RunReconcilersOptions,
+): Promise<Result<string>> {
+  if (build === undefined) return { ok: true, value: "unchanged" };
+  const startedMs = performance.now();
+  const result = await withoutThrowing(() => reconcile(name, { build, statuses, signal }));
+  // What was cut short by the end of the time in office is neither a success nor a failure.
+  if (signal.aborted) return result;
+  const durationMs = performance.now() - startedMs;
+  metrics.reconcileDuration.with({ controller }).observe(durationMs / 1000);
+  metrics.reconciles.with({ controller, result: result.ok ? "ok" : "error" }).inc();
+  const fields = { controller, object: name, duration_ms: Math.round(durationMs * 10) / 10 };
+  if (result.ok) log.debug({ ...fields, result: result.value }, "reconciled");
+  else {
+    metrics.reconcileErrors.with({ controller }).inc();
+    log.warn({ ...fields, result: "error", error: result.error.message }, "reconcile failed");
+  }
+  return result;
+}
+
+/** A bug in one reconciler is a failure of what it was working on, and of nothing else. */
+async function withoutThrowing(work: () => Promise<Result<string>>): Promise<Result<string>> {
+  try {
+    return await work();
+  } catch (error) {
+    return problem(
+      `internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+  }
+}

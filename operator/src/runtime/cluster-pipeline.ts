@@ -1,0 +1,101 @@
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import type { KindName } from "../api/kinds.ts";
+import { createReconcilers } from "../reconcilers/index.ts";
+import { prepareReconcileMetrics } from "../reconcilers/run-reconcilers.ts";
+import type { ApiClient } from "../sources/kubernetes/api-client.ts";
+import { startClusterSource } from "../sources/kubernetes/cluster-source.ts";
+import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
+import { systemClock } from "./clock.ts";
+import { createCoalescer } from "./coalescer.ts";
+import { createDiagnosticLog } from "./diagnostic-log.ts";
+import type { EventSource } from "./event-object.ts";
+import { createLeaderWork } from "./leader-work.ts";
+import type { Leadership } from "./leadership.ts";
+import { createStatusWriter } from "./status-writer.ts";
+import { createTableBuilder, type Build } from "./table-builder.ts";
+import { translateSettingsOf } from "./translate-settings.ts";
+import { findUnserved } from "./unserved.ts";
+import type { WatchHealth } from "./watch-health.ts";
+
+export type ClusterPipelineOptions = {
+  readonly client: ApiClient;
+  readonly kinds: readonly InstalledKind[];
+  readonly settings: ControllerSettings;
+  readonly leadership: Leadership;
+  readonly events: EventSource;
+  readonly watchHealth: WatchHealth;
+  readonly publish: (shared: Snapshot) => void;
+  readonly onBuild: (build: Build) => void;
+  readonly metrics: MetricSet<typeof controllerMetrics>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+};
+
+/** The Service of the shared proxies in the install namespace; the chart creates it under this name. */
+const sharedProxyService = "svc-shared-proxy";
+/** Certificates expire without any event. */
+const expiryCheckMs = 60 * 60_000;
+
+/**
+ * The way from the API server to snapshots, statuses and Events: watches, builds, publication, and what the leader
+ * writes. Resolves when all of it has ended after the signal.
+ */
+export async function runClusterPipeline(options: ClusterPipelineOptions): Promise<void> {
+  const { client, kinds, settings, watchHealth, metrics, log, signal } = options;
+  const reconcilers = createReconcilers({
+    statusAddress: settings.statusAddress,
+    sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
+  });
+  prepareReconcileMetrics(reconcilers, metrics);
+  const installed = new Map(kinds.map((kind) => [kind.kind, kind]));
+  const pathOf = (kind: KindName, name: string): string | undefined => {
+    const found = installed.get(kind);
+    return found === undefined ? undefined : pathOfObject(found, name);
+  };
+
+  const source = startClusterSource({
+    client,
+    kinds,
+    log,
+    signal,
+    onDirty: () => coalescer.markDirty(),
+    onObserved: (kind, name) => leaderWork.onObserved(kind, name),
+    onWatch: watchHealth.onWatch,
+    onEvent: (kind, event) => metrics.watchEvents.with({ kind: kind.toLowerCase(), event }).inc(),
+    onError: (kind) => metrics.watchErrors.with({ kind: kind.toLowerCase() }).inc(),
+  });
+  const statuses = createStatusWriter({ client, source, pathOf, metrics });
+  const leaderWork = createLeaderWork({ ...options, reconcilers, statuses });
+  const logDiagnostics = createDiagnosticLog(log);
+  const coalescer = createCoalescer({
+    build: createTableBuilder({
+      source,
+      settings: translateSettingsOf(settings),
+      publish: options.publish,
+      onBuild(build) {
+        options.onBuild(build);
+        logDiagnostics([...build.translation.diagnostics, ...findUnserved(build.world)]);
+        leaderWork.onBuild(build);
+      },
+      metrics,
+      log,
+    }),
+    minIntervalMs: settings.reconcileMinIntervalMs,
+    onBug: (error) => log.error({ err: error }, "build threw"),
+  });
+
+  let cancelCheck = (): void => {};
+  const checkExpiry = (): void => {
+    coalescer.markDirty();
+    cancelCheck = systemClock.schedule(expiryCheckMs, checkExpiry);
+  };
+  cancelCheck = systemClock.schedule(expiryCheckMs, checkExpiry);
+
+  await source.done;
+  cancelCheck();
+  await coalescer.stop();
+}

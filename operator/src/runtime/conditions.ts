@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from "node:util";
+
+/** A condition that this controller reports about an object (Kubernetes API conventions, "Typical status properties"). */
+export type DesiredCondition = {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+};
+
+export type Condition = DesiredCondition & {
+  readonly observedGeneration?: number;
+  /** RFC 3339: when `status` changed last. */
+  readonly lastTransitionTime: string;
+};
+
+export type ConditionsInput = {
+  /** As the API server has them; undefined when the object has none. */
+  readonly current: unknown;
+  readonly desired: readonly DesiredCondition[];
+  /** Condition types of this controller: those that are not desired are taken away. */
+  readonly owned: ReadonlySet<string>;
+  /** Generation of the object that `desired` was worked out from. */
+  readonly generation: number | undefined;
+  readonly nowMs: number;
+};
+
+/**
+ * The conditions as they should be: ours replaced by type, everybody else's where and as they were. A condition that
+ * says nothing new stays the same, the transition time moves only with the status, and what was worked out from an
+ * older generation does not replace what a newer one gave.
+ */
+export function mergeConditions({ current, desired, owned, generation, nowMs }: ConditionsInput): unknown[] {
+  const wanted = new Map(desired.map((condition) => [condition.type, condition]));
+  const merged: unknown[] = [];
+  for (const present of entriesOf(current)) {
+    const type = typeof present["type"] === "string" ? present["type"] : "";
+    const condition = wanted.get(type);
+    wanted.delete(type);
+    if (condition !== undefined) merged.push(renew(present, condition, generation, nowMs));
+    else if (!owned.has(type)) merged.push(present);
+  }
+  for (const condition of wanted.values()) merged.push(renew(undefined, condition, generation, nowMs));
+  return merged;
+}
+
+export type OwnedEntries<T> = {
+  /** The list as the API server has it, such as `status.parents` or `status.ancestors`. */
+  readonly current: unknown;
+  /** Our entries as they should be, by key. The function gets the present entry, if there is one. */
+  readonly desired: ReadonlyMap<string, (present: T | undefined) => T>;
+  readonly isOurs: (entry: T) => boolean;
+  readonly keyOf: (entry: T) => string;
+};
+
+/** A list that several controllers share: our entries replaced, added or taken away, all others where they were. */
+export function mergeOwnedEntries<T extends object>(input: OwnedEntries<T>): unknown[] {
+  const { current, desired, isOurs, keyOf } = input;
+  const missing = new Map(desired);
+  const merged: unknown[] = [];
+  for (const present of entriesOf(current) as T[]) {
+    if (!isOurs(present)) {
+      merged.push(present);
+      continue;
+    }
+    const make = missing.get(keyOf(present));
+    missing.delete(keyOf(present));
+    if (make !== undefined) merged.push(make(present));
+  }
+  for (const make of missing.values()) merged.push(make(undefined));
+  return merged;
+}
+
+function renew(
+  present: Readonly<Record<string, unknown>> | undefined,
+  { type, status, reason, message }: DesiredCondition,
+  generation: number | undefined,
+  nowMs: number,
+): unknown {
+  const known = present?.["observedGeneration"];
+  if (typeof known === "number" && generation !== undefined && known > generation) return present;
+  const time = present?.["lastTransitionTime"];
+  const isSameStatus = present?.["status"] === status && typeof time === "string";
+  const next = {
+    type,
+    status,
+    reason,
+    message,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    lastTransitionTime: isSameStatus ? time : formatTime(nowMs),
+  };
+  return isDeepStrictEqual(present, next) ? present : next;
+}
+
+/** Whole seconds, as the API server keeps them. */
+const formatTime = (timeMs: number): string => new Date(timeMs).toISOString().replace(/\.\d+Z$/, "Z");
+
+const entriesOf = (list: unknown): Readonly<Record<string, unknown>>[] =>
+  Array.isArray(list)
+    ? list.filter((entry): entry is Record<string, unknown> => typeof entry === "object" && entry !== null)
+    : [];

@@ -1,0 +1,242 @@
+import type { LogFields, Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
+import { formatRef } from "../api/object.ts";
+import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import {
+  eventKey,
+  eventNamespace,
+  eventObject,
+  readSeries,
+  seriesPatch,
+  type EventSource,
+  type ObjectEvent,
+  type StoredEvent,
+} from "./event-object.ts";
+import { createWorkQueue } from "./work-queue.ts";
+
+export type EventRecorder = {
+  /**
+   * The Events that the present state calls for, all of them: new ones are created, those that were there before are
+   * repeats, and those that are gone may come back.
+   */
+  sync(events: readonly ObjectEvent[]): void;
+  /** Something has happened. */
+  record(event: ObjectEvent): void;
+  /** Resolves when nothing waits to be sent now. */
+  idle(): Promise<void>;
+};
+
+export type EventRecorderOptions = {
+  readonly client: ApiClient;
+  readonly source: EventSource;
+  readonly log: Logger;
+  /** Nothing is sent after it. */
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+  /** Wall clock for what is written. */
+  readonly nowMs?: () => number;
+  /** How many Events are remembered; further ones are not sent. */
+  readonly maxEvents?: number;
+};
+
+/** One Event: what it says, and what the API server has of it. */
+type Entry = {
+  readonly event: ObjectEvent;
+  /** Whether the last `sync` named it. */
+  isPresent: boolean;
+  /** How often it has happened according to the API server; 0 while that is not known. */
+  count: number;
+  /** It has happened so often since then. */
+  unsent: number;
+  /** When it was sent last, on the monotonic clock. */
+  sentAtMs: number;
+  /** It is queued, or will be at a known time. */
+  isPlanned: boolean;
+  cancelTimer: () => void;
+};
+
+/** A repeat is sent at most so often. */
+const repeatMs = 60_000;
+/** What was fixed and has come back is news, but not when it flickers. */
+const returnMs = 5_000;
+const defaultMaxEvents = 10_000;
+/** Answers after which another try would not help: the namespace is going away, or the object's name is no name. */
+const refusals: ReadonlySet<number> = new Set([400, 403, 404, 405, 413, 422]);
+const limits = {
+  concurrency: 2,
+  rate: { perSecond: 10, burst: 50 },
+  backoff: { firstMs: 1_000, maxMs: 60_000 },
+} as const;
+
+/**
+ * Tells the cluster about objects in Events of `events.k8s.io/v1`: one Event for each object, reason and message, whose
+ * count rises at most once a minute while the reason lasts. Its name follows from what it says, so that a new leader
+ * goes on with the Events of the old one. See docs/controller.md, "Events".
+ */
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { client, source, log, signal, clock = systemClock, nowMs = Date.now } = options;
+  const maxEvents = options.maxEvents ?? defaultMaxEvents;
+  const entries = new Map<string, Entry>();
+  let isFull = false;
+
+  const queue = createWorkQueue({
+    ...limits,
+    signal,
+    clock,
+    process: (key) => send(key),
+    onBug: (error) => log.error({ err: error }, "event recorder threw"),
+  });
+
+  const send = async (key: string): Promise<Result<unknown>> => {
+    const entry = entries.get(key);
+    if (entry === undefined || entry.unsent === 0) return ok("nothing");
+    const sent = entry.count === 0 ? await create(entry) : await raise(entry);
+    if (signal.aborted) return ok("ended");
+    if (!sent.ok && !refusals.has(sent.error.status)) {
+      log.debug(
+        { ...describe(entry), error: describeApiError(sent.error) },
+        "event not sent, will be tried again",
+      );
+      return problem(sent.error.message);
+    }
+    if (!sent.ok) {
+      log.warn({ ...describe(entry), error: describeApiError(sent.error) }, "event refused");
+      entry.unsent = 0;
+    }
+    entry.isPlanned = false;
+    if (entry.unsent > 0) plan(key, entry, repeatMs);
+    return ok("sent");
+  };
+
+  const create = async (entry: Entry): Promise<Result<unknown, ApiError>> => {
+    const body = eventObject(entry.event, source, nowMs());
+    const path = `/apis/events.k8s.io/v1/namespaces/${eventNamespace(entry.event)}/events`;
+    const created = await client.call(path, { method: "POST", body, signal });
+    if (created.ok) settle(entry, { count: 1, sent: 1 });
+    return !created.ok && created.error.status === 409 ? adopt(entry) : created;
+  };
+
+  /** Another process, or this one in an earlier term, has sent the Event already: this is a repeat. */
+  const adopt = async (entry: Entry): Promise<Result<unknown, ApiError>> => {
+    const found = await client.call<StoredEvent>(pathOf(entry.event), { signal });
+    if (!found.ok) return found;
+    const { count, atMs } = readSeries(found.value);
+    const agoMs = Math.max(0, nowMs() - atMs);
+    settle(entry, { count, sent: 0, agoMs });
+    return agoMs < repeatMs ? ok("later") : raise(entry);
+  };
+
+  const raise = async (entry: Entry): Promise<Result<unknown, ApiError>> => {
+    const sent = entry.unsent;
+    const count = entry.count + sent;
+    const body = seriesPatch(count, nowMs());
+    const raised = await client.call(pathOf(entry.event), { method: "PATCH", patch: "merge", body, signal });
+    if (raised.ok) settle(entry, { count, sent });
+    // Events live for an hour in most clusters.
+    return !raised.ok && raised.error.status === 404 ? create(entry) : raised;
+  };
+
+  const settle = (entry: Entry, now: { count: number; sent: number; agoMs?: number }): void => {
+    entry.count = now.count;
+    entry.unsent = Math.max(0, entry.unsent - now.sent);
+    entry.sentAtMs = clock.nowMs() - (now.agoMs ?? 0);
+  };
+
+  /** Sends it as soon as its last sending is so long ago. */
+  const plan = (key: string, entry: Entry, afterMs: number): void => {
+    if (entry.isPlanned) return;
+    entry.isPlanned = true;
+    const waitMs = entry.sentAtMs + afterMs - clock.nowMs();
+    if (waitMs <= 0) queue.add(key);
+    else entry.cancelTimer = clock.schedule(waitMs, () => queue.add(key));
+  };
+
+  const forget = (entry: Entry): void => {
+    entry.cancelTimer();
+    entry.isPlanned = false;
+    entry.isPresent = false;
+    entry.unsent = 0;
+  };
+
+  const remember = (key: string, event: ObjectEvent): Entry | undefined => {
+    if (entries.size >= maxEvents) evict();
+    if (entries.size >= maxEvents) {
+      if (!isFull) log.warn({ events: entries.size }, "too many events, further ones are not sent");
+      isFull = true;
+      return undefined;
+    }
+    const entry: Entry = {
+      event,
+      isPresent: false,
+      count: 0,
+      unsent: 0,
+      sentAtMs: Number.NEGATIVE_INFINITY,
+      isPlanned: false,
+      cancelTimer: () => {},
+    };
+    entries.set(key, entry);
+    return entry;
+  };
+
+  /** Makes room for one: the oldest that is neither called for nor on its way. */
+  const evict = (): void => {
+    for (const [key, entry] of entries) {
+      if (entry.isPresent || entry.isPlanned) continue;
+      entries.delete(key);
+      isFull = false;
+      return;
+    }
+  };
+
+  signal.addEventListener("abort", () => entries.forEach(forget), { once: true });
+
+  return {
+    sync(events) {
+      if (signal.aborted) return;
+      const named = new Set<string>();
+      for (const event of events) {
+        const key = keyOf(event);
+        named.add(key);
+        const entry = entries.get(key) ?? remember(key, event);
+        if (entry === undefined) continue;
+        entry.unsent = Math.max(entry.unsent, 1);
+        plan(key, entry, entry.isPresent ? repeatMs : returnMs);
+        entry.isPresent = true;
+      }
+      for (const [key, entry] of entries) if (entry.isPresent && !named.has(key)) forget(entry);
+    },
+    record(event) {
+      if (signal.aborted) return;
+      const key = keyOf(event);
+      const entry = entries.get(key) ?? remember(key, event);
+      if (entry === undefined) return;
+      entry.unsent += 1;
+      plan(key, entry, repeatMs);
+    },
+    idle: queue.idle,
+  };
+}
+
+/** Remembered by identity: the same few Events are named by every build. */
+const keys = new WeakMap<ObjectEvent, string>();
+
+function keyOf(event: ObjectEvent): string {
+  const known = keys.get(event);
+  if (known !== undefined) return known;
+  const { namespace, name } = eventKey(event);
+  const key = `${namespace}/${name}`;
+  keys.set(event, key);
+  return key;
+}
+
+const pathOf = (event: ObjectEvent): string => {
+  const { namespace, name } = eventKey(event);
+  return `/apis/events.k8s.io/v1/namespaces/${namespace}/events/${name}`;
+};
+
+const describe = ({ event: { regarding, reason } }: Entry): LogFields => ({
+  object: formatRef(regarding),
+  reason,
+});

@@ -1,0 +1,81 @@
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { systemClock, type Clock } from "./clock.ts";
+
+/** Whether this replica holds the lease, for those who act on it. */
+export type Leadership = {
+  isLeading(): boolean;
+  /** Calls back after each change; the returned function ends it. */
+  subscribe(listener: () => void): () => void;
+  /** The present time in office: aborts when it ends. Undefined while another replica leads. */
+  term(): AbortSignal | undefined;
+};
+
+/** The side of the election. */
+export type LeadershipControl = Leadership & {
+  /** The lease is held until this moment of the clock, unless it is renewed before. */
+  holdUntil(timeMs: number): void;
+  /** The lease is lost or given up: everything that a leader does ends before this returns. */
+  resign(): void;
+};
+
+export type LeadershipOptions = {
+  readonly metrics: Pick<MetricSet<typeof controllerMetrics>, "leader" | "leaderTransitions">;
+  readonly log: Logger;
+  readonly clock?: Clock;
+};
+
+/**
+ * Keeps what the election says. Leadership ends by itself when it was not renewed in time, also in a process that was
+ * stopped for a while and does not know yet that another replica has taken over.
+ */
+export function createLeadership({
+  metrics,
+  log,
+  clock = systemClock,
+}: LeadershipOptions): LeadershipControl {
+  const listeners = new Set<() => void>();
+  let term: AbortController | undefined;
+  let untilMs = 0;
+  let cancelTimer = (): void => {};
+
+  const announce = (leading: boolean): void => {
+    metrics.leader.with({}).set(leading ? 1 : 0);
+    metrics.leaderTransitions.with({}).inc();
+    log.info({ leading }, leading ? "leading" : "no longer leading");
+    for (const listener of [...listeners]) listener();
+  };
+
+  const resign = (): void => {
+    cancelTimer();
+    const ended = term;
+    if (ended === undefined) return;
+    term = undefined;
+    ended.abort(new Error("the lease is lost"));
+    announce(false);
+  };
+
+  const hasTerm = (): boolean => {
+    if (term !== undefined && clock.nowMs() >= untilMs) resign();
+    return term !== undefined;
+  };
+
+  return {
+    isLeading: hasTerm,
+    term: () => (hasTerm() ? term?.signal : undefined),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    holdUntil(timeMs) {
+      untilMs = timeMs;
+      cancelTimer();
+      cancelTimer = clock.schedule(Math.max(0, timeMs - clock.nowMs()), resign);
+      if (term !== undefined) return;
+      term = new AbortController();
+      announce(true);
+    },
+    resign,
+  };
+}

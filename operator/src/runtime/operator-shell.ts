@@ -1,0 +1,131 @@
+import operatorModule, { type OperatorLogger, type ResourceEvent } from "@dot-i/k8s-operator";
+import type { KubeConfig } from "@kubernetes/client-node";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { nameOf, refOf, type KubeObject } from "../api/object.ts";
+import type { ApiClient } from "../sources/kubernetes/api-client.ts";
+import { runReflector } from "../sources/kubernetes/reflector.ts";
+import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
+
+/** What the work of an operator sees of it. */
+export type OperatorShell = {
+  /** Aborts when the operator is stopped. */
+  readonly signal: AbortSignal;
+  /** Follows a collection until the operator is stopped. Objects of `kind` come as events, one after the other. */
+  watch(resource: WatchedResource, onEvent: (event: ResourceEvent) => Promise<void>): Promise<void>;
+};
+
+export type WatchedResource = {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly namespace?: string;
+};
+
+export type OperatorShellOptions = {
+  readonly config: KubeConfig;
+  readonly client: ApiClient;
+  readonly log: Logger;
+  /** Starts the work; what goes on after it must end with the signal of the shell. */
+  readonly init: (shell: OperatorShell) => Promise<void>;
+};
+
+/** The life of an operator: `start` runs its `init`, `stop` ends what that has begun. */
+export type RunningOperator = { start(): Promise<void>; stop(): void };
+
+/** See docs/adr/0010-operator-shell.md for what is taken from the base class, and what is not. */
+export const createOperatorShell = (options: OperatorShellOptions): RunningOperator =>
+  new ReflectingOperator(options);
+
+// The package is CommonJS with a default export of its own: Node hands over the whole module.
+const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
+
+/** An operator that watches through reflectors: nothing that a watch meets ends the process, and no deletion is missed. */
+class ReflectingOperator extends Operator {
+  readonly #options: OperatorShellOptions;
+  readonly #stop = new AbortController();
+
+  constructor(options: OperatorShellOptions) {
+    super(operatorLogger(options.log));
+    this.#options = options;
+    this.kubeConfig = options.config;
+  }
+
+  override stop(): void {
+    this.#stop.abort();
+  }
+
+  protected override init(): Promise<void> {
+    return this.#options.init({
+      signal: this.#stop.signal,
+      watch: ({ group, version, plural, namespace }, onEvent) =>
+        this.watchResource(group, version, plural, onEvent, namespace),
+    });
+  }
+
+  protected override watchResource(
+    group: string,
+    version: string,
+    plural: string,
+    onEvent: (event: ResourceEvent) => Promise<void>,
+    namespace?: string,
+  ): Promise<void> {
+    const { client, log } = this.#options;
+    const apiVersion = group === "" ? version : `${group}/${version}`;
+    const base = group === "" ? `/api/${version}` : `/apis/${apiVersion}`;
+    const held = new Map<string, KubeObject>();
+    const outage = createOutageLog(log, "watch", { resource: plural });
+    let tail = Promise.resolve();
+    const tell = (type: ResourceEvent["type"], json: KubeObject): void => {
+      // Plain JSON: the client's types would have dates in it.
+      const object = json as unknown as ResourceEvent["object"];
+      const meta = ResourceMetaImpl.createWithPlural(plural, object);
+      tail = tail
+        .then(() => onEvent({ meta, type, object }))
+        .catch((error: unknown) => log.error({ resource: plural, err: error }, "watch callback threw"));
+    };
+    const apply = (object: KubeObject): void => {
+      const name = nameOf(refOf(object));
+      const known = held.get(name);
+      held.set(name, object);
+      if (known === undefined) tell(ResourceEventType.Added, object);
+      else if (known.metadata.resourceVersion !== object.metadata.resourceVersion) {
+        tell(ResourceEventType.Modified, object);
+      }
+    };
+    const drop = (name: string): void => {
+      const known = held.get(name);
+      held.delete(name);
+      if (known !== undefined) tell(ResourceEventType.Deleted, known);
+    };
+    return runReflector({
+      client,
+      path: namespace === undefined ? `${base}/${plural}` : `${base}/namespaces/${namespace}/${plural}`,
+      apiVersion,
+      kind: plural,
+      signal: this.#stop.signal,
+      events: {
+        onList(objects) {
+          const present = new Set(objects.map((object) => nameOf(refOf(object))));
+          for (const name of [...held.keys()]) if (!present.has(name)) drop(name);
+          for (const object of objects) apply(object);
+          outage.works();
+        },
+        onOpen: outage.works,
+        onApply: apply,
+        onDelete: (object) => drop(nameOf(refOf(object))),
+        onRestart: () => {},
+        onError: (error) => outage.failed({ error: describeApiError(error) }),
+      },
+    });
+  }
+}
+
+/** The base class writes finished texts. */
+const operatorLogger = (log: Logger): OperatorLogger => ({
+  debug: (message) => log.debug({}, message),
+  info: (message) => log.info({}, message),
+  warn: (message) => log.warn({}, message),
+  error: (message) => log.error({}, message),
+});

@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from "node:util";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { KindName } from "../api/kinds.ts";
+import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
+import type { ClusterSource } from "../sources/kubernetes/cluster-source.ts";
+import type { Observed } from "../sources/kubernetes/held-objects.ts";
+import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { applyMergePatch } from "./merge-patch.ts";
+
+/**
+ * What a status should say, as a JSON merge patch (RFC 7396) of the status that the API server has: parts that belong to
+ * other controllers are left out of it or carried over. It is asked again when the status has changed in between.
+ */
+export type StatusChange = (status: unknown, nowMs: number) => object;
+
+export type StatusTarget = {
+  readonly kind: KindName;
+  /** `namespace/name`, or `name`. */
+  readonly name: string;
+  /** The object that the status is about: one that was created anew under its name is another. */
+  readonly uid: string | undefined;
+  readonly change: StatusChange;
+};
+
+/** `gone`: there is no such object any more, which is no failure. */
+export type StatusOutcome = "written" | "unchanged" | "gone";
+
+export type StatusWriter = {
+  /** Brings a status in line. Ends at once when the signal aborts; what is under way then may or may not arrive. */
+  write(target: StatusTarget, signal: AbortSignal): Promise<Result<StatusOutcome>>;
+};
+
+export type StatusWriterOptions = {
+  readonly client: ApiClient;
+  readonly source: Pick<ClusterSource, "observed" | "remember">;
+  /** Path of an object; undefined when its kind is not installed. */
+  readonly pathOf: (kind: KindName, name: string) => string | undefined;
+  readonly metrics: Pick<MetricSet<typeof controllerMetrics>, "statusPatches" | "statusPatchDuration">;
+  /** Wall clock for transition times. */
+  readonly nowMs?: () => number;
+};
+
+/** Names the writer in `metadata.managedFields`. */
+export const fieldManager = "svc-controller";
+
+/** Someone who changes an object all the time must not keep us busy with it: the queue comes back to it later. */
+const maxAttempts = 4;
+
+/**
+ * Writes statuses so that nothing of others is lost: every write is based on one version of the object and refused by
+ * the API server when there is a newer one; then the newer one is read and the change worked out again. Nothing is sent
+ * when the status says it all already. See docs/adr/0009-status-by-merge-patch.md.
+ */
+export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
+  const { client, source, pathOf, metrics, nowMs = Date.now } = options;
+
+  const send = async (
+    { kind, uid }: StatusTarget,
+    path: string,
+    { version, patch, signal }: { version: string; patch: object; signal: AbortSignal },
+  ): Promise<Result<KubeObject, ApiError>> => {
+    const label = kind.toLowerCase();
+    const startedMs = performance.now();
+    const metadata = {
+      ...(version !== "" && { resourceVersion: version }),
+      ...(uid !== undefined && { uid }),
+    };
+    const sent = await client.call<KubeObject>(`${path}/status`, {
+      method: "PATCH",
+      patch: "merge",
+      query: { fieldManager },
+      body: { metadata, status: patch },
+      signal,
+    });
+    if (!sent.ok && signal.aborted) return sent;
+    metrics.statusPatchDuration.with({ kind: label }).observe((performance.now() - startedMs) / 1000);
+    metrics.statusPatches.with({ kind: label, result: resultOf(sent) }).inc();
+    return sent;
+  };
+
+  return {
+    async write(target, signal) {
+      const { kind, name, uid, change } = target;
+      const path = pathOf(kind, name);
+      let observed = source.observed(kind, name);
+      if (path === undefined || observed === undefined) return ok("gone");
+      for (let attempt = 1; attempt <= maxAttempts && !signal.aborted; attempt++) {
+        const patch = change(observed.status, nowMs());
+        if (changesNothing(patch, observed)) return ok("unchanged");
+        const sent = await send(target, path, { version: observed.version, patch, signal });
+        if (sent.ok) {
+          source.remember(kind, sent.value);
+          return ok("written");
+        }
+        if (sent.error.status === 404) return ok("gone");
+        if (sent.error.status !== 409) return problem(describeApiError(sent.error));
+        const fresh = await client.call<KubeObject & { readonly status?: unknown }>(path, { signal });
+        if (!fresh.ok)
+          return fresh.error.status === 404 ? ok("gone") : problem(describeApiError(fresh.error));
+        if (uid !== undefined && fresh.value.metadata.uid !== uid) return ok("gone");
+        observed = { version: fresh.value.metadata.resourceVersion ?? "", status: fresh.value.status };
+      }
+      return problem(signal.aborted ? "no longer leading" : "the object keeps changing");
+    },
+  };
+}
+
+const changesNothing = (patch: object, { status }: Observed): boolean =>
+  isDeepStrictEqual(applyMergePatch(status, patch), status ?? {});
+
+/** An object that was deleted in the meantime is a conflict like one that was changed. */
+function resultOf(sent: Result<unknown, ApiError>): "ok" | "error" | "conflict" {
+  if (sent.ok) return "ok";
+  return sent.error.status === 409 || sent.error.status === 404 ? "conflict" : "error";
+}

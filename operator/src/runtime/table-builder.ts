@@ -1,0 +1,107 @@
+import type { TlsHost } from "@svc-gateway/common/ir/certificate.ts";
+import { createSnapshot, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { ClusterSource } from "../sources/kubernetes/cluster-source.ts";
+import type { TranslateSettings } from "../translate/settings.ts";
+import { translate } from "../translate/translate.ts";
+import type { Routing, Translation } from "../translate/translation.ts";
+import type { World } from "../world.ts";
+
+/** One build of the routing table: what was read, and what came of it. */
+export type Build = { readonly world: World; readonly translation: Translation };
+
+export type TableMetrics = Pick<
+  MetricSet<typeof controllerMetrics>,
+  | "routingTableHosts"
+  | "routingTableRoutes"
+  | "routingTableRebuilds"
+  | "routingTableRebuildDuration"
+  | "tlsCertsLoaded"
+>;
+
+export type TableBuilderOptions = {
+  readonly source: Pick<ClusterSource, "ready" | "world">;
+  readonly settings: TranslateSettings;
+  /** Hands the shared scope's snapshot to the discovery channel. */
+  readonly publish: (shared: Snapshot) => void;
+  /** Everything else that follows from a build. */
+  readonly onBuild: (build: Build) => void;
+  readonly metrics: TableMetrics;
+  readonly log: Logger;
+  /** Wall clock, by which certificates expire. */
+  readonly nowMs?: () => number;
+};
+
+/**
+ * Makes the function that builds the routing table from the present world and publishes it. Before every watch has
+ * listed once it does nothing; a build that fails leaves the last table in place.
+ */
+export function createTableBuilder(options: TableBuilderOptions): () => void {
+  const { source, settings, metrics, log, nowMs = Date.now } = options;
+  let published: Snapshot | undefined;
+  let counted: Routing["hosts"] | undefined;
+
+  const publish = (shared: Snapshot, startedMs: number): void => {
+    const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
+    const fields = { version: shared.version, resources: shared.resources.size, duration_ms: durationMs };
+    if (published?.version === shared.version)
+      return log.debug(fields, "routing table built, nothing changed");
+    const isFirst = published === undefined;
+    published = shared;
+    options.publish(shared);
+    // The first table is a change of state; later ones are the daily business.
+    log[isFirst ? "info" : "debug"](fields, "snapshot published");
+  };
+
+  return () => {
+    if (!source.ready) return;
+    const startedMs = performance.now();
+    const world = source.world();
+    let translation: Translation;
+    let shared: Snapshot;
+    try {
+      translation = translate(world, settings, { nowMs: nowMs() });
+      shared = createSnapshot(translation.scopes.shared);
+    } catch (error) {
+      metrics.routingTableRebuilds.with({ result: "error" }).inc();
+      log.error({ err: error }, "routing table cannot be built, the last one stays");
+      return;
+    }
+    metrics.routingTableRebuilds.with({ result: "ok" }).inc();
+    metrics.routingTableRebuildDuration.with({}).observe((performance.now() - startedMs) / 1000);
+    publish(shared, startedMs);
+    if (counted !== translation.routing.hosts) countTable(translation.routing, metrics);
+    counted = translation.routing.hosts;
+    countCertificates(translation.routing, metrics);
+    options.onBuild({ world, translation });
+  };
+}
+
+/** As proxies count: host names and route ids, each once, however many ports or hosts show them. */
+function countTable({ hosts }: Routing, metrics: TableMetrics): void {
+  const names = new Set<string>();
+  const routes = { ingress: new Set<string>(), gateway: new Set<string>() };
+  for (const { group, host, value } of hosts) {
+    names.add(host.host);
+    for (const { id } of value.routes) routes[group].add(id);
+  }
+  metrics.routingTableHosts.with({}).set(names.size);
+  for (const kind of ["ingress", "gateway"] as const) {
+    metrics.routingTableRoutes.with({ kind }).set(routes[kind].size);
+  }
+}
+
+const buckets: readonly TlsHost["bucket"][] = ["exact", "wildcard", "default"];
+
+/** Certificates that can be selected in each way; one that is selected under several names counts once. */
+function countCertificates({ tls }: Routing, metrics: TableMetrics): void {
+  const selected = new Map(buckets.map((bucket) => [bucket, new Set<string>()]));
+  for (const { hosts } of tls.values()) {
+    for (const { bucket, certificates } of hosts) {
+      for (const id of certificates) selected.get(bucket)?.add(id);
+    }
+  }
+  for (const [bucket, ids] of selected) metrics.tlsCertsLoaded.with({ bucket }).set(ids.size);
+}

@@ -1,0 +1,56 @@
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ReviewedToken, ReviewToken, TokenRejection } from "../discovery/bootstrap.ts";
+import { parseServiceAccountUser } from "../discovery/principals.ts";
+import type { ApiClient } from "../sources/kubernetes/api-client.ts";
+import { describeApiError } from "../sources/kubernetes/api-error.ts";
+
+type TokenReview = {
+  readonly status?: {
+    readonly authenticated?: boolean;
+    readonly audiences?: readonly string[];
+    readonly error?: string;
+    readonly user?: {
+      readonly username?: string;
+      readonly extra?: { readonly [key: string]: readonly string[] | undefined };
+    };
+  };
+};
+
+const podNameKey = "authentication.kubernetes.io/pod-name";
+
+/** Asks the API server whose token this is (`authentication.k8s.io/v1` TokenReview). */
+export function createTokenReview(client: ApiClient): ReviewToken {
+  return async (token, audience, signal) => {
+    const answer = await client.call<TokenReview>("/apis/authentication.k8s.io/v1/tokenreviews", {
+      method: "POST",
+      body: {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenReview",
+        spec: { token, audiences: [audience] },
+      },
+      signal,
+    });
+    if (!answer.ok) {
+      return fail({ reason: "token_review_error", message: describeApiError(answer.error) });
+    }
+    return judge(answer.value, audience);
+  };
+}
+
+function judge({ status }: TokenReview, audience: string): Result<ReviewedToken, TokenRejection> {
+  if (status?.authenticated !== true) {
+    const detail = status?.error ?? "";
+    return fail({ reason: "sa_token", message: detail === "" ? "the token is not valid" : detail });
+  }
+  const username = status.user?.username ?? "";
+  // A server that does not know audiences answers without them: it has not checked ours.
+  if (status.audiences?.includes(audience) !== true) {
+    return fail({ reason: "sa_token", message: "the token is for another audience", principal: username });
+  }
+  const identity = parseServiceAccountUser(username);
+  if (identity === undefined) {
+    return fail({ reason: "invalid_principal", message: "not a service account", principal: username });
+  }
+  const podName = status.user?.extra?.[podNameKey]?.[0];
+  return ok({ ...identity, ...(podName !== undefined && { podName }) });
+}

@@ -1,0 +1,76 @@
+import type { HealthState, HealthSubsystem } from "@svc-gateway/common/admin/health.ts";
+import type { KindName } from "../api/kinds.ts";
+import { systemClock, type Clock } from "./clock.ts";
+
+/** The checks of the subsystem `controller` (docs/reference/health.md). */
+export const controllerChecks = ["httproute", "ingress", "gateway", "routing_table_built"] as const;
+export type ControllerCheck = (typeof controllerChecks)[number];
+
+export type WatchHealthOptions = {
+  readonly health: HealthSubsystem<ControllerCheck>;
+  readonly clock?: Clock;
+};
+
+export type WatchHealth = {
+  /** A kind is not followed: its check, if it has one, says this for good. */
+  exempt(kind: KindName, state: HealthState): void;
+  /** A watch of a kind has failed, or works. */
+  onWatch(kind: KindName, watch: string, state: "works" | "failed"): void;
+  /** The first routing table is built and can be delivered. */
+  onTable(): void;
+};
+
+/** A watch that fails for so long makes its check `Degraded`. */
+const toleranceMs = 60_000;
+
+const ownChecks: Partial<Record<KindName, ControllerCheck>> = {
+  Ingress: "ingress",
+  Gateway: "gateway",
+  HTTPRoute: "httproute",
+};
+
+/**
+ * Turns the state of watches into health checks: a kind with a check of its own is `Ready` once it has listed, and
+ * `Degraded` from the moment when a watch has failed for a minute until it works again. All other kinds count for
+ * `routing_table_built`, since the table is out of date without them.
+ */
+export function createWatchHealth({ health, clock = systemClock }: WatchHealthOptions): WatchHealth {
+  const checks = new Map<ControllerCheck, { isReady: boolean; readonly broken: Set<string> }>(
+    controllerChecks.map((check) => [check, { isReady: false, broken: new Set() }]),
+  );
+  const timers = new Map<string, () => void>();
+
+  const update = (check: ControllerCheck, change: (state: CheckState) => void): void => {
+    const state = checks.get(check);
+    if (state === undefined) return;
+    change(state);
+    if (state.isReady) health.set(check, state.broken.size > 0 ? "Degraded" : "Ready");
+  };
+
+  return {
+    exempt(kind, state) {
+      const check = ownChecks[kind];
+      if (check !== undefined) health.set(check, state);
+    },
+    onWatch(kind, watch, state) {
+      const own = ownChecks[kind];
+      const check = own ?? "routing_table_built";
+      const key = `${kind} ${watch}`;
+      if (state === "failed") {
+        if (timers.has(key)) return;
+        const onLate = (): void => update(check, ({ broken }) => broken.add(key));
+        timers.set(key, clock.schedule(toleranceMs, onLate));
+        return;
+      }
+      timers.get(key)?.();
+      timers.delete(key);
+      update(check, (known) => {
+        known.broken.delete(key);
+        if (own !== undefined) known.isReady = true;
+      });
+    },
+    onTable: () => update("routing_table_built", (known) => (known.isReady = true)),
+  };
+}
+
+type CheckState = { isReady: boolean; readonly broken: Set<string> };

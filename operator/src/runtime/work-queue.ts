@@ -1,0 +1,160 @@
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import { systemClock, type Clock } from "./clock.ts";
+
+/** Keys that wait to be worked on. A key stands for "look at this again", so that twice is the same as once. */
+export type WorkQueue = {
+  /**
+   * The key will be processed at least once from now on: at once if there is room, after the running pass if it is
+   * being processed. A wait after a failure ends, but the failures stay counted.
+   */
+  add(key: string): void;
+  /** Keys that are queued, wait for another try, or are being processed. */
+  readonly size: number;
+  /** Resolves when nothing is queued or running; keys that wait after a failure count as queued. */
+  idle(): Promise<void>;
+};
+
+export type WorkQueueOptions = {
+  /** Works on one key. An error is tried again later, longer and longer after the last try. */
+  readonly process: (key: string, signal: AbortSignal) => Promise<Result<unknown, unknown>>;
+  /** Keys in work at the same time. */
+  readonly concurrency: number;
+  /** Starts per second in the long run, and at once after a quiet time. */
+  readonly rate: { readonly perSecond: number; readonly burst: number };
+  /** First and longest wait after failures of one key; it doubles in between. */
+  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
+  /** Ends everything: waiting keys are dropped, and who processes one is told by the same signal. */
+  readonly signal: AbortSignal;
+  /** `process` threw, which is a bug; the key is tried again like after a failure. */
+  readonly onBug: (error: unknown) => void;
+  readonly clock?: Clock;
+};
+
+/** Where a key is. `again` is set when it was added while in work. */
+type Entry = {
+  state: "queued" | "running" | "waiting";
+  again: boolean;
+  failures: number;
+  cancelTimer: () => void;
+};
+
+/** Creates an empty queue. A key is never in work twice at a time. */
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const { process, concurrency, backoff, signal, onBug, clock = systemClock } = options;
+  const entries = new Map<string, Entry>();
+  const queued = new Set<string>();
+  const allowance = createAllowance(options.rate, clock);
+  let running = 0;
+  let cancelRefill: (() => void) | undefined;
+  let waiters: (() => void)[] = [];
+
+  const settle = (): void => {
+    if (entries.size > 0) return;
+    const settled = waiters;
+    waiters = [];
+    for (const resolve of settled) resolve();
+  };
+
+  const enqueue = (key: string, entry: Entry): void => {
+    entry.state = "queued";
+    queued.add(key);
+    start();
+  };
+
+  const start = (): void => {
+    while (running < concurrency && queued.size > 0 && cancelRefill === undefined) {
+      const waitMs = allowance.take();
+      if (waitMs > 0) {
+        cancelRefill = clock.schedule(waitMs, () => {
+          cancelRefill = undefined;
+          start();
+        });
+        return;
+      }
+      const [key] = queued;
+      if (key === undefined) return;
+      queued.delete(key);
+      void run(key);
+    }
+  };
+
+  const run = async (key: string): Promise<void> => {
+    const entry = entries.get(key);
+    if (entry === undefined) return;
+    entry.state = "running";
+    entry.again = false;
+    running++;
+    const result = await attempt(key);
+    running--;
+    if (!signal.aborted) finish(key, entry, result.ok);
+    start();
+    settle();
+  };
+
+  const attempt = async (key: string): Promise<Result<unknown, unknown>> => {
+    try {
+      return await process(key, signal);
+    } catch (error) {
+      onBug(error);
+      return { ok: false, error };
+    }
+  };
+
+  const finish = (key: string, entry: Entry, isDone: boolean): void => {
+    entry.failures = isDone ? 0 : entry.failures + 1;
+    if (entry.again) return enqueue(key, entry);
+    if (isDone) return void entries.delete(key);
+    entry.state = "waiting";
+    const waitMs = Math.min(backoff.firstMs * 2 ** (entry.failures - 1), backoff.maxMs);
+    entry.cancelTimer = clock.schedule(waitMs, () => enqueue(key, entry));
+  };
+
+  const clear = (): void => {
+    cancelRefill?.();
+    for (const entry of entries.values()) entry.cancelTimer();
+    entries.clear();
+    queued.clear();
+    settle();
+  };
+  if (!signal.aborted) signal.addEventListener("abort", clear, { once: true });
+
+  return {
+    add(key) {
+      if (signal.aborted) return;
+      const known = entries.get(key);
+      if (known === undefined) {
+        const entry: Entry = { state: "queued", again: false, failures: 0, cancelTimer: () => {} };
+        entries.set(key, entry);
+        return enqueue(key, entry);
+      }
+      if (known.state === "running") known.again = true;
+      if (known.state !== "waiting") return;
+      known.cancelTimer();
+      enqueue(key, known);
+    },
+    get size() {
+      return entries.size;
+    },
+    idle: () =>
+      entries.size === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiters.push(resolve)),
+  };
+}
+
+/** A token bucket: `take` gives 0 and takes one, or the time until there is one. */
+function createAllowance(
+  { perSecond, burst }: WorkQueueOptions["rate"],
+  clock: Clock,
+): { readonly take: () => number } {
+  let tokens = burst;
+  let atMs = clock.nowMs();
+  return {
+    take() {
+      const nowMs = clock.nowMs();
+      tokens = Math.min(burst, tokens + ((nowMs - atMs) / 1000) * perSecond);
+      atMs = nowMs;
+      if (tokens < 1) return Math.ceil(((1 - tokens) / perSecond) * 1000);
+      tokens -= 1;
+      return 0;
+    },
+  };
+}
