@@ -13,6 +13,7 @@ import {
   PublicKeyInfo,
   RelativeDistinguishedNames,
   Time,
+  TimeType,
 } from "pkijs";
 
 /** The engine for everything that pkijs signs and verifies. */
@@ -117,5 +118,6 @@ function serialNumber(): ArrayBuffer {
 /** UTCTime up to 2049, GeneralizedTime from then on (RFC 5280 section 4.1.2.5). Certificates know whole seconds. */
 function timeOf(unixMs: number): Time {
   const value = new Date(Math.floor(unixMs / 1000) * 1000);
-  return new Time({ type: value.getUTCFullYear() < 2050 ? 0 : 1, value });
+  const type = value.getUTCFullYear() < 2050 ? TimeType.UTCTime : TimeType.GeneralizedTime;
+  return new Time({ type, value });
 }
