@@ -23,6 +23,9 @@ type AnnotationType =
   | "size"
   | "string";
 
+/** Takes what is left out of a value, for the person who wrote it: a sentence without its full stop. */
+export type Warn = (message: string) => void;
+
 /** One Ingress annotation. `T` is what its value means. */
 export type AnnotationDefinition<T> = {
   /** The key without the prefix. */
@@ -35,12 +38,17 @@ export type AnnotationDefinition<T> = {
    * missing resource, so that a protection that was asked for is never silently absent.
    */
   readonly onInvalid: "ignore" | "deny";
+  /** What the Ingress's own value means when it does not parse, where that is not what an absent one means. */
+  readonly ifInvalid?: T;
   /** The consequence of a value that does not parse, for the person who wrote it; ends the Event's message. */
   readonly fallback: string;
   /** One sentence for the reference page. */
   readonly doc: string;
-  /** Reads a value, already trimmed and not empty. The result is what is used: nothing parses it again. */
-  readonly parse: (text: string) => Result<T>;
+  /**
+   * Reads a value, already trimmed and not empty. The result is what is used: nothing parses it again. Parts of the
+   * value that are left out although the rest is used are told to `warn`.
+   */
+  readonly parse: (text: string, warn: Warn) => Result<T>;
 };
 
 /** A feature: the value that travels in the snapshot, and the annotations that an Ingress sets it with. */

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { maxBodySize } from "./max-body-size.ts";
+import { requestHeaders } from "./request-headers.ts";
+import { responseHeaders } from "./response-headers.ts";
 
 /**
  * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
@@ -8,6 +10,8 @@ import { maxBodySize } from "./max-body-size.ts";
  */
 export const features = {
   "max-body-size": maxBodySize,
+  "request-headers": requestHeaders,
+  "response-headers": responseHeaders,
 } as const;
 
 export type FeatureSlug = keyof typeof features;

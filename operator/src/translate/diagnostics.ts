@@ -139,6 +139,9 @@ export const invalidClassDefault = failed("warning", "InvalidClassDefault", "the
 export const invalidAnnotation = (place: Place, message: string): Diagnostic =>
   finding("error", "InvalidAnnotation")(place, message);
 
+export const annotationWarning = (place: Place, message: string): Diagnostic =>
+  finding("warning", "AnnotationPartlyIgnored")(place, message);
+
 export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
   finding("warning", "UnknownAnnotation")(place, `${quote(key)} is not an annotation of this gateway`);
 

@@ -1,6 +1,8 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Filter } from "./filter.ts";
 import { maxBodySizeFilter } from "./max-body-size.ts";
+import { requestHeadersFilter } from "./request-headers.ts";
+import { responseHeadersFilter } from "./response-headers.ts";
 import { filterOrder } from "./order.ts";
 
 /** One factory per feature: a feature without a filter does not compile. */
@@ -10,6 +12,8 @@ type FilterFactories = {
 
 const factories: FilterFactories = {
   "max-body-size": maxBodySizeFilter,
+  "request-headers": requestHeadersFilter,
+  "response-headers": responseHeadersFilter,
 };
 
 /** All features in the order in which their filters run. */

@@ -19,4 +19,12 @@ export const filterOrder = {
     at: 60,
     why: "refuses by the declared length before credentials are checked and before anything buffers the body",
   },
+  "request-headers": {
+    at: 122,
+    why: "changes what goes upstream only after everything that reads the request or refuses it has run",
+  },
+  "response-headers": {
+    at: 125,
+    why: "has the last word on what other features say in response fields, but sees them before a body is compressed",
+  },
 } as const satisfies Record<FeatureSlug, FilterPlace>;

@@ -16,6 +16,8 @@ export class Exchange {
 
   /** Host as the client sent it (with port), for forwarding. */
   authority = "";
+  /** Host for the upstream where a filter changes it (docs/features/request-headers.md). */
+  upstreamAuthority: string | undefined = undefined;
   /** Lower case, without port and trailing dot; empty for HTTP/1.0 without Host. */
   host = "";
   /** Normalised path as it is forwarded. Filters may rewrite it; matching is over by then. */

@@ -49,7 +49,7 @@ export class Forward implements UpstreamHandler {
         protocol: upstream.protocol,
         method: exchange.method,
         target: exchange.path + exchange.query,
-        authority: exchange.authority,
+        authority: exchange.upstreamAuthority ?? exchange.authority,
         scheme: exchange.connection.listener.secure ? "https" : "http",
         headers: exchange.headers,
         body: this.body,

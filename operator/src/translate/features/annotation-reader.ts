@@ -1,4 +1,8 @@
-import { annotationKey, type AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import {
+  annotationKey,
+  type AnnotationDefinition,
+  type Warn,
+} from "@svc-gateway/common/features/definition.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { describeProblem } from "../diagnostics.ts";
 
@@ -14,26 +18,30 @@ export type ClassDefaults = {
 const maxValueLength = 65_536;
 
 /** Parses one annotation value under the rules that hold for all of them. */
-export function parseAnnotation<T>(definition: AnnotationDefinition<T>, raw: string): Result<T> {
+export function parseAnnotation<T>(definition: AnnotationDefinition<T>, raw: string, warn: Warn): Result<T> {
   if (raw.length > maxValueLength) return problem(`has more than ${maxValueLength} characters`);
   const text = raw.trim();
   if (text === "") return problem("is empty");
-  return definition.parse(text);
+  return definition.parse(text, warn);
 }
 
 /**
  * Reads annotations with their precedence: the Ingress's own, then the default of its class, then the built-in one.
  * A value that does not parse is reported and the built-in default applies. An empty value is reported as well, but
- * sets nothing, so it cannot take the default of the class away. See docs/reference/annotations.md.
+ * sets nothing, so it cannot take the default of the class away. However many features ask for an annotation, it is
+ * parsed and reported once. See docs/reference/annotations.md.
  */
 export function createAnnotationReader(options: {
   readonly annotations: { readonly [key: string]: string };
   readonly classDefaults: ClassDefaults | undefined;
   /** Takes `<annotation>: <message>`: what is wrong with the value, and what happens instead. */
   readonly onInvalid: (key: string, message: string) => void;
+  /** Takes `<annotation>: <message>`: what is left out of a value whose rest is used. */
+  readonly onWarning: (key: string, message: string) => void;
 }): AnnotationReader {
-  const { annotations, classDefaults, onInvalid } = options;
-  return <T>(definition: AnnotationDefinition<T>): T | undefined => {
+  const { annotations, classDefaults, onInvalid, onWarning } = options;
+  const known = new Map<AnnotationDefinition<unknown>, unknown>();
+  const readOnce = <T>(definition: AnnotationDefinition<T>): T | undefined => {
     const key = annotationKey(definition);
     const raw = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
     if (raw === undefined) return classDefaults?.get(definition);
@@ -41,9 +49,14 @@ export function createAnnotationReader(options: {
       onInvalid(key, `${key}: is empty and sets nothing`);
       return classDefaults?.get(definition);
     }
-    const parsed = parseAnnotation(definition, raw);
+    const parsed = parseAnnotation(definition, raw, (message) => onWarning(key, `${key}: ${message}`));
     if (parsed.ok) return parsed.value;
     onInvalid(key, `${key}: ${describeProblem(parsed.error)}; ${definition.fallback}`);
-    return undefined;
+    return definition.ifInvalid;
+  };
+  return <T>(definition: AnnotationDefinition<T>): T | undefined => {
+    if (!known.has(definition)) known.set(definition, readOnce(definition));
+    // A value was read by the definition that it is filed under.
+    return known.get(definition) as T | undefined;
   };
 }

@@ -3,7 +3,7 @@ import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { problem } from "@svc-gateway/common/values/result.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { invalidClassDefault, keyField, unknownAnnotation } from "../diagnostics.ts";
+import { annotationWarning, invalidClassDefault, keyField, unknownAnnotation } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
 import { parseAnnotation, type ClassDefaults } from "./annotation-reader.ts";
@@ -23,7 +23,7 @@ export const readClassDefaults = memo(
         continue;
       }
       const parsed = definition.classDefault
-        ? parseAnnotation(definition, raw)
+        ? parseAnnotation(definition, raw, (message) => diagnostics.push(annotationWarning(place, message)))
         : problem("is read from the Ingress only");
       if (parsed.ok) values.set(definition, parsed.value);
       else diagnostics.push(invalidClassDefault(place, parsed.error));

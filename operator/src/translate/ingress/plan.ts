@@ -7,7 +7,7 @@ import type { Lookup } from "../../world.ts";
 import type { Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
-import { invalidAnnotation, keyField, unknownAnnotation } from "../diagnostics.ts";
+import { annotationWarning, invalidAnnotation, keyField, unknownAnnotation } from "../diagnostics.ts";
 import { invalidAnnotationEvent } from "../events.ts";
 import { createAnnotationReader } from "../features/annotation-reader.ts";
 import { unknownKeys } from "../features/class-defaults.ts";
@@ -116,6 +116,9 @@ function readAnnotations(
     onInvalid: (key, message) => {
       diagnostics.push(invalidAnnotation({ object, field: keyField("metadata.annotations", key) }, message));
       events.push(invalidAnnotationEvent(object, message));
+    },
+    onWarning: (key, message) => {
+      diagnostics.push(annotationWarning({ object, field: keyField("metadata.annotations", key) }, message));
     },
   });
   const features = translateFeatures(read);

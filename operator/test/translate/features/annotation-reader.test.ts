@@ -28,6 +28,7 @@ function read(annotations: { readonly [key: string]: string }, classDefault?: nu
               definition.name === "level" ? (classDefault as T) : undefined,
           },
     onInvalid: (key, message) => reported.push(`${key} | ${message}`),
+    onWarning: (key, message) => reported.push(`${key} ? ${message}`),
   });
   return { value: reader(level), reported };
 }
@@ -54,13 +55,39 @@ describe("annotation reader", () => {
     expect(reported).to.have.lengthOf(1);
   });
 
+  it("parses and reports an annotation once, however many features ask for it", () => {
+    const reported: string[] = [];
+    const parsed: string[] = [];
+    const counted = defineAnnotation({
+      ...level,
+      ifInvalid: 0,
+      parse: (text, warn) => {
+        parsed.push(text);
+        warn("a part is left out");
+        return level.parse(text, warn);
+      },
+    });
+    const reader = createAnnotationReader({
+      annotations: { "ingress.svc-labs.dev/level": "12" },
+      classDefaults: undefined,
+      onInvalid: (key) => reported.push(`invalid ${key}`),
+      onWarning: (key, message) => reported.push(`warning ${key} | ${message}`),
+    });
+    expect([reader(counted), reader(counted)]).to.deep.equal([0, 0]);
+    expect(parsed).to.deep.equal(["12"]);
+    expect(reported).to.deep.equal([
+      "warning ingress.svc-labs.dev/level | ingress.svc-labs.dev/level: a part is left out",
+      "invalid ingress.svc-labs.dev/level",
+    ]);
+  });
+
   it("does not take inherited properties for annotations", () => {
     const inherited = Object.create({ "ingress.svc-labs.dev/level": "3" }) as { [key: string]: string };
     expect(read(inherited).value).to.equal(undefined);
   });
 
   it("does not read values of absurd length", () => {
-    const parsed = parseAnnotation(level, `3${" ".repeat(10_000_000)}`);
+    const parsed = parseAnnotation(level, `3${" ".repeat(10_000_000)}`, () => {});
     expect(parsed).to.deep.equal({ ok: false, error: { message: "has more than 65536 characters" } });
   });
 });

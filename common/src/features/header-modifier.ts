@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { parseEndpoint } from "../values/endpoint.ts";
+import { parseHeaderName, parseHeaderValue } from "../values/header-name.ts";
+import { splitCsv, splitLines } from "../values/list.ts";
+import { ok, problem, type Result } from "../values/result.ts";
+import type { Warn } from "./definition.ts";
+
+/** A header field; the value is in wire form, one character per octet. */
+const headerFieldSchema = z.object({ name: z.string(), value: z.string() });
+
+/**
+ * Changes to the fields of one direction, applied in this order: `set` replaces all fields of the name, `add` appends a
+ * field line, `remove` takes away, also what the two before put in. Names are compared without case. Equivalent to
+ * Gateway API's HTTPHeaderFilter.
+ */
+export const headerModifierSchema = z.object({
+  set: z.array(headerFieldSchema).readonly().optional(),
+  add: z.array(headerFieldSchema).readonly().optional(),
+  remove: z.array(z.string()).readonly().optional(),
+});
+
+export type HeaderField = Readonly<z.infer<typeof headerFieldSchema>>;
+export type HeaderModifier = Readonly<z.infer<typeof headerModifierSchema>>;
+
+/** Fields that belong to one connection, frame the message, or are ours to vouch for (RFC 9110 7.6.1). */
+const untouchable = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  "x-ssl-client-cert",
+]);
+
+/**
+ * Reads `Name: Value` lines. One bad line fails the whole value; fields that no modifier may touch are left out with a
+ * warning. See docs/features/request-headers.md.
+ */
+export function parseHeaderFields(text: string, warn: Warn): Result<readonly HeaderField[]> {
+  const fields: HeaderField[] = [];
+  for (const line of splitLines(text)) {
+    const field = parseHeaderField(line);
+    if (!field.ok) return field;
+    if (mayTouch(field.value.name, warn)) fields.push(field.value);
+  }
+  return ok(fields);
+}
+
+function parseHeaderField(line: string): Result<HeaderField> {
+  const colon = line.indexOf(":");
+  if (colon < 0) {
+    return problem(`${JSON.stringify(line.slice(0, 80))} has no colon`, "Name: Value on each line");
+  }
+  const name = parseHeaderName(line.slice(0, colon));
+  if (!name.ok) return name;
+  const value = parseHeaderValue(line.slice(colon + 1));
+  return value.ok ? ok({ name: name.value, value: value.value }) : value;
+}
+
+/** Reads comma-separated header names; fields that no modifier may touch are left out with a warning. */
+export function parseHeaderNames(text: string, warn: Warn): Result<readonly string[]> {
+  const names: string[] = [];
+  for (const item of splitCsv(text)) {
+    const name = parseHeaderName(item);
+    if (!name.ok) return name;
+    if (mayTouch(name.value, warn)) names.push(name.value);
+  }
+  return ok(names);
+}
+
+function mayTouch(name: string, warn: Warn): boolean {
+  if (!untouchable.has(name.toLowerCase())) return true;
+  warn(`${name} cannot be changed and is left out`);
+  return false;
+}
+
+const isHost = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === "host";
+
+/** Like `parseHeaderFields`; a Host has to be a host with an optional port (RFC 9110 7.2). */
+export function parseHeaderFieldsToSet(text: string, warn: Warn): Result<readonly HeaderField[]> {
+  const fields = parseHeaderFields(text, warn);
+  if (!fields.ok) return fields;
+  for (const { value } of fields.value.filter(isHost)) {
+    const host = parseEndpoint(value, 80);
+    if (!host.ok) return problem(`${JSON.stringify(value.slice(0, 80))} is no value for Host`, "host[:port]");
+  }
+  return fields;
+}
+
+/** Like `parseHeaderFields`, for fields to append: a request has one Host, so another is left out with a warning. */
+export function parseHeaderFieldsToAdd(text: string, warn: Warn): Result<readonly HeaderField[]> {
+  const fields = parseHeaderFields(text, warn);
+  if (!fields.ok || !fields.value.some(isHost)) return fields;
+  warn("Host can be set but not added, and is left out");
+  return ok(fields.value.filter((field) => !isHost(field)));
+}
+
+/** Like `parseHeaderNames`, for a request, which cannot be without Host. */
+export function parseHeaderNamesToRemove(text: string, warn: Warn): Result<readonly string[]> {
+  const names = parseHeaderNames(text, warn);
+  if (!names.ok || !names.value.some((name) => isHost({ name }))) return names;
+  warn("Host can be set but not removed, and is left out");
+  return ok(names.value.filter((name) => !isHost({ name })));
+}

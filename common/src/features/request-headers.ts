@@ -1,0 +1,45 @@
+import { defineAnnotation, defineFeature } from "./definition.ts";
+import {
+  headerModifierSchema,
+  parseHeaderFieldsToAdd,
+  parseHeaderFieldsToSet,
+  parseHeaderNamesToRemove,
+  type HeaderField,
+} from "./header-modifier.ts";
+
+/** Header fields of the request that goes upstream are set, added, removed. See docs/features/request-headers.md. */
+export const requestHeaders = defineFeature({
+  slug: "request-headers",
+  schema: headerModifierSchema,
+  annotations: {
+    requestHeaderSet: defineAnnotation<readonly HeaderField[] | "invalid">({
+      name: "request-header-set",
+      type: "newline-list",
+      classDefault: true,
+      onInvalid: "ignore",
+      ifInvalid: "invalid",
+      fallback: "no request-header-* annotation applies",
+      doc: "Fields to set on the upstream request, one `Name: Value` per line; fields of that name are replaced.",
+      parse: parseHeaderFieldsToSet,
+    }),
+    requestHeaderAdd: defineAnnotation<readonly HeaderField[] | "invalid">({
+      name: "request-header-add",
+      type: "newline-list",
+      classDefault: true,
+      onInvalid: "ignore",
+      ifInvalid: "invalid",
+      fallback: "no request-header-* annotation applies",
+      doc: "Fields to append on the upstream request, one `Name: Value` per line.",
+      parse: parseHeaderFieldsToAdd,
+    }),
+    requestHeaderRemove: defineAnnotation({
+      name: "request-header-remove",
+      type: "csv",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "no fields are removed",
+      doc: "Names of fields to remove from the upstream request.",
+      parse: parseHeaderNamesToRemove,
+    }),
+  },
+});

@@ -1,0 +1,44 @@
+import { defineAnnotation, defineFeature } from "./definition.ts";
+import {
+  headerModifierSchema,
+  parseHeaderFields,
+  parseHeaderNames,
+  type HeaderField,
+} from "./header-modifier.ts";
+
+/** Header fields of the response that goes to the client are set, added, removed. See docs/features/response-headers.md. */
+export const responseHeaders = defineFeature({
+  slug: "response-headers",
+  schema: headerModifierSchema,
+  annotations: {
+    responseHeaderSet: defineAnnotation<readonly HeaderField[] | "invalid">({
+      name: "response-header-set",
+      type: "newline-list",
+      classDefault: true,
+      onInvalid: "ignore",
+      ifInvalid: "invalid",
+      fallback: "no response-header-* annotation applies",
+      doc: "Fields to set on the response to the client, one `Name: Value` per line; fields of that name are replaced.",
+      parse: parseHeaderFields,
+    }),
+    responseHeaderAdd: defineAnnotation<readonly HeaderField[] | "invalid">({
+      name: "response-header-add",
+      type: "newline-list",
+      classDefault: true,
+      onInvalid: "ignore",
+      ifInvalid: "invalid",
+      fallback: "no response-header-* annotation applies",
+      doc: "Fields to append on the response to the client, one `Name: Value` per line.",
+      parse: parseHeaderFields,
+    }),
+    responseHeaderRemove: defineAnnotation({
+      name: "response-header-remove",
+      type: "csv",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "no fields are removed",
+      doc: "Names of fields to remove from the response to the client.",
+      parse: parseHeaderNames,
+    }),
+  },
+});

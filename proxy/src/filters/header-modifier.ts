@@ -1,0 +1,32 @@
+import type { HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
+import type { HeaderList } from "../http/message.ts";
+
+/**
+ * Prepares changes to header fields: what set, then add, then remove make of any list comes down to dropping some names
+ * and appending some fields, in one pass and in place.
+ */
+export function compileHeaderModifier(modifier: HeaderModifier): (headers: HeaderList) => void {
+  const { set = [], add = [], remove = [] } = modifier;
+  const lastSet = new Map(set.map((field) => [field.name.toLowerCase(), field]));
+  const removed = new Set(remove.map((name) => name.toLowerCase()));
+  const dropped = new Set([...lastSet.keys(), ...removed]);
+  const appended = [...lastSet.values(), ...add]
+    .filter(({ name }) => !removed.has(name.toLowerCase()))
+    .flatMap(({ name, value }) => [name, value]);
+  return (headers) => {
+    if (dropped.size > 0) dropFields(headers, dropped);
+    for (const text of appended) headers.push(text);
+  };
+}
+
+function dropFields(headers: HeaderList, names: ReadonlySet<string>): void {
+  let kept = 0;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (names.has(name.toLowerCase())) continue;
+    headers[kept] = name;
+    headers[kept + 1] = headers[i + 1] as string;
+    kept += 2;
+  }
+  headers.length = kept;
+}

@@ -1,0 +1,14 @@
+import type { HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
+import type { Filter } from "./filter.ts";
+import { compileHeaderModifier } from "./header-modifier.ts";
+
+/** Changes the fields of every response of the route, the proxy's own included. See docs/features/response-headers.md. */
+export function responseHeadersFilter(modifier: HeaderModifier): Filter {
+  const apply = compileHeaderModifier(modifier);
+  return {
+    slug: "response-headers",
+    onResponse(_exchange, head) {
+      apply(head.headers);
+    },
+  };
+}

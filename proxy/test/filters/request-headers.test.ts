@@ -1,0 +1,48 @@
+import type { HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
+import { expect } from "chai";
+import { requestHeadersFilter } from "../../src/filters/request-headers.ts";
+import { exchange } from "./support.ts";
+
+function run(modifier: HeaderModifier, headers: readonly string[]) {
+  const under = exchange();
+  under.authority = "a.example";
+  under.headers = [...headers];
+  expect(requestHeadersFilter(modifier).onRequest?.(under)).to.equal(undefined);
+  return under;
+}
+
+const a = (value: string) => ({ name: "X-A", value });
+
+describe("the request-headers filter", () => {
+  it("replaces all fields of a name that is set, whatever their case", () => {
+    const { headers } = run({ set: [a("new")] }, ["x-a", "1", "X-B", "2", "X-A", "3"]);
+    expect(headers).to.deep.equal(["X-B", "2", "X-A", "new"]);
+  });
+
+  it("uses the later of two values for one name", () => {
+    expect(run({ set: [a("1"), { name: "x-a", value: "2" }] }, []).headers).to.deep.equal(["x-a", "2"]);
+  });
+
+  it("appends a field line, also next to one that is set", () => {
+    expect(run({ add: [a("2")] }, ["x-a", "1"]).headers).to.deep.equal(["x-a", "1", "X-A", "2"]);
+    expect(run({ add: [a("2")], set: [a("1")] }, ["x-a", "0"]).headers).to.deep.equal([
+      "X-A",
+      "1",
+      "X-A",
+      "2",
+    ]);
+  });
+
+  it("removes last, what was set and added included", () => {
+    const modifier = { remove: ["x-a"], set: [a("1")], add: [a("2"), { name: "X-B", value: "3" }] };
+    expect(run(modifier, ["X-A", "0", "X-C", "4"]).headers).to.deep.equal(["X-C", "4", "X-B", "3"]);
+  });
+
+  it("makes a set Host the one that the upstream sees", () => {
+    const under = run({ set: [{ name: "host", value: "b.example:81" }, a("1")] }, []);
+    expect(under.upstreamAuthority).to.equal("b.example:81");
+    expect(under.authority).to.equal("a.example");
+    expect(under.headers).to.deep.equal(["X-A", "1"]);
+    expect(run({ set: [a("1")] }, []).upstreamAuthority).to.equal(undefined);
+  });
+});

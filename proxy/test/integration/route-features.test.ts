@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { startGateway, type Gateway, type Plan } from "./gateway.ts";
+
+const host = "a.example";
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const chunk of message) body += String(chunk);
+  return body;
+}
+
+describe("features of a route, through the whole data plane", () => {
+  let gateway: Gateway;
+  let seen: IncomingMessage[];
+  let stop: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const each of stop.toReversed()) await each();
+    stop = [];
+  });
+
+  /** Serves a route with these features in front of an upstream that remembers its requests. */
+  async function serve(
+    features: NonNullable<Plan["features"]>,
+    respond: RequestListener = (_, response) => void response.end("upstream"),
+    plan: Partial<Plan> = {},
+  ): Promise<void> {
+    seen = [];
+    const server = createServer((request, response) => {
+      seen.push(request);
+      respond(request, response);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    stop.push(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    gateway = await startGateway({ ports: [(server.address() as AddressInfo).port], features, ...plan });
+    stop.push(() => gateway.close());
+  }
+
+  async function get(
+    path: string,
+    { headers = {} }: { readonly headers?: Record<string, string> } = {},
+  ): Promise<{ readonly status: number; readonly message: IncomingMessage; readonly body: string }> {
+    const options = { host: "127.0.0.1", path, headers: { host, ...headers }, agent: false };
+    const request = httpRequest({ ...options, port: gateway.port });
+    request.end();
+    const [message] = (await once(request, "response")) as [IncomingMessage];
+    return { status: message.statusCode ?? 0, message, body: await textOf(message) };
+  }
+
+  it("request-headers: the upstream sees the changed fields and host", async () => {
+    await serve({
+      "request-headers": {
+        set: [
+          { name: "X-Set", value: "gateway" },
+          { name: "Host", value: "internal.example" },
+          { name: "X-Forwarded-For", value: "192.0.2.9" },
+        ],
+        add: [{ name: "X-Add", value: "two" }],
+        remove: ["X-Gone"],
+      },
+    });
+    const sent = { "x-set": "client", "x-add": "one", "x-gone": "1", "x-kept": "1" };
+    expect((await get("/", { headers: sent })).status).to.equal(200);
+    expect(seen[0]?.headers).to.include({
+      host: "internal.example",
+      "x-set": "gateway",
+      "x-add": "one, two",
+      "x-kept": "1",
+      "x-forwarded-for": "192.0.2.9",
+      "x-forwarded-host": host,
+    });
+    expect(seen[0]?.headers).not.to.have.property("x-gone");
+    expect(gateway.records[0]?.host).to.equal(host);
+  });
+
+  it("response-headers: the client sees the changed fields, on answers of the proxy too", async () => {
+    await serve(
+      {
+        "response-headers": {
+          set: [{ name: "X-Set", value: "gateway" }],
+          add: [{ name: "Set-Cookie", value: "b=2" }],
+          remove: ["X-Gone"],
+        },
+      },
+      (_, response) => {
+        response.setHeader("x-set", "upstream").setHeader("set-cookie", "a=1").setHeader("x-gone", "1");
+        response.end("ok");
+      },
+    );
+    const { message, body } = await get("/");
+    expect(body).to.equal("ok");
+    expect(message.headers).to.deep.include({ "x-set": "gateway", "set-cookie": ["a=1", "b=2"] });
+    expect(message.headers).not.to.have.property("x-gone");
+    const features = { "response-headers": { set: [{ name: "X-Set", value: "gateway" }] } };
+    gateway.update({ ports: [], features });
+    const refused = await get("/");
+    expect(refused.status).to.equal(503);
+    expect(refused.message.headers["x-set"]).to.equal("gateway");
+  });
+});
