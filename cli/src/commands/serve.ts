@@ -2,6 +2,7 @@ import type { Role } from "@svc-gateway/common/settings/flag.ts";
 import { serveHelp } from "@svc-gateway/common/settings/help.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { done, misused, refused, type Command } from "../command.ts";
+import { describeIdleSettings, describeRefusedSettings } from "../standalone/idle-settings.ts";
 import { serveFolder } from "../standalone/standalone.ts";
 
 const later = (role: Exclude<Role, "standalone">, summary: string): Command => ({
@@ -27,7 +28,9 @@ export const serveStandalone: Command = {
     const read = readStandaloneSettings({ argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     const { settings, warnings } = read.value;
-    const served = await serveFolder(settings, warnings, io);
+    const refusal = describeRefusedSettings(settings);
+    if (refusal !== undefined) return refused(refusal);
+    const served = await serveFolder(settings, [...warnings, ...describeIdleSettings(settings)], io);
     return served.ok ? done(0) : refused(served.error);
   },
 };

@@ -1,0 +1,35 @@
+import { isDeepStrictEqual } from "node:util";
+import { defaultIn } from "@svc-gateway/common/settings/flag.ts";
+import { settingName } from "@svc-gateway/common/settings/read-flags.ts";
+import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+
+/** Flags that this release reads, but that belong to features which it does not have yet. */
+const idleFlags: ReadonlySet<string> = new Set([
+  "backend-tls-strict",
+  "jwks-allow-cidrs",
+  "proxy-default-backend-request-timeout",
+  "proxy-protocol-trusted-cidrs",
+  "proxy-retry-buffer-size",
+  "proxy-udp-session-timeout",
+  "proxy-workers",
+  "status-address",
+]);
+
+/** One line for each such flag that was given a value of its own: whoever sets it relies on it. */
+export const describeIdleSettings = (settings: StandaloneSettings): readonly string[] =>
+  flagsOf("standalone")
+    .filter(
+      (flag) =>
+        idleFlags.has(flag.name) &&
+        !isDeepStrictEqual(
+          settings[settingName(flag) as keyof StandaloneSettings],
+          defaultIn(flag, "standalone"),
+        ),
+    )
+    .map(({ name }) => `--${name}: has no effect in this release`);
+
+/** Why these settings must not be served with: without PROXY protocol every connection would fail. */
+export const describeRefusedSettings = ({
+  proxyAcceptProxyProtocol,
+}: StandaloneSettings): string | undefined =>
+  proxyAcceptProxyProtocol ? "--proxy-accept-proxy-protocol: not part of this release yet" : undefined;

@@ -1,0 +1,23 @@
+import { expect } from "chai";
+import { readStandaloneSettings, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { describeIdleSettings } from "../../src/standalone/idle-settings.ts";
+
+const read = (...argv: readonly string[]): StandaloneSettings => {
+  const result = readStandaloneSettings({ argv: ["--manifests", ".", ...argv], env: {} });
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value.settings;
+};
+
+describe("describeIdleSettings", () => {
+  it("says nothing of defaults and of flags that work", () => {
+    expect(describeIdleSettings(read("--ingress-class", "svc", "--proxy-workers", "0"))).to.deep.equal([]);
+  });
+
+  it("names flags that were given in vain", () => {
+    const settings = read("--proxy-workers", "4", "--status-address", "192.0.2.1");
+    expect(describeIdleSettings(settings)).to.have.members([
+      "--proxy-workers: has no effect in this release",
+      "--status-address: has no effect in this release",
+    ]);
+  });
+});
