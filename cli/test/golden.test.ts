@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { runProgram } from "./support.ts";
+import { runInside, type Finished } from "./support.ts";
 
 const testdata = fileURLToPath(new URL("testdata", import.meta.url));
 const writes = process.env["GOLDEN"] === "write";
@@ -17,6 +17,17 @@ const prompt = "$ svc-gateway ";
 const splitWords = (line: string): readonly string[] =>
   Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain ?? "");
 
+/** Paths in a transcript are relative to the folder of the case. */
+async function runIn(folder: string, argv: readonly string[]): Promise<Finished> {
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    return await runInside(argv);
+  } finally {
+    process.chdir(before);
+  }
+}
+
 describe("command line: golden transcripts", () => {
   for (const name of readdirSync(testdata)) {
     const folder = join(testdata, name);
@@ -25,9 +36,7 @@ describe("command line: golden transcripts", () => {
         const expected = readFileSync(join(folder, file), "utf8");
         const [command = ""] = expected.split("\n");
         expect(command.startsWith(prompt), "the first line is a command").to.equal(true);
-        const { code, out, err } = await runProgram(splitWords(command.slice(prompt.length)), {
-          cwd: folder,
-        });
+        const { code, out, err } = await runIn(folder, splitWords(command.slice(prompt.length)));
         const actual = [
           command,
           ...(err === "" ? [] : [err.trimEnd()]),
