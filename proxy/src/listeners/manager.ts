@@ -8,6 +8,7 @@ import { createHandshakes } from "../tls/handshakes.ts";
 import type { TlsSettings } from "../tls/settings.ts";
 import { createTerminators, type Terminator } from "../tls/terminators.ts";
 import { ConnectionGate } from "./connection-gate.ts";
+import { drainWithin, pause } from "./drain.ts";
 import type { ListenerEvents } from "./events.ts";
 import { Listener, type ListenerContext } from "./listener.ts";
 
@@ -88,6 +89,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   const draining = new Set<Listener>();
   let retryTimer: NodeJS.Timeout | undefined;
   let stopping = false;
+  let certificatesChanged = false;
 
   const boundPorts = (): readonly number[] =>
     [...entries.values()]
@@ -129,8 +131,9 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     }, bindRetryMs).unref();
   };
 
-  const remove = (key: string, { listener, plan }: Entry): void => {
+  const remove = (key: string, { listener, plan, tls }: Entry): void => {
     entries.delete(key);
+    if (tls !== undefined) certificatesChanged = true;
     if (listener.localPort === undefined) return;
     log.info({ listener: plan.port, protocol: plan.protocol }, "listener removed");
     events.onLifecycle("removed");
@@ -145,16 +148,16 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   };
 
   const updateCertificates = (tls: ServingPlan["tls"]): void => {
-    let changed = false;
     for (const entry of entries.values()) {
       const port = entry.plan.protocol === "https" ? tls.get(entry.plan.port) : undefined;
       if (entry.tls === port) continue;
       entry.tls = port;
       entry.listener.store =
         port === undefined ? emptyCertificateStore : createCertificateStore(port, terminators);
-      changed = true;
+      certificatesChanged = true;
     }
-    if (!changed) return;
+    if (!certificatesChanged) return;
+    certificatesChanged = false;
     const used = new Set<Terminator>();
     const names: ServedName[] = [];
     for (const { listener } of entries.values()) {
@@ -221,43 +224,3 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
 const keyOf = ({ port, protocol }: ListenerPlan): string => `${port}/${protocol}`;
 
 const isServed = ({ protocol }: ListenerPlan): boolean => protocol === "http" || protocol === "https";
-
-type DrainOutcome = {
-  readonly durationMs: number;
-  /** Requests that were cut; undefined when the listener finished by itself. */
-  readonly cut: number | undefined;
-};
-
-/** Drains a listener, by force when it takes longer than `timeoutMs` or `hurry` is aborted. */
-async function drainWithin(
-  listener: Listener,
-  timeoutMs: number,
-  hurry?: AbortSignal,
-): Promise<DrainOutcome> {
-  const startedMs = performance.now();
-  const drained = listener.drain();
-  const over = new AbortController();
-  const timedOut = pause(
-    timeoutMs,
-    hurry === undefined ? over.signal : AbortSignal.any([hurry, over.signal]),
-  );
-  const finished = await Promise.race([drained.then(() => true), timedOut.then(() => false)]);
-  over.abort();
-  const cut = finished ? undefined : listener.destroy();
-  await drained;
-  return { durationMs: performance.now() - startedMs, cut };
-}
-
-/** Waits; no longer when `hurry` is aborted. */
-function pause(ms: number, hurry: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (hurry.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      hurry.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    hurry.addEventListener("abort", done);
-  });
-}

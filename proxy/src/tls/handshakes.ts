@@ -15,7 +15,7 @@ export type HandshakeResult = {
 export type HandshakeFailure =
   "too many handshakes" | "timeout" | "unknown server name" | "client closed" | "failed";
 
-export type HandshakeEvents = { readonly onHandshake: (result: HandshakeResult) => void };
+export type HandshakeEvents = { onHandshake(result: HandshakeResult): void };
 
 export type HandshakeRequest = {
   readonly socket: Socket;
@@ -53,7 +53,7 @@ type Pending = HandshakeRequest & {
  */
 export function createHandshakes(
   { handshakeTimeoutMs, maxHandshakes }: TlsSettings,
-  { onHandshake }: HandshakeEvents,
+  events: HandshakeEvents,
 ): Handshakes {
   /** By the client's address and port, which the plain and the TLS socket of a connection share; oldest first. */
   const pending = new Map<string, Pending>();
@@ -81,7 +81,7 @@ export function createHandshakes(
   const fail = (key: string, handshake: Pending, failure: HandshakeFailure): void => {
     if (pending.get(key) !== handshake) return;
     forget(key);
-    onHandshake({ result: "fail", version: "unknown", reason: failure });
+    events.onHandshake({ result: "fail", version: "unknown", reason: failure });
     handshake.socket.destroy();
   };
 
@@ -105,7 +105,7 @@ export function createHandshakes(
     const noRoom =
       pending.size >= maxHandshakes && !endOlderThan(handshakeTimeoutMs * evictableShare, "timeout");
     if (noRoom || key === undefined) {
-      onHandshake({
+      events.onHandshake({
         result: "fail",
         version: "unknown",
         reason: noRoom ? "too many handshakes" : "client closed",
@@ -137,7 +137,7 @@ export function createHandshakes(
       }
       forget(key);
       socket.allowHalfOpen = true;
-      onHandshake({ result: "ok", version: versionOf(socket) });
+      events.onHandshake({ result: "ok", version: versionOf(socket) });
       handshake.onSecure(socket, handshake.serverName);
     },
     refused(socket) {

@@ -57,7 +57,8 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions {
     ALPNProtocols: ["h2", "http/1.1"],
     // No client certificate is asked for, so no authority needs to be loaded; the default is all of the system's.
     ca: [],
-    handshakeTimeout: settings.handshakeTimeoutMs,
+    // Node's limit starts again with each byte; the one that counts is in handshakes.ts.
+    handshakeTimeout: 2 * settings.handshakeTimeoutMs,
     ...(settings.ticketKeys === undefined ? undefined : { ticketKeys: settings.ticketKeys }),
   };
 }

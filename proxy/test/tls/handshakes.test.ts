@@ -278,12 +278,12 @@ describe("TLS handshakes", () => {
       const started = await startTls({ handshakeTimeoutMs: 100 });
       started.serve(tlsPort(["default", "*", [a]]));
       for (const [sent, rest] of [
-        [hello.subarray(0, 1), hello],
+        [hello.subarray(0, 1), hello.subarray(1)],
         [hello, Buffer.from([0x16, 3, 3, 0, 70])],
       ] as const) {
         const socket = await plain(started.port);
         socket.write(sent);
-        let at = 1;
+        let at = 0;
         const trickle = setInterval(() => socket.write(rest.subarray(at, ++at)), 20);
         await eventually(() => socket.done === true);
         clearInterval(trickle);

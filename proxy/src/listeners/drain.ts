@@ -1,0 +1,41 @@
+import type { Listener } from "./listener.ts";
+
+export type DrainOutcome = {
+  readonly durationMs: number;
+  /** Requests that were cut; undefined when the listener finished by itself. */
+  readonly cut: number | undefined;
+};
+
+/** Drains a listener, by force when it takes longer than `timeoutMs` or `hurry` is aborted. */
+export async function drainWithin(
+  listener: Listener,
+  timeoutMs: number,
+  hurry?: AbortSignal,
+): Promise<DrainOutcome> {
+  const startedMs = performance.now();
+  const drained = listener.drain();
+  const over = new AbortController();
+  const timedOut = pause(
+    timeoutMs,
+    hurry === undefined ? over.signal : AbortSignal.any([hurry, over.signal]),
+  );
+  const finished = await Promise.race([drained.then(() => true), timedOut.then(() => false)]);
+  over.abort();
+  const cut = finished ? undefined : listener.destroy();
+  await drained;
+  return { durationMs: performance.now() - startedMs, cut };
+}
+
+/** Waits; no longer when `hurry` is aborted. */
+export function pause(ms: number, hurry: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (hurry.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      hurry.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    hurry.addEventListener("abort", done);
+  });
+}

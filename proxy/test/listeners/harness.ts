@@ -1,0 +1,137 @@
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
+import { type Logger, silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { ClientConnection } from "../../src/http/connection.ts";
+import type { RequestHandler } from "../../src/http/front.ts";
+import { createHttp1Front } from "../../src/http/h1/front.ts";
+import { createHttp2Front } from "../../src/http/h2/front.ts";
+import type { ClientStream, RequestHead } from "../../src/http/message.ts";
+import type { ListenerEvents } from "../../src/listeners/events.ts";
+import {
+  createListenerManager,
+  type ListenerManager,
+  type ListenerManagerOptions,
+} from "../../src/listeners/manager.ts";
+import { emptyPortTable, type PortTable } from "../../src/routing/port-table.ts";
+import { wideLimits } from "../http/h1/harness.ts";
+import { wideSettings } from "../tls/harness.ts";
+
+/** Everything that listeners said, in order: `added`, `opened 80`, `bound 80,443`, ... */
+export class EventLog implements ListenerEvents {
+  readonly lines: string[] = [];
+  names: readonly string[] = [];
+
+  /** The lines that begin with one of the words. */
+  of(...words: readonly string[]): string[] {
+    return this.lines.filter((line) => words.includes(line.split(" ")[0] as string));
+  }
+
+  onLifecycle(event: string): void {
+    this.lines.push(event);
+  }
+  onDrained(durationMs: number): void {
+    this.lines.push(durationMs >= 0 ? "drained" : "negative duration");
+  }
+  onListeners({ serving, draining }: { readonly serving: number; readonly draining: number }): void {
+    this.lines.push(`listeners ${serving}/${draining}`);
+  }
+  onBoundPorts(ports: readonly number[]): void {
+    this.lines.push(`bound ${ports.join()}`);
+  }
+  onConnectionOpened(listener: string): void {
+    this.lines.push(`opened ${listener}`);
+  }
+  onConnectionClosed(listener: string, durationMs: number): void {
+    this.lines.push(durationMs >= 0 ? `closed ${listener}` : "negative duration");
+  }
+  onConnectionRefused(listener: string): void {
+    this.lines.push(`refused ${listener}`);
+  }
+  onRequestsForceClosed(reason: string, requests: number): void {
+    this.lines.push(`cut ${reason} ${requests}`);
+  }
+  onHandshake({ result, version }: { readonly result: string; readonly version: string }): void {
+    this.lines.push(`handshake ${result} ${version}`);
+  }
+  onServedNames(names: readonly { readonly bucket: string; readonly name: string }[]): void {
+    this.names = names.map(({ bucket, name }) => `${bucket} ${name}`);
+  }
+}
+
+export type SeenRequest = {
+  readonly connection: ClientConnection;
+  readonly head: RequestHead;
+  readonly client: ClientStream;
+};
+
+export type ManagerUnderTest = {
+  readonly manager: ListenerManager;
+  readonly events: EventLog;
+  readonly errors: string[];
+  readonly warnings: string[];
+  /** Requests that the handler got, oldest first. */
+  readonly seen: SeenRequest[];
+};
+
+const running: ListenerManager[] = [];
+const immediately = { acceptMs: 0, graceMs: 0, timeoutMs: 0 };
+
+/** A manager whose listener ports are served on free local ports. The handler may leave requests to the test. */
+export function startManager(
+  options: Partial<ListenerManagerOptions> = {},
+  handler?: RequestHandler,
+): ManagerUnderTest {
+  const events = new EventLog();
+  const seen: SeenRequest[] = [];
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    error: (_, message) => errors.push(message),
+    warn: (_, message) => warnings.push(message),
+  };
+  const front = {
+    limits: wideLimits,
+    handler: (connection: ClientConnection, head: RequestHead, client: ClientStream) => {
+      seen.push({ connection, head, client });
+      handler?.(connection, head, client);
+    },
+    onEvent: () => {},
+  };
+  const manager = createListenerManager({
+    bindAddress: "127.0.0.1",
+    portMap: new Map([80, 81, 443].map((port) => [port, 0])),
+    maxConnections: 1000,
+    drainTimeoutMs: 60_000,
+    firstByteTimeoutMs: 60_000,
+    tls: wideSettings,
+    createHttp1Front: () => createHttp1Front(front),
+    createHttp2Front: () => createHttp2Front(front),
+    events,
+    log,
+    ...options,
+  });
+  running.push(manager);
+  return { manager, events, errors, warnings, seen };
+}
+
+export async function stopManagers(): Promise<void> {
+  for (const manager of running.splice(0)) await manager.shutdown(immediately, AbortSignal.abort());
+}
+
+export const http = (port: number, publicPort = port): ListenerPlan => ({
+  port,
+  publicPort,
+  protocol: "http",
+});
+export const https = (port: number): ListenerPlan => ({ port, publicPort: port, protocol: "https" });
+
+/** A plan with the same table and certificates on every port. */
+export const plan = (
+  listeners: readonly ListenerPlan[],
+  { table = emptyPortTable, tls }: { readonly table?: PortTable; readonly tls?: TlsPort } = {},
+): Parameters<ListenerManager["apply"]>[0] => ({
+  listeners,
+  tables: new Map(listeners.map(({ port }) => [port, table])),
+  tls: new Map(tls === undefined ? [] : listeners.map(({ port }) => [port, tls])),
+});
