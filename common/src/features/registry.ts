@@ -3,6 +3,7 @@ import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
+import { redirect } from "./redirect.ts";
 
 /**
  * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
@@ -12,6 +13,7 @@ export const features = {
   "max-body-size": maxBodySize,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
+  redirect: redirect,
 } as const;
 
 export type FeatureSlug = keyof typeof features;

@@ -3,6 +3,7 @@ import type { Filter } from "./filter.ts";
 import { maxBodySizeFilter } from "./max-body-size.ts";
 import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
+import { redirectFilter } from "./redirect.ts";
 import { filterOrder } from "./order.ts";
 
 /** One factory per feature: a feature without a filter does not compile. */
@@ -14,6 +15,7 @@ const factories: FilterFactories = {
   "max-body-size": maxBodySizeFilter,
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
+  redirect: redirectFilter,
 };
 
 /** All features in the order in which their filters run. */

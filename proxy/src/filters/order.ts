@@ -27,4 +27,8 @@ export const filterOrder = {
     at: 125,
     why: "has the last word on what other features say in response fields, but sees them before a body is compressed",
   },
+  redirect: {
+    at: 110,
+    why: "answers only those whom limits and credentials let pass, and leaves nothing to do for what changes the request",
+  },
 } as const satisfies Record<FeatureSlug, FilterPlace>;

@@ -18,7 +18,8 @@ export type LocalReply = {
 export type RenderedReply = { readonly head: ResponseHead; readonly body: string };
 
 /**
- * Renders a local reply: `<code> <reason>\n` as plain text that must not be stored (docs/features/errors.md). A gRPC
+ * Renders a local reply: `<code> <reason>\n` as plain text that must not be stored (docs/features/errors.md); how long a
+ * redirect may be stored is said by its status (RFC 9110 15.4). A gRPC
  * client instead gets HTTP 200 with the status in the head (trailers-only), because it ignores HTTP statuses.
  */
 export function renderReply(
@@ -31,7 +32,7 @@ export function renderReply(
   const text = reply.body ?? `${status} ${STATUS_CODES[status] ?? "Unknown"}\n`;
   const headers: HeaderList = [];
   if (text !== "" && !bodyless) headers.push("Content-Type", "text/plain");
-  headers.push("Cache-Control", "no-store");
+  if (status < 300 || status > 399) headers.push("Cache-Control", "no-store");
   if (reply.headers !== undefined) headers.push(...reply.headers);
   const length = bodyless ? 0 : Buffer.byteLength(text, "latin1");
   if (!bodyless) headers.push("Content-Length", String(length));

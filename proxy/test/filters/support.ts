@@ -1,32 +1,47 @@
 import type { ClientConnection } from "../../src/http/connection.ts";
 import { Exchange } from "../../src/http/exchange.ts";
-import type { ClientStream, HttpVersion, RequestBody } from "../../src/http/message.ts";
+import type { ClientStream, HeaderList, HttpVersion, RequestBody } from "../../src/http/message.ts";
 import { emptyPortTable } from "../../src/routing/port-table.ts";
 
-const connection: ClientConnection = {
+const connectionTo = (secure: boolean, publicPort: number): ClientConnection => ({
   remoteAddress: "192.0.2.1",
   remotePort: 40_000,
   proxied: false,
   listener: {
     port: 80,
     portLabel: "80",
-    publicPort: 80,
-    publicPortLabel: "80",
-    secure: false,
+    publicPort,
+    publicPortLabel: String(publicPort),
+    secure,
     table: emptyPortTable,
     draining: false,
   },
   tls: undefined,
-};
+});
 
 export type ExchangeOptions = {
   readonly version?: HttpVersion;
   /** Declared length of the body; `streaming` for a body without one; absent for no body. */
   readonly body?: number | "streaming";
+  /** On a listener with TLS. */
+  readonly secure?: boolean;
+  /** The port that clients see. */
+  readonly publicPort?: number;
+  /** Address of the peer; 192.0.2.1 when absent. */
+  readonly peer?: string;
+  /** Request fields. */
+  readonly headers?: HeaderList;
 };
 
 /** An exchange as a filter sees it, without a network. */
-export function exchange({ version = "1.1", body }: ExchangeOptions = {}): Exchange {
+export function exchange({
+  version = "1.1",
+  body,
+  secure = false,
+  publicPort = 80,
+  peer,
+  headers = [],
+}: ExchangeOptions = {}): Exchange {
   const requestBody: RequestBody | null =
     body === undefined
       ? null
@@ -45,6 +60,11 @@ export function exchange({ version = "1.1", body }: ExchangeOptions = {}): Excha
     onDrain: null,
     onClose: null,
   };
-  const head = { version, method: "POST", target: "/", authority: undefined, scheme: undefined, headers: [] };
-  return new Exchange(connection, head, client, 0);
+  const head = { version, method: "POST", target: "/", authority: undefined, scheme: undefined, headers };
+  const connection = connectionTo(secure, publicPort);
+  const from = peer === undefined ? connection : { ...connection, remoteAddress: peer };
+  const result = new Exchange(from, head, client, 0);
+  // As in the pipeline, what goes on is a list of its own.
+  result.headers = [...headers];
+  return result;
 }

@@ -104,4 +104,18 @@ describe("features of a route, through the whole data plane", () => {
     expect(refused.status).to.equal(503);
     expect(refused.message.headers["x-set"]).to.equal("gateway");
   });
+
+  it("redirect: answers without the upstream, with an absolute Location and an empty body", async () => {
+    const redirect = {
+      hostname: "b.example",
+      path: { type: "full", value: "/new" },
+      statusCode: 307,
+    } as const;
+    await serve({ redirect });
+    const { status, message, body } = await get("/old?x=1");
+    expect([status, message.headers.location, body]).to.deep.equal([307, "http://b.example/new?x=1", ""]);
+    expect(message.headers).not.to.have.property("cache-control");
+    expect(seen).to.deep.equal([]);
+    expect(gateway.records[0]).to.include({ status: 307, path: "/old", upstream: "" });
+  });
 });

@@ -3,12 +3,14 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
 import { translateRequestHeaders } from "./request-headers.ts";
 import { translateResponseHeaders } from "./response-headers.ts";
+import { translateRedirect } from "./redirect.ts";
 
 /** How an Ingress sets each feature. The compiler asks for an entry per feature of the registry. */
 const translators: { readonly [S in FeatureSlug]: (read: AnnotationReader) => RouteFeatures[S] } = {
   "max-body-size": translateMaxBodySize,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
+  redirect: translateRedirect,
 };
 
 /** The features of an Ingress, the same for all its routes; undefined when it has none. */

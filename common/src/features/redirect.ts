@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { parseDnsName } from "../values/hostname.ts";
+import { parsePort } from "../values/port.ts";
+import { ok, problem, type Result } from "../values/result.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+import { pathModifierSchema, type PathModifier } from "./path-modifier.ts";
+
+/** Statuses that send a client elsewhere (RFC 9110 15.4); 303 is for routes that ask for it by other means. */
+export const redirectStatusSchema = z.literal([301, 302, 303, 307, 308]);
+
+/** Where a request is sent instead; an absent part is that of the request. See docs/features/redirect.md. */
+export const redirectSchema = z.object({
+  scheme: z.enum(["http", "https"]).optional(),
+  hostname: z.string().optional(),
+  port: z.int().min(1).max(65_535).optional(),
+  path: pathModifierSchema.optional(),
+  statusCode: redirectStatusSchema,
+});
+
+export type RedirectStatus = z.infer<typeof redirectStatusSchema>;
+export type Redirect = Readonly<z.infer<typeof redirectSchema>>;
+
+const statuses = new Map<string, RedirectStatus>([
+  ["301", 301],
+  ["302", 302],
+  ["307", 307],
+  ["308", 308],
+]);
+
+/** Reads the status of a redirect. */
+export function parseRedirectStatus(text: string): Result<RedirectStatus> {
+  const status = statuses.get(text.trim());
+  return status === undefined
+    ? problem(`"${text.slice(0, 40)}" is no status of a redirect`, "301, 302, 307 or 308")
+    : ok(status);
+}
+
+function parseScheme(text: string): Result<"http" | "https"> {
+  const scheme = text.toLowerCase();
+  return scheme === "http" || scheme === "https"
+    ? ok(scheme)
+    : problem(`${JSON.stringify(text.slice(0, 40))} is not a scheme of HTTP`, "http or https");
+}
+
+/** The characters of a path (RFC 3986 section 3.3), escapes checked apart. */
+const pathCharacters = /^\/(?:[\w\-.~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/;
+
+/** Reads an absolute path without query and fragment, as it goes onto the wire (RFC 3986 section 3.3). */
+export function parseRedirectPath(text: string): Result<PathModifier> {
+  return pathCharacters.test(text)
+    ? ok({ type: "full", value: text })
+    : problem(
+        `${JSON.stringify(text.slice(0, 80))} is not an absolute path`,
+        'a path such as "/new/place", without query, other characters percent-encoded',
+      );
+}
+
+export const redirect = defineFeature({
+  slug: "redirect",
+  schema: redirectSchema,
+  annotations: {
+    redirectScheme: defineAnnotation({
+      name: "redirect-scheme",
+      type: "enum",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the scheme is that of the request",
+      doc: "Redirects to this scheme, http or https.",
+      parse: parseScheme,
+    }),
+    redirectHostname: defineAnnotation({
+      name: "redirect-hostname",
+      type: "string",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the host is that of the request",
+      doc: "Redirects to this host, a DNS name.",
+      parse: parseDnsName,
+    }),
+    redirectPort: defineAnnotation({
+      name: "redirect-port",
+      type: "integer",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the port follows from the scheme and the request",
+      doc: "Redirects to this port, 1 to 65535.",
+      parse: parsePort,
+    }),
+    redirectPath: defineAnnotation({
+      name: "redirect-path",
+      type: "string",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the path is that of the request",
+      doc: "Redirects to this absolute path; the query stays.",
+      parse: parseRedirectPath,
+    }),
+    redirectStatusCode: defineAnnotation({
+      name: "redirect-status-code",
+      type: "integer",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the status is 302",
+      doc: "Status of the redirect: 301, 302, 307 or 308; 302 when absent.",
+      parse: parseRedirectStatus,
+    }),
+  },
+});

@@ -1,0 +1,35 @@
+import { expect } from "chai";
+import { parseRedirectPath, parseRedirectStatus, redirect } from "../../src/features/redirect.ts";
+
+describe("redirect", () => {
+  for (const status of [301, 302, 307, 308]) {
+    it(`reads the status ${status}`, () =>
+      expect(parseRedirectStatus(String(status))).to.deep.equal({ ok: true, value: status }));
+  }
+  for (const text of ["", "300", "303", "304", "200", "301.0", "0x12d", "three"]) {
+    it(`refuses the status ${JSON.stringify(text)}`, () =>
+      expect(parseRedirectStatus(text).ok).to.equal(false));
+  }
+
+  for (const path of ["/", "/a/b", "//a", "/%C3%A9", "/a;b=c,d/@:!$&'()*+~_-."]) {
+    it(`reads the path ${path}`, () =>
+      expect(parseRedirectPath(path)).to.deep.equal({ ok: true, value: { type: "full", value: path } }));
+  }
+  const badPaths = ["", "a", "http://b.example/", "/a b", "/é", "/a?b", "/a#b", "/%", "/%zz", "/a\r\nX: y"];
+  for (const path of badPaths) {
+    it(`refuses the path ${JSON.stringify(path)}`, () => expect(parseRedirectPath(path).ok).to.equal(false));
+  }
+
+  it("reads schemes, hosts and ports", () => {
+    const { redirectScheme, redirectHostname, redirectPort } = redirect.annotations;
+    const nobody = (): void => {};
+    expect(redirectScheme.parse("Https", nobody)).to.deep.equal({ ok: true, value: "https" });
+    expect(redirectScheme.parse("ftp", nobody).ok).to.equal(false);
+    expect(redirectHostname.parse("B.Example.", nobody)).to.deep.equal({ ok: true, value: "b.example" });
+    for (const text of ["*.b.example", "b.example:80", "b.example/x", "10.0.0.1"]) {
+      expect(redirectHostname.parse(text, nobody).ok, text).to.equal(false);
+    }
+    expect(redirectPort.parse("65535", nobody)).to.deep.equal({ ok: true, value: 65535 });
+    for (const text of ["0", "65536", "http"]) expect(redirectPort.parse(text, nobody).ok).to.equal(false);
+  });
+});

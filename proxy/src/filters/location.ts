@@ -1,0 +1,28 @@
+import type { Exchange } from "../http/exchange.ts";
+import type { LocalReply } from "../http/local-reply.ts";
+
+/** The parts of a Location that differ from the request's URL. */
+export type LocationParts = {
+  readonly scheme?: "http" | "https" | undefined;
+  readonly hostname?: string | undefined;
+  readonly port?: number | undefined;
+  readonly path?: string | undefined;
+};
+
+const defaultPorts = { http: 80, https: 443 } as const;
+
+/**
+ * Sends the client elsewhere, with an empty body. A scheme without a port brings its default port, else the port is
+ * the one that the client sees; a scheme's default port is not written. The query stays. A request that names no host
+ * (HTTP/1.0) and is given none has no URL to build on: 400. See docs/features/redirect.md.
+ */
+export function redirectReply(exchange: Exchange, statusCode: number, parts: LocationParts): LocalReply {
+  const { listener } = exchange.connection;
+  const host = parts.hostname ?? exchange.host;
+  if (host === "") return { status: 400, error: "no host to redirect to" };
+  const scheme = parts.scheme ?? (listener.secure ? "https" : "http");
+  const port = parts.port ?? (parts.scheme === undefined ? listener.publicPort : defaultPorts[scheme]);
+  const authority = port === defaultPorts[scheme] ? host : `${host}:${port}`;
+  const location = `${scheme}://${authority}${parts.path ?? exchange.path}${exchange.query}`;
+  return { status: statusCode, headers: ["Location", location], body: "" };
+}

@@ -1,0 +1,64 @@
+import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
+import { expect } from "chai";
+import { redirectFilter } from "../../src/filters/redirect.ts";
+import { exchange, type ExchangeOptions } from "./support.ts";
+
+function locationFor(
+  redirect: Omit<Redirect, "statusCode">,
+  options: ExchangeOptions & { readonly host?: string } = {},
+): string | number | undefined {
+  const under = exchange(options);
+  under.host = options.host ?? "a.example";
+  under.authority = `${under.host}:9999`;
+  under.path = "/p";
+  under.query = "?q=1";
+  const reply = redirectFilter({ ...redirect, statusCode: 302 }).onRequest?.(under);
+  if (reply instanceof Promise || reply === undefined) throw new Error("the filter answers at once");
+  if (reply.headers === undefined) return reply.status;
+  expect(reply.status).to.equal(302);
+  expect(reply.body).to.equal("");
+  expect(reply.headers[0]).to.equal("Location");
+  return reply.headers[1];
+}
+
+describe("the redirect filter", () => {
+  it("keeps what is not replaced: scheme, public port, path and query of the request", () => {
+    const hostname = "b.example";
+    expect(locationFor({ hostname })).to.equal("http://b.example/p?q=1");
+    expect(locationFor({ hostname }, { publicPort: 8080 })).to.equal("http://b.example:8080/p?q=1");
+    expect(locationFor({ hostname }, { secure: true, publicPort: 443 })).to.equal("https://b.example/p?q=1");
+    expect(locationFor({ hostname }, { secure: true, publicPort: 80 })).to.equal(
+      "https://b.example:80/p?q=1",
+    );
+  });
+
+  it("gives a scheme its default port unless a port is named", () => {
+    const onPort8080 = { publicPort: 8080 };
+    expect(locationFor({ scheme: "https" }, onPort8080)).to.equal("https://a.example/p?q=1");
+    expect(locationFor({ scheme: "http" }, onPort8080)).to.equal("http://a.example/p?q=1");
+    expect(locationFor({ scheme: "https", port: 8443 })).to.equal("https://a.example:8443/p?q=1");
+    expect(locationFor({ scheme: "https", port: 80 })).to.equal("https://a.example:80/p?q=1");
+  });
+
+  it("does not write the default port of the scheme", () => {
+    expect(locationFor({ port: 80 }, { publicPort: 8080 })).to.equal("http://a.example/p?q=1");
+    expect(locationFor({ port: 443 })).to.equal("http://a.example:443/p?q=1");
+    expect(locationFor({ scheme: "https", port: 443 })).to.equal("https://a.example/p?q=1");
+  });
+
+  it("replaces all of the path and keeps the query", () => {
+    const path = { type: "full", value: "/new" } as const;
+    expect(locationFor({ path })).to.equal("http://a.example/new?q=1");
+  });
+
+  it("keeps the brackets of an IPv6 host", () => {
+    expect(locationFor({ port: 81 }, { host: "[::1]" })).to.equal("http://[::1]:81/p?q=1");
+  });
+
+  it("needs a host", () => {
+    expect(locationFor({ scheme: "https" }, { host: "", version: "1.0" })).to.equal(400);
+    expect(locationFor({ hostname: "b.example" }, { host: "", version: "1.0" })).to.equal(
+      "http://b.example/p?q=1",
+    );
+  });
+});
