@@ -49,7 +49,7 @@ export type DiscoveryServer = {
   /** Where snapshots are published; streams are refused until the first publication. */
   readonly cache: SnapshotCache;
   readonly fleet: Fleet;
-  /** Whether there is a certificate authority, without which nothing is served. */
+  /** Whether there is a certificate authority and a certificate of it to show, without which nothing is served. */
   isReady(): boolean;
   /** The roots that proxies must trust, PEM; for copies beside dedicated Gateways. */
   trustBundlePem(): string | undefined;
@@ -105,9 +105,14 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   return {
     cache,
     fleet,
-    isReady: () => keeper.current() !== undefined,
+    isReady: () => keeper.current() !== undefined && identity.current() !== undefined,
     trustBundlePem: () => keeper.current()?.bundlePem,
-    subscribe: (listener) => keeper.subscribe(listener),
+    subscribe(listener) {
+      const leave = [keeper.subscribe(listener), identity.subscribe(listener)];
+      return () => {
+        for (const one of leave) one();
+      };
+    },
     async listen() {
       const [streamPort, bootstrapPort] = await Promise.all([streams.listen(), bootstraps.listen()]);
       if (!streamPort.ok) return streamPort;

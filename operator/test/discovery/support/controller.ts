@@ -144,7 +144,7 @@ export async function startController(options: TestControllerOptions = {}): Prom
 export async function ready(controller: TestController): Promise<string> {
   for (;;) {
     const bundle = controller.server.trustBundlePem();
-    if (bundle !== undefined) return bundle;
+    if (controller.server.isReady() && bundle !== undefined) return bundle;
     await delay(2);
   }
 }
