@@ -3,6 +3,7 @@ import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
+import { trustForwardedFor } from "./trust-forwarded-for.ts";
 import { redirect } from "./redirect.ts";
 
 /**
@@ -10,6 +11,7 @@ import { redirect } from "./redirect.ts";
  * here, its translator, its filter, its page under docs/features/.
  */
 export const features = {
+  "trust-forwarded-for": trustForwardedFor,
   "max-body-size": maxBodySize,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,

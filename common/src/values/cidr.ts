@@ -32,6 +32,21 @@ export function parseCidr(text: string): Result<Cidr, Problem> {
 /** Writes a CIDR in canonical form, always with its prefix length. */
 export const formatCidr = ({ network, prefixLength }: Cidr): string => `${network}/${prefixLength}`;
 
+/** Reads ranges one by one, so that one which is none does not take the others along. Refused texts are cut. */
+export function readCidrs(texts: readonly string[]): {
+  readonly cidrs: readonly Cidr[];
+  readonly refused: readonly string[];
+} {
+  const cidrs: Cidr[] = [];
+  const refused: string[] = [];
+  for (const text of texts) {
+    const parsed = parseCidr(text);
+    if (parsed.ok) cidrs.push(parsed.value);
+    else refused.push(text.slice(0, 80));
+  }
+  return { cidrs, refused };
+}
+
 /** A set of ranges, compiled for lookups on the request path. */
 export type CidrMatcher = {
   readonly isEmpty: boolean;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
-import { compileCidrs, formatCidr, parseCidr, type Cidr } from "../../src/values/cidr.ts";
+import { compileCidrs, formatCidr, parseCidr, readCidrs, type Cidr } from "../../src/values/cidr.ts";
 
 const cidr = (text: string): Cidr => {
   const parsed = parseCidr(text);
@@ -155,5 +155,13 @@ describe("compileCidrs", () => {
       ),
       { numRuns: 500 },
     );
+  });
+});
+
+describe("readCidrs", () => {
+  it("keeps what is a range and gives back what is none, cut to a length fit for a message", () => {
+    const { cidrs, refused } = readCidrs(["10.0.0.0/8", "x".repeat(1000), "::1"]);
+    expect(cidrs.map(formatCidr)).to.deep.equal(["10.0.0.0/8", "::1/128"]);
+    expect(refused).to.deep.equal(["x".repeat(80)]);
   });
 });

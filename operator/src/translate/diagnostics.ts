@@ -142,6 +142,12 @@ export const invalidAnnotation = (place: Place, message: string): Diagnostic =>
 export const annotationWarning = (place: Place, message: string): Diagnostic =>
   finding("warning", "AnnotationPartlyIgnored")(place, message);
 
+export const everyPeerTrusted = (place: Place, header: string): Diagnostic =>
+  finding("warning", "EveryPeerTrusted")(
+    place,
+    `The header ${quote(header)} of every peer is believed, so a client can choose its address; forwarded-for-trusted-cidrs limits that to proxies`,
+  );
+
 export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
   finding("warning", "UnknownAnnotation")(place, `${quote(key)} is not an annotation of this gateway`);
 

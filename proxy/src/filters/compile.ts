@@ -5,6 +5,7 @@ import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
 import { redirectFilter } from "./redirect.ts";
 import { filterOrder } from "./order.ts";
+import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
 /** One factory per feature: a feature without a filter does not compile. */
 type FilterFactories = {
@@ -12,6 +13,7 @@ type FilterFactories = {
 };
 
 const factories: FilterFactories = {
+  "trust-forwarded-for": trustForwardedForFilter,
   "max-body-size": maxBodySizeFilter,
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,

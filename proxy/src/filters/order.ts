@@ -15,6 +15,10 @@ type FilterPlace = { readonly at: number; readonly why: string };
  * that copies or changes the request. See docs/filter-order.md.
  */
 export const filterOrder = {
+  "trust-forwarded-for": {
+    at: 10,
+    why: "finds the client's address before anything decides by it",
+  },
   "max-body-size": {
     at: 60,
     why: "refuses by the declared length before credentials are checked and before anything buffers the body",

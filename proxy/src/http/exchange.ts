@@ -1,6 +1,12 @@
 import type { CompiledRoute } from "../routing/compiled-route.ts";
 import type { ClientConnection } from "./connection.ts";
-import type { ClientCloseReason, ClientStream, HeaderList, RequestHead } from "./message.ts";
+import type {
+  ClientCloseReason,
+  ClientStream,
+  HeaderList,
+  ReadonlyHeaderList,
+  RequestHead,
+} from "./message.ts";
 
 /**
  * One request and its response: the only thing that routing and filters see. Created by the pipeline for every
@@ -11,6 +17,8 @@ export class Exchange {
   readonly client: ClientStream;
   readonly version: RequestHead["version"];
   readonly method: string;
+  /** All request fields as the client sent them, for what must look behind the proxy's own forwarding fields. */
+  readonly received: ReadonlyHeaderList;
   /** Milliseconds on the monotonic clock. */
   readonly startedAtMs: number;
 
@@ -53,6 +61,8 @@ export class Exchange {
   onFinish: (() => void) | undefined = undefined;
   /** Monotonic milliseconds of the last byte in either direction. */
   lastActivityMs: number;
+  /** Its place among the active exchanges, theirs to set. */
+  activeIndex = -1;
 
   /** For log and metrics. */
   status = 0;
@@ -66,6 +76,7 @@ export class Exchange {
     this.client = client;
     this.version = head.version;
     this.method = head.method;
+    this.received = head.headers;
     this.headers = head.headers;
     this.clientIp = connection.remoteAddress;
     this.startedAtMs = startedAtMs;

@@ -1,12 +1,17 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
+import type { FeatureContext } from "./context.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
 import { translateRequestHeaders } from "./request-headers.ts";
 import { translateResponseHeaders } from "./response-headers.ts";
+import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
 import { translateRedirect } from "./redirect.ts";
 
 /** How an Ingress sets each feature. The compiler asks for an entry per feature of the registry. */
-const translators: { readonly [S in FeatureSlug]: (read: AnnotationReader) => RouteFeatures[S] } = {
+const translators: {
+  readonly [S in FeatureSlug]: (read: AnnotationReader, context: FeatureContext) => RouteFeatures[S];
+} = {
+  "trust-forwarded-for": translateTrustForwardedFor,
   "max-body-size": translateMaxBodySize,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
@@ -14,9 +19,12 @@ const translators: { readonly [S in FeatureSlug]: (read: AnnotationReader) => Ro
 };
 
 /** The features of an Ingress, the same for all its routes; undefined when it has none. */
-export function translateFeatures(read: AnnotationReader): RouteFeatures | undefined {
+export function translateFeatures(
+  read: AnnotationReader,
+  context: FeatureContext,
+): RouteFeatures | undefined {
   const set = Object.entries(translators)
-    .map(([slug, translate]) => [slug, translate(read)] as const)
+    .map(([slug, translate]) => [slug, translate(read, context)] as const)
     .filter(([, value]) => value !== undefined);
   return set.length === 0 ? undefined : Object.fromEntries(set);
 }

@@ -1,4 +1,5 @@
 /** What one Ingress contributes to the routes, given its class and the Services that it names. */
+import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../../api/object.ts";
@@ -52,7 +53,7 @@ export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext):
 
 function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const parsed = parseIngress(ingress);
-  const annotations = readAnnotations(ingress, parsed.ref, context.info);
+  const annotations = readAnnotations(ingress, parsed.ref, context);
   const backends = createBackendResolver(parsed, context);
   const claims = claimHosts(parsed, backends.resolve, (id, parts) => ({
     id: `ingress/${parsed.age.key}:${id}`,
@@ -105,7 +106,7 @@ function claimHosts(parsed: ParsedIngress, toBackends: ToBackends, toRoute: ToRo
 function readAnnotations(
   { metadata }: ObjectOf<"Ingress">,
   object: ObjectRef,
-  info: ClassInfo,
+  { info, lookup }: PlanContext,
 ): Pick<IngressPlan, "diagnostics" | "events"> & { readonly common: Pick<Route, "features" | "accessLog"> } {
   const annotations = metadata.annotations ?? {};
   const diagnostics: Diagnostic[] = [];
@@ -121,7 +122,13 @@ function readAnnotations(
       diagnostics.push(annotationWarning({ object, field: keyField("metadata.annotations", key) }, message));
     },
   });
-  const features = translateFeatures(read);
+  const features = translateFeatures(read, {
+    lookup,
+    report: (definition, finding) =>
+      diagnostics.push(
+        finding({ object, field: keyField("metadata.annotations", annotationKey(definition)) }),
+      ),
+  });
   for (const key of unknownKeys(Object.keys(annotations))) {
     diagnostics.push(unknownAnnotation({ object, field: keyField("metadata.annotations", key) }, key));
   }

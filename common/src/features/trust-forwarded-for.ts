@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { parseBoolean } from "../values/boolean.ts";
+import { formatCidr, readCidrs } from "../values/cidr.ts";
+import { parseHeaderName } from "../values/header-name.ts";
+import { splitCsv } from "../values/list.ts";
+import { ok, problem, type Result } from "../values/result.ts";
+import { cidrTextSchema } from "./cidr-text.ts";
+import { defineAnnotation, defineFeature, type Warn } from "./definition.ts";
+
+/** The header that says who the client is when nothing else is named. */
+export const defaultForwardedForHeader = "X-Forwarded-For";
+
+/** Where the client's address is read from. See docs/features/trust-forwarded-for.md. */
+export const trustForwardedForSchema = z.object({
+  header: z.string(),
+  /** The peers whose header is believed, never an empty list; absent: every peer. */
+  trustedCidrs: z.array(cidrTextSchema).min(1).optional(),
+});
+
+export type TrustForwardedFor = Readonly<z.infer<typeof trustForwardedForSchema>>;
+
+/** Reads the ranges of the trusted proxies, in canonical form; what is no range is left out and told to `warn`. */
+export function parseTrustedCidrs(text: string, warn: Warn): Result<readonly string[]> {
+  const { cidrs, refused } = readCidrs(splitCsv(text));
+  if (cidrs.length === 0) return problem("holds no address range", 'CIDRs such as "10.0.0.0/8,192.0.2.7"');
+  for (const token of refused) warn(`${JSON.stringify(token)} is not a CIDR and is left out`);
+  return ok(cidrs.map(formatCidr));
+}
+
+export const trustForwardedFor = defineFeature({
+  slug: "trust-forwarded-for",
+  schema: trustForwardedForSchema,
+  annotations: {
+    trustForwardedFor: defineAnnotation({
+      name: "trust-forwarded-for",
+      type: "boolean",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the client is the peer of the connection",
+      doc: "Whether the client's address is read from a header.",
+      parse: parseBoolean,
+    }),
+    forwardedForHeader: defineAnnotation({
+      name: "forwarded-for-header",
+      type: "string",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: `the header is ${defaultForwardedForHeader}`,
+      doc: "The header to read, in any case; X-Forwarded-For when absent.",
+      parse: parseHeaderName,
+    }),
+    forwardedForTrustedCidrs: defineAnnotation({
+      name: "forwarded-for-trusted-cidrs",
+      type: "cidr-list",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the header of every peer is believed",
+      doc: "Addresses of the proxies whose header is believed; every peer's when absent.",
+      parse: parseTrustedCidrs,
+    }),
+  },
+});

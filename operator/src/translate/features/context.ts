@@ -1,0 +1,15 @@
+import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import type { Lookup } from "../../world.ts";
+import type { Place } from "../diagnostics.ts";
+import type { Diagnostic } from "../translation.ts";
+
+/** What the translation of a feature can ask and say besides reading annotations. */
+export type FeatureContext = {
+  /** Finds other objects, and has the features worked out again when they change. */
+  readonly lookup: Lookup;
+  /** Takes a finding about an annotation of the Ingress, or about what it leads to. */
+  readonly report: (
+    definition: Pick<AnnotationDefinition<unknown>, "name">,
+    finding: (place: Place) => Diagnostic,
+  ) => void;
+};

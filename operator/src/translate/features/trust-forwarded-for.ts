@@ -1,0 +1,23 @@
+import {
+  defaultForwardedForHeader,
+  trustForwardedFor,
+  type TrustForwardedFor,
+} from "@svc-gateway/common/features/trust-forwarded-for.ts";
+import { everyPeerTrusted } from "../diagnostics.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+import type { FeatureContext } from "./context.ts";
+
+/** Where the client's address is read from; absent: it is the peer's. See docs/features/trust-forwarded-for.md. */
+export function translateTrustForwardedFor(
+  read: AnnotationReader,
+  { report }: FeatureContext,
+): TrustForwardedFor | undefined {
+  const { annotations } = trustForwardedFor;
+  const trusts = read(annotations.trustForwardedFor);
+  const header = read(annotations.forwardedForHeader) ?? defaultForwardedForHeader;
+  const trustedCidrs = read(annotations.forwardedForTrustedCidrs);
+  if (trusts !== true) return undefined;
+  if (trustedCidrs !== undefined) return { header, trustedCidrs: [...trustedCidrs] };
+  report(annotations.trustForwardedFor, (place) => everyPeerTrusted(place, header));
+  return { header };
+}

@@ -1,0 +1,62 @@
+import type { TrustForwardedFor } from "@svc-gateway/common/features/trust-forwarded-for.ts";
+import { compileCidrs, readCidrs, type CidrMatcher } from "@svc-gateway/common/values/cidr.ts";
+import { canonicalIp, isPrivateOrReserved } from "@svc-gateway/common/values/ip-address.ts";
+import { joinedField, replaceField } from "../http/fields.ts";
+import type { Filter } from "./filter.ts";
+
+const noHops = compileCidrs([]);
+
+/**
+ * Finds the client behind trusted proxies, before anything asks who it is, and tells the backend what a trusted proxy
+ * said: `X-Forwarded-For` goes on extended by the peer, `X-Forwarded-Proto` goes on as it came. See
+ * docs/features/trust-forwarded-for.md.
+ */
+export function trustForwardedForFilter({ header, trustedCidrs }: TrustForwardedFor): Filter {
+  const hops = trustedCidrs === undefined ? noHops : compileCidrs(readCidrs(trustedCidrs).cidrs);
+  const name = header.toLowerCase();
+  return {
+    slug: "trust-forwarded-for",
+    onRequest(exchange) {
+      const { received, headers, connection } = exchange;
+      const peer = canonicalIp(connection.remoteAddress) ?? connection.remoteAddress;
+      const trusted = trustedCidrs === undefined || hops.contains(peer);
+      const list = trusted ? joinedField(received, name) : undefined;
+      exchange.clientIp = (list === undefined ? undefined : clientOf(list, hops)) ?? peer;
+      replaceField(headers, "X-Real-IP", exchange.clientIp);
+      if (!trusted) return undefined;
+      const chain = joinedField(received, "x-forwarded-for");
+      if (chain) replaceField(headers, "X-Forwarded-For", `${chain}, ${connection.remoteAddress}`);
+      const proto = joinedField(received, "x-forwarded-proto");
+      if (proto) replaceField(headers, "X-Forwarded-Proto", proto);
+      return undefined;
+    },
+  };
+}
+
+/**
+ * The last address of the list that is no proxy of ours and can be a client on the Internet. Undefined when there is
+ * none, or when something that is no address stands behind it: whoever wrote that wrote what precedes it as well.
+ */
+function clientOf(list: string, hops: CidrMatcher): string | undefined {
+  let end = list.length;
+  while (end >= 0) {
+    const comma = end === 0 ? -1 : list.lastIndexOf(",", end - 1);
+    const ip = parseNode(list.slice(comma + 1, end).trim());
+    if (ip === undefined) return undefined;
+    if (!hops.contains(ip) && !isPrivateOrReserved(ip)) return ip;
+    end = comma;
+  }
+  return undefined;
+}
+
+const longestNode = "[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535".length;
+const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/;
+const withPort = /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/;
+
+/** The address of `ip`, `ip:port`, `[ip6]` or `[ip6]:port` in canonical form; undefined for anything else. */
+function parseNode(token: string): string | undefined {
+  if (token.length > longestNode) return undefined;
+  if (!token.startsWith("[")) return canonicalIp(withPort.exec(token)?.[1] ?? token);
+  const inner = bracketed.exec(token)?.[1];
+  return inner?.includes(":") === true ? canonicalIp(inner) : undefined;
+}

@@ -1,0 +1,30 @@
+/** Reading and changing single fields of a header list. Names are compared without case (RFC 9110 5.1). */
+import type { HeaderList, ReadonlyHeaderList } from "./message.ts";
+
+/**
+ * The value of a field, its lines joined in order by `, ` (RFC 9110 5.3); undefined when it is absent. `name` is
+ * lower case.
+ */
+export function joinedField(headers: ReadonlyHeaderList, name: string): string | undefined {
+  let joined: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!isNamed(headers[i] as string, name)) continue;
+    const value = headers[i + 1] as string;
+    joined = joined === undefined ? value : `${joined}, ${value}`;
+  }
+  return joined;
+}
+
+/** Gives the last field of that name another value; without one, appends it. */
+export function replaceField(headers: HeaderList, name: string, value: string): void {
+  const lower = name.toLowerCase();
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if (!isNamed(headers[i] as string, lower)) continue;
+    headers[i + 1] = value;
+    return;
+  }
+  headers.push(name, value);
+}
+
+const isNamed = (name: string, lower: string): boolean =>
+  name.length === lower.length && name.toLowerCase() === lower;

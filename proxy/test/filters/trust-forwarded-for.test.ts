@@ -1,0 +1,102 @@
+import type { TrustForwardedFor } from "@svc-gateway/common/features/trust-forwarded-for.ts";
+import { expect } from "chai";
+import { trustForwardedForFilter } from "../../src/filters/trust-forwarded-for.ts";
+import { exchange } from "./support.ts";
+
+const proxies = ["192.0.2.0/24", "2001:db8:1::/48"];
+const anyPeer: TrustForwardedFor = { header: "X-Forwarded-For" };
+const someProxies: TrustForwardedFor = { header: "X-Forwarded-For", trustedCidrs: proxies };
+
+/** The client that is found; `headers` are what the client sent. */
+function clientOf(feature: TrustForwardedFor, peer: string, headers: string[]): string {
+  const under = exchange({ peer, headers });
+  expect(trustForwardedForFilter(feature).onRequest?.(under)).to.equal(undefined);
+  return under.clientIp;
+}
+
+const forwarded = (...lines: string[]): string[] => lines.flatMap((line) => ["x-forwarded-FOR", line]);
+
+describe("the trust-forwarded-for filter", () => {
+  it("believes only peers of the list", () => {
+    const list = forwarded("203.0.113.5");
+    expect(clientOf(someProxies, "192.0.2.1", list)).to.equal("203.0.113.5");
+    expect(clientOf(someProxies, "2001:db8:1::9", list)).to.equal("203.0.113.5");
+    expect(clientOf(someProxies, "198.51.100.9", list)).to.equal("198.51.100.9");
+    expect(clientOf(anyPeer, "198.51.100.9", list)).to.equal("203.0.113.5");
+  });
+
+  it("takes a mapped peer for the IPv4 address that it maps", () => {
+    expect(clientOf(someProxies, "::ffff:192.0.2.1", forwarded("203.0.113.5"))).to.equal("203.0.113.5");
+    expect(clientOf(someProxies, "::ffff:198.51.100.9", forwarded("203.0.113.5"))).to.equal("198.51.100.9");
+  });
+
+  const lists: readonly [string, readonly string[], string][] = [
+    ["takes the last address", ["203.0.113.5, 203.0.113.6"], "203.0.113.6"],
+    ["joins lines in order", ["203.0.113.5", "203.0.113.6"], "203.0.113.6"],
+    ["skips proxies of the list", ["203.0.113.5, 192.0.2.7,2001:db8:1::2"], "203.0.113.5"],
+    [
+      "skips private and reserved addresses",
+      ["203.0.113.5, 10.0.0.1, 127.0.0.1, ::1, fe80::1"],
+      "203.0.113.5",
+    ],
+    ["skips mapped private addresses", ["203.0.113.5, ::ffff:10.0.0.1"], "203.0.113.5"],
+    ["writes a mapped address as IPv4", ["::ffff:203.0.113.5"], "203.0.113.5"],
+    ["reads an address with port", ["203.0.113.5:4711"], "203.0.113.5"],
+    ["reads IPv6 without brackets", ["2001:DB8::7"], "2001:db8::7"],
+    ["reads IPv6 in brackets", ["[2001:db8::7]"], "2001:db8::7"],
+    ["reads IPv6 in brackets with port", ["[2001:db8::7]:4711"], "2001:db8::7"],
+    ["does not look past the client", ["garbage, 203.0.113.5"], "203.0.113.5"],
+  ];
+  for (const [what, lines, client] of lists) {
+    it(what, () => expect(clientOf(someProxies, "192.0.2.1", forwarded(...lines))).to.equal(client));
+  }
+
+  const nothing: readonly string[] = [
+    "",
+    ",",
+    "203.0.113.5,",
+    "203.0.113.5, unknown",
+    "203.0.113.5, unknown, 10.0.0.1",
+    "10.0.0.1, 192.168.0.1",
+    "203.0.113.5:",
+    "203.0.113.5:123456",
+    "[203.0.113.5]",
+    "[2001:db8::7",
+    "2001:db8::7%eth0",
+    "010.0.0.1",
+    '"203.0.113.5"',
+    "for=203.0.113.5",
+    "9".repeat(60_000),
+  ];
+  for (const list of nothing) {
+    it(`stays with the peer for ${JSON.stringify(list.slice(0, 40))}`, () => {
+      expect(clientOf(someProxies, "192.0.2.1", forwarded(list))).to.equal("192.0.2.1");
+    });
+  }
+
+  it("stays with the peer without the header", () => {
+    expect(clientOf(anyPeer, "192.0.2.1", [])).to.equal("192.0.2.1");
+  });
+
+  it("reads another header when one is named, in any case", () => {
+    const headers = ["cf-connecting-ip", "203.0.113.5", "X-Forwarded-For", "203.0.113.6"];
+    expect(clientOf({ header: "CF-Connecting-IP" }, "192.0.2.1", headers)).to.equal("203.0.113.5");
+  });
+
+  it("passes on what a trusted peer said, and only what a trusted peer said", () => {
+    const received = ["X-Forwarded-For", "203.0.113.5", "X-Forwarded-Proto", "https"];
+    const own = ["X-Forwarded-For", "192.0.2.1", "X-Forwarded-Proto", "http", "X-Real-IP", "192.0.2.1"];
+    for (const [trustedCidrs, sent] of [
+      [proxies, ["203.0.113.5, 192.0.2.1", "https", "203.0.113.5"]],
+      [["198.51.100.0/24"], ["192.0.2.1", "http", "192.0.2.1"]],
+    ] as const) {
+      const under = exchange({ peer: "192.0.2.1", headers: received });
+      under.headers = [...own];
+      void trustForwardedForFilter({
+        header: "X-Forwarded-For",
+        trustedCidrs: [...trustedCidrs],
+      }).onRequest?.(under);
+      expect(under.headers.filter((_, index) => index % 2 === 1)).to.deep.equal(sent);
+    }
+  });
+});

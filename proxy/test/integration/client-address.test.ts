@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { eventually, startGateway, type Gateway, type Plan } from "./gateway.ts";
+
+type Answer = { readonly status: number | undefined; readonly retryAfter: string | undefined };
+
+describe("features that look at the client's address", () => {
+  let gateway: Gateway;
+  let port: number;
+  /** The fields of every request that reached the upstream. */
+  let seen: IncomingMessage["headers"][] = [];
+  const upstream = createServer((request, response) => {
+    seen.push(request.headers);
+    response.end("ok");
+  });
+
+  before(async () => {
+    upstream.listen(0, "127.0.0.1");
+    await once(upstream, "listening");
+    port = (upstream.address() as AddressInfo).port;
+    gateway = await startGateway({ ports: [port] });
+  });
+
+  after(async () => {
+    await gateway.close();
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+
+  beforeEach(() => {
+    seen = [];
+    gateway.records.length = 0;
+  });
+
+  const serve = (features: Plan["features"]): void => gateway.update({ ports: [port], features });
+
+  const get = async (headers: Record<string, string> = {}): Promise<Answer> => {
+    const request = httpRequest({
+      host: "127.0.0.1",
+      port: gateway.port,
+      headers: { host: "a.example", ...headers },
+      agent: false,
+    });
+    request.end();
+    const [message] = (await once(request, "response")) as [IncomingMessage];
+    message.resume();
+    await once(message, "end");
+    return { status: message.statusCode, retryAfter: message.headers["retry-after"] };
+  };
+
+  const asClient = (ip: string) => ({ "X-Forwarded-For": ip, "X-Forwarded-Proto": "https" });
+
+  it("reads the client behind a trusted proxy, and tells the backend and the access log", async () => {
+    serve({ "trust-forwarded-for": { header: "X-Forwarded-For", trustedCidrs: ["127.0.0.0/8"] } });
+    await get(asClient("198.51.100.1, 203.0.113.5, 10.0.0.1"));
+    expect(seen[0]).to.include({
+      "x-forwarded-for": "198.51.100.1, 203.0.113.5, 10.0.0.1, 127.0.0.1",
+      "x-forwarded-proto": "https",
+      "x-real-ip": "203.0.113.5",
+    });
+    await eventually(() => gateway.records.length === 1);
+    expect(gateway.records[0]?.clientIp).to.equal("203.0.113.5");
+  });
+
+  it("does not believe other peers, nor any peer of a route without the feature", async () => {
+    for (const features of [
+      { "trust-forwarded-for": { header: "X-Forwarded-For", trustedCidrs: ["192.0.2.0/24"] } },
+      {},
+    ]) {
+      seen = [];
+      serve(features);
+      await get(asClient("203.0.113.5"));
+      expect(seen[0]).to.include({
+        "x-forwarded-for": "127.0.0.1",
+        "x-forwarded-proto": "http",
+        "x-real-ip": "127.0.0.1",
+      });
+    }
+  });
+});
