@@ -3,7 +3,7 @@ import { parseDnsName } from "../values/hostname.ts";
 import { parsePort } from "../values/port.ts";
 import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
-import { pathModifierSchema, type PathModifier } from "./path-modifier.ts";
+import { isPathText, pathModifierSchema, type PathModifier } from "./path-modifier.ts";
 
 /** Statuses that send a client elsewhere (RFC 9110 15.4); 303 is for routes that ask for it by other means. */
 export const redirectStatusSchema = z.literal([301, 302, 303, 307, 308]);
@@ -42,12 +42,9 @@ function parseScheme(text: string): Result<"http" | "https"> {
     : problem(`${JSON.stringify(text.slice(0, 40))} is not a scheme of HTTP`, "http or https");
 }
 
-/** The characters of a path (RFC 3986 section 3.3), escapes checked apart. */
-const pathCharacters = /^\/(?:[\w\-.~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/;
-
 /** Reads an absolute path without query and fragment, as it goes onto the wire (RFC 3986 section 3.3). */
 export function parseRedirectPath(text: string): Result<PathModifier> {
-  return pathCharacters.test(text)
+  return text.startsWith("/") && isPathText(text)
     ? ok({ type: "full", value: text })
     : problem(
         `${JSON.stringify(text.slice(0, 80))} is not an absolute path`,
@@ -62,6 +59,7 @@ export const redirect = defineFeature({
     redirectScheme: defineAnnotation({
       name: "redirect-scheme",
       type: "enum",
+      values: ["http", "https"],
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the scheme is that of the request",
@@ -98,6 +96,7 @@ export const redirect = defineFeature({
     redirectStatusCode: defineAnnotation({
       name: "redirect-status-code",
       type: "integer",
+      values: [...statuses.keys()],
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the status is 302",

@@ -5,6 +5,7 @@ import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
 import { trustForwardedFor } from "./trust-forwarded-for.ts";
 import { redirect } from "./redirect.ts";
+import { rewriteTarget } from "./rewrite-target.ts";
 
 /**
  * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
@@ -16,6 +17,7 @@ export const features = {
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
   redirect: redirect,
+  "rewrite-target": rewriteTarget,
 } as const;
 
 export type FeatureSlug = keyof typeof features;

@@ -4,6 +4,7 @@ import { maxBodySizeFilter } from "./max-body-size.ts";
 import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
 import { redirectFilter } from "./redirect.ts";
+import { rewriteTargetFilter } from "./rewrite-target.ts";
 import { filterOrder } from "./order.ts";
 import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
@@ -18,6 +19,7 @@ const factories: FilterFactories = {
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
   redirect: redirectFilter,
+  "rewrite-target": rewriteTargetFilter,
 };
 
 /** All features in the order in which their filters run. */

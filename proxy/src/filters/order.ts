@@ -35,4 +35,8 @@ export const filterOrder = {
     at: 110,
     why: "answers only those whom limits and credentials let pass, and leaves nothing to do for what changes the request",
   },
+  "rewrite-target": {
+    at: 120,
+    why: "changes the path only after everything that decides by it; before the request is copied or sent",
+  },
 } as const satisfies Record<FeatureSlug, FilterPlace>;

@@ -118,4 +118,11 @@ describe("features of a route, through the whole data plane", () => {
     expect(seen).to.deep.equal([]);
     expect(gateway.records[0]).to.include({ status: 307, path: "/old", upstream: "" });
   });
+
+  it("rewrite-target: the upstream sees the new path with the query, the log keeps the client's", async () => {
+    await serve({ "rewrite-target": { path: { type: "full", value: "/app/$1" } } });
+    expect((await get("/shop/../cart?item=1")).status).to.equal(200);
+    expect(seen[0]?.url).to.equal("/app/$1?item=1");
+    expect(gateway.records[0]?.path).to.equal("/cart");
+  });
 });

@@ -6,6 +6,7 @@ import { translateRequestHeaders } from "./request-headers.ts";
 import { translateResponseHeaders } from "./response-headers.ts";
 import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
 import { translateRedirect } from "./redirect.ts";
+import { translateRewriteTarget } from "./rewrite-target.ts";
 
 /** How an Ingress sets each feature. The compiler asks for an entry per feature of the registry. */
 const translators: {
@@ -16,6 +17,7 @@ const translators: {
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
   redirect: translateRedirect,
+  "rewrite-target": translateRewriteTarget,
 };
 
 /** The features of an Ingress, the same for all its routes; undefined when it has none. */

@@ -1,0 +1,18 @@
+import { expect } from "chai";
+import { parseRewriteTarget } from "../../src/features/rewrite-target.ts";
+
+describe("rewrite-target", () => {
+  for (const [text, value] of [
+    ["/", "/"],
+    ["/app/$1", "/app/$1"],
+    ["app", "/app"],
+    ["/a%2Fb;c=d", "/a%2Fb;c=d"],
+  ] as const) {
+    it(`reads ${text}`, () =>
+      expect(parseRewriteTarget(text)).to.deep.equal({ ok: true, value: { type: "full", value } }));
+  }
+
+  for (const text of ["/a b", "/a?b", "/a#b", "/é", "/%4", "/a\r\nHost: b", "/a\u0000"]) {
+    it(`refuses ${JSON.stringify(text)}`, () => expect(parseRewriteTarget(text).ok).to.equal(false));
+  }
+});
