@@ -1,23 +1,40 @@
-import type { Role } from "@svc-gateway/common/settings/flag.ts";
 import { serveHelp } from "@svc-gateway/common/settings/help.ts";
-import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import {
+  readControllerSettings,
+  readProxySettings,
+  readStandaloneSettings,
+} from "@svc-gateway/common/settings/settings.ts";
+import { runController } from "../cluster/controller-process.ts";
+import { runProxy } from "../cluster/proxy-process.ts";
 import { done, misused, refused, type Command } from "../command.ts";
 import { describeIdleSettings, describeRefusedSettings } from "../standalone/idle-settings.ts";
 import { serveFolder } from "../standalone/standalone.ts";
 
-const later = (role: Exclude<Role, "standalone">, summary: string): Command => ({
-  name: `serve ${role}`,
-  summary: `${summary} Not part of this release yet.`,
-  help: () => serveHelp(role),
-  run: async () =>
-    refused(
-      `serve ${role}: not part of this release yet; "svc-gateway serve standalone" serves a folder of manifests`,
-    ),
-});
+/** `serve controller`: watches Kubernetes and steers proxies. See docs/controller.md. */
+export const serveController: Command = {
+  name: "serve controller",
+  summary: "Watch Kubernetes and steer proxies.",
+  help: () => serveHelp("controller"),
+  async run(argv, io) {
+    const read = readControllerSettings({ argv, env: io.env });
+    if (!read.ok) return misused(read.error.message);
+    const ended = await runController(read.value.settings, read.value.warnings, io);
+    return ended.ok ? done(0) : refused(ended.error);
+  },
+};
 
-export const serveController = later("controller", "Watch Kubernetes and steer proxies.");
-
-export const serveProxy = later("proxy", "Serve traffic as a controller says.");
+/** `serve proxy`: serves what a controller sends. See docs/discovery.md. */
+export const serveProxy: Command = {
+  name: "serve proxy",
+  summary: "Serve traffic as a controller says.",
+  help: () => serveHelp("proxy"),
+  async run(argv, io) {
+    const read = readProxySettings({ argv, env: io.env });
+    if (!read.ok) return misused(read.error.message);
+    const ended = await runProxy(read.value.settings, read.value.warnings, io);
+    return ended.ok ? done(0) : refused(ended.error);
+  },
+};
 
 /** `serve standalone`: a folder of manifests, served by this process. See docs/standalone.md. */
 export const serveStandalone: Command = {

@@ -1,0 +1,68 @@
+/** `serve controller` as a process: log, admin pages, the controller, and an orderly end (docs/controller.md). */
+import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
+import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
+import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import {
+  controllerMetrics,
+  discoveryServerMetrics,
+} from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet, exposeMetrics } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { startController } from "@svc-gateway/operator/controller.ts";
+import type { Io } from "../command.ts";
+import { waitForStop } from "../standalone/stop.ts";
+import { version } from "../version.ts";
+
+/** Runs until a signal asks to stop. Fails with one line when a port is taken or there is no API server to talk to. */
+export async function runController(
+  settings: ControllerSettings,
+  warnings: readonly string[],
+  io: Io,
+): Promise<Result<void, string>> {
+  const sink = createLogSink({ fd: 1 });
+  const log = createLogger("svc_controller", {
+    directives: settings.log,
+    format: settings.logFormat,
+    sink,
+  });
+  for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
+  const health = createHealthRegistry(version);
+  const metrics = {
+    controller: createMetricSet(controllerMetrics),
+    discovery: createMetricSet(discoveryServerMetrics),
+  };
+  const ending = new AbortController();
+  const controller = await startController({ settings, logger: log, metrics, health, signal: ending.signal });
+  if (!controller.ok) {
+    await sink.close();
+    return fail(controller.error.message);
+  }
+  const admin = await startAdminServers({
+    settings,
+    health,
+    metrics: () => exposeMetrics(metrics.controller, metrics.discovery),
+    logger: log,
+    extraRoutes: controller.value.adminRoutes,
+  });
+  if (!admin.ok) {
+    ending.abort();
+    await controller.value.done;
+    await sink.close();
+    return fail(admin.error.message);
+  }
+  log.info({ event: "started", version, pod: settings.podName }, "started");
+  const ended = controller.value.done.then(() => undefined);
+  const stop = await Promise.race([waitForStop(io), ended]);
+  log.info({ event: "stopping", signal: stop?.signal ?? "none" }, "stopping");
+  ending.abort();
+  const hurried = stop === undefined ? [] : [aborted(stop.hurry)];
+  await Promise.race([ended, ...hurried]);
+  await admin.value.close();
+  await sink.close();
+  return stop === undefined ? fail("the controller ended by itself, see its log") : ok(undefined);
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));

@@ -1,0 +1,101 @@
+/** `serve proxy` as a process: the data plane, steered over the discovery channel (docs/discovery.md). */
+import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
+import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import type { ProxySettings } from "@svc-gateway/common/settings/settings.ts";
+import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
+import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { discoveryClientMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { startProxy } from "@svc-gateway/proxy/proxy.ts";
+import { controllerBehind } from "@svc-gateway/proxy/source/controller-name.ts";
+import { createDiscoveryClient, type DiscoveryClient } from "@svc-gateway/proxy/source/discovery-client.ts";
+import { createAccessLog } from "@svc-gateway/proxy/telemetry/access-log.ts";
+import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
+import type { Io } from "../command.ts";
+import { waitForStop } from "../standalone/stop.ts";
+import { version } from "../version.ts";
+
+/** Runs until a signal asks to stop; requests under way may finish first. Fails with one line when a port is taken. */
+export async function runProxy(
+  settings: ProxySettings,
+  warnings: readonly string[],
+  io: Io,
+): Promise<Result<void, string>> {
+  const sink = createLogSink({ fd: 1 });
+  const logging = { directives: settings.log, format: settings.logFormat, sink };
+  const log = createLogger("svc_proxy", logging);
+  for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
+  const registry = createHealthRegistry(version);
+  const health = registry.register("proxy", ["routing_table_loaded"]);
+  const metrics = createProxyMetrics({ logSink: sink });
+  const discoveryMetrics = createMetricSet(discoveryClientMetrics);
+  const accessLog = createAccessLog({
+    ...logging,
+    enabled: settings.accessLog,
+    pathMode: settings.accessLogPathMode,
+  });
+  const admin = await startAdminServers({
+    settings,
+    health: registry,
+    metrics: () => metrics.expose(discoveryMetrics),
+    logger: log,
+  });
+  if (!admin.ok) {
+    await sink.close();
+    return fail(admin.error.message);
+  }
+
+  let discovery: DiscoveryClient | undefined;
+  const proxy = startProxy({
+    settings,
+    metrics,
+    accessLog,
+    log,
+    onBoundPorts: (ports) => discovery?.setBoundPorts(ports),
+  });
+  discovery = createDiscoveryClient({
+    nodeId: settings.podName,
+    scope: settings.scope,
+    release: version,
+    endpoint: settings.discoveryEndpoint,
+    bootstrapEndpoint: settings.discoveryBootstrapEndpoint,
+    tokenPath: settings.discoverySaTokenPath,
+    trustBundlePath: settings.discoveryCaBundlePath,
+    controller: controllerBehind(
+      settings.discoveryEndpoint,
+      settings.discoveryTrustDomain,
+      settings.podNamespace,
+    ),
+    apply: async (update) => {
+      const applied = proxy.apply(update);
+      // Ready means serving: the sockets of the first snapshot are bound before it is acknowledged.
+      if (applied.ok) await proxy.settled();
+      return applied;
+    },
+    onState: (state) => health.set("routing_table_loaded", state),
+    checks: () => [
+      {
+        subsystem: "proxy",
+        name: "routing_table_loaded",
+        state: health.get("routing_table_loaded"),
+        reason: "",
+      },
+    ],
+    metrics: discoveryMetrics,
+    log: log.child("svc_discovery"),
+  });
+  discovery.start();
+  log.info({ event: "started", version, pod: settings.podName }, "started");
+
+  const stop = await waitForStop(io);
+  log.info({ event: "stopping", signal: stop.signal }, "stopping");
+  registry.beginShutdown();
+  await proxy.shutdown(stop.hurry);
+  await discovery.stop();
+  await admin.value.close();
+  await accessLog.close();
+  log.info({ event: "stopped" }, "stopped");
+  await sink.close();
+  return ok(undefined);
+}
