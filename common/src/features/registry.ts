@@ -6,6 +6,7 @@ import { responseHeaders } from "./response-headers.ts";
 import { trustForwardedFor } from "./trust-forwarded-for.ts";
 import { redirect } from "./redirect.ts";
 import { rewriteTarget } from "./rewrite-target.ts";
+import { sslRedirect } from "./ssl-redirect.ts";
 
 /**
  * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
@@ -18,6 +19,7 @@ export const features = {
   "response-headers": responseHeaders,
   redirect: redirect,
   "rewrite-target": rewriteTarget,
+  "ssl-redirect": sslRedirect,
 } as const;
 
 export type FeatureSlug = keyof typeof features;

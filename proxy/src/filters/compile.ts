@@ -5,6 +5,7 @@ import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
 import { redirectFilter } from "./redirect.ts";
 import { rewriteTargetFilter } from "./rewrite-target.ts";
+import { sslRedirectFilter } from "./ssl-redirect.ts";
 import { filterOrder } from "./order.ts";
 import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
@@ -20,6 +21,7 @@ const factories: FilterFactories = {
   "response-headers": responseHeadersFilter,
   redirect: redirectFilter,
   "rewrite-target": rewriteTargetFilter,
+  "ssl-redirect": sslRedirectFilter,
 };
 
 /** All features in the order in which their filters run. */

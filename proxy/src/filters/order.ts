@@ -39,4 +39,8 @@ export const filterOrder = {
     at: 120,
     why: "changes the path only after everything that decides by it; before the request is copied or sent",
   },
+  "ssl-redirect": {
+    at: 40,
+    why: "leaves cleartext before credentials are asked for, but not for those whom an address rule or a rate limit refuses",
+  },
 } as const satisfies Record<FeatureSlug, FilterPlace>;

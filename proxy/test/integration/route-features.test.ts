@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
+import { request as httpsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { issueCertificate } from "../tls/certificates.ts";
 import { startGateway, type Gateway, type Plan } from "./gateway.ts";
 
 const host = "a.example";
@@ -45,10 +47,12 @@ describe("features of a route, through the whole data plane", () => {
 
   async function get(
     path: string,
-    { headers = {} }: { readonly headers?: Record<string, string> } = {},
+    { headers = {}, tls = false }: { readonly headers?: Record<string, string>; readonly tls?: boolean } = {},
   ): Promise<{ readonly status: number; readonly message: IncomingMessage; readonly body: string }> {
     const options = { host: "127.0.0.1", path, headers: { host, ...headers }, agent: false };
-    const request = httpRequest({ ...options, port: gateway.port });
+    const request = tls
+      ? httpsRequest({ ...options, port: gateway.tlsPort, servername: host, rejectUnauthorized: false })
+      : httpRequest({ ...options, port: gateway.port });
     request.end();
     const [message] = (await once(request, "response")) as [IncomingMessage];
     return { status: message.statusCode ?? 0, message, body: await textOf(message) };
@@ -124,5 +128,17 @@ describe("features of a route, through the whole data plane", () => {
     expect((await get("/shop/../cart?item=1")).status).to.equal(200);
     expect(seen[0]?.url).to.equal("/app/$1?item=1");
     expect(gateway.records[0]?.path).to.equal("/cart");
+  });
+
+  it("ssl-redirect: leaves cleartext, serves TLS", async () => {
+    const { chainPem, keyPem } = issueCertificate([host]);
+    await serve({ "ssl-redirect": { port: 8443, statusCode: 308 } }, undefined, {
+      certificate: { chainPem, keyPem },
+    });
+    const { status, message, body } = await get("/a?b=1");
+    const location = `https://${host}:8443/a?b=1`;
+    expect([status, message.headers.location, body]).to.deep.equal([308, location, ""]);
+    expect(seen).to.deep.equal([]);
+    expect((await get("/a?b=1", { tls: true })).body).to.equal("upstream");
   });
 });

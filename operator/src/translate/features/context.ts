@@ -7,6 +7,8 @@ import type { Diagnostic } from "../translation.ts";
 export type FeatureContext = {
   /** Finds other objects, and has the features worked out again when they change. */
   readonly lookup: Lookup;
+  /** The port at which clients reach the HTTPS listener of Ingresses. */
+  readonly httpsPublicPort: number;
   /** Takes a finding about an annotation of the Ingress, or about what it leads to. */
   readonly report: (
     definition: Pick<AnnotationDefinition<unknown>, "name">,

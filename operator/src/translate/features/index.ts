@@ -7,6 +7,7 @@ import { translateResponseHeaders } from "./response-headers.ts";
 import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
 import { translateRedirect } from "./redirect.ts";
 import { translateRewriteTarget } from "./rewrite-target.ts";
+import { translateSslRedirect } from "./ssl-redirect.ts";
 
 /** How an Ingress sets each feature. The compiler asks for an entry per feature of the registry. */
 const translators: {
@@ -18,6 +19,7 @@ const translators: {
   "response-headers": translateResponseHeaders,
   redirect: translateRedirect,
   "rewrite-target": translateRewriteTarget,
+  "ssl-redirect": translateSslRedirect,
 };
 
 /** The features of an Ingress, the same for all its routes; undefined when it has none. */

@@ -43,6 +43,7 @@ type PlanContext = {
   readonly info: ClassInfo;
   readonly lookup: Lookup;
   readonly allowExternalName: boolean;
+  readonly httpsPublicPort: number;
 };
 
 /** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
@@ -106,7 +107,7 @@ function claimHosts(parsed: ParsedIngress, toBackends: ToBackends, toRoute: ToRo
 function readAnnotations(
   { metadata }: ObjectOf<"Ingress">,
   object: ObjectRef,
-  { info, lookup }: PlanContext,
+  { info, lookup, httpsPublicPort }: PlanContext,
 ): Pick<IngressPlan, "diagnostics" | "events"> & { readonly common: Pick<Route, "features" | "accessLog"> } {
   const annotations = metadata.annotations ?? {};
   const diagnostics: Diagnostic[] = [];
@@ -124,6 +125,7 @@ function readAnnotations(
   });
   const features = translateFeatures(read, {
     lookup,
+    httpsPublicPort,
     report: (definition, finding) =>
       diagnostics.push(
         finding({ object, field: keyField("metadata.annotations", annotationKey(definition)) }),

@@ -40,12 +40,12 @@ const noCertificates: TlsPlan = { claims: [], diagnostics: [] };
 export function createIngressTranslator(settings: TranslateSettings): (world: World) => IngressPart {
   const listenerSet: ListenerSet = { listeners: listenersOf(settings) };
   const ports = listenerSet.listeners.map(({ port }) => port);
-  const { allowExternalName } = settings;
+  const { allowExternalName, ingressHttpsPublicPort: httpsPublicPort } = settings;
   const isWatched = namespaceFilter(settings.watchNamespaces);
 
   const readClasses = createClassReader(settings);
   const routesOf = trackedMemo((ingress: ObjectOf<"Ingress">, info: ClassInfo, lookup) =>
-    planIngress(ingress, { info, lookup, allowExternalName }),
+    planIngress(ingress, { info, lookup, allowExternalName, httpsPublicPort }),
   );
   const certificatesOf = trackedMemo((ingress: ObjectOf<"Ingress">, _: undefined, lookup) =>
     planTls(ingress, lookup),

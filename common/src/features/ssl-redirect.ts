@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { parseBoolean } from "../values/boolean.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+import { parseRedirectStatus, redirectStatusSchema } from "./redirect.ts";
+
+/** Sends what arrives without TLS to the same URL with it, at this port. See docs/features/ssl-redirect.md. */
+export const sslRedirectSchema = z.object({
+  port: z.int().min(1).max(65_535),
+  statusCode: redirectStatusSchema,
+});
+
+export type SslRedirect = Readonly<z.infer<typeof sslRedirectSchema>>;
+
+export const sslRedirect = defineFeature({
+  slug: "ssl-redirect",
+  schema: sslRedirectSchema,
+  annotations: {
+    sslRedirect: defineAnnotation({
+      name: "ssl-redirect",
+      type: "boolean",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "nothing is redirected to https",
+      doc: "Whether requests on the HTTP listener are redirected to https; not when a redirect-* annotation applies.",
+      parse: parseBoolean,
+    }),
+    sslRedirectCode: defineAnnotation({
+      name: "ssl-redirect-code",
+      type: "integer",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the status is 308",
+      doc: "Status of that redirect: 301, 302, 307 or 308; 308 when absent.",
+      parse: parseRedirectStatus,
+    }),
+  },
+});

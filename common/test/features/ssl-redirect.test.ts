@@ -1,0 +1,20 @@
+import { expect } from "chai";
+import { sslRedirect, sslRedirectSchema } from "../../src/features/ssl-redirect.ts";
+
+describe("ssl-redirect", () => {
+  const nobody = (): void => {};
+
+  it("reads a switch and the status of a redirect", () => {
+    const { sslRedirect: isOn, sslRedirectCode } = sslRedirect.annotations;
+    expect(isOn.parse("TRUE", nobody)).to.deep.equal({ ok: true, value: true });
+    expect(isOn.parse("false", nobody)).to.deep.equal({ ok: true, value: false });
+    expect(isOn.parse("1", nobody).ok).to.equal(false);
+    expect(sslRedirectCode.parse("307", nobody)).to.deep.equal({ ok: true, value: 307 });
+    expect(sslRedirectCode.parse("200", nobody).ok).to.equal(false);
+  });
+
+  it("travels as a port and a status", () => {
+    expect(sslRedirectSchema.safeParse({ port: 443, statusCode: 308 }).success).to.equal(true);
+    expect(sslRedirectSchema.safeParse({ port: 0, statusCode: 308 }).success).to.equal(false);
+  });
+});
