@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
+import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
@@ -14,6 +15,7 @@ import { sslRedirect } from "./ssl-redirect.ts";
  */
 export const features = {
   "trust-forwarded-for": trustForwardedFor,
+  "ip-access-control": ipAccessControl,
   "max-body-size": maxBodySize,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,

@@ -142,6 +142,15 @@ export const invalidAnnotation = (place: Place, message: string): Diagnostic =>
 export const annotationWarning = (place: Place, message: string): Diagnostic =>
   finding("warning", "AnnotationPartlyIgnored")(place, message);
 
+export const referenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
+  finding("warning", "ReferenceNotFound")(place, `${named} does not exist; ${consequence}`);
+
+export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
+  finding("warning", "InvalidRange")(
+    place,
+    `${named} holds ${quote(refused[0] ?? "")}${refused.length > 1 ? ` and ${refused.length - 1} more` : ""}, not an address or CIDR; left out`,
+  );
+
 export const everyPeerTrusted = (place: Place, header: string): Diagnostic =>
   finding("warning", "EveryPeerTrusted")(
     place,

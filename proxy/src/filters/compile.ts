@@ -1,5 +1,6 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Filter } from "./filter.ts";
+import { ipAccessControlFilter } from "./ip-access-control.ts";
 import { maxBodySizeFilter } from "./max-body-size.ts";
 import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
@@ -16,6 +17,7 @@ type FilterFactories = {
 
 const factories: FilterFactories = {
   "trust-forwarded-for": trustForwardedForFilter,
+  "ip-access-control": ipAccessControlFilter,
   "max-body-size": maxBodySizeFilter,
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,

@@ -19,6 +19,10 @@ export const filterOrder = {
     at: 10,
     why: "finds the client's address before anything decides by it",
   },
+  "ip-access-control": {
+    at: 20,
+    why: "refuses by the address alone, which is cheapest, and keeps strangers out of the counts of rate limits",
+  },
   "max-body-size": {
     at: 60,
     why: "refuses by the declared length before credentials are checked and before anything buffers the body",

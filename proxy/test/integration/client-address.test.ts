@@ -79,4 +79,19 @@ describe("features that look at the client's address", () => {
       });
     }
   });
+
+  it("lets clients in by address, before any upstream connection", async () => {
+    const trust = { "trust-forwarded-for": { header: "X-Forwarded-For", trustedCidrs: ["127.0.0.0/8"] } };
+    serve({ ...trust, "ip-access-control": { deny: ["203.0.113.9/32"], allow: ["203.0.113.0/24"] } });
+    const statuses = [];
+    for (const ip of ["203.0.113.5", "203.0.113.9", "198.51.100.1"]) {
+      statuses.push((await get(asClient(ip))).status);
+    }
+    expect(statuses).to.deep.equal([200, 403, 403]);
+    expect(seen).to.have.lengthOf(1);
+    serve({ "ip-access-control": { deny: [], allow: ["203.0.113.0/24"] } });
+    expect((await get(asClient("203.0.113.5"))).status).to.equal(403);
+    serve({});
+    expect((await get()).status).to.equal(200);
+  });
 });

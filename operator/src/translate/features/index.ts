@@ -1,6 +1,7 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
+import { translateIpAccessControl } from "./ip-access-control.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
 import { translateRequestHeaders } from "./request-headers.ts";
 import { translateResponseHeaders } from "./response-headers.ts";
@@ -14,6 +15,7 @@ const translators: {
   readonly [S in FeatureSlug]: (read: AnnotationReader, context: FeatureContext) => RouteFeatures[S];
 } = {
   "trust-forwarded-for": translateTrustForwardedFor,
+  "ip-access-control": translateIpAccessControl,
   "max-body-size": translateMaxBodySize,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,

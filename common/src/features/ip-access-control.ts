@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { parseNamespacedName } from "../values/namespaced-name.ts";
+import { cidrTextSchema } from "./cidr-text.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+
+/** Who is let in by address. See docs/features/ip-access-control.md. */
+export const ipAccessControlSchema = z.object({
+  /** Refused whatever `allow` says. */
+  deny: z.array(cidrTextSchema),
+  /** Only these are let in; an empty list lets nobody in. Absent: everybody. */
+  allow: z.array(cidrTextSchema).optional(),
+});
+
+export type IpAccessControl = Readonly<z.infer<typeof ipAccessControlSchema>>;
+
+export const ipAccessControl = defineFeature({
+  slug: "ip-access-control",
+  schema: ipAccessControlSchema,
+  annotations: {
+    ipAccessControl: defineAnnotation({
+      name: "ip-access-control",
+      type: "namespaced-name",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "clients are let in from every address",
+      doc: "The IpAccessControl that says which client addresses are let in.",
+      parse: parseNamespacedName,
+    }),
+  },
+});

@@ -1,0 +1,22 @@
+import type { IpAccessControl } from "@svc-gateway/common/features/ip-access-control.ts";
+import { compileCidrs, readCidrs } from "@svc-gateway/common/values/cidr.ts";
+import type { LocalReply } from "../http/local-reply.ts";
+import type { Filter } from "./filter.ts";
+
+const refusal: LocalReply = { status: 403, error: "client address not allowed" };
+
+/**
+ * Lets requests in by the client's address: not from `deny`, and only from `allow` where that is given. An address that
+ * cannot be determined is in no range. See docs/features/ip-access-control.md.
+ */
+export function ipAccessControlFilter({ deny, allow }: IpAccessControl): Filter {
+  const denied = compileCidrs(readCidrs(deny).cidrs);
+  const allowed = allow && compileCidrs(readCidrs(allow).cidrs);
+  return {
+    slug: "ip-access-control",
+    onRequest({ clientIp }) {
+      const refused = denied.contains(clientIp) || allowed?.contains(clientIp) === false;
+      return refused ? refusal : undefined;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { IpAccessControl } from "@svc-gateway/common/features/ip-access-control.ts";
+import { expect } from "chai";
+import { ipAccessControlFilter } from "../../src/filters/ip-access-control.ts";
+import { exchange } from "./support.ts";
+
+const letsIn = (feature: IpAccessControl, clientIp: string): boolean => {
+  const under = exchange();
+  under.clientIp = clientIp;
+  const reply = ipAccessControlFilter(feature).onRequest?.(under);
+  if (reply === undefined) return true;
+  expect(reply).to.deep.equal({ status: 403, error: "client address not allowed" });
+  return false;
+};
+
+describe("the ip-access-control filter", () => {
+  const office: IpAccessControl = { deny: ["10.0.0.9/32"], allow: ["10.0.0.0/8", "2001:db8::/32"] };
+  const cases: readonly [string, IpAccessControl, string, boolean][] = [
+    ["inside allow", office, "10.1.2.3", true],
+    ["inside allow, IPv6", office, "2001:db8::7", true],
+    ["outside allow", office, "11.0.0.1", false],
+    ["inside deny and allow", office, "10.0.0.9", false],
+    ["deny alone lets others in", { deny: ["10.0.0.0/8"] }, "11.0.0.1", true],
+    ["deny alone", { deny: ["10.0.0.0/8"] }, "10.0.0.1", false],
+    ["nothing at all", { deny: [] }, "10.0.0.1", true],
+    ["an empty allow list", { deny: [], allow: [] }, "10.0.0.1", false],
+    ["a mapped address is not IPv4", office, "::ffff:10.1.2.3", false],
+    ["a mapped address is not denied as IPv4", { deny: ["10.0.0.0/8"] }, "::ffff:10.1.2.3", true],
+    ["an unknown address against allow", office, "", false],
+    ["an unknown address against deny", { deny: ["0.0.0.0/0", "::/0"] }, "", true],
+  ];
+  for (const [what, feature, clientIp, expected] of cases) {
+    it(`${what}: ${expected ? "in" : "out"}`, () => expect(letsIn(feature, clientIp)).to.equal(expected));
+  }
+});
