@@ -3,6 +3,7 @@ import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
+import { prepareCollector } from "./collector.ts";
 import { ActiveExchanges } from "./http/active-exchanges.ts";
 import type { FrontLimits } from "./http/front.ts";
 import { createHttp1Front } from "./http/h1/front.ts";
@@ -47,6 +48,7 @@ const acceptAfterSignalMs = 5_000;
 
 /** Creates a data plane that listens on nothing until its first snapshot. */
 export function startProxy(options: ProxyOptions): Proxy {
+  prepareCollector();
   const { settings, metrics, accessLog, log } = options;
   const client = createUpstreamClient({
     connectTimeoutMs: settings.proxyConnectTimeoutMs,

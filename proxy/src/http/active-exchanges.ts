@@ -12,9 +12,13 @@ export type ExchangeTimeouts = {
 /**
  * The exchanges under way in this worker. One sweep over all of them replaces a timer per request; a limit is
  * noticed at most one sweep late (docs/operations.md, "Timeouts").
+ *
+ * They are kept in an array where each knows its place, not in a Set: a Set that entries pass through is copied to a
+ * new table again and again, each old table points to the next, and once the collector has taken one for long-lived
+ * the whole chain survives, with every exchange in it, until the next full collection.
  */
 export class ActiveExchanges {
-  private readonly exchanges = new Set<Exchange>();
+  private readonly exchanges: Exchange[] = [];
   private readonly timeouts: ExchangeTimeouts;
 
   constructor(timeouts: ExchangeTimeouts) {
@@ -22,21 +26,30 @@ export class ActiveExchanges {
   }
 
   get size(): number {
-    return this.exchanges.size;
+    return this.exchanges.length;
   }
 
   add(exchange: Exchange): void {
-    this.exchanges.add(exchange);
+    exchange.activeIndex = this.exchanges.push(exchange) - 1;
   }
 
   delete(exchange: Exchange): void {
-    this.exchanges.delete(exchange);
+    const index = exchange.activeIndex;
+    const last = this.exchanges.pop();
+    if (last === undefined) throw new Error("an exchange ended twice");
+    if (last === exchange) return;
+    // The last one takes the place that became free.
+    this.exchanges[index] = last;
+    last.activeIndex = index;
   }
 
   /** Ends what exceeded its time. `nowMs` is on the clock of `performance.now()`. */
   sweep(nowMs: number): void {
     const { streamIdleTimeoutMs, tunnelIdleTimeoutMs, requestTimeoutMs } = this.timeouts;
-    for (const exchange of this.exchanges) {
+    // From the end: what takes the place of an exchange that expires has been looked at already.
+    for (let i = this.exchanges.length - 1; i >= 0; i--) {
+      const exchange = this.exchanges[i];
+      if (exchange === undefined) continue;
       const tunnel = exchange.status === 101;
       const idleTimeoutMs = tunnel || exchange.grpc ? tunnelIdleTimeoutMs : streamIdleTimeoutMs;
       if (requestTimeoutMs > 0 && !tunnel && nowMs - exchange.startedAtMs >= requestTimeoutMs) {
