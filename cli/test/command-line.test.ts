@@ -14,8 +14,11 @@ describe("the command line", () => {
       [["--verbose"], /^svc-gateway: --verbose: unknown flag/],
       [["serve"], /^svc-gateway: serve: expected a role: controller, proxy or standalone/],
       [["serve", "all"], /^svc-gateway: serve: unknown role "all"/],
-      [["serve", "controller"], /^svc-gateway: serve controller: not part of this release yet/],
-      [["serve", "proxy", "--shared"], /^svc-gateway: serve proxy: not part of this release yet/],
+      [
+        ["serve", "controller", "--manifests", "."],
+        /^svc-gateway: --manifests: not a flag of serve controller, only of serve standalone/,
+      ],
+      [["serve", "proxy", "--shared"], /^svc-gateway: --discovery-endpoint: required/],
       [["serve", "standalone"], /^svc-gateway: --manifests: required/],
       [
         ["serve", "standalone", "--manifest", "x"],

@@ -12,7 +12,7 @@ import { createMetricSet, exposeMetrics } from "@svc-gateway/common/telemetry/me
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { startController } from "@svc-gateway/operator/controller.ts";
 import type { Io } from "../command.ts";
-import { waitForStop } from "../standalone/stop.ts";
+import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 
 /** Runs until a signal asks to stop. Fails with one line when a port is taken or there is no API server to talk to. */

@@ -13,7 +13,7 @@ import { createDiscoveryClient, type DiscoveryClient } from "@svc-gateway/proxy/
 import { createAccessLog } from "@svc-gateway/proxy/telemetry/access-log.ts";
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import type { Io } from "../command.ts";
-import { waitForStop } from "../standalone/stop.ts";
+import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 
 /** Runs until a signal asks to stop; requests under way may finish first. Fails with one line when a port is taken. */

@@ -4,11 +4,10 @@ import {
   readProxySettings,
   readStandaloneSettings,
 } from "@svc-gateway/common/settings/settings.ts";
-import { runController } from "../cluster/controller-process.ts";
-import { runProxy } from "../cluster/proxy-process.ts";
 import { done, misused, refused, type Command } from "../command.ts";
 import { describeIdleSettings, describeRefusedSettings } from "../standalone/idle-settings.ts";
-import { serveFolder } from "../standalone/standalone.ts";
+
+// What a role needs is loaded when it is chosen: the client of Kubernetes alone takes longer than all the rest.
 
 /** `serve controller`: watches Kubernetes and steers proxies. See docs/controller.md. */
 export const serveController: Command = {
@@ -18,6 +17,7 @@ export const serveController: Command = {
   async run(argv, io) {
     const read = readControllerSettings({ argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
+    const { runController } = await import("../cluster/controller-process.ts");
     const ended = await runController(read.value.settings, read.value.warnings, io);
     return ended.ok ? done(0) : refused(ended.error);
   },
@@ -31,6 +31,7 @@ export const serveProxy: Command = {
   async run(argv, io) {
     const read = readProxySettings({ argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
+    const { runProxy } = await import("../cluster/proxy-process.ts");
     const ended = await runProxy(read.value.settings, read.value.warnings, io);
     return ended.ok ? done(0) : refused(ended.error);
   },
@@ -47,6 +48,7 @@ export const serveStandalone: Command = {
     const { settings, warnings } = read.value;
     const refusal = describeRefusedSettings(settings);
     if (refusal !== undefined) return refused(refusal);
+    const { serveFolder } = await import("../standalone/standalone.ts");
     const served = await serveFolder(settings, [...warnings, ...describeIdleSettings(settings)], io);
     return served.ok ? done(0) : refused(served.error);
   },

@@ -19,7 +19,7 @@ import type { Io } from "../command.ts";
 import { version } from "../version.ts";
 import { createBuild } from "./build.ts";
 import { createStandaloneHealth } from "./health.ts";
-import { waitForStop } from "./stop.ts";
+import { waitForStop } from "../stop.ts";
 
 /** Certificates grow old without any manifest changing. */
 const recheckIntervalMs = 60 * 60_000;

@@ -1,4 +1,4 @@
-import type { Io } from "../command.ts";
+import type { Io } from "./command.ts";
 
 export type Stop = {
   readonly signal: NodeJS.Signals;
