@@ -6,28 +6,28 @@ import { haveSameItems } from "../translate/memo.ts";
 import { createLookup } from "../world.ts";
 import type { Reconciler } from "./reconciler.ts";
 
-/** What the status of one object should say. Two builds that want the same should give the same `change`. */
+/** What the status of one object should say. */
 export type DesiredStatus = { readonly object: KubeObject; readonly change: StatusChange };
 
 export type StatusReconcilerOptions = {
   readonly kind: KindName;
   /**
-   * The statuses that a build asks for, by `namespace/name`. Give the same map as long as nothing in it changes: then
-   * nothing is compared.
+   * The statuses that a build asks for. What stays the same from one build to the next must be the same value: only other
+   * values are looked at. The same list as before costs nothing at all.
    */
-  readonly statuses: (build: Build) => ReadonlyMap<string, DesiredStatus>;
+  readonly statuses: (build: Build) => readonly DesiredStatus[];
   /** What to do with an object that was ours in the previous build and is not any more. */
   readonly release: (build: Build) => StatusChange;
 };
 
 /** A reconciler of a kind of which we write nothing but the status. */
 export function statusReconciler({ kind, statuses, release }: StatusReconcilerOptions): Reconciler {
-  const desiredFor = (name: string, build: Build): DesiredStatus | undefined => {
-    const desired = statuses(build).get(name);
-    if (desired !== undefined) return desired;
-    const [namespace, rest] = name.includes("/") ? splitOnce(name) : ["", name];
-    const object = createLookup(build.world)(kind, namespace, rest);
-    return object === undefined ? undefined : { object, change: release(build) };
+  const findDesired = (name: string, build: Build): DesiredStatus | undefined => {
+    const [namespace = "", objectName] = name.split("/");
+    const lookup = createLookup(build.world);
+    const object = objectName === undefined ? lookup(kind, "", name) : lookup(kind, namespace, objectName);
+    if (object === undefined) return undefined;
+    return indexOf(statuses(build)).get(object) ?? { object, change: release(build) };
   };
 
   return {
@@ -39,7 +39,7 @@ export function statusReconciler({ kind, statuses, release }: StatusReconcilerOp
       return before === after ? [] : differences(before, after);
     },
     async reconcile(name, { build, statuses: writer, signal }) {
-      const desired = desiredFor(name, build);
+      const desired = findDesired(name, build);
       if (desired === undefined) return { ok: true, value: "gone" };
       const { object, change } = desired;
       return writer.write({ kind, name, uid: object.metadata.uid, change }, signal);
@@ -47,39 +47,49 @@ export function statusReconciler({ kind, statuses, release }: StatusReconcilerOp
   };
 }
 
-/** The map of objects that all get the same change, remembered for as long as both are the same. */
+/** The list of statuses of objects that all get the same change: the same as before for as long as it says the same. */
 export function uniformStatuses(): (
   objects: readonly KubeObject[],
   change: StatusChange,
-) => ReadonlyMap<string, DesiredStatus> {
-  type Known = {
+) => readonly DesiredStatus[] {
+  type Last = {
     readonly objects: readonly KubeObject[];
     readonly change: StatusChange;
-    readonly map: ReadonlyMap<string, DesiredStatus>;
+    readonly list: readonly DesiredStatus[];
   };
-  let last: Known | undefined;
+  let known = new WeakMap<KubeObject, DesiredStatus>();
+  let last: Last | undefined;
+  const statusOf = (object: KubeObject, change: StatusChange): DesiredStatus => {
+    const before = known.get(object);
+    if (before !== undefined) return before;
+    const status = { object, change };
+    known.set(object, status);
+    return status;
+  };
   return (objects, change) => {
-    if (last?.change === change && haveSameItems(last.objects, objects)) return last.map;
-    const map = new Map(objects.map((object) => [nameOf(refOf(object)), { object, change }]));
-    last = { objects, change, map };
-    return map;
+    if (last?.change !== change) known = new WeakMap();
+    else if (haveSameItems(last.objects, objects)) return last.list;
+    last = { objects, change, list: objects.map((object) => statusOf(object, change)) };
+    return last.list;
   };
 }
 
-function* differences(
-  before: ReadonlyMap<string, DesiredStatus>,
-  after: ReadonlyMap<string, DesiredStatus>,
-): Iterable<string> {
-  for (const [name, { object, change }] of after) {
-    const known = before.get(name);
-    if (known?.object !== object || known.change !== change) yield name;
-  }
-  for (const name of before.keys()) if (!after.has(name)) yield name;
+/** By object: built once for each list. */
+const indexes = new WeakMap<readonly DesiredStatus[], ReadonlyMap<KubeObject, DesiredStatus>>();
+
+function indexOf(list: readonly DesiredStatus[]): ReadonlyMap<KubeObject, DesiredStatus> {
+  const known = indexes.get(list);
+  if (known !== undefined) return known;
+  const index = new Map(list.map((status) => [status.object, status]));
+  indexes.set(list, index);
+  return index;
 }
 
-const noStatuses: ReadonlyMap<string, DesiredStatus> = new Map();
-
-function splitOnce(name: string): readonly [string, string] {
-  const slash = name.indexOf("/");
-  return [name.slice(0, slash), name.slice(slash + 1)];
+/** Names of the objects whose status is another one in the two lists. */
+function* differences(before: readonly DesiredStatus[], after: readonly DesiredStatus[]): Iterable<string> {
+  const known = new Set(before);
+  for (const status of after) if (!known.delete(status)) yield nameOf(refOf(status.object));
+  for (const { object } of known) yield nameOf(refOf(object));
 }
+
+const noStatuses: readonly DesiredStatus[] = [];
