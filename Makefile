@@ -15,7 +15,7 @@ help: ## Show the targets
 install: $(INSTALLED) ## Install the dependencies, if they are not
 
 $(INSTALLED): package.json package-lock.json
-	npm ci
+	npm ci --loglevel=error
 	@touch $@
 
 run: build ## Serve the examples, or your own folder with MANIFESTS=dir
