@@ -2,6 +2,7 @@ import { z } from "zod";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
+import { rateLimit } from "./rate-limit.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
 import { trustForwardedFor } from "./trust-forwarded-for.ts";
@@ -16,6 +17,7 @@ import { sslRedirect } from "./ssl-redirect.ts";
 export const features = {
   "trust-forwarded-for": trustForwardedFor,
   "ip-access-control": ipAccessControl,
+  "rate-limit": rateLimit,
   "max-body-size": maxBodySize,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,

@@ -145,6 +145,12 @@ export const annotationWarning = (place: Place, message: string): Diagnostic =>
 export const referenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
   finding("warning", "ReferenceNotFound")(place, `${named} does not exist; ${consequence}`);
 
+export const riskyAnnotation = (place: Place, message: string): Diagnostic =>
+  finding("warning", "RiskyAnnotation")(place, message);
+
+export const unusableResource = (place: Place, why: string, consequence: string): Diagnostic =>
+  finding("warning", "UnusableResource")(place, `${why}; ${consequence}`);
+
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   finding("warning", "InvalidRange")(
     place,

@@ -8,6 +8,8 @@ import { redirectFilter } from "./redirect.ts";
 import { rewriteTargetFilter } from "./rewrite-target.ts";
 import { sslRedirectFilter } from "./ssl-redirect.ts";
 import { filterOrder } from "./order.ts";
+import { rateLimitFilter } from "./rate-limit.ts";
+import { createRateStore } from "./rate-store.ts";
 import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
 /** One factory per feature: a feature without a filter does not compile. */
@@ -15,9 +17,13 @@ type FilterFactories = {
   readonly [Slug in FeatureSlug]: (value: NonNullable<RouteFeatures[Slug]>) => Filter;
 };
 
+/** The counts of this worker. They outlive the filters, which are built anew with every change of their route. */
+const rates = createRateStore(100_000);
+
 const factories: FilterFactories = {
   "trust-forwarded-for": trustForwardedForFilter,
   "ip-access-control": ipAccessControlFilter,
+  "rate-limit": (value) => rateLimitFilter(value, rates),
   "max-body-size": maxBodySizeFilter,
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,

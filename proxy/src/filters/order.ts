@@ -23,6 +23,10 @@ export const filterOrder = {
     at: 20,
     why: "refuses by the address alone, which is cheapest, and keeps strangers out of the counts of rate limits",
   },
+  "rate-limit": {
+    at: 30,
+    why: "bounds how often a client can cause all the work that follows, checks of credentials first of all",
+  },
   "max-body-size": {
     at: 60,
     why: "refuses by the declared length before credentials are checked and before anything buffers the body",

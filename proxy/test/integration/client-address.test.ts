@@ -94,4 +94,24 @@ describe("features that look at the client's address", () => {
     serve({});
     expect((await get()).status).to.equal(200);
   });
+
+  it("limits the rate of each client, also across changes of the configuration", async () => {
+    const trust = { "trust-forwarded-for": { header: "X-Forwarded-For", trustedCidrs: ["127.0.0.0/8"] } };
+    // So slow that no test run lasts until the next request is due.
+    serve({ ...trust, "rate-limit": { requestsPerSecond: 0.0001, burst: 2 } });
+    const statuses = [];
+    for (const ip of ["203.0.113.21", "203.0.113.21", "203.0.113.22"]) {
+      statuses.push((await get(asClient(ip))).status);
+    }
+    expect(statuses).to.deep.equal([200, 200, 200]);
+    serve({
+      ...trust,
+      "rate-limit": { requestsPerSecond: 0.0001, burst: 2 },
+      "max-body-size": { maxBytes: 1 },
+    });
+    const refused = await get(asClient("203.0.113.21"));
+    expect(refused.status).to.equal(429);
+    expect(Number(refused.retryAfter)).to.be.within(1, 10_000);
+    expect(seen).to.have.lengthOf(3);
+  });
 });

@@ -14,4 +14,8 @@ export type FeatureContext = {
     definition: Pick<AnnotationDefinition<unknown>, "name">,
     finding: (place: Place) => Diagnostic,
   ) => void;
+  /** Warns of an annotation that is used as it stands, in a finding and in an Event. */
+  readonly warn: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
+  /** Whether the Ingress itself has an annotation, by its name without prefix. */
+  readonly hasAnnotation: (name: string) => boolean;
 };

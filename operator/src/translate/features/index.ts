@@ -3,6 +3,7 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
+import { translateRateLimit } from "./rate-limit.ts";
 import { translateRequestHeaders } from "./request-headers.ts";
 import { translateResponseHeaders } from "./response-headers.ts";
 import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
@@ -16,6 +17,7 @@ const translators: {
 } = {
   "trust-forwarded-for": translateTrustForwardedFor,
   "ip-access-control": translateIpAccessControl,
+  "rate-limit": translateRateLimit,
   "max-body-size": translateMaxBodySize,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,

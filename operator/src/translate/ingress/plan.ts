@@ -8,7 +8,13 @@ import type { Lookup } from "../../world.ts";
 import type { Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
-import { annotationWarning, invalidAnnotation, keyField, unknownAnnotation } from "../diagnostics.ts";
+import {
+  annotationWarning,
+  invalidAnnotation,
+  keyField,
+  riskyAnnotation,
+  unknownAnnotation,
+} from "../diagnostics.ts";
 import { invalidAnnotationEvent } from "../events.ts";
 import { createAnnotationReader } from "../features/annotation-reader.ts";
 import { unknownKeys } from "../features/class-defaults.ts";
@@ -126,6 +132,13 @@ function readAnnotations(
   const features = translateFeatures(read, {
     lookup,
     httpsPublicPort,
+    hasAnnotation: (name) => Object.hasOwn(annotations, annotationKey({ name })),
+    warn: (definition, message) => {
+      const key = annotationKey(definition);
+      const place = { object, field: keyField("metadata.annotations", key) };
+      diagnostics.push(riskyAnnotation(place, `${key}: ${message}`));
+      events.push(invalidAnnotationEvent(object, `${key}: ${message}`));
+    },
     report: (definition, finding) =>
       diagnostics.push(
         finding({ object, field: keyField("metadata.annotations", annotationKey(definition)) }),

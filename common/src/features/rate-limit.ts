@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { parseNamespacedName } from "../values/namespaced-name.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+
+/** The request rate of each client on a route. See docs/features/rate-limit.md. */
+export const rateLimitSchema = z.object({
+  /** Sustained requests per second and client; decimals are allowed. */
+  requestsPerSecond: z.number().positive(),
+  /** Requests above that which a client may send at once. */
+  burst: z.int().min(0),
+  /** Lower-case name of the header whose value tells clients apart; absent: their address does. */
+  byHeader: z.string().optional(),
+});
+
+export type RateLimit = Readonly<z.infer<typeof rateLimitSchema>>;
+
+export const rateLimit = defineFeature({
+  slug: "rate-limit",
+  schema: rateLimitSchema,
+  annotations: {
+    rateLimit: defineAnnotation({
+      name: "rate-limit",
+      type: "namespaced-name",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the rate of requests is not limited",
+      doc: "The RateLimit that bounds the request rate of each client.",
+      parse: parseNamespacedName,
+    }),
+  },
+});

@@ -1,0 +1,34 @@
+import { rateLimit, type RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
+import { parseHeaderName } from "@svc-gateway/common/values/header-name.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { describeProblem, unusableResource } from "../diagnostics.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+import type { FeatureContext } from "./context.ts";
+import { resolveReference } from "./reference.ts";
+
+/** Annotations that make clients prove who they are. */
+const authentications = ["auth-basic-secret", "auth-jwt", "auth-tls-secret", "ext-auth"];
+
+/** The request rate of each client; absent: any. See docs/features/rate-limit.md. */
+export function translateRateLimit(read: AnnotationReader, context: FeatureContext): RateLimit | undefined {
+  const definition = rateLimit.annotations.rateLimit;
+  const resource = resolveReference("RateLimit", definition, read, context);
+  if (resource === undefined) return undefined;
+  const { requestsPerSecond, burst = 0, byHeader } = resource.spec;
+  const named = `RateLimit ${formatNamespacedName(resource.metadata)}`;
+  const unusable = (why: string): undefined => {
+    context.report(definition, (place) => unusableResource(place, `${named} ${why}`, definition.fallback));
+  };
+  if (!(requestsPerSecond > 0)) return unusable("allows no requests per second");
+  const rate = { requestsPerSecond, burst: Math.max(0, burst) };
+  if (byHeader === undefined) return rate;
+  const header = parseHeaderName(byHeader);
+  if (!header.ok) return unusable(`counts by no header: ${describeProblem(header.error)}`);
+  if (!authentications.some(context.hasAnnotation)) {
+    context.warn(
+      definition,
+      `${named} counts by the header ${header.value}, whose value a client can change with every request, and no annotation authenticates clients`,
+    );
+  }
+  return { ...rate, byHeader: header.value.toLowerCase() };
+}

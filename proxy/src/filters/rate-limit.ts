@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { joinedField } from "../http/fields.ts";
+import type { Filter } from "./filter.ts";
+import type { RateStore } from "./rate-store.ts";
+
+/** Longer keys are remembered by their hash, so that clients cannot fill the memory with long ones. */
+const maxKeyLength = 64;
+
+const maxRetryAfterSeconds = 86_400;
+
+/**
+ * Bounds the request rate of each client on the route. A client that cannot be told apart is not counted. See
+ * docs/features/rate-limit.md.
+ */
+export function rateLimitFilter(
+  { requestsPerSecond, burst, byHeader }: RateLimit,
+  store: RateStore,
+  now: () => number = () => performance.now(),
+): Filter {
+  const intervalMs = 1000 / requestsPerSecond;
+  // With less than one request per second and no burst, the first request must pass all the same.
+  const rate = { intervalMs, capacityMs: Math.max(1, requestsPerSecond + burst) * intervalMs };
+  const clientKey =
+    byHeader === undefined
+      ? ({ clientIp }: Exchange) => (clientIp === "" ? undefined : clientIp)
+      : byHeader === "host"
+        ? ({ host }: Exchange) => host
+        : ({ headers }: Exchange) => joinedField(headers, byHeader);
+  return {
+    slug: "rate-limit",
+    onRequest(exchange) {
+      const key = clientKey(exchange);
+      if (key === undefined) return undefined;
+      const waitMs = store.take(`${exchange.route?.id ?? ""} ${shorten(key)}`, rate, now());
+      if (waitMs === 0) return undefined;
+      const seconds = Math.min(Math.max(1, Math.ceil(waitMs / 1000)), maxRetryAfterSeconds);
+      return { status: 429, headers: ["Retry-After", String(seconds)], error: "rate limit exceeded" };
+    },
+  };
+}
+
+const shorten = (key: string): string =>
+  key.length <= maxKeyLength ? key : `sha256 ${createHash("sha256").update(key).digest("base64")}`;
