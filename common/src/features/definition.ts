@@ -46,7 +46,7 @@ export type AnnotationDefinition<T> = {
   readonly doc: string;
   /**
    * Reads a value, already trimmed and not empty. The result is what is used: nothing parses it again. Parts of the
-   * value that are left out although the rest is used are told to `warn`.
+   * value that are left out although the rest is used are told to `warn`. A value that means "absent" reads as undefined.
    */
   readonly parse: (text: string, warn: Warn) => Result<T>;
 };

@@ -9,6 +9,7 @@ import { trustForwardedFor } from "./trust-forwarded-for.ts";
 import { redirect } from "./redirect.ts";
 import { rewriteTarget } from "./rewrite-target.ts";
 import { sslRedirect } from "./ssl-redirect.ts";
+import { timeouts } from "./timeouts.ts";
 
 /**
  * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
@@ -24,6 +25,7 @@ export const features = {
   redirect: redirect,
   "rewrite-target": rewriteTarget,
   "ssl-redirect": sslRedirect,
+  timeouts: timeouts,
 } as const;
 
 export type FeatureSlug = keyof typeof features;

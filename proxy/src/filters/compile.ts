@@ -7,6 +7,7 @@ import { responseHeadersFilter } from "./response-headers.ts";
 import { redirectFilter } from "./redirect.ts";
 import { rewriteTargetFilter } from "./rewrite-target.ts";
 import { sslRedirectFilter } from "./ssl-redirect.ts";
+import { timeoutsFilter } from "./timeouts.ts";
 import { filterOrder } from "./order.ts";
 import { rateLimitFilter } from "./rate-limit.ts";
 import { createRateStore } from "./rate-store.ts";
@@ -30,6 +31,7 @@ const factories: FilterFactories = {
   redirect: redirectFilter,
   "rewrite-target": rewriteTargetFilter,
   "ssl-redirect": sslRedirectFilter,
+  timeouts: timeoutsFilter,
 };
 
 /** All features in the order in which their filters run. */

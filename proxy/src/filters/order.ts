@@ -51,4 +51,8 @@ export const filterOrder = {
     at: 40,
     why: "leaves cleartext before credentials are asked for, but not for those whom an address rule or a rate limit refuses",
   },
+  timeouts: {
+    at: 135,
+    why: "limits the upstream request that is made next; nothing before it is the doing of the upstream",
+  },
 } as const satisfies Record<FeatureSlug, FilterPlace>;

@@ -7,6 +7,7 @@ import type {
   ReadonlyHeaderList,
   RequestHead,
 } from "./message.ts";
+import type { UpstreamTimeouts } from "./upstream-timer.ts";
 
 /**
  * One request and its response: the only thing that routing and filters see. Created by the pipeline for every
@@ -43,6 +44,9 @@ export class Exchange {
 
   /** Most body bytes that may pass; a larger request is answered 413 (docs/features/max-body-size.md). */
   maxBodyBytes = Number.POSITIVE_INFINITY;
+
+  /** Limits on the upstream's side (docs/features/timeouts.md). */
+  upstreamTimeouts: UpstreamTimeouts | undefined = undefined;
 
   /** The client waits for a 100 before it sends its body (RFC 9110 10.1.1). */
   expectContinue = false;

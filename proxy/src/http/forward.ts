@@ -8,6 +8,7 @@ import type { PipelineDependencies } from "./pipeline.ts";
 import { CountedBody } from "./request-body.ts";
 import { withoutUnsafeTrailers } from "./trailers.ts";
 import { joinTunnel } from "./tunnel.ts";
+import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
 /**
  * One exchange on its way through one endpoint: hands the request over, relays the response, and turns failures
@@ -21,6 +22,8 @@ export class Forward implements UpstreamHandler {
   private stream: UpstreamStream | undefined = undefined;
   /** Set while a filter transforms the response body. */
   private sink: BodySink | undefined = undefined;
+  /** Set on routes that limit the time of their upstreams. */
+  private timer: UpstreamTimer | undefined = undefined;
 
   constructor(exchange: Exchange, deps: PipelineDependencies, reply: (reply: LocalReply) => void) {
     this.exchange = exchange;
@@ -40,9 +43,10 @@ export class Forward implements UpstreamHandler {
         onProgress: () => this.progress(),
       });
     }
+    if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
     const http2 = upstream.protocol === "http2";
     client.onDrain = () => this.stream?.resume();
-    exchange.cancel = () => this.stream?.abort();
+    exchange.cancel = () => this.cancel();
     this.stream = deps.client.send(
       endpoint,
       {
@@ -61,6 +65,20 @@ export class Forward implements UpstreamHandler {
     if (exchange.finished) this.stream.abort();
   }
 
+  private startTiming(limits: UpstreamTimeouts): void {
+    const timer = new UpstreamTimer(limits, (error) => {
+      this.countError("timeout");
+      this.exchange.expire?.(error);
+    });
+    this.timer = timer;
+    if (this.body !== null) this.body.onEnded = () => timer.requestSent();
+  }
+
+  private cancel(): void {
+    this.timer?.stop();
+    this.stream?.abort();
+  }
+
   private progress(): void {
     this.exchange.lastActivityMs = performance.now();
   }
@@ -68,6 +86,7 @@ export class Forward implements UpstreamHandler {
   onConnection(reused: boolean): void {
     const { upstreamConnections } = this.deps;
     (reused ? upstreamConnections.reused : upstreamConnections.opened).inc();
+    this.timer?.connected(this.body !== null);
   }
 
   onInformational(status: number, headers: HeaderList): void {
@@ -79,6 +98,7 @@ export class Forward implements UpstreamHandler {
   onHead(head: ResponseHead): void {
     const { exchange } = this;
     if (exchange.finished) return;
+    this.timer?.stop();
     exchange.status = head.status;
     if (head.status >= 500) this.countError("5xx");
     this.progress();
@@ -126,6 +146,7 @@ export class Forward implements UpstreamHandler {
   }
 
   onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
+    this.timer?.stop();
     const { exchange } = this;
     const client = exchange.finished ? undefined : exchange.client.upgrade(headers);
     if (client === undefined) {
@@ -147,6 +168,7 @@ export class Forward implements UpstreamHandler {
   }
 
   onError(error: UpstreamError): void {
+    this.timer?.stop();
     const { exchange } = this;
     if (exchange.finished) return;
     exchange.error = error.text;

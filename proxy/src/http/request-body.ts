@@ -10,6 +10,8 @@ export class CountedBody implements RequestBody, BodySink {
   abortReason: BodyAbortReason | undefined = undefined;
   receivedBytes = 0;
   ended = false;
+  /** Called when all of the body has been handed over. */
+  onEnded: (() => void) | undefined = undefined;
   private readonly source: RequestBody;
   private readonly client: ClientStream;
   private readonly maxBytes: number;
@@ -67,6 +69,7 @@ export class CountedBody implements RequestBody, BodySink {
     if (this.abortReason !== undefined) return;
     this.ended = true;
     this.sink?.onEnd(trailers === undefined ? undefined : withoutUnsafeTrailers(trailers));
+    this.onEnded?.();
   }
 
   onAbort(reason: BodyAbortReason): void {

@@ -4,7 +4,7 @@ import { request as httpsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { issueCertificate } from "../tls/certificates.ts";
-import { startGateway, type Gateway, type Plan } from "./gateway.ts";
+import { eventually, exchange, routeId, startGateway, startTcp, type Gateway, type Plan } from "./gateway.ts";
 
 const host = "a.example";
 
@@ -140,5 +140,41 @@ describe("features of a route, through the whole data plane", () => {
     expect([status, message.headers.location, body]).to.deep.equal([308, location, ""]);
     expect(seen).to.deep.equal([]);
     expect((await get("/a?b=1", { tls: true })).body).to.equal("upstream");
+  });
+
+  const timeouts = { listener: "80", route: routeId, upstream: "ns/web", error_type: "timeout" };
+
+  it("timeouts: 504 when the upstream does not answer in time, and its request is aborted", async () => {
+    let closed = false;
+    const backend = await startTcp((socket) => socket.resume().on("close", () => (closed = true)));
+    stop.push(() => backend.close());
+    gateway = await startGateway({ ports: [backend.port], features: { timeouts: { readTimeoutMs: 1 } } });
+    stop.push(() => gateway.close());
+    expect((await get("/")).status).to.equal(504);
+    await eventually(() => closed);
+    expect(gateway.records[0]).to.include({ status: 504, error: "upstream read timeout" });
+    expect(gateway.metrics.upstreamErrors.with(timeouts).value).to.equal(1);
+  });
+
+  it("timeouts: 504 when the request is not sent in time", async () => {
+    await serve({ timeouts: { sendTimeoutMs: 1, readTimeoutMs: 60_000 } }, () => {});
+    const request = `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9\r\n\r\nhalf`;
+    expect(await exchange(gateway.port, request)).to.match(/^HTTP\/1\.1 504 /);
+    await eventually(() => gateway.records.length === 1);
+    expect(gateway.records[0]).to.include({ status: 504, error: "upstream send timeout" });
+    expect(gateway.metrics.upstreamErrors.with(timeouts).value).to.equal(1);
+  });
+
+  it("timeouts: a response that begins in time may take as long as it likes", async () => {
+    let finish: (() => void) | undefined;
+    await serve({ timeouts: { readTimeoutMs: 30_000, sendTimeoutMs: 30_000 } }, (_, response) => {
+      response.write("slow ");
+      finish = () => response.end("end");
+    });
+    const answer = get("/");
+    await eventually(() => finish !== undefined);
+    finish?.();
+    expect((await answer).body).to.equal("slow end");
+    expect(gateway.metrics.upstreamErrors.with(timeouts).value).to.equal(0);
   });
 });

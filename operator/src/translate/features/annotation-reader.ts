@@ -50,7 +50,7 @@ export function createAnnotationReader(options: {
       return classDefaults?.get(definition);
     }
     const parsed = parseAnnotation(definition, raw, (message) => onWarning(key, `${key}: ${message}`));
-    if (parsed.ok) return parsed.value;
+    if (parsed.ok) return parsed.value ?? classDefaults?.get(definition);
     onInvalid(key, `${key}: ${describeProblem(parsed.error)}; ${definition.fallback}`);
     return definition.ifInvalid;
   };

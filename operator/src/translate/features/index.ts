@@ -10,6 +10,7 @@ import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
 import { translateRedirect } from "./redirect.ts";
 import { translateRewriteTarget } from "./rewrite-target.ts";
 import { translateSslRedirect } from "./ssl-redirect.ts";
+import { translateTimeouts } from "./timeouts.ts";
 
 /** How an Ingress sets each feature. The compiler asks for an entry per feature of the registry. */
 const translators: {
@@ -24,6 +25,7 @@ const translators: {
   redirect: translateRedirect,
   "rewrite-target": translateRewriteTarget,
   "ssl-redirect": translateSslRedirect,
+  timeouts: translateTimeouts,
 };
 
 /** The features of an Ingress, the same for all its routes; undefined when it has none. */

@@ -49,6 +49,17 @@ describe("annotation reader", () => {
     });
   });
 
+  it("takes a value that means absent for absent", () => {
+    const optional = defineAnnotation<number | undefined>({ ...level, parse: () => ok(undefined) });
+    const reader = createAnnotationReader({
+      annotations: { "ingress.svc-labs.dev/level": "0" },
+      classDefaults: { get: <T>() => 5 as T },
+      onInvalid: () => expect.fail(),
+      onWarning: () => expect.fail(),
+    });
+    expect(reader(optional)).to.equal(5);
+  });
+
   it("does not let an empty value take the default of the class away", () => {
     const { value, reported } = read({ "ingress.svc-labs.dev/level": " \n " }, 5);
     expect(value).to.equal(5);

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { maxDurationMs, parseDuration } from "../values/duration.ts";
+import { ok, type Result } from "../values/result.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+
+const timeoutSchema = z.number().positive().max(maxDurationMs).optional();
+
+/** Limits on the upstream's side of a request, in milliseconds; absent: no limit. See docs/features/timeouts.md. */
+export const timeoutsSchema = z.object({
+  /** From the end of the request to the beginning of the response. */
+  readTimeoutMs: timeoutSchema,
+  /** From the connection to the end of the request. */
+  sendTimeoutMs: timeoutSchema,
+});
+
+export type Timeouts = Readonly<z.infer<typeof timeoutsSchema>>;
+
+/** Reads a timeout in milliseconds. Zero is the same as no annotation: undefined. */
+export function parseTimeout(text: string): Result<number | undefined> {
+  const duration = parseDuration(text);
+  return duration.ok && duration.value === 0 ? ok(undefined) : duration;
+}
+
+export const timeouts = defineFeature({
+  slug: "timeouts",
+  schema: timeoutsSchema,
+  annotations: {
+    readTimeout: defineAnnotation({
+      name: "read-timeout",
+      type: "duration",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the wait for a response is not limited",
+      doc: "Longest wait for the beginning of the response once the request has been sent; 504 after it.",
+      parse: parseTimeout,
+    }),
+    sendTimeout: defineAnnotation({
+      name: "send-timeout",
+      type: "duration",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the time for sending a request is not limited",
+      doc: "Longest time for sending the whole request to the upstream; 504 after it.",
+      parse: parseTimeout,
+    }),
+  },
+});

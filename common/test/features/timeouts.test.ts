@@ -1,0 +1,26 @@
+import { expect } from "chai";
+import { parseTimeout, timeoutsSchema } from "../../src/features/timeouts.ts";
+
+describe("timeouts", () => {
+  for (const [text, ms] of [
+    ["30s", 30_000],
+    ["1m30s", 90_000],
+    ["1.5s", 1500],
+    ["100us", 0.1],
+    ["24h", 86_400_000],
+  ] as const) {
+    it(`reads ${text}`, () => {
+      expect(parseTimeout(text)).to.deep.equal({ ok: true, value: ms });
+      expect(timeoutsSchema.parse({ readTimeoutMs: ms })).to.deep.equal({ readTimeoutMs: ms });
+    });
+  }
+
+  for (const text of ["0", "0s", "0h0m"]) {
+    it(`takes ${text} for absent`, () =>
+      expect(parseTimeout(text)).to.deep.equal({ ok: true, value: undefined }));
+  }
+
+  for (const text of ["30", "-1s", "1 s", "24h1s", "1d", "s"]) {
+    it(`refuses ${JSON.stringify(text)}`, () => expect(parseTimeout(text).ok).to.equal(false));
+  }
+});

@@ -1,0 +1,84 @@
+import { mock } from "node:test";
+import { expect } from "chai";
+import { timeoutsFilter } from "../../src/filters/timeouts.ts";
+import { createBench, FakeBody } from "./fakes.ts";
+
+describe("forwarding under timeouts", () => {
+  beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
+  afterEach(() => mock.timers.reset());
+
+  const bench = () => createBench({ filters: [timeoutsFilter({ sendTimeoutMs: 100, readTimeoutMs: 50 })] });
+  const timeoutsOf = ({ metrics }: ReturnType<typeof bench>): number =>
+    metrics.upstreamErrors.with({
+      listener: "80",
+      route: "ingress/ns/web:0.0",
+      upstream: "ns/web",
+      error_type: "timeout",
+    }).value;
+  const ok = () => ({ status: 200, headers: [], length: undefined, bodyless: false });
+
+  it("starts no clock before there is a connection", () => {
+    const under = bench();
+    const client = under.request();
+    mock.timers.tick(1000);
+    expect(client.head).to.equal(undefined);
+    under.upstream.last.handler.onConnection(false);
+    mock.timers.tick(50);
+    expect(client.head?.status).to.equal(504);
+    expect(under.upstream.aborted).to.equal(1);
+    expect(timeoutsOf(under)).to.equal(1);
+    expect(under.records[0]).to.include({ status: 504, error: "upstream read timeout" });
+  });
+
+  it("waits for the response from the end of the body on", () => {
+    const under = bench();
+    const body = new FakeBody();
+    const client = under.request({ method: "POST" }, body);
+    const { handler, request } = under.upstream.last;
+    handler.onConnection(true);
+    request.body?.start({ onData: () => true, onEnd: () => {}, onAbort: () => {} });
+    mock.timers.tick(99);
+    body.sink?.onEnd(undefined);
+    mock.timers.tick(49);
+    expect(client.head).to.equal(undefined);
+    mock.timers.tick(1);
+    expect(client.head?.status).to.equal(504);
+    expect(under.records[0]?.error).to.equal("upstream read timeout");
+  });
+
+  it("504 for a body that is not sent in time", () => {
+    const under = bench();
+    const client = under.request({ method: "POST" }, new FakeBody());
+    under.upstream.last.handler.onConnection(true);
+    mock.timers.tick(100);
+    expect(client.head?.status).to.equal(504);
+    expect(under.records[0]?.error).to.equal("upstream send timeout");
+  });
+
+  it("leaves a response that has begun alone", () => {
+    const under = bench();
+    const client = under.request();
+    const { handler } = under.upstream.last;
+    handler.onConnection(true);
+    handler.onHead(ok());
+    mock.timers.tick(1000);
+    expect(client.aborted).to.equal(false);
+    handler.onEnd(undefined);
+    expect(client.ended).to.equal(true);
+    expect(timeoutsOf(under)).to.equal(0);
+  });
+
+  it("stops when the client leaves or the upstream fails", () => {
+    const under = bench();
+    const left = under.request();
+    under.upstream.last.handler.onConnection(true);
+    left.onClose?.("client-closed");
+    under.request();
+    const { handler } = under.upstream.last;
+    handler.onConnection(true);
+    handler.onError({ kind: "refused", text: "connection refused", requestSent: false });
+    mock.timers.tick(1000);
+    expect(timeoutsOf(under)).to.equal(0);
+    expect(under.records.map(({ status }) => status)).to.deep.equal([499, 502]);
+  });
+});

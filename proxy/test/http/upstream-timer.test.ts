@@ -1,0 +1,68 @@
+import { mock } from "node:test";
+import { expect } from "chai";
+import { UpstreamTimer, type UpstreamTimeouts } from "../../src/http/upstream-timer.ts";
+
+describe("the upstream timer", () => {
+  beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
+  afterEach(() => mock.timers.reset());
+
+  function start(limits: UpstreamTimeouts) {
+    const expired: string[] = [];
+    return { timer: new UpstreamTimer(limits, (error) => expired.push(error)), expired };
+  }
+  const both = { sendTimeoutMs: 100, readTimeoutMs: 50 };
+
+  it("waits for a response from the connection on when there is no body", () => {
+    const { timer, expired } = start(both);
+    mock.timers.tick(1000);
+    timer.connected(false);
+    mock.timers.tick(49);
+    expect(expired).to.deep.equal([]);
+    mock.timers.tick(1);
+    expect(expired).to.deep.equal(["upstream read timeout"]);
+  });
+
+  it("first times the body, then the wait for the response", () => {
+    const { timer, expired } = start(both);
+    timer.connected(true);
+    mock.timers.tick(99);
+    timer.requestSent();
+    mock.timers.tick(49);
+    expect(expired).to.deep.equal([]);
+    mock.timers.tick(1);
+    expect(expired).to.deep.equal(["upstream read timeout"]);
+  });
+
+  it("expires when the body takes too long", () => {
+    const { timer, expired } = start(both);
+    timer.connected(true);
+    mock.timers.tick(100);
+    expect(expired).to.deep.equal(["upstream send timeout"]);
+  });
+
+  it("begins anew on another connection", () => {
+    const { timer, expired } = start(both);
+    timer.connected(true);
+    mock.timers.tick(60);
+    timer.connected(true);
+    mock.timers.tick(60);
+    expect(expired).to.deep.equal([]);
+  });
+
+  it("is over when the response has begun, also for a body that ends later", () => {
+    const { timer, expired } = start(both);
+    timer.connected(true);
+    timer.stop();
+    timer.requestSent();
+    mock.timers.tick(1000);
+    expect(expired).to.deep.equal([]);
+  });
+
+  it("has no limit where none is set", () => {
+    const { timer, expired } = start({ sendTimeoutMs: 100 });
+    timer.connected(true);
+    timer.requestSent();
+    mock.timers.tick(1000);
+    expect(expired).to.deep.equal([]);
+  });
+});
