@@ -214,9 +214,13 @@ function announcePlan(
   }
 }
 
+/** What client-node assumes where it finds no configuration at all: nobody's API server. */
+const assumedServer = "http://localhost:8080";
+
 function loadConfig(): KubeConfig | undefined {
   try {
-    return loadKubeConfig();
+    const config = loadKubeConfig();
+    return config.getCurrentCluster()?.server === assumedServer ? undefined : config;
   } catch {
     return undefined;
   }

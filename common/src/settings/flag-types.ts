@@ -224,13 +224,6 @@ const listType = <Item>(
 
 export const namespacesType = listType("namespace,...", "names of namespaces", namespaceType.parse, asText);
 
-export const objectNamesType = listType(
-  "name,...",
-  "names of Kubernetes objects",
-  objectNameType.parse,
-  asText,
-);
-
 export const cidrsType: FlagType<readonly Cidr[], ""> = listType(
   "cidr,...",
   'CIDRs such as "10.0.0.0/8,2001:db8::/32"',

@@ -21,8 +21,3 @@ export const fail = <E>(error: E): Result<never, E> => ({ ok: false, error });
 /** Shorthand for a failed Result that carries a Problem. */
 export const problem = (message: string, expected?: string): Result<never, Problem> =>
   fail(expected === undefined ? { message } : { message, expected });
-
-/** Makes the compiler reject a switch that does not handle every case. */
-export function assertNever(value: never): never {
-  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
-}

@@ -86,10 +86,12 @@ function verdictOf({ path, conditions, route }: Candidate, query: RouteQuery): V
 
 /** Exact paths, then prefixes from the longest, then expressions, then default backends; else the resource's order. */
 function byPrecedence(a: Candidate, b: Candidate): number {
-  const difference = rankOf(a) - rankOf(b);
-  if (difference !== 0 || a.path.type !== "prefix" || b.path.type !== "prefix") return difference;
-  return b.path.text.length - a.path.text.length;
+  const rank = rankOf(a);
+  const difference = rank - rankOf(b);
+  return difference === 0 && rank === prefixRank ? b.path.text.length - a.path.text.length : difference;
 }
 
+const prefixRank = 1;
+
 const rankOf = ({ path, route }: Candidate): number =>
-  route.route.fallback === true ? 3 : { exact: 0, prefix: 1, regex: 2 }[path.type];
+  route.route.fallback === true ? 3 : { exact: 0, prefix: prefixRank, regex: 2 }[path.type];

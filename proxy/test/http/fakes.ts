@@ -122,8 +122,6 @@ export const requestHead = (given: Partial<RequestHead>): RequestHead => ({
 
 const endpoint: UpstreamEndpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
 
-export type Bench = ReturnType<typeof createBench>;
-
 /** A pipeline with one route for every path below `/a`, fed by hand. */
 export function createBench(
   options: { filters?: readonly Filter[]; backend?: CompiledBackend; endpoints?: boolean } = {},

@@ -37,7 +37,7 @@ describe("traffic through the whole data plane", () => {
   let stop: (() => Promise<void>)[] = [];
 
   afterEach(async () => {
-    for (const each of stop.reverse()) await each();
+    for (const each of stop.toReversed()) await each();
     stop = [];
   });
 
@@ -155,8 +155,10 @@ describe("traffic through the whole data plane", () => {
   it("upgrades WebSockets and logs the tunnel when it ends", async () => {
     const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0 });
     await once(sockets, "listening");
-    stop.push(async () => void sockets.close());
-    sockets.on("connection", (socket) => socket.on("message", (data) => socket.send(`echo ${String(data)}`)));
+    stop.push(async () => sockets.close());
+    sockets.on("connection", (socket) =>
+      socket.on("message", (data) => socket.send(`echo ${(data as Buffer).toString()}`)),
+    );
     await start({ ports: [(sockets.address() as AddressInfo).port] });
     const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/chat`, { headers: { host } });
     await once(socket, "open");
