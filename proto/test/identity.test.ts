@@ -41,7 +41,9 @@ describe("the identity in a certificate", () => {
 
   it("is its one URI, whatever other names there are", () => {
     expect(identityOfNames("example.org", uri)).to.deep.equal(workload);
-    expect(identityOfNames("example.org", `DNS:a.example, ${uri}, IP Address:10.0.0.1`)).to.deep.equal(workload);
+    expect(identityOfNames("example.org", `DNS:a.example, ${uri}, IP Address:10.0.0.1`)).to.deep.equal(
+      workload,
+    );
   });
 
   it("is none with no URI, two of them, or one that had to be quoted", () => {
