@@ -86,9 +86,9 @@ function verdictOf({ path, conditions, route }: Candidate, query: RouteQuery): V
 
 /** Exact paths, then prefixes from the longest, then expressions, then default backends; else the resource's order. */
 function byPrecedence(a: Candidate, b: Candidate): number {
-  const rank = rankOf(a);
-  const difference = rank - rankOf(b);
-  return difference === 0 && rank === prefixRank ? b.path.text.length - a.path.text.length : difference;
+  const difference = rankOf(a) - rankOf(b);
+  const isPrefixPair = rankOf(a) === prefixRank && a.path.type === "prefix" && b.path.type === "prefix";
+  return difference === 0 && isPrefixPair ? b.path.text.length - a.path.text.length : difference;
 }
 
 const prefixRank = 1;
