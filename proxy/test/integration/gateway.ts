@@ -16,6 +16,8 @@ export type Plan = {
   readonly protocol?: "http1" | "http2";
   readonly hosts?: readonly string[];
   readonly features?: Route["features"];
+  /** False suppresses access-log lines of the route. */
+  readonly accessLog?: boolean;
   /** Port 443 is served with this certificate for the host `*`. */
   readonly certificate?: { readonly chainPem: string; readonly keyPem: string };
 };
@@ -41,6 +43,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     match: { path: { type: "prefix", value: "/" } },
     backends: [backend],
     ...(plan.features === undefined ? {} : { features: plan.features }),
+    ...(plan.accessLog === undefined ? {} : { accessLog: plan.accessLog }),
   };
   const table = { listener: "ingress", inherit: false, routes: [route] };
   const addresses = [...plan.ports].sort((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port }));
