@@ -31,6 +31,8 @@ export type AnnotationDefinition<T> = {
   /** The key without the prefix. */
   readonly name: string;
   readonly type: AnnotationType;
+  /** Every value, in lower case, where there are few; the admission policy lets no other pass. */
+  readonly values?: readonly string[];
   /** Whether a SvcIngressClassParameters object may hold a default for it. */
   readonly classDefault: boolean;
   /**
