@@ -32,8 +32,16 @@ const metadata = (names: readonly string[], annotations: fc.Arbitrary<Record<str
 const noAnnotations = fc.constant({});
 
 const annotations = fc.dictionary(
-  oneOf("ingress.svc-labs.dev/max-body-size", "ingress.svc-labs.dev/unknown", "kubernetes.io/ingress.class"),
-  oneOf("1k", "2m", "lots", "", "svc"),
+  oneOf(
+    "ingress.svc-labs.dev/max-body-size",
+    "ingress.svc-labs.dev/redirect-path",
+    "ingress.svc-labs.dev/request-header-remove",
+    "ingress.svc-labs.dev/request-header-set",
+    "ingress.svc-labs.dev/ssl-redirect",
+    "ingress.svc-labs.dev/unknown",
+    "kubernetes.io/ingress.class",
+  ),
+  oneOf("1k", "2m", "lots", "", "svc", "true", "/a", "Connection: x\nX-A: 1"),
 );
 
 const host = oneOf("a.example.com", "*.example.com", "b.example.com", "", "not a host");
