@@ -195,17 +195,15 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   return {
     sync(events) {
       if (signal.aborted) return;
-      const named = new Set<string>();
-      for (const event of events) {
-        const key = keyOf(event);
-        named.add(key);
+      const named = new Map(events.map((event) => [keyOf(event), event]));
+      for (const [key, entry] of entries) if (entry.isPresent && !named.has(key)) forget(entry);
+      for (const [key, event] of named) {
         const entry = entries.get(key) ?? remember(key, event);
         if (entry === undefined) continue;
         entry.unsent = Math.max(entry.unsent, 1);
         plan(key, entry, entry.isPresent ? repeatMs : returnMs);
         entry.isPresent = true;
       }
-      for (const [key, entry] of entries) if (entry.isPresent && !named.has(key)) forget(entry);
     },
     record(event) {
       if (signal.aborted) return;

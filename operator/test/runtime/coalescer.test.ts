@@ -1,37 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Clock } from "../../src/runtime/clock.ts";
 import { createCoalescer } from "../../src/runtime/coalescer.ts";
-
-/** A clock that moves only when told to. */
-function createTestClock(): Clock & { advance(ms: number): Promise<void> } {
-  let nowMs = 0;
-  const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>();
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-  };
-  return {
-    nowMs: () => nowMs,
-    schedule(delayMs, callback) {
-      const timer = { atMs: nowMs + delayMs, callback };
-      timers.add(timer);
-      return () => timers.delete(timer);
-    },
-    async advance(ms) {
-      const endMs = nowMs + ms;
-      await settle();
-      for (;;) {
-        const [due] = [...timers].filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs);
-        if (due === undefined) break;
-        timers.delete(due);
-        nowMs = Math.max(nowMs, due.atMs);
-        due.callback();
-        await settle();
-      }
-      nowMs = endMs;
-    },
-  };
-}
+import { createTestClock } from "./test-clock.ts";
 
 const rethrow = (error: unknown): void => {
   throw error;
