@@ -7,7 +7,8 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test golden generate format bench-smoke clean
+.PHONY: help install run build test golden generate format bench-smoke clean \
+	cluster-up cluster-down image deploy undeploy e2e
 
 help: ## Show the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,12 +35,31 @@ generate: $(INSTALLED) ## Write generated code and pages anew
 	@$(NODE) scripts/generate-api.ts
 	@$(NODE) scripts/generate-proto.ts
 	@$(NODE) scripts/generate-docs.ts
+	@$(NODE) scripts/generate-chart.ts
 
 format: $(INSTALLED) ## Format all files
 	@node_modules/.bin/prettier --write --log-level warn .
 
 bench-smoke: build ## Compare requests per core with nginx
 	@$(NODE) bench/smoke/main.ts
+
+cluster-up: $(INSTALLED) ## Start the test cluster: CLUSTER=kind, or CLUSTER=local without Docker
+	@e2e/cluster/provider up
+
+cluster-down: ## End the test cluster
+	@e2e/cluster/provider down
+
+image: build ## Make the image of the test cluster
+	@$(NODE) e2e/deploy/main.ts image
+
+deploy: build ## Install on the test cluster, and say how to send a first request
+	@$(NODE) e2e/deploy/main.ts deploy
+
+undeploy: $(INSTALLED) ## Take everything off the test cluster again
+	@$(NODE) e2e/deploy/main.ts undeploy
+
+e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves the cluster up
+	@$(NODE) e2e/run.ts
 
 clean: ## Remove what the other targets made, the dependencies too
 	rm -rf dist coverage .cache node_modules config/examples/quickstart/generated

@@ -27,6 +27,7 @@ const steps: readonly Step[] = [
   { name: "generated API", command: script("generate-api.ts", "--check") },
   { name: "generated protocol", command: script("generate-proto.ts", "--check") },
   { name: "generated pages", command: script("generate-docs.ts", "--check") },
+  { name: "generated chart", command: script("generate-chart.ts", "--check") },
   { name: "build", command: script("build.ts") },
 ];
 

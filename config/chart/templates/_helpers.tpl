@@ -1,0 +1,117 @@
+{{- define "svc.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "svc.labels" -}}
+app.kubernetes.io/name: svc
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{/* Selector labels of a component: dict "component". */}}
+{{- define "svc.selector" -}}
+app.kubernetes.io/name: svc
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{/* Flags as arguments, in name order: a map. Numbers come as floats, and whole ones must not read 1e+06. */}}
+{{- define "svc.flags" -}}
+{{- range $name, $value := . }}
+{{- if and (kindIs "float64" $value) (eq (floor $value) $value) }}
+- {{ printf "--%s=%d" $name (int64 $value) | quote }}
+{{- else }}
+- {{ printf "--%s=%v" $name $value | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "svc.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{- define "svc.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{- define "svc.identity" -}}
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+- name: POD_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+{{- end }}
+
+{{/* The liveness of a process counts from its first answer, however slow its start. */}}
+{{- define "svc.probes" -}}
+startupProbe:
+  httpGet: { path: /healthz, port: health }
+  periodSeconds: 1
+  failureThreshold: 60
+livenessProbe:
+  httpGet: { path: /healthz, port: health }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 3
+readinessProbe:
+  httpGet: { path: /readyz, port: health }
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 1
+{{- end }}
+
+{{/* Where pods run: dict "values" (of the component), "component". */}}
+{{- define "svc.scheduling" -}}
+{{- with .values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+topologySpreadConstraints:
+{{- with .values.topologySpreadConstraints }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "svc.selector" . | nindent 8 }}
+{{- end }}
+{{- end }}
+
+{{/* A budget for evictions, where more than one pod runs: dict "values", "component", "root", "name". */}}
+{{- define "svc.disruptionBudget" -}}
+{{- if gt (int .values.replicas) 1 }}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ .name }}
+  labels:
+    {{- include "svc.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .component }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels:
+      {{- include "svc.selector" . | nindent 6 }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,50 @@
+# Compiles the cluster's programs from Go modules, each one only when its module, its sources or its flags have changed.
+
+# gobuild OUT MODULE_DIR PACKAGE LDFLAGS [CGO [VERB]]
+gobuild() {
+  local out=$BIN/$1 dir=$HERE/mods/$2 pkg=$3 ld=$4 cgo=${5:-0} verb=${6:-build} key t tags=()
+  key=$({ cat "$dir/go.mod" "$dir/go.sum"; [[ $pkg != ./* ]] || cat "$dir/$pkg"/*.go; go env GOVERSION; echo "$pkg $ld $cgo"; } | sha256sum | cut -c1-16)
+  if [ -x "$out" ] && [ "$(cat "$out.key" 2>/dev/null)" = "$key" ]; then return; fi
+  t=$(now)
+  say "building $1 ..."
+  [ "$cgo" = 1 ] && tags=(-tags netgo,osusergo,seccomp)
+  mkdir -p "$(dirname "$out")"
+  (cd "$dir" && CGO_ENABLED=$cgo GOFLAGS='-buildvcs=false -mod=readonly' go $verb -trimpath "${tags[@]}" -ldflags "-s -w $ld" -o "$out" "$pkg") || die "build of $1 failed"
+  echo "$key" >"$out.key"
+  say "built $1 in $(since "$t")"
+}
+
+need() {
+  local c missing=()
+  for c; do command -v "$c" >/dev/null || missing+=("$c"); done
+  [ ${#missing[@]} = 0 ] || die "missing: ${missing[*]} (README.md says what each is for)"
+}
+
+build_programs() {
+  need go gcc tar
+  [ -e /usr/include/seccomp.h ] || die "missing: libseccomp-dev (runc is linked to it)"
+  local v=k8s.io/component-base/version c p
+  local kld="-X $v.gitVersion=$KUBE_VERSION -X $v.gitMajor=1 -X $v.gitMinor=$(cut -d. -f2 <<<"$KUBE_VERSION") -X $v.gitTreeState=clean"
+  kld="$kld -X k8s.io/client-go/pkg/version.gitVersion=$KUBE_VERSION"
+  for c in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl; do
+    gobuild "$c" kube "k8s.io/kubernetes/cmd/$c" "$kld"
+  done
+  gobuild lbpool kube ./lbpool ""
+  gobuild pause kube ./pause ""
+  for c in containerd containerd-shim-runc-v2 ctr; do
+    gobuild "$c" containerd "github.com/containerd/containerd/v2/cmd/$c" ""
+  done
+  gobuild runc runc github.com/opencontainers/runc "-linkmode=external -extldflags=-static" 1
+  for p in main/bridge ipam/host-local meta/portmap; do
+    gobuild "cni/${p#*/}" cni "github.com/containernetworking/plugins/plugins/$p" ""
+  done
+  gobuild etcd etcd go.etcd.io/etcd/server/v3 ""
+  gobuild coredns coredns ./dns ""
+  gobuild helm helm helm.sh/helm/v4/cmd/helm ""
+}
+
+# The Gateway API conformance suite and its echo server; the cluster itself needs neither.
+build_conformance_programs() {
+  gobuild echo-basic gateway sigs.k8s.io/gateway-api/conformance/echo-basic ""
+  gobuild conformance.test gateway sigs.k8s.io/gateway-api/conformance "" 0 'test -c'
+}

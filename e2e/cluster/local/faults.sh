@@ -1,0 +1,28 @@
+# Faults of the control plane itself, for the fault tests.
+
+# A clean stop cuts every watch; a start has an empty watch cache.
+cmd_api_server() {
+  case ${1:-} in
+  stop) stop kube-apiserver 300 ;;
+  start)
+    ! running kube-apiserver || die "the API server is running"
+    start_apiserver
+    wait_for 90 "API server" k get --raw /readyz
+    ;;
+  *) die "api-server stop | start" ;;
+  esac
+}
+
+# Forgets every revision but the present one, so that a watch from an older one is told that it is too old (410).
+cmd_compact_etcd() {
+  local revision
+  revision=$(etcd_call range '{"key":"AA=="}' | sed -n 's/.*"revision":"\([0-9]*\)".*/\1/p')
+  [ -n "$revision" ] || die "etcd does not say its revision"
+  etcd_call compaction "{\"revision\":\"$revision\",\"physical\":true}" >/dev/null
+  say "etcd is compacted at revision $revision"
+}
+
+etcd_call() { # etcd_call METHOD BODY
+  curl --noproxy '*' -sSf -m 30 --cacert "$PKI/etcd-ca.crt" --cert "$PKI/etcd-client.crt" --key "$PKI/etcd-client.key" \
+    -d "$2" "https://127.0.0.1:$ETCD_PORT/v3/kv/$1"
+}

@@ -1,0 +1,54 @@
+/**
+ * Makes the image of the test cluster and gives it to the cluster. With kind, Docker builds it from the Dockerfile; for
+ * the local provider the same files are put on the cluster's own Node.js image without a container engine.
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { contentTag, imageConfig, programFolder, stageImage } from "../../scripts/image/contents.ts";
+import { provider, providerName, root, showProvider } from "../support/provider.ts";
+import { mustRun } from "../support/run.ts";
+
+export type Image = { readonly repository: string; readonly tag: string };
+
+const repository = "cluster.local/svc-gateway";
+const work = join(root, ".cache/image");
+const tarOf = (tag: string): string => join(work, `${tag}.tar`);
+
+export const imageName = (image: Image): string => `${image.repository}:${image.tag}`;
+
+/** Builds the image of what is in dist/. */
+export async function buildImage(): Promise<Image> {
+  const image = { repository, tag: contentTag() };
+  if ((await providerName()) === "kind") {
+    await mustRun("docker", ["build", "--tag", imageName(image), root], {
+      isShown: true,
+      timeoutMs: 20 * 60_000,
+    });
+  } else if (!existsSync(tarOf(image.tag))) {
+    await assemble(image);
+  }
+  return image;
+}
+
+async function assemble(image: Image): Promise<void> {
+  // The base is the cluster's Node.js image, which is made with the cluster.
+  await showProvider("build");
+  const files = join(work, "files");
+  mkdirSync(work, { recursive: true });
+  stageImage(files);
+  const { user, workingFolder, entrypoint, environment } = imageConfig;
+  await mustRun(process.execPath, [
+    join(root, "e2e/cluster/images/mkimage.ts"),
+    ...["--from", await provider("node-image")],
+    ...["--tree", `${join(files, programFolder)}=${programFolder}`],
+    ...["--out", join(work, "layout"), "--tar", tarOf(image.tag), "--tag", imageName(image)],
+    ...["--entrypoint", JSON.stringify(entrypoint), "--workdir", workingFolder, "--user", user],
+    ...Object.entries(environment).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+  ]);
+}
+
+/** Makes the image known to the cluster's node. */
+export async function loadImage(image: Image): Promise<void> {
+  const isKind = (await providerName()) === "kind";
+  await provider("load", isKind ? imageName(image) : tarOf(image.tag));
+}

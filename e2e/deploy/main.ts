@@ -1,0 +1,94 @@
+/**
+ * The targets image, deploy and undeploy of the Makefile.
+ *
+ *   main.ts image | deploy | undeploy
+ *
+ * deploy brings the test cluster up if it is not. GATEWAY_API chooses the channel of its definitions (experimental,
+ * standard, none), HELM_ARGS holds more arguments of `helm upgrade`.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { echoManifests } from "../support/echo-manifests.ts";
+import { isClusterUp, providerName, root, showProvider } from "../support/provider.ts";
+import { buildImage, imageName, loadImage, type Image } from "./image.ts";
+import type { GatewayApiChannel } from "./gateway-api.ts";
+import { deploy, namespace, publicAddress, undeploy } from "./release.ts";
+
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const commands: Readonly<Record<string, () => Promise<void>>> = {
+  async image() {
+    tell(imageName(await buildImage()));
+  },
+
+  async deploy() {
+    const gatewayApi = channelOf(process.env["GATEWAY_API"] ?? "experimental");
+    if (!(await isClusterUp())) await showProvider("up");
+    const image = await buildImage();
+    tell(`loading ${imageName(image)}`);
+    await loadImage(image);
+    tell(`installing the chart into ${namespace}`);
+    await deploy({
+      image,
+      gatewayApi,
+      helmArguments: (process.env["HELM_ARGS"] ?? "").split(/\s+/).filter(Boolean),
+    });
+    tell(await firstRequest(image));
+  },
+
+  async undeploy() {
+    await undeploy();
+    tell("nothing of svc-gateway is left in the cluster");
+  },
+};
+
+function channelOf(text: string): GatewayApiChannel {
+  if (text === "experimental" || text === "standard" || text === "none") return text;
+  throw new Error(`GATEWAY_API is experimental, standard or none, not ${text}`);
+}
+
+/** A backend with an Ingress in a file, and what to type. */
+async function firstRequest(image: Image): Promise<string> {
+  const manifests = await echoManifests({ name: "echo", image: imageName(image) });
+  const file = join(root, ".cache/deploy/echo.json");
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: [...manifests, echoIngress] }));
+  const cluster = await providerName();
+  return `
+svc-gateway is ready. A first request:
+
+  eval "$(CLUSTER=${cluster} e2e/cluster/provider env)"
+  kubectl apply -f ${relative(process.cwd(), file)}
+  kubectl rollout status deployment/echo
+  curl -H 'Host: echo.example.com' http://${await publicAddress()}/
+`;
+}
+
+const echoIngress = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "Ingress",
+  metadata: { name: "echo" },
+  spec: {
+    ingressClassName: "svc",
+    rules: [
+      {
+        host: "echo.example.com",
+        http: {
+          paths: [
+            { path: "/", pathType: "Prefix", backend: { service: { name: "echo", port: { name: "http" } } } },
+          ],
+        },
+      },
+    ],
+  },
+};
+
+const [name = ""] = process.argv.slice(2);
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+try {
+  if (command === undefined) throw new Error(`main.ts ${Object.keys(commands).join(" | ")}`);
+  await command();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,69 @@
+/** The Helm release that the test cluster gets, and how it goes away again. */
+import { join } from "node:path";
+import { helm, kubectl, providerName, root } from "../support/provider.ts";
+import { installGatewayApi, uninstallGatewayApi, type GatewayApiChannel } from "./gateway-api.ts";
+import type { Image } from "./image.ts";
+
+export const release = "svc-gateway";
+export const namespace = "svc-system";
+
+export type DeployOptions = {
+  readonly image: Image;
+  readonly gatewayApi: GatewayApiChannel;
+  /** More arguments of `helm upgrade`, such as `--set vap.enabled=false`. */
+  readonly helmArguments?: readonly string[];
+};
+
+const chart = join(root, "config/chart");
+
+/** Installs or upgrades, and waits until every pod is ready. */
+export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOptions): Promise<void> {
+  await installGatewayApi(gatewayApi);
+  await helm(
+    [
+      ...["upgrade", "--install", release, chart, "--namespace", namespace, "--create-namespace"],
+      ...["--set", `image.repository=${image.repository}`, "--set-string", `image.tag=${image.tag}`],
+      ...((await providerName()) === "kind" ? kindArguments : []),
+      ...helmArguments,
+      ...["--wait", "--timeout", "180s"],
+    ],
+    { timeoutMs: 240_000 },
+  );
+}
+
+/** The ports that config/kind/cluster.yaml maps to this machine. */
+const kindArguments = [
+  ...["--set", "sharedProxy.service.type=NodePort"],
+  ...["--set", "sharedProxy.service.nodePorts.http=30080"],
+  ...["--set", "sharedProxy.service.nodePorts.https=30443"],
+];
+
+/** Takes away the release and all that it and this tool have brought, the custom resources included. */
+export async function undeploy(): Promise<void> {
+  await helm(
+    ["uninstall", release, "--namespace", namespace, "--wait", "--ignore-not-found", "--timeout", "180s"],
+    {
+      timeoutMs: 240_000,
+    },
+  );
+  await kubectl([
+    "delete",
+    "crd",
+    "--selector",
+    "app.kubernetes.io/part-of=svc-gateway",
+    "--ignore-not-found",
+  ]);
+  await uninstallGatewayApi();
+  await kubectl(["delete", "namespace", namespace, "--ignore-not-found", "--timeout=120s"]);
+}
+
+/** Where this machine reaches the shared proxies over HTTP: `host:port`. */
+export async function publicAddress(): Promise<string> {
+  if ((await providerName()) === "kind") return "127.0.0.1:8080";
+  const path = "jsonpath={.status.loadBalancer.ingress[0].ip}";
+  await kubectl([
+    ...["--namespace", namespace, "wait", "service/svc-shared-proxy", "--timeout=60s"],
+    "--for=jsonpath={.status.loadBalancer.ingress[0].ip}",
+  ]);
+  return kubectl(["--namespace", namespace, "get", "service", "svc-shared-proxy", "--output", path]);
+}

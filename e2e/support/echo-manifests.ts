@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { build } from "esbuild";
+import { root } from "./provider.ts";
+
+export type EchoManifestOptions = {
+  readonly name: string;
+  /** An image with Node.js 24; the one of this project is there in any case. */
+  readonly image: string;
+  readonly replicas?: number;
+};
+
+let bundle: Promise<string> | undefined;
+
+/**
+ * A ConfigMap with the echo backend in one file, a Deployment that runs it, and a Service with port 80. The pods are
+ * ready at once and stay for three seconds after they were told to end, as long as it takes to be forgotten everywhere.
+ */
+export async function echoManifests({
+  name,
+  image,
+  replicas = 2,
+}: EchoManifestOptions): Promise<readonly object[]> {
+  bundle ??= bundleEcho();
+  const labels = { app: name };
+  const container = {
+    name: "echo",
+    image,
+    imagePullPolicy: "IfNotPresent",
+    command: ["/usr/local/bin/node", "/echo/server.mjs"],
+    env: [{ name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+    ports: [{ name: "http", containerPort: 8080 }],
+    readinessProbe: { tcpSocket: { port: "http" }, periodSeconds: 1 },
+    lifecycle: { preStop: { sleep: { seconds: 3 } } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      capabilities: { drop: ["ALL"] },
+    },
+    volumeMounts: [{ name: "echo", mountPath: "/echo" }],
+  };
+  return [
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: `${name}-program` },
+      data: { "server.mjs": await bundle },
+    },
+    {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name },
+      spec: {
+        replicas,
+        selector: { matchLabels: labels },
+        strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+        template: {
+          metadata: { labels },
+          spec: {
+            enableServiceLinks: false,
+            terminationGracePeriodSeconds: 10,
+            containers: [container],
+            volumes: [{ name: "echo", configMap: { name: `${name}-program` } }],
+          },
+        },
+      },
+    },
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name },
+      spec: { selector: labels, ports: [{ name: "http", port: 80, targetPort: "http" }] },
+    },
+  ];
+}
+
+async function bundleEcho(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, "e2e/support/echo-server.ts")],
+    bundle: true,
+    minify: true,
+    write: false,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    // Optional parts of ws, which are faster and not needed.
+    external: ["bufferutil", "utf-8-validate"],
+  });
+  return outputFiles[0]?.text ?? "";
+}

@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+
+export type Ran = { readonly status: number; readonly stdout: string; readonly stderr: string };
+
+export type RunOptions = {
+  /** Written to the standard input. */
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Shows the output as it comes, besides remembering it. */
+  readonly isShown?: boolean;
+  /** Ends the program after this many milliseconds; 120 s unless given. */
+  readonly timeoutMs?: number;
+};
+
+const defaultTimeoutMs = 120_000;
+
+/** Runs a program to its end. A program that cannot be started has status 127. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return new Promise((settle) => {
+    const child = spawn(command, args, {
+      env: { ...process.env, ...options.env },
+      stdio: ["pipe", "pipe", "pipe"],
+      timeout: options.timeoutMs ?? defaultTimeoutMs,
+      killSignal: "SIGKILL",
+    });
+    const output = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8").on("data", (text: string) => {
+        output[name] += text;
+        if (options.isShown === true) process[name].write(text);
+      });
+    }
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.input ?? "");
+    child.once("error", (error) => settle({ status: 127, stdout: "", stderr: error.message }));
+    child.once("close", (code, signal) => {
+      if (signal !== null) output.stderr += `\nended by ${signal}`;
+      settle({ status: code ?? 1, ...output });
+    });
+  });
+}
+
+/** Like `run`, for programs that must succeed: what they printed, or an error that says what they complained about. */
+export async function mustRun(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<string> {
+  const { status, stdout, stderr } = await run(command, args, options);
+  if (status === 0) return stdout;
+  const said = options.isShown === true ? "" : `:\n${stderr.trim() || stdout.trim()}`;
+  throw new Error(`${[command, ...args].join(" ").slice(0, 400)} ended with ${status}${said}`);
+}

@@ -1,0 +1,71 @@
+// Writes the parts of the Helm chart that follow from declarations: the custom resource definitions, the admission
+// policy, the flags in the schema, and the table of values in docs/installation.md. With --check it writes nothing and
+// fails when a file is not what it would write.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { format, resolveConfig } from "prettier";
+import { annotations } from "../common/src/features/registry.ts";
+import { admissionTemplate } from "./generate-chart-admission.ts";
+import { chartCrds } from "./generate-chart-crds.ts";
+import { schemaWithFlags } from "./generate-chart-schema.ts";
+import { pageWithValues } from "./generate-chart-values.ts";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const schemaPath = "config/chart/values.schema.json";
+const pagePath = "docs/installation.md";
+const crdFolder = "config/chart/files/crds";
+
+const crds = chartCrds();
+const files = new Map<string, string>([
+  ...crds,
+  ["config/chart/templates/admission-policy.yaml", admissionTemplate(annotations.values())],
+  [schemaPath, await pretty(schemaPath, schemaWithFlags(read(schemaPath)))],
+  [pagePath, await pretty(pagePath, pageWithValues(read(pagePath), read("config/chart/values.yaml")))],
+]);
+
+const isCheck = process.argv.includes("--check");
+for (const [path, text] of files) {
+  if (read(path) === text) continue;
+  if (isCheck) {
+    console.error(`${path} is out of date: run scripts/node scripts/generate-chart.ts`);
+    process.exitCode = 1;
+  } else {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+    console.log(`wrote ${path}`);
+  }
+}
+for (const name of namesIn(crdFolder)) {
+  const path = `${crdFolder}/${name}`;
+  if (crds.has(path)) continue;
+  if (isCheck) {
+    console.error(`${path} has no source in crds/: run scripts/node scripts/generate-chart.ts`);
+    process.exitCode = 1;
+  } else {
+    rmSync(join(root, path));
+    console.log(`removed ${path}`);
+  }
+}
+
+/** The text of a file, empty when there is none. */
+function read(path: string): string {
+  try {
+    return readFileSync(join(root, path), "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(join(root, folder));
+  } catch {
+    return [];
+  }
+}
+
+async function pretty(path: string, text: string): Promise<string> {
+  const filepath = join(root, path);
+  return format(text, { ...(await resolveConfig(filepath)), filepath });
+}

@@ -1,0 +1,75 @@
+/**
+ * What the image holds and how it starts, for both ways of making it: the Dockerfile and `make image` without Docker. A
+ * test compares the Dockerfile with `imageConfig`.
+ */
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** Where the program lies inside the image. */
+export const programFolder = "/app";
+/** Where Node.js lies inside the image. */
+export const nodePath = "/usr/local/bin/node";
+
+/** How a container of the image starts unless it is told otherwise. */
+export const imageConfig = {
+  /** An ordinary user, as images without a shell call theirs. */
+  user: "65532:65532",
+  workingFolder: programFolder,
+  entrypoint: [
+    nodePath,
+    "--enable-source-maps",
+    // A dependency still imports punycode; Node would complain on the log, which is JSON.
+    "--disable-warning=DEP0040",
+    `${programFolder}/svc-gateway.mjs`,
+  ],
+  environment: { NODE_ENV: "production" },
+} as const;
+
+/** The launcher starts the Node.js of the work tree, which an image does not have. */
+const leftOut: ReadonlySet<string> = new Set(["svc-gateway"]);
+
+/** Puts all that the build made, and the Node.js that it was made for, where they lie in the image, under `folder`. */
+export function stageImage(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  const app = join(folder, programFolder);
+  mkdirSync(app, { recursive: true });
+  for (const name of programFiles()) cpSync(join(root, "dist", name), join(app, name), { recursive: true });
+  const node = join(folder, nodePath);
+  mkdirSync(dirname(node), { recursive: true });
+  copyFileSync(process.execPath, node);
+  chmodSync(node, 0o755);
+}
+
+/** A tag that changes when the program or its Node.js does: 12 hexadecimal digits. */
+export function contentTag(): string {
+  const hash = createHash("sha256").update(process.version).update(JSON.stringify(imageConfig));
+  for (const name of programFiles()) {
+    for (const file of filesUnder(join(root, "dist", name)))
+      hash.update(relative(root, file)).update(readFileSync(file));
+  }
+  return hash.digest("hex").slice(0, 12);
+}
+
+function programFiles(): readonly string[] {
+  const names = readdirSync(join(root, "dist")).filter((name) => !leftOut.has(name));
+  if (!names.includes("svc-gateway.mjs")) throw new Error("dist/ holds no program: run make build first");
+  return names.sort();
+}
+
+function filesUnder(path: string): readonly string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  const names = readdirSync(path).sort();
+  return names.flatMap((name) => filesUnder(join(path, name)));
+}
