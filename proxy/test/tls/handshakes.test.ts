@@ -279,7 +279,7 @@ describe("TLS handshakes", () => {
       started.serve(tlsPort(["default", "*", [a]]));
       for (const [sent, rest] of [
         [hello.subarray(0, 1), hello.subarray(1)],
-        [hello, Buffer.from([0x16, 3, 3, 0, 70])],
+        [hello, Buffer.from([0x17, 3, 3, 0, 70])],
       ] as const) {
         const socket = await plain(started.port);
         socket.write(sent);
