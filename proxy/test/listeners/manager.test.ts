@@ -305,7 +305,7 @@ describe("the listener manager", () => {
       await connect(started, 81);
       const third = await connect(started, 81);
       await third.untilEnd();
-      expect(started.events.of("refused")).to.deep.equal(["refused 81"]);
+      expect(started.events.of("refused")).to.include("refused 81");
       first.socket.destroy();
       await eventually(() => started.events.of("closed").length === 1);
       const fourth = await connect(started);
