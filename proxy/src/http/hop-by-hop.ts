@@ -37,18 +37,29 @@ export function isHopByHop(name: string): boolean {
 const isProxyName = (name: string): boolean =>
   name.length > 6 && (name.charCodeAt(0) | 0x20) === 0x70 && name.slice(0, 6).toLowerCase() === "proxy-";
 
+/** The values that nearly every Connection field has. */
+const keepAliveOnly: readonly string[] = ["keep-alive"];
+const closeOnly: readonly string[] = ["close"];
+
 /** The options of Connection fields in lower case (RFC 9110 7.6.1). */
-export const connectionOptions = (value: string): string[] =>
-  value
+export function connectionOptions(value: string): readonly string[] {
+  if (value === "keep-alive") return keepAliveOnly;
+  if (value === "close") return closeOnly;
+  return value
     .toLowerCase()
     .split(",")
     .map((option) => option.trim())
     .filter((option) => option !== "");
+}
+
+/** Options that say something about the connection and name no field. */
+const isSignal = (option: string): boolean =>
+  option === "keep-alive" || option === "close" || option === "upgrade";
 
 /** The fields that these Connection options do not name; the same list when they name none. */
 export function withoutConnectionOptions(headers: HeaderList, options: readonly string[]): HeaderList {
-  const named = new Set(options.filter((option) => !protectedNames.has(option)));
-  for (const signal of ["close", "keep-alive", "upgrade"]) named.delete(signal);
+  if (options.every(isSignal)) return headers;
+  const named = new Set(options.filter((option) => !isSignal(option) && !protectedNames.has(option)));
   if (named.size === 0) return headers;
   const kept: HeaderList = [];
   for (let i = 0; i < headers.length; i += 2) {

@@ -27,6 +27,10 @@ export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
 export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
   hosts,
   match(query) {
+    // Nearly every request ends here, without the search.
+    const exact = hosts.gateway.exact.get(query.host) ?? hosts.ingress.exact.get(query.host);
+    const found = exact?.match(query);
+    if (found !== undefined || exact?.inherit === false) return found;
     let listener: string | undefined;
     for (const table of tablesOf(hosts, query.host)) {
       if (listener !== undefined && table.listener !== listener) continue;

@@ -35,35 +35,40 @@ export function parseResponseHead(
   const status = readStatusLine(text, start, lineEnd);
   if (status === undefined) return fail("invalid status line");
   const http10 = text.charCodeAt(start + 7) === 0x30;
-  const received = readFields(text, lineEnd + 2, end - 2, maxFields);
-  if (received === undefined) return fail("invalid response header");
+  const headers = readFields(text, lineEnd + 2, end - 2, maxFields);
+  if (headers === undefined) return fail("invalid response header");
 
   // Meaningless there, and forbidden (RFC 9110 8.6).
   const mayHaveLength = status >= 200 && status !== 204;
-  const headers: HeaderList = [];
+  /** Those that stay move to the front, in place. */
+  let kept = 0;
   let length: number | undefined;
   let chunked = false;
   let upgradeField = false;
-  let options: string[] | undefined;
-  for (let i = 0; i < received.length; i += 2) {
-    const name = received[i] as string;
-    const value = received[i + 1] as string;
+  let options: readonly string[] | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    let value = headers[i + 1] as string;
     switch (name.length) {
       case 7:
         if (name.toLowerCase() === "upgrade") upgradeField = true;
         break;
       case 10:
-        if (name.toLowerCase() === "connection") options = [...(options ?? []), ...connectionOptions(value)];
-        break;
+        if (name.toLowerCase() !== "connection") break;
+        options =
+          options === undefined ? connectionOptions(value) : [...options, ...connectionOptions(value)];
+        continue;
       case 14: {
         if (name.toLowerCase() !== "content-length") break;
         const bytes = parseContentLength(value);
         if (bytes === undefined || (length !== undefined && length !== bytes)) {
           return fail("invalid content-length");
         }
-        if (length === undefined && mayHaveLength) headers.push(name, String(bytes));
+        const first = length === undefined;
         length = bytes;
-        continue;
+        if (!first || !mayHaveLength) continue;
+        value = String(bytes);
+        break;
       }
       case 17:
         if (name.toLowerCase() !== "transfer-encoding") break;
@@ -71,8 +76,11 @@ export function parseResponseHead(
         chunked = true;
         continue;
     }
-    if (!isHopByHop(name)) headers.push(name, value);
+    if (isHopByHop(name)) continue;
+    headers[kept++] = name;
+    headers[kept++] = value;
   }
+  headers.length = kept;
   if (chunked && (length !== undefined || http10)) return fail("invalid response framing");
 
   const close = options?.includes("close") === true;
@@ -88,6 +96,8 @@ export function parseResponseHead(
 
 /** `HTTP/1.x 200 Reason`, the reason and the space before it optional; undefined when it is anything else. */
 function readStatusLine(text: string, start: number, lineEnd: number): number | undefined {
+  // What nearly every response begins with, without a copy.
+  if (text.startsWith("HTTP/1.1 200 OK\r\n", start)) return 200;
   const line = text.slice(start, lineEnd);
   return /^HTTP\/1\.[01] [1-5][0-9]{2}(?: [\t\x20-\x7e\x80-\xff]*)?$/.test(line)
     ? Number(line.slice(9, 12))

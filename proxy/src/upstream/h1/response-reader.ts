@@ -43,6 +43,9 @@ export class ResponseReader {
   private keepAlive = false;
   private remaining = 0;
   private decoder = new ChunkedDecoder();
+  /** During a read: what of the buffer is text already, and where that begins in the buffer. */
+  private text = "";
+  private textAt = 0;
   private receivedAny = false;
 
   constructor(events: ResponseEvents) {
@@ -91,6 +94,7 @@ export class ResponseReader {
    */
   read(buffer: Buffer, length: number, owned: boolean): boolean {
     this.receivedAny = true;
+    this.forgetText();
     let at = 0;
     while (this.phase === "head") {
       at = this.readHead(buffer, at, length);
@@ -132,6 +136,11 @@ export class ResponseReader {
     if (!parsed.ok) {
       this.invalid(parsed.error);
       return end;
+    }
+    // The text of a first piece begins where the head does, and may hold body as well.
+    if (bodyAt - collector.headLength === at) {
+      this.text = collector.text;
+      this.textAt = at;
     }
     const head = parsed.value;
     if (head.status >= 200) this.takeFinalHead(head, bodyAt === end);
@@ -176,6 +185,8 @@ export class ResponseReader {
   private readChunked(buffer: Buffer, at: number, end: number, owned: boolean): boolean {
     const { decoder } = this;
     const size = decoder.decode(buffer, at, end);
+    // The decoder has moved the bytes.
+    this.forgetText();
     if (decoder.invalid) {
       this.invalid("invalid chunked body");
       return false;
@@ -188,8 +199,20 @@ export class ResponseReader {
   private deliver(buffer: Buffer, from: number, to: number, owned: boolean): boolean {
     if (from === to) return true;
     if (owned) return this.events.onData(buffer.subarray(from, to));
-    if (to - from <= maxTextBytes) return this.events.onData(buffer.toString("latin1", from, to));
+    if (to - from <= maxTextBytes) return this.events.onData(this.textOf(buffer, from, to));
     return this.events.onData(Buffer.from(buffer.subarray(from, to)));
+  }
+
+  /** Bytes of the buffer as text; not decoded again if they have been. */
+  private textOf(buffer: Buffer, from: number, to: number): string {
+    const { text, textAt } = this;
+    if (from >= textAt && to <= textAt + text.length) return text.slice(from - textAt, to - textAt);
+    return buffer.toString("latin1", from, to);
+  }
+
+  private forgetText(): void {
+    this.text = "";
+    this.textAt = 0;
   }
 
   /** Ends the response; the answer says whether the connection goes on reading. */
