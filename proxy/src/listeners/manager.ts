@@ -62,7 +62,12 @@ export type ListenerManager = {
   shutdown(times: ShutdownTimes, hurry: AbortSignal): Promise<void>;
 };
 
-type Entry = { plan: ListenerPlan; readonly listener: Listener; tls: TlsPort | undefined; binding: boolean };
+type Entry = {
+  plan: ListenerPlan;
+  readonly listener: Listener;
+  tls: TlsPort | undefined;
+  binding: Promise<void> | undefined;
+};
 
 const defaultBindRetryMs = 5000;
 
@@ -90,6 +95,9 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   let retryTimer: NodeJS.Timeout | undefined;
   let stopping = false;
   let certificatesChanged = false;
+  let reportedPorts = "";
+  /** Listeners of other protocols that were named in the log. */
+  const unserved = new Set<string>();
 
   const boundPorts = (): readonly number[] =>
     [...entries.values()]
@@ -100,17 +108,17 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   const report = (): void => {
     const ports = boundPorts();
     events.onListeners({ serving: ports.length, draining: draining.size });
+    if (ports.join() === reportedPorts) return;
+    reportedPorts = ports.join();
     events.onBoundPorts(ports);
   };
 
   const bind = async (entry: Entry): Promise<void> => {
     const { listener, plan } = entry;
-    if (entry.binding || listener.localPort !== undefined) return;
-    entry.binding = true;
     const bound = await listener.bind(portMap.get(plan.port) ?? plan.port);
-    entry.binding = false;
+    entry.binding = undefined;
     if (!bound) return scheduleRetry();
-    if (entries.get(keyOf(plan)) !== entry) return void listener.drain();
+    if (stopping || entries.get(keyOf(plan)) !== entry) return void listener.drain();
     log.info(
       { listener: plan.port, protocol: plan.protocol, local_port: listener.localPort },
       "listener added",
@@ -119,8 +127,13 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     report();
   };
 
+  /** Binds what is not bound. Resolves when that has come to an end, also where it was under way already. */
   const bindAll = async (): Promise<void> => {
-    await Promise.all([...entries.values()].map(bind));
+    const attempts: Promise<void>[] = [];
+    for (const entry of entries.values()) {
+      if (entry.listener.localPort === undefined) attempts.push((entry.binding ??= bind(entry)));
+    }
+    await Promise.all(attempts);
   };
 
   const scheduleRetry = (): void => {
@@ -145,6 +158,12 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
       if (cut !== undefined && cut > 0) events.onRequestsForceClosed("drain_exceeded", cut);
       report();
     });
+  };
+
+  const warnUnserved = (plan: ListenerPlan): void => {
+    if (unserved.has(keyOf(plan))) return;
+    unserved.add(keyOf(plan));
+    log.warn({ listener: plan.port, protocol: plan.protocol }, "listener protocol is not served");
   };
 
   const updateCertificates = (tls: ServingPlan["tls"]): void => {
@@ -174,11 +193,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
       const wanted = new Map<string, ListenerPlan>();
       for (const listener of plan.listeners) {
         if (isServed(listener)) wanted.set(keyOf(listener), listener);
-        else
-          log.warn(
-            { listener: listener.port, protocol: listener.protocol },
-            "listener protocol is not served",
-          );
+        else warnUnserved(listener);
       }
       for (const [key, entry] of entries) if (!wanted.has(key)) remove(key, entry);
       for (const [key, listener] of wanted) {
@@ -192,7 +207,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
             plan: listener,
             listener: new Listener(listener, table, context),
             tls: undefined,
-            binding: false,
+            binding: undefined,
           });
         }
       }

@@ -146,7 +146,9 @@ describe("the listener manager", () => {
 
     it("only http and https listeners, and names the others", async () => {
       const started = startManager();
-      await started.manager.apply(plan([http(80), { port: 81, publicPort: 81, protocol: "tcp" }]));
+      const listeners = [http(80), { port: 81, publicPort: 81, protocol: "tcp" as const }];
+      await started.manager.apply(plan(listeners));
+      await started.manager.apply(plan(listeners));
       expect(started.manager.boundPorts()).to.deep.equal([80]);
       expect(started.warnings).to.deep.equal(["listener protocol is not served"]);
     });
@@ -286,6 +288,14 @@ describe("the listener manager", () => {
       await new Promise((resolve) => taken.close(resolve));
       await started.manager.apply(plan([http(80)]));
       expect(started.manager.boundPorts()).to.deep.equal([80]);
+    });
+
+    it("is waited for by every plan that has it", async () => {
+      const started = startManager();
+      void started.manager.apply(plan([http(80)]));
+      await started.manager.apply(plan([http(80)]));
+      expect(started.manager.boundPorts()).to.deep.equal([80]);
+      expect(started.events.of("added", "bind_failed")).to.deep.equal(["added"]);
     });
 
     it("is forgotten with its listener", async () => {
