@@ -1,0 +1,71 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { ask, call } from "../support/api.ts";
+import { send } from "../support/client.ts";
+import { recordTime } from "../support/figures.ts";
+import { useLoadedSandbox } from "../support/load.ts";
+import { metric } from "../support/metrics.ts";
+import { readyPodsOf, waitUntilWhole } from "../support/pods.ts";
+import { provider } from "../support/provider.ts";
+import { until } from "../support/until.ts";
+
+const outageMs = 60_000;
+const convergenceLimitMs = 10_000;
+
+describe("fault: the API server is stopped for a minute", () => {
+  const sandbox = useLoadedSandbox("api-server-stopped");
+
+  after(async function () {
+    this.timeout(180_000);
+    if (await isAnswering()) return;
+    await provider("api-server", "start");
+    await waitUntilWhole();
+  });
+
+  it("loses no request and no route, and follows changes within ten seconds of its return", async function () {
+    this.timeout(300_000);
+    const routes = await Promise.all(["one", "two", "three"].map((name) => sandbox.applyRoute(name)));
+    for (const host of routes) await sandbox.waitUntilServed(host, 10_000);
+    const proxies = await readyPodsOf("shared-proxy");
+    const hostsBefore = await metric(proxies[0] ?? "", "svc_proxy_routing_table_hosts");
+
+    await sandbox.withoutLoss(
+      async () => {
+        await provider("api-server", "stop");
+        const stoppedMs = performance.now();
+        let refused = 0;
+        // Every route is asked for all the time: a table that was ever published in part would lack some.
+        while (performance.now() - stoppedMs < outageMs) {
+          for (const host of routes) if ((await send({ host })).status !== 200) refused += 1;
+          await delay(250);
+        }
+        await provider("api-server", "start");
+        const backMs = performance.now();
+        const host = await sandbox.applyRoute("after-outage");
+        while (performance.now() - backMs < convergenceLimitMs) {
+          for (const route of routes) if ((await send({ host: route })).status !== 200) refused += 1;
+          if ((await send({ host })).status === 200) break;
+          await delay(100);
+        }
+        await sandbox.waitUntilServed(host, 60_000);
+        const tookMs = performance.now() - backMs;
+        recordTime("api-server-stopped", "converged", tookMs, convergenceLimitMs);
+        expect(refused, "requests to routes that were there all the time").to.equal(0);
+        expect(tookMs).to.be.at.most(convergenceLimitMs);
+      },
+      { requestsPerSecond: 20, limitMs: 240_000 },
+    );
+
+    await until("every route in the tables", async () => {
+      const counts = await Promise.all(proxies.map((pod) => metric(pod, "svc_proxy_routing_table_hosts")));
+      return counts.every((count) => count === hostsBefore + 1);
+    });
+    await ask(`/api/v1/namespaces/${sandbox.namespace}`);
+  });
+});
+
+const isAnswering = (): Promise<boolean> =>
+  call("/readyz").then(
+    ({ status }) => status === 200,
+    () => false,
+  );

@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import { recordTime } from "../support/figures.ts";
+import { send } from "../support/client.ts";
+import { useLoadedSandbox } from "../support/load.ts";
+import {
+  deletePod,
+  deploymentOf,
+  isGoing,
+  nameOf,
+  podsOf,
+  readiness,
+  readyPodsOf,
+  scale,
+  waitUntilWhole,
+} from "../support/pods.ts";
+import { until } from "../support/until.ts";
+
+const convergenceLimitMs = 10_000;
+
+describe("fault: every controller is gone", () => {
+  const sandbox = useLoadedSandbox("controllers-gone");
+
+  after(async () => {
+    await scale(deploymentOf("controller"), 2);
+    await waitUntilWhole();
+  });
+
+  it("goes on serving, keeps new proxies out, and converges when controllers are back", async () => {
+    await sandbox.withoutLoss(async () => {
+      await scale(deploymentOf("controller"), 0);
+      await until("no controller", async () => (await podsOf("controller")).length === 0, 60_000);
+
+      const before = await readyPodsOf("shared-proxy");
+      const [victim = ""] = before;
+      await deletePod(victim);
+      const { value: fresh } = await until("a proxy in its place", async () =>
+        (await podsOf("shared-proxy")).find(
+          (pod) =>
+            !before.includes(nameOf(pod)) &&
+            !isGoing(pod) &&
+            pod.status.containerStatuses?.[0]?.started === true,
+        ),
+      );
+      // A proxy that knows nothing must not be given traffic: it says that it is not ready.
+      expect(await readiness(nameOf(fresh))).to.equal(503);
+      const host = await sandbox.applyRoute("meanwhile");
+      expect((await send({ host })).status).to.equal(404);
+      expect(await readiness(nameOf(fresh))).to.equal(503);
+
+      await scale(deploymentOf("controller"), 2);
+      await until("a ready controller", async () => (await readyPodsOf("controller")).length > 0, 60_000);
+      const backMs = performance.now();
+      await sandbox.waitUntilServed(host, 60_000);
+      await until("the new proxy to be ready", async () => (await readiness(nameOf(fresh))) === 200, 60_000);
+      const tookMs = performance.now() - backMs;
+      recordTime("controllers-gone", "converged", tookMs, convergenceLimitMs);
+      expect(tookMs).to.be.at.most(convergenceLimitMs);
+    });
+  });
+});

@@ -1,0 +1,204 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Gateway, Scope, SharedPool } from "../../proto/src/generated/discovery.js";
+import { createKeyPair } from "../../proxy/src/source/key-pair.ts";
+import type { ProxyIdentity } from "../../proxy/src/source/proxy-identity.ts";
+import { namespace } from "../deploy/release.ts";
+import { ask } from "../support/api.ts";
+import {
+  bootstrap,
+  forwardDiscovery,
+  requestToken,
+  subscribe,
+  trustBundle,
+  type Forwarding,
+  type StreamAnswer,
+} from "../support/discovery.ts";
+import { metric } from "../support/metrics.ts";
+import { leaderName, waitUntilWhole } from "../support/pods.ts";
+import { mustRun } from "../support/run.ts";
+import { until } from "../support/until.ts";
+
+type Event = {
+  readonly reason: string;
+  readonly note: string;
+  readonly regarding: { readonly kind: string; readonly name: string };
+};
+
+const audience = "svc-discovery";
+const sharedProxy = { namespace, serviceAccount: "svc-shared-proxy" };
+
+describe("fault: a proxy that lies", () => {
+  let leader: string;
+  let ports: Forwarding;
+  let trustPem: string;
+  let csrPem: string;
+  let identity: ProxyIdentity;
+
+  before(async () => {
+    await waitUntilWhole();
+    leader = (await leaderName()) ?? "";
+    ports = await forwardDiscovery(leader);
+    trustPem = await trustBundle();
+    const keys = await createKeyPair("hostile");
+    ({ csrPem } = keys);
+    // An honest proxy gets its certificate; what follows is refused for what is wrong with it alone.
+    const token = await requestToken({ ...sharedProxy, audience });
+    const answer = await bootstrap({ port: ports.bootstrapPort, trustPem, token, csrPem });
+    expect(answer.code).to.equal("OK");
+    identity = { privateKeyPem: keys.privateKeyPem, chainPem: answer.chainPem, notAfterMs: Infinity };
+  });
+  after(() => ports.close());
+
+  const rejections = (reason: string): Promise<number> =>
+    metric(leader, "svc_discovery_bootstrap_total", { result: "rejected", reason });
+
+  /** Expects a refusal: its status, its count, and the Event on the controller's pod. */
+  async function expectRejected(
+    request: { readonly token: string; readonly csrPem?: string; readonly wireVersion?: number },
+    {
+      code,
+      reason,
+      principal,
+    }: { readonly code: string; readonly reason: string; readonly principal: string },
+  ): Promise<void> {
+    const before = await rejections(reason);
+    const answer = await bootstrap({ port: ports.bootstrapPort, trustPem, csrPem, ...request });
+    expect(answer).to.deep.equal({ code, chainPem: "" });
+    expect(await rejections(reason)).to.equal(before + 1);
+    await until(`BootstrapRejected: ${reason}`, async () => {
+      const { items } = await ask<{ items: readonly Event[] }>(
+        `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+      );
+      return items.some(
+        ({ reason: of, note, regarding }) =>
+          of === "BootstrapRejected" &&
+          note === `${reason}: ${principal}` &&
+          regarding.kind === "Pod" &&
+          regarding.name === leader,
+      );
+    });
+  }
+
+  it("with a token that is none gets no certificate", async () => {
+    await expectRejected(
+      { token: "not.a.token" },
+      { code: "UNAUTHENTICATED", reason: "sa_token", principal: "unknown" },
+    );
+  });
+
+  it("with a token for another audience gets no certificate", async () => {
+    const token = await requestToken({ ...sharedProxy, audience: "somebody-else" });
+    await expectRejected({ token }, { code: "UNAUTHENTICATED", reason: "sa_token", principal: "unknown" });
+  });
+
+  it("with the token of another service account gets no certificate", async () => {
+    const token = await requestToken({ namespace, serviceAccount: "default", audience });
+    await expectRejected(
+      { token },
+      { code: "PERMISSION_DENIED", reason: "invalid_principal", principal: `${namespace}/default` },
+    );
+  });
+
+  it("with another wire version gets no certificate", async () => {
+    const token = await requestToken({ ...sharedProxy, audience });
+    await expectRejected(
+      { token, wireVersion: 1 },
+      { code: "FAILED_PRECONDITION", reason: "wire_version", principal: "unknown" },
+    );
+  });
+
+  it("with a request for a certificate that is none gets none", async () => {
+    const token = await requestToken({ ...sharedProxy, audience });
+    await expectRejected(
+      { token, csrPem: "nonsense" },
+      { code: "INVALID_ARGUMENT", reason: "malformed_csr", principal: `${namespace}/svc-shared-proxy` },
+    );
+  });
+
+  const sharedPool = new Scope({ shared_pool: new SharedPool() });
+  const foreignGateway = new Scope({ gateway: new Gateway({ namespace: "default", name: "foreign" }) });
+
+  /** Subscribes with a name that no real proxy has, so that none is replaced. */
+  const open = (request: {
+    readonly identity?: ProxyIdentity;
+    readonly scope?: Scope;
+    readonly wireVersion?: number;
+  }): Promise<StreamAnswer> =>
+    subscribe({ port: ports.streamPort, trustPem, nodeId: "hostile-proxy", identity, ...request });
+
+  const streams = (): Promise<number> =>
+    metric(leader, "svc_discovery_streams_total", { result: "rejected" });
+
+  it("gets its own scope with an honest certificate", async () => {
+    const answer = await open({ scope: sharedPool });
+    expect(answer.code).to.equal("OPEN");
+  });
+
+  it("gets not a byte of another scope", async () => {
+    const before = await streams();
+    expect(await open({ scope: foreignGateway })).to.deep.equal({
+      code: "PERMISSION_DENIED",
+      snapshotBytes: 0,
+    });
+    expect(await streams()).to.equal(before + 1);
+  });
+
+  it("gets not a byte without a scope", async () => {
+    expect(await open({})).to.deep.equal({ code: "INVALID_ARGUMENT", snapshotBytes: 0 });
+  });
+
+  it("gets not a byte with another wire version", async () => {
+    const answer = await open({ scope: sharedPool, wireVersion: 3 });
+    expect(answer).to.deep.equal({ code: "FAILED_PRECONDITION", snapshotBytes: 0 });
+  });
+
+  it("gets no connection with a certificate that it signed itself", async () => {
+    const forged = await forgeIdentity();
+    expect(await open({ scope: sharedPool, identity: forged })).to.deep.equal({
+      code: "UNAVAILABLE",
+      snapshotBytes: 0,
+    });
+  });
+});
+
+/** A certificate with the right name from an authority of one's own. */
+async function forgeIdentity(): Promise<ProxyIdentity> {
+  const folder = mkdtempSync(join(tmpdir(), "forged-"));
+  try {
+    const file = (name: string): string => join(folder, name);
+    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+    await mustRun("openssl", [
+      ...["req", "-x509", ...key, "-days", "1", "-subj", "/CN=svc-gateway"],
+      ...["-keyout", file("ca.key"), "-out", file("ca.crt")],
+    ]);
+    await mustRun("openssl", [
+      "req",
+      "-new",
+      ...key,
+      "-subj",
+      "/CN=x",
+      "-keyout",
+      file("key"),
+      "-out",
+      file("csr"),
+    ]);
+    writeFileSync(
+      file("extensions"),
+      `subjectAltName=URI:spiffe://cluster.local/ns/${namespace}/sa/svc-shared-proxy\nextendedKeyUsage=clientAuth\n`,
+    );
+    await mustRun("openssl", [
+      ...["x509", "-req", "-in", file("csr"), "-CA", file("ca.crt"), "-CAkey", file("ca.key")],
+      ...["-days", "1", "-extfile", file("extensions"), "-out", file("crt")],
+    ]);
+    return {
+      privateKeyPem: readFileSync(file("key"), "utf8"),
+      chainPem: readFileSync(file("crt"), "utf8") + readFileSync(file("ca.crt"), "utf8"),
+      notAfterMs: Infinity,
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

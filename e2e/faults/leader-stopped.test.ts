@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { ask } from "../support/api.ts";
+import { recordTime } from "../support/figures.ts";
+import { useLoadedSandbox } from "../support/load.ts";
+import { deletePod, leaderName } from "../support/pods.ts";
+import { until } from "../support/until.ts";
+
+const limitMs = 3_000;
+
+type Status = { readonly status: { readonly loadBalancer?: { readonly ingress?: readonly object[] } } };
+
+describe("fault: the leading controller is told to end", () => {
+  const sandbox = useLoadedSandbox("leader-stopped");
+
+  it("loses no request, and the other replica takes over at once", async () => {
+    await sandbox.withoutLoss(async () => {
+      const leader = (await leaderName()) ?? "";
+      await deletePod(leader);
+      const toldMs = performance.now();
+      await until("another leader", async () => {
+        const holder = await leaderName();
+        return holder !== undefined && holder !== leader;
+      });
+      const ledMs = performance.now() - toldMs;
+      recordTime("leader-stopped", "another leads", ledMs, limitMs);
+      const host = await sandbox.applyRoute("after-stop");
+      const appliedMs = performance.now();
+      const servedMs = await sandbox.waitUntilServed(host, 30_000);
+      const path = `/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses/after-stop`;
+      await until(
+        "the status of the new Ingress",
+        async () => ((await ask<Status>(path)).status.loadBalancer?.ingress ?? []).length > 0,
+      );
+      const statusMs = performance.now() - appliedMs;
+      recordTime("leader-stopped", "new route served", servedMs, limitMs);
+      recordTime("leader-stopped", "status written", statusMs, limitMs);
+      for (const tookMs of [ledMs, servedMs, statusMs]) expect(tookMs).to.be.at.most(limitMs);
+    });
+  });
+});

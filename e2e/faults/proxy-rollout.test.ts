@@ -1,0 +1,19 @@
+import { useLoadedSandbox } from "../support/load.ts";
+import { deploymentOf, isGoing, podsOf, restart, waitForRollout } from "../support/pods.ts";
+import { until } from "../support/until.ts";
+
+describe("fault: a rolling update of the proxies under load", () => {
+  const sandbox = useLoadedSandbox("proxy-rollout");
+
+  it("loses no request", async () => {
+    await sandbox.withoutLoss(async () => {
+      await restart(deploymentOf("shared-proxy"));
+      await waitForRollout(deploymentOf("shared-proxy"));
+      await until(
+        "the old proxies to be gone",
+        async () => !(await podsOf("shared-proxy")).some(isGoing),
+        90_000,
+      );
+    });
+  });
+});

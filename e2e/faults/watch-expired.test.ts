@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { recordTime } from "../support/figures.ts";
+import { send } from "../support/client.ts";
+import { useLoadedSandbox } from "../support/load.ts";
+import { metric } from "../support/metrics.ts";
+import { readyPodsOf } from "../support/pods.ts";
+import { provider, providerName } from "../support/provider.ts";
+import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts";
+import { until } from "../support/until.ts";
+
+const convergenceLimitMs = 10_000;
+
+describe("fault: watches are cut, and what they resume from is compacted away", () => {
+  const sandbox = useLoadedSandbox("watch-expired");
+
+  before(async function () {
+    if ((await providerName()) === "kind") this.skip(); // kind gives no way to its etcd.
+    await prepareSignals();
+  });
+  after(removeSignaller);
+
+  it("misses no change that happened meanwhile", async function () {
+    this.timeout(300_000);
+    const kept = await sandbox.applyRoute("kept");
+    const deleted = await sandbox.applyRoute("deleted");
+    await sandbox.waitUntilServed(kept, 10_000);
+    await sandbox.waitUntilServed(deleted, 10_000);
+    const controllers = await readyPodsOf("controller");
+    const restarts = (): Promise<readonly number[]> =>
+      Promise.all(
+        controllers.map((pod) => metric(pod, "svc_controller_watch_events_total", { event: "restart" })),
+      );
+    const restartsBefore = await restarts();
+
+    await sandbox.withoutLoss(async () => {
+      // Stopped controllers do not reconnect before the past is gone. A liveness probe would end them after 30 s.
+      for (const pod of controllers) await signalPod(pod, "SIGSTOP");
+      try {
+        await sandbox.applyRoute("created");
+        await sandbox.delete("ingress", "deleted");
+        await provider("compact-etcd");
+        await provider("api-server", "stop");
+        await provider("api-server", "start");
+      } finally {
+        for (const pod of controllers) await signalPod(pod, "SIGCONT");
+      }
+      const resumedMs = performance.now();
+      await sandbox.waitUntilServed("created.watch-expired.e2e.example", 60_000);
+      await until(
+        "the deleted route to be gone",
+        async () => (await send({ host: deleted })).status === 404,
+        60_000,
+      );
+      const tookMs = performance.now() - resumedMs;
+      recordTime("watch-expired", "converged", tookMs, convergenceLimitMs);
+      expect((await send({ host: kept })).status).to.equal(200);
+      expect(tookMs).to.be.at.most(convergenceLimitMs);
+    });
+
+    expect(await readyPodsOf("controller")).to.have.members([...controllers]);
+    const restartsAfter = await restarts();
+    for (const [index, count] of restartsAfter.entries())
+      expect(count).to.be.above(restartsBefore[index] ?? 0);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect } from "chai";
+import { echoed, send } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { ingress } from "../support/ingress.ts";
+import { scale, waitForRollout } from "../support/pods.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+describe("endpoints", () => {
+  const sandbox = useSandbox("endpoints");
+  const host = "endpoints.e2e.example";
+  const deployment = { namespace: sandbox.namespace, name: "echo" };
+  const statusOf = async (path = "/"): Promise<number> => (await send({ host, path })).status;
+
+  before(async () => {
+    await deployEcho(sandbox);
+    await sandbox.apply(
+      ingress({ name: "endpoints", host, paths: [{ service: "echo" }, { path: "/none", service: "none" }] }),
+    );
+    await until("the Ingress to be served", async () => (await statusOf()) === 200);
+  });
+
+  it("answers 503 while a Service has no pod, and serves when it has one again", async () => {
+    await scale(deployment, 0);
+    await until("503", async () => (await statusOf()) === 503);
+    await scale(deployment, 1);
+    await waitForRollout(deployment);
+    await until("200", async () => (await statusOf()) === 200);
+  });
+
+  it("uses pods that are added", async () => {
+    await scale(deployment, 3);
+    await waitForRollout(deployment);
+    const backends = new Set<string>();
+    await until("three backends", async () => {
+      const echo = echoed(await send({ host }));
+      if (echo !== undefined) backends.add(echo.backend);
+      return [...backends].length >= 3;
+    });
+  });
+
+  it("answers 503 for a Service that does not exist, beside paths that work", async () => {
+    expect(await statusOf("/none")).to.equal(503);
+    expect(await statusOf("/")).to.equal(200);
+  });
+});

@@ -1,0 +1,44 @@
+import { namespace } from "../deploy/release.ts";
+import { ask } from "./api.ts";
+import { provider } from "./provider.ts";
+
+export type ProxyAddress = { readonly host: string; readonly http: number; readonly https: number };
+
+type Service = {
+  readonly spec: { readonly ports: readonly { readonly name: string; readonly nodePort?: number }[] };
+  readonly status: {
+    readonly loadBalancer?: {
+      readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[];
+    };
+  };
+};
+
+const sharedProxyService = (): Promise<Service> =>
+  ask(`/api/v1/namespaces/${namespace}/services/svc-shared-proxy`);
+
+let known: Promise<ProxyAddress> | undefined;
+
+/**
+ * Where the shared proxies are reached from this machine: by node port, which the local provider has on the loopback
+ * interface, so that load never goes anywhere else.
+ */
+export function proxyAddress(): Promise<ProxyAddress> {
+  known ??= findAddress();
+  return known;
+}
+
+async function findAddress(): Promise<ProxyAddress> {
+  const [host, { spec }] = await Promise.all([provider("host"), sharedProxyService()]);
+  const portOf = (name: string): number => {
+    const port = spec.ports.find((candidate) => candidate.name === name)?.nodePort;
+    if (port === undefined) throw new Error(`svc-shared-proxy has no node port for ${name}`);
+    return port;
+  };
+  return { host, http: portOf("http"), https: portOf("https") };
+}
+
+/** The addresses that the cluster's load balancer gave to the shared proxies. */
+export async function loadBalancerAddresses(): Promise<readonly string[]> {
+  const { status } = await sharedProxyService();
+  return (status.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip ?? hostname ?? []);
+}

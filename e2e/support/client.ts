@@ -1,0 +1,62 @@
+/** Single requests to the shared proxies. */
+import { request as requestHttp, type IncomingHttpHeaders } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { TLSSocket } from "node:tls";
+import type { EchoAnswer } from "../../scripts/echo/backend.ts";
+import { proxyAddress } from "./address.ts";
+
+export type SendOptions = {
+  readonly host: string;
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** Sends over TLS and trusts this certificate; the host is the server name. */
+  readonly caPem?: string;
+  readonly timeoutMs?: number;
+};
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** SHA-256 of the certificate that the server showed; empty without TLS. */
+  readonly fingerprint: string;
+};
+
+/** One request on a connection of its own. */
+export async function send(options: SendOptions): Promise<Reply> {
+  const { host, path = "/", method = "GET", headers = {}, body, caPem, timeoutMs = 10_000 } = options;
+  const address = await proxyAddress();
+  const isTls = caPem !== undefined;
+  const common = { host: address.host, path, method, headers: { ...headers, host }, agent: false } as const;
+  return new Promise((settle, reject) => {
+    const sent = isTls
+      ? requestHttps({ ...common, port: address.https, ca: caPem, servername: host })
+      : requestHttp({ ...common, port: address.http });
+    sent.setTimeout(timeoutMs, () => sent.destroy(new Error(`no answer in ${timeoutMs} ms`)));
+    sent.once("error", reject);
+    sent.once("response", (response) => {
+      const chunks: Buffer[] = [];
+      const fingerprint = isTls ? (response.socket as TLSSocket).getPeerCertificate().fingerprint256 : "";
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.once("error", reject);
+      response.once("end", () =>
+        settle({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString("utf8"),
+          fingerprint,
+        }),
+      );
+    });
+    sent.end(body);
+  });
+}
+
+/** What the echo backend says that it got; undefined when something else answered. */
+export function echoed({ status, headers, body }: Reply): EchoAnswer | undefined {
+  return status === 200 && headers["echo-backend"] !== undefined
+    ? (JSON.parse(body) as EchoAnswer)
+    : undefined;
+}

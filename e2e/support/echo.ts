@@ -1,0 +1,28 @@
+import { deploymentOf, waitForRollout } from "./pods.ts";
+import { echoManifests } from "./echo-manifests.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { ask } from "./api.ts";
+
+type Deployment = {
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly { readonly image: string }[] } };
+  };
+};
+
+/** Runs an echo backend in a sandbox, on the image that is installed, and waits until it is ready. */
+export async function deployEcho(
+  sandbox: Sandbox,
+  { name = "echo", replicas = 2 }: { readonly name?: string; readonly replicas?: number } = {},
+): Promise<void> {
+  await sandbox.apply(...(await echoManifests({ name, image: await installedImage(), replicas })));
+  await waitForRollout({ namespace: sandbox.namespace, name });
+}
+
+/** The image of the installation. */
+export async function installedImage(): Promise<string> {
+  const { namespace, name } = deploymentOf("controller");
+  const { spec } = await ask<Deployment>(`/apis/apps/v1/namespaces/${namespace}/deployments/${name}`);
+  const [container] = spec.template.spec.containers;
+  if (container === undefined) throw new Error(`${name} has no container`);
+  return container.image;
+}

@@ -1,0 +1,45 @@
+export type PathOptions = {
+  readonly path?: string;
+  readonly pathType?: "Prefix" | "Exact" | "ImplementationSpecific";
+  /** Name of the Service; its port is named `http`. */
+  readonly service: string;
+};
+
+export type IngressOptions = {
+  readonly name: string;
+  readonly host: string;
+  readonly paths: readonly PathOptions[];
+  /** Without the prefix. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly tlsSecret?: string;
+  readonly className?: string;
+};
+
+const prefix = "ingress.svc-labs.dev/";
+
+/** An Ingress with one host. */
+export function ingress(options: IngressOptions): object {
+  const { name, host, paths, annotations = {}, tlsSecret, className = "svc" } = options;
+  const prefixed = Object.entries(annotations).map(([key, value]) => [`${prefix}${key}`, value]);
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: { name, annotations: Object.fromEntries(prefixed) as Record<string, string> },
+    spec: {
+      ingressClassName: className,
+      ...(tlsSecret !== undefined && { tls: [{ hosts: [host], secretName: tlsSecret }] }),
+      rules: [
+        {
+          host,
+          http: {
+            paths: paths.map(({ path = "/", pathType = "Prefix", service }) => ({
+              path,
+              pathType,
+              backend: { service: { name: service, port: { name: "http" } } },
+            })),
+          },
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** What every fault test starts from: a whole installation, a backend, an Ingress that is served. */
+import { expect } from "chai";
+import { send } from "./client.ts";
+import { deployEcho } from "./echo.ts";
+import { recordTraffic } from "./figures.ts";
+import { ingress } from "./ingress.ts";
+import { waitUntilWhole } from "./pods.ts";
+import { useSandbox, type Sandbox } from "./sandbox.ts";
+import {
+  describeFailures,
+  startTraffic,
+  type Traffic,
+  type TrafficOptions,
+  type TrafficReport,
+} from "./traffic.ts";
+import { until } from "./until.ts";
+
+export type LoadedSandbox = Sandbox & {
+  readonly host: string;
+  /** Waits until an Ingress of this host is served by the backend; gives the time that it took. */
+  waitUntilServed(host: string, limitMs: number): Promise<number>;
+  /** Applies an Ingress with a host of its own to the backend; gives the host. */
+  applyRoute(name: string): Promise<string>;
+  /** Runs the fault while traffic flows, and fails if any request did. */
+  withoutLoss(
+    fault: (traffic: Traffic) => Promise<void>,
+    options?: Partial<TrafficOptions>,
+  ): Promise<TrafficReport>;
+};
+
+/** Call it inside `describe`. */
+export function useLoadedSandbox(name: string): LoadedSandbox {
+  const sandbox = useSandbox(name);
+  const domain = `${name}.e2e.example`;
+  const host = `load.${domain}`;
+
+  const waitUntilServed = async (of: string, limitMs: number): Promise<number> => {
+    const isServed = async (): Promise<boolean> =>
+      (await send({ host: of, timeoutMs: 5_000 })).status === 200;
+    return (await until(`${of} to be served`, isServed, limitMs)).tookMs;
+  };
+
+  before(async function () {
+    this.timeout(300_000);
+    await waitUntilWhole();
+    await deployEcho(sandbox);
+    await sandbox.apply(ingress({ name: "load", host, paths: [{ service: "echo" }] }));
+    await waitUntilServed(host, 30_000);
+  });
+
+  return {
+    ...sandbox,
+    host,
+    waitUntilServed,
+    async applyRoute(route) {
+      const routeHost = `${route}.${domain}`;
+      await sandbox.apply(ingress({ name: route, host: routeHost, paths: [{ service: "echo" }] }));
+      return routeHost;
+    },
+    async withoutLoss(fault, options = {}) {
+      const traffic = await startTraffic({ host, ...options });
+      let report: TrafficReport;
+      try {
+        await until("traffic to flow", () => traffic.succeeded() > 10);
+        await fault(traffic);
+        const soFar = traffic.succeeded();
+        await until("traffic to flow after the fault", () => traffic.succeeded() > soFar + 10);
+      } finally {
+        report = await traffic.stop();
+        recordTraffic(name, report);
+      }
+      expect(report.failed, describeFailures(report)).to.equal(0);
+      return report;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { askAdmin } from "./pods.ts";
+
+/** The value of one series of a pod: all samples of the family that carry these labels, added up; 0 without any. */
+export async function metric(
+  pod: string,
+  family: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const text = await askAdmin(pod, "/metrics");
+  const wanted = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith(`${family}{`) || line.startsWith(`${family} `))
+    .filter((line) => wanted.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+}
