@@ -53,9 +53,9 @@ export class ActiveExchanges {
       const tunnel = exchange.status === 101;
       const idleTimeoutMs = tunnel || exchange.grpc ? tunnelIdleTimeoutMs : streamIdleTimeoutMs;
       if (requestTimeoutMs > 0 && !tunnel && nowMs - exchange.startedAtMs >= requestTimeoutMs) {
-        exchange.expire?.("request timeout");
+        exchange.owner?.expire("request timeout");
       } else if (idleTimeoutMs > 0 && nowMs - exchange.lastActivityMs >= idleTimeoutMs) {
-        exchange.expire?.("idle timeout");
+        exchange.owner?.expire("idle timeout");
       }
     }
   }

@@ -9,6 +9,16 @@ import type {
 } from "./message.ts";
 import type { UpstreamTimeouts } from "./upstream-timer.ts";
 
+/** Methods instead of closures: these are set for every request. */
+export type Cancellable = { cancel(): void };
+
+export type ExchangeOwner = {
+  /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. */
+  expire(error: string): void;
+  /** Called once, when `finished` becomes true. */
+  onFinish(): void;
+};
+
 /**
  * One request and its response: the only thing that routing and filters see. Created by the pipeline for every
  * request that a front parsed; a plain mutable record so that the hot path allocates once.
@@ -57,12 +67,10 @@ export class Exchange {
 
   /** True once the response has ended, one way or the other; nothing may be done to the exchange any more. */
   finished = false;
-  /** Ends the work under way for this exchange (upstream request, tunnel); set by whoever does it. */
-  cancel: (() => void) | undefined = undefined;
-  /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. */
-  expire: ((error: string) => void) | undefined = undefined;
-  /** Called once, when `finished` becomes true. */
-  onFinish: (() => void) | undefined = undefined;
+  /** The work under way for this exchange (upstream request, tunnel); set by whoever does it. */
+  work: Cancellable | undefined = undefined;
+  /** Who takes the exchange from its head to its end; undefined once it has finished. */
+  owner: ExchangeOwner | undefined = undefined;
   /** Monotonic milliseconds of the last byte in either direction. */
   lastActivityMs: number;
   /** Its place among the active exchanges, theirs to set. */
@@ -93,11 +101,10 @@ export class Exchange {
     this.finished = true;
     this.client.onClose = null;
     this.client.onDrain = null;
-    this.cancel = undefined;
-    this.expire = undefined;
-    const { onFinish } = this;
-    this.onFinish = undefined;
-    onFinish?.();
+    this.work = undefined;
+    const { owner } = this;
+    this.owner = undefined;
+    owner?.onFinish();
   }
 
   /** The client left before the response ended: logged as 499 when it saw no head. */
@@ -105,7 +112,7 @@ export class Exchange {
     if (this.finished) return;
     if (!this.client.headSent) this.status = 499;
     if (this.error === "") this.error = closeTexts[reason];
-    this.cancel?.();
+    this.work?.cancel();
     this.finish();
   }
 

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Upstream, UpstreamEndpoint, UpstreamError, UpstreamHandler } from "../upstream/upstream.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Cancellable, Exchange } from "./exchange.ts";
 import type { LocalReply } from "./local-reply.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "./message.ts";
 import type { PipelineDependencies } from "./pipeline.ts";
@@ -10,14 +10,17 @@ import { withoutUnsafeTrailers } from "./trailers.ts";
 import { joinTunnel } from "./tunnel.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
+/** Who answers the client when an upstream does not. */
+type Replier = { reply(reply: LocalReply): void };
+
 /**
  * One exchange on its way through one endpoint: hands the request over, relays the response, and turns failures
  * into the statuses of docs/features/errors.md.
  */
-export class Forward implements UpstreamHandler {
+export class Forward implements UpstreamHandler, Cancellable {
   private readonly exchange: Exchange;
   private readonly deps: PipelineDependencies;
-  private readonly reply: (reply: LocalReply) => void;
+  private readonly owner: Replier;
   private body: CountedBody | null = null;
   private stream: UpstreamStream | undefined = undefined;
   /** Set while a filter transforms the response body. */
@@ -25,10 +28,10 @@ export class Forward implements UpstreamHandler {
   /** Set on routes that limit the time of their upstreams. */
   private timer: UpstreamTimer | undefined = undefined;
 
-  constructor(exchange: Exchange, deps: PipelineDependencies, reply: (reply: LocalReply) => void) {
+  constructor(exchange: Exchange, deps: PipelineDependencies, owner: Replier) {
     this.exchange = exchange;
     this.deps = deps;
-    this.reply = reply;
+    this.owner = owner;
   }
 
   start(upstream: Upstream, endpoint: UpstreamEndpoint): void {
@@ -46,7 +49,7 @@ export class Forward implements UpstreamHandler {
     if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
     const http2 = upstream.protocol === "http2";
     client.onDrain = () => this.stream?.resume();
-    exchange.cancel = () => this.cancel();
+    exchange.work = this;
     this.stream = deps.client.send(
       endpoint,
       {
@@ -68,13 +71,13 @@ export class Forward implements UpstreamHandler {
   private startTiming(limits: UpstreamTimeouts): void {
     const timer = new UpstreamTimer(limits, (error) => {
       this.countError("timeout");
-      this.exchange.expire?.(error);
+      this.exchange.owner?.expire(error);
     });
     this.timer = timer;
     if (this.body !== null) this.body.onEnded = () => timer.requestSent();
   }
 
-  private cancel(): void {
+  cancel(): void {
     this.timer?.stop();
     this.stream?.abort();
   }
@@ -151,7 +154,7 @@ export class Forward implements UpstreamHandler {
     const client = exchange.finished ? undefined : exchange.client.upgrade(headers);
     if (client === undefined) {
       socket.destroy();
-      this.reply({ status: 502, error: "upgrade not possible" });
+      this.owner.reply({ status: 502, error: "upgrade not possible" });
       return;
     }
     exchange.status = 101;
@@ -164,7 +167,7 @@ export class Forward implements UpstreamHandler {
         onEnd: () => exchange.finish(),
       },
     );
-    exchange.cancel = () => tunnel.destroy();
+    exchange.work = tunnel;
   }
 
   onError(error: UpstreamError): void {
@@ -178,7 +181,7 @@ export class Forward implements UpstreamHandler {
       exchange.finish();
       return;
     }
-    this.reply(reply);
+    this.owner.reply(reply);
   }
 
   private replyTo(error: UpstreamError): LocalReply {

@@ -1,12 +1,12 @@
 import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
-import type { AccessLog } from "../telemetry/access-log.ts";
+import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import { parseRequestAddress } from "./authority.ts";
 import type { ClientConnection } from "./connection.ts";
-import { Exchange } from "./exchange.ts";
+import { Exchange, type ExchangeOwner } from "./exchange.ts";
 import { Forward } from "./forward.ts";
 import type { RequestHandler } from "./front.ts";
 import { type LocalReply, renderReply } from "./local-reply.ts";
@@ -49,7 +49,7 @@ const methodNotAllowed: LocalReply = {
   close: true,
 };
 
-class Request {
+class Request implements ExchangeOwner {
   private readonly exchange: Exchange;
   private readonly deps: PipelineDependencies;
 
@@ -62,8 +62,7 @@ class Request {
     const { exchange } = this;
     this.deps.active.add(exchange);
     exchange.client.onClose = (reason) => exchange.clientClosed(reason);
-    exchange.onFinish = () => this.finish();
-    exchange.expire = (error) => this.expire(error);
+    exchange.owner = this;
 
     if (head.method === "TRACE" || head.method === "CONNECT") return this.reply(methodNotAllowed);
     const address = parseRequestAddress(head);
@@ -155,11 +154,11 @@ class Request {
     exchange.upstreamService = upstream.service;
     const endpoint = upstream.pick(exchange);
     if (endpoint === undefined) return this.reply({ status: 503, error: "no endpoint" });
-    new Forward(exchange, deps, (reply) => this.reply(reply)).start(upstream, endpoint);
+    new Forward(exchange, deps, this).start(upstream, endpoint);
   }
 
   /** Answers the request itself; the response filters of a matched route see the answer too. */
-  private reply(reply: LocalReply): void {
+  reply(reply: LocalReply): void {
     const { exchange } = this;
     const { client } = exchange;
     if (exchange.finished) return;
@@ -176,9 +175,9 @@ class Request {
   }
 
   /** A time limit is over: 504, or the end of a response that has begun. */
-  private expire(error: string): void {
+  expire(error: string): void {
     const { exchange } = this;
-    exchange.cancel?.();
+    exchange.work?.cancel();
     if (!exchange.client.headSent) return this.reply({ status: 504, error });
     exchange.error = error;
     exchange.client.abort();
@@ -186,7 +185,7 @@ class Request {
   }
 
   /** The one place where a request is counted and logged. */
-  private finish(): void {
+  onFinish(): void {
     const { exchange, deps } = this;
     deps.active.delete(exchange);
     const durationMs = performance.now() - exchange.startedAtMs;
@@ -195,7 +194,7 @@ class Request {
     requestMetrics.count(exchange.method, exchange.status);
     requestMetrics.observe(durationMs / 1000);
     if (!deps.accessLog.enabled || route?.accessLog === false) return;
-    deps.accessLog.write({
+    const record: AccessRecord = {
       host: exchange.authority,
       method: exchange.method,
       path: exchange.matchedPath,
@@ -208,7 +207,7 @@ class Request {
       bytesSent: client.bytesSent,
       clientIp: exchange.clientIp,
       attempts: exchange.attempts,
-      ...(exchange.error === "" ? undefined : { error: exchange.error }),
-    });
+    };
+    deps.accessLog.write(exchange.error === "" ? record : { ...record, error: exchange.error });
   }
 }

@@ -1,9 +1,8 @@
 import type { Duplex } from "node:stream";
+import type { Cancellable } from "./exchange.ts";
 
 /** One end of an upgraded connection, with the bytes that were read ahead. */
 export type TunnelEnd = { readonly socket: Duplex; readonly head: Buffer };
-
-export type Tunnel = { destroy(): void };
 
 /**
  * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end
@@ -13,7 +12,7 @@ export function joinTunnel(
   client: TunnelEnd,
   upstream: TunnelEnd,
   events: { readonly onProgress: () => void; readonly onEnd: () => void },
-): Tunnel {
+): Cancellable {
   let open = 2;
   const destroy = (): void => {
     client.socket.destroy();
@@ -25,7 +24,7 @@ export function joinTunnel(
   };
   relay(upstream, client.socket, events.onProgress, destroy, closed);
   relay(client, upstream.socket, events.onProgress, destroy, closed);
-  return { destroy };
+  return { cancel: destroy };
 }
 
 function relay(
