@@ -8,16 +8,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { writeManifests } from "./manifests.ts";
 import { writeBackendConfig, writeProxyConfig } from "./nginx.ts";
-import { cpuSeconds, isInstalled, startPinned, stop, waitForPort } from "./process.ts";
+import { cpuSeconds, freePorts, isInstalled, startPinned, stop, waitForPort } from "./process.ts";
 
 const rounds = Number(process.env["ROUNDS"] ?? 5);
 const seconds = Number(process.env["SECONDS"] ?? 4);
 const connections = Number(process.env["CONNECTIONS"] ?? 64);
 const target = 0.55;
-
-const backendPort = 19180;
-const nginxPort = 19181;
-const gatewayPort = 19182;
 
 type Sample = { readonly requestsPerCore: number; readonly requests: number; readonly errors: number };
 
@@ -63,6 +59,8 @@ async function main(): Promise<number> {
     return child.pid;
   };
   try {
+    const ports = await freePorts(6);
+    const [backendPort = 0, nginxPort = 0, gatewayPort = 0, tlsPort, adminPort, healthPort] = ports;
     writeManifests(join(folder, "manifests"), backendPort);
     start(1, "nginx", ["-p", folder, "-c", writeBackendConfig(folder, backendPort)]);
     const nginxPid = start(0, "nginx", [
@@ -74,7 +72,8 @@ async function main(): Promise<number> {
     const bundle = resolve(import.meta.dirname, "../../dist/svc-gateway.mjs");
     const gatewayPid = start(0, process.execPath, [
       ...[bundle, "serve", "standalone", "--manifests", join(folder, "manifests")],
-      ...["--port-map", `80=${gatewayPort},443=19183`, "--admin-port", "19184", "--health-port", "19185"],
+      ...["--port-map", `80=${gatewayPort},443=${tlsPort}`],
+      ...["--admin-port", String(adminPort), "--health-port", String(healthPort)],
     ]);
     for (const port of [backendPort, nginxPort, gatewayPort]) await waitForPort(port);
     const samples = { gateway: [] as Sample[], nginx: [] as Sample[] };

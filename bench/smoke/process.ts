@@ -1,11 +1,21 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Starts a command pinned to one processor. */
 export function startPinned(cpu: number, command: string, args: readonly string[]): ChildProcess {
   return spawn("taskset", ["-c", String(cpu), command, ...args], { stdio: ["ignore", "ignore", "inherit"] });
+}
+
+/** Ports that nothing listens on, all different: several runs on one machine do not meet. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  for (const server of servers) server.close();
+  return ports;
 }
 
 /** Waits until something accepts on the port; fails after ten seconds. */

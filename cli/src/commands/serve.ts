@@ -32,6 +32,8 @@ export const serveProxy: Command = {
     const read = readProxySettings({ argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     const { runProxy } = await import("../cluster/proxy-process.ts");
+    const refusal = describeRefusedSettings(read.value.settings);
+    if (refusal !== undefined) return refused(refusal);
     const ended = await runProxy(read.value.settings, read.value.warnings, io);
     return ended.ok ? done(0) : refused(ended.error);
   },

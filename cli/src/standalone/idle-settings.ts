@@ -31,5 +31,5 @@ export const describeIdleSettings = (settings: StandaloneSettings): readonly str
 /** Why these settings must not be served with: without PROXY protocol every connection would fail. */
 export const describeRefusedSettings = ({
   proxyAcceptProxyProtocol,
-}: StandaloneSettings): string | undefined =>
+}: Pick<StandaloneSettings, "proxyAcceptProxyProtocol">): string | undefined =>
   proxyAcceptProxyProtocol ? "--proxy-accept-proxy-protocol: not part of this release yet" : undefined;
