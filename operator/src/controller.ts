@@ -47,7 +47,7 @@ export type RunningController = {
   readonly adminRoutes: readonly AdminRoute[];
   readonly streamPort: number;
   readonly bootstrapPort: number;
-  /** Resolves when everything has ended after the signal. */
+  /** Resolves when everything has ended: after the signal, or because a part of it has failed, which the log tells. */
   readonly done: Promise<void>;
 };
 
@@ -62,9 +62,9 @@ const eventController = "svc-labs.dev/gateway-controller";
  */
 export async function startController(options: ControllerOptions): Promise<Result<RunningController>> {
   const { settings, logger: log, metrics, health, signal } = options;
-  const config = options.kubeConfig ?? loadConfig();
-  if (config === undefined) return problem("no API server: neither in a cluster, nor a usable KUBECONFIG");
-  const client = await createApiClient(config);
+  const connected = await connect(options.kubeConfig);
+  if (!connected.ok) return connected;
+  const { config, client } = connected.value;
   const leadership = createLeadership({ metrics: metrics.controller, log });
   const watchHealth = createWatchHealth({ health: health.register("controller", controllerChecks) });
   const events: EventSource = { controller: eventController, instance: settings.podName };
@@ -136,18 +136,15 @@ export async function startController(options: ControllerOptions): Promise<Resul
   await operator.start();
 
   const end = async (): Promise<void> => {
-    // A part that ends by itself has met a bug: the others end in order, and the caller hears of it.
+    // A part that ends by itself has met a bug: the others end in order.
     await Promise.race([aborted(signal), running]).catch((error: unknown) =>
       log.error({ err: error }, "controller failed"),
     );
     health.beginShutdown();
     operator.stop();
-    try {
-      await Promise.all([running, discovery.close()]);
-    } finally {
-      await client.close();
-      log.info({}, "controller stopped");
-    }
+    await Promise.allSettled([running, discovery.close()]);
+    await client.close();
+    log.info({}, "controller stopped");
   };
   return ok({
     adminRoutes: fleetRoutes({
@@ -217,12 +214,19 @@ function announcePlan(
 /** What client-node assumes where it finds no configuration at all: nobody's API server. */
 const assumedServer = "http://localhost:8080";
 
-function loadConfig(): KubeConfig | undefined {
+/** The client's own configuration throws on what it cannot use, such as a malformed KUBECONFIG. */
+async function connect(
+  given: KubeConfig | undefined,
+): Promise<Result<{ readonly config: KubeConfig; readonly client: ApiClient }>> {
   try {
-    const config = loadKubeConfig();
-    return config.getCurrentCluster()?.server === assumedServer ? undefined : config;
-  } catch {
-    return undefined;
+    const config = given ?? loadKubeConfig();
+    if (config.getCurrentCluster()?.server === assumedServer) {
+      return problem("no API server: neither in a cluster, nor a usable KUBECONFIG");
+    }
+    return ok({ config, client: await createApiClient(config) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return problem(`no usable configuration of an API server: ${why}`);
   }
 }
 

@@ -8,12 +8,6 @@ export type DesiredCondition = {
   readonly message: string;
 };
 
-export type Condition = DesiredCondition & {
-  readonly observedGeneration?: number;
-  /** RFC 3339: when `status` changed last. */
-  readonly lastTransitionTime: string;
-};
-
 export type ConditionsInput = {
   /** As the API server has them; undefined when the object has none. */
   readonly current: unknown;

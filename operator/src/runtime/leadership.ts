@@ -1,13 +1,11 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { Leadership as LeadershipState } from "../discovery/leadership.ts";
 import { systemClock, type Clock } from "./clock.ts";
 
 /** Whether this replica holds the lease, for those who act on it. */
-export type Leadership = {
-  isLeading(): boolean;
-  /** Calls back after each change; the returned function ends it. */
-  subscribe(listener: () => void): () => void;
+export type Leadership = LeadershipState & {
   /** The present time in office: aborts when it ends. Undefined while another replica leads. */
   term(): AbortSignal | undefined;
 };
@@ -69,6 +67,8 @@ export function createLeadership({
       return () => listeners.delete(listener);
     },
     holdUntil(timeMs) {
+      // An answer that took longer than the lease is worth nothing.
+      if (timeMs <= clock.nowMs()) return;
       untilMs = timeMs;
       cancelTimer();
       cancelTimer = clock.schedule(Math.max(0, timeMs - clock.nowMs()), resign);

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { expect } from "chai";
+import { until } from "../../../common/test/until.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -11,13 +12,18 @@ import { sendJson, startFakeApiServer, type FakeApiServer } from "../sources/kub
 
 type StoredLease = { metadata: { resourceVersion?: string }; spec: { holderIdentity: string } };
 
-/** A server with one Lease and optimistic locking; `broken` makes it answer 500. */
+/** A server with one Lease and optimistic locking; `broken` makes it answer 500, `silent` not at all. */
 async function startLeaseServer(): Promise<
-  FakeApiServer & { lease: StoredLease | undefined; broken: boolean }
+  FakeApiServer & { lease: StoredLease | undefined; broken: boolean; silent: boolean }
 > {
-  const state: { lease: StoredLease | undefined; broken: boolean } = { lease: undefined, broken: false };
+  const state: { lease: StoredLease | undefined; broken: boolean; silent: boolean } = {
+    lease: undefined,
+    broken: false,
+    silent: false,
+  };
   let version = 0;
   const server = await startFakeApiServer((request, response) => {
+    if (state.silent) return;
     if (state.broken) return sendJson(response, {}, 500);
     if (request.method === "GET") {
       return state.lease === undefined ? sendJson(response, {}, 404) : sendJson(response, state.lease);
@@ -105,6 +111,42 @@ describe("runLeaderElection", () => {
     await a.until(false);
     server.broken = false;
     await a.until(true);
+    await a.stop();
+    await server.close();
+  });
+
+  it("stops leading before the lease ends when the API server does not answer", async () => {
+    const server = await startLeaseServer();
+    const a = await startReplica(server, "a", 900);
+    await a.until(true);
+    server.silent = true;
+    const b = await startReplica(server, "b", 900);
+    await a.until(false);
+    expect(b.state.leading).to.equal(false);
+    server.silent = false;
+    await b.stop();
+    await a.stop();
+    await server.close();
+  });
+
+  it("gives up at once on a stop, even while a call is under way", async () => {
+    const server = await startLeaseServer();
+    const a = await startReplica(server, "a", 300);
+    await a.until(true);
+    server.silent = true;
+    const stopping = a.stop();
+    expect(a.state.leading).to.equal(false);
+    server.silent = false;
+    await stopping;
+    await server.close();
+  });
+
+  it("creates the lease anew when somebody has deleted it", async () => {
+    const server = await startLeaseServer();
+    const a = await startReplica(server, "a", 300);
+    await a.until(true);
+    server.lease = undefined;
+    await until(() => server.lease?.spec.holderIdentity === "a", "a new lease");
     await a.stop();
     await server.close();
   });

@@ -1,0 +1,95 @@
+import operatorModule, { type ResourceEvent } from "@dot-i/k8s-operator";
+import { expect } from "chai";
+import { createProxyPods } from "../../src/admin/proxy-pods.ts";
+
+const { ResourceEventType } = operatorModule;
+
+const labels = { "app.kubernetes.io/name": "svc", "app.kubernetes.io/component": "shared-proxy" };
+
+const event = (object: object, type = ResourceEventType.Added): ResourceEvent =>
+  ({ type, meta: {}, object: { apiVersion: "v1", kind: "Pod", ...object } }) as unknown as ResourceEvent;
+
+const pod = (name: string, own: Readonly<Record<string, string>> = labels): object => ({
+  metadata: { name, namespace: "svc-system", labels: own, creationTimestamp: "2026-01-01T00:00:00Z" },
+});
+
+describe("createProxyPods", () => {
+  it("shows what the cluster tells of a running proxy", async () => {
+    const pods = createProxyPods();
+    await pods.onEvent(
+      event({
+        ...pod("proxy-0"),
+        spec: {
+          nodeName: "node-1",
+          containers: [
+            {
+              ports: [
+                { name: "http", containerPort: 80 },
+                { name: "admin", containerPort: 9000 },
+              ],
+            },
+            {},
+          ],
+        },
+        status: {
+          phase: "Running",
+          podIP: "10.0.0.7",
+          containerStatuses: [{ restartCount: 2 }, { restartCount: 1 }, {}],
+        },
+      }),
+    );
+    expect(pods.list()).to.deep.equal([
+      {
+        name: "proxy-0",
+        namespace: "svc-system",
+        ip: "10.0.0.7",
+        adminPort: 9000,
+        component: "shared-proxy",
+        gatewayRef: null,
+        node: "node-1",
+        phase: "Running",
+        restarts: 3,
+        createdAt: "2026-01-01T00:00:00Z",
+      },
+    ]);
+  });
+
+  it("shows a pod that has only just been created", async () => {
+    const pods = createProxyPods();
+    await pods.onEvent(event(pod("proxy-0")));
+    expect(pods.list()[0]).to.include({
+      ip: null,
+      adminPort: 8082,
+      node: null,
+      phase: "Unknown",
+      restarts: 0,
+    });
+  });
+
+  it("names the Gateway of a dedicated proxy", async () => {
+    const pods = createProxyPods();
+    await pods.onEvent(
+      event(
+        pod("edge-svc-0", {
+          ...labels,
+          "app.kubernetes.io/component": "dedicated-proxy",
+          "gateway.networking.k8s.io/gateway-name": "edge",
+          "gateway.svc-labs.dev/gateway-namespace": "shop",
+        }),
+      ),
+    );
+    expect(pods.list()[0]).to.include({ component: "dedicated-proxy", gatewayRef: "shop/edge" });
+  });
+
+  it("shows no other pods, by name, and forgets those that are gone or have become something else", async () => {
+    const pods = createProxyPods();
+    await pods.onEvent(event(pod("b")));
+    await pods.onEvent(event(pod("a")));
+    await pods.onEvent(event(pod("controller", { ...labels, "app.kubernetes.io/component": "controller" })));
+    await pods.onEvent(event(pod("stranger", {})));
+    expect(pods.list().map(({ name }) => name)).to.deep.equal(["a", "b"]);
+    await pods.onEvent(event(pod("a"), ResourceEventType.Deleted));
+    await pods.onEvent(event(pod("b", {}), ResourceEventType.Modified));
+    expect(pods.list()).to.deep.equal([]);
+  });
+});

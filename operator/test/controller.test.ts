@@ -1,0 +1,285 @@
+import { createServer, type AddressInfo } from "node:net";
+import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import { readControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import {
+  controllerMetrics,
+  discoveryServerMetrics,
+} from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { expect } from "chai";
+import { until } from "../../common/test/until.ts";
+import { definitionOf, kindNames } from "../src/api/kinds.ts";
+import { startController, type ControllerOptions } from "../src/controller.ts";
+import { ingressManifest, svcClass } from "./runtime/manifests.ts";
+import { startFakeCluster, type FakeCluster, type Stored } from "./sources/kubernetes/fake-cluster.ts";
+
+const ingresses = "/apis/networking.k8s.io/v1/ingresses";
+const ingressClasses = "/apis/networking.k8s.io/v1/ingressclasses";
+const services = "/api/v1/services";
+const pods = "/api/v1/pods";
+const events = "/apis/events.k8s.io/v1/events";
+const leases = "/apis/coordination.k8s.io/v1/leases";
+const lockName = "svc-system/svc-leader-lock";
+
+/** What the API server serves, without some kinds. */
+function resourcesWithout(...groups: readonly string[]): Readonly<Record<string, readonly string[]>> {
+  const resources: Record<string, string[]> = {};
+  for (const kind of kindNames) {
+    const { group, versions, plural } = definitionOf(kind);
+    if (groups.includes(group)) continue;
+    (resources[group === "" ? (versions[0] ?? "") : `${group}/${versions[0]}`] ??= []).push(plural);
+  }
+  return resources;
+}
+
+const proxyService = (ip: string): object => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "svc-shared-proxy", namespace: "svc-system" },
+  spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
+  status: { loadBalancer: { ingress: [{ ip }] } },
+});
+
+const addressOf = (cluster: FakeCluster, name: string): unknown =>
+  (cluster.get(ingresses, `ns/${name}`)?.status as { loadBalancer?: { ingress?: unknown } } | undefined)
+    ?.loadBalancer?.ingress;
+
+const hasAddress = (cluster: FakeCluster, name: string, ip: string): boolean =>
+  JSON.stringify(addressOf(cluster, name)) === JSON.stringify([{ ip }]);
+
+const holderOf = (cluster: FakeCluster): string | undefined =>
+  (cluster.get(leases, lockName) as (Stored & { spec: { holderIdentity: string } }) | undefined)?.spec
+    .holderIdentity;
+
+const eventsOf = (cluster: FakeCluster): string[] =>
+  (cluster.list(events) as readonly (Stored & { reason: string; note: string })[]).map(
+    ({ reason, note }) => `${reason}: ${note}`,
+  );
+
+describe("startController", () => {
+  let cluster: FakeCluster;
+  const stops: (() => Promise<void>)[] = [];
+
+  const useCluster = async (...groups: readonly string[]): Promise<void> => {
+    cluster = await startFakeCluster({ resources: resourcesWithout(...groups) });
+  };
+
+  /** A replica; the system chooses its ports. Its lease lasts longer than any test, so that nothing runs out. */
+  async function startReplica(podName: string, flags: Readonly<Record<string, string | number>> = {}) {
+    const given = {
+      "pod-name": podName,
+      "pod-namespace": "svc-system",
+      "discovery-port": 0,
+      "discovery-bootstrap-port": 0,
+      "controller-lease-ttl": "10m",
+      "controller-lease-renew-interval": "1s",
+      ...flags,
+    };
+    const argv = Object.entries(given).map(([name, value]) => `--${name}=${value}`);
+    const read = readControllerSettings({ argv, env: {} });
+    if (!read.ok) throw new Error(read.error.message);
+    const abort = new AbortController();
+    const health = createHealthRegistry("1");
+    const metrics = {
+      controller: createMetricSet(controllerMetrics),
+      discovery: createMetricSet(discoveryServerMetrics),
+    };
+    const options: ControllerOptions = {
+      settings: read.value.settings,
+      logger: silentLogger,
+      metrics,
+      health,
+      signal: abort.signal,
+      kubeConfig: cluster.config,
+    };
+    const started = await startController(options);
+    if (!started.ok) throw new Error(started.error.message);
+    const stop = async (): Promise<void> => {
+      abort.abort();
+      await started.value.done;
+    };
+    stops.push(stop);
+    return {
+      stop,
+      checks: () => health.document().subsystems["controller"]?.checks,
+      isReady: () => health.readiness().isReady,
+      isLeading: () => metrics.controller.leader.with({}).value === 1,
+      metrics: metrics.controller,
+      async ask(path: string, pod: string = "") {
+        const route = started.value.adminRoutes.find((one) => one.path === path);
+        const answer = await route?.answer({ params: { pod }, query: new URLSearchParams() });
+        return JSON.parse(answer?.body ?? "null") as Record<string, unknown>;
+      },
+    };
+  }
+
+  afterEach(async () => {
+    for (const stop of stops.splice(0)) await stop();
+    await cluster.close();
+  });
+
+  it("serves Ingresses alone where the Gateway API is missing: table, status, Events, authority", async () => {
+    await useCluster("gateway.networking.k8s.io");
+    cluster.put(ingressClasses, svcClass);
+    cluster.put(services, proxyService("192.0.2.1"));
+    cluster.put(pods, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "proxy-0",
+        namespace: "svc-system",
+        labels: { "app.kubernetes.io/name": "svc", "app.kubernetes.io/component": "shared-proxy" },
+      },
+    });
+    cluster.put(ingresses, ingressManifest("a", "a.example"));
+    cluster.put(
+      ingresses,
+      ingressManifest("b", "a.example", ["/"], { "ingress.svc-labs.dev/max-body-size": "x" }),
+    );
+    const replica = await startReplica("ctl-0");
+    await until(
+      () => addressOf(cluster, "a") !== undefined && addressOf(cluster, "b") !== undefined,
+      "statuses",
+    );
+    expect(addressOf(cluster, "a")).to.deep.equal([{ ip: "192.0.2.1" }]);
+    await until(() => replica.isReady(), "readiness");
+    expect(replica.checks()).to.deep.equal({
+      httproute: "Degraded",
+      ingress: "Ready",
+      gateway: "Degraded",
+      routing_table_built: "Ready",
+    });
+    expect(cluster.get("/api/v1/secrets", "svc-system/svc-discovery-ca")).to.have.property("data");
+    expect(cluster.get("/api/v1/configmaps", "svc-system/svc-discovery-trust")).to.have.property("data");
+    await until(() => eventsOf(cluster).length === 2, "Events");
+    expect(eventsOf(cluster).sort()[1]).to.equal(
+      "RouteConflict: Route on host a.example path / is shadowed by ns/a",
+    );
+    expect(
+      cluster.requests.filter((request) => request.includes("gateway.networking.k8s.io/v1/")),
+    ).to.deep.equal([]);
+    expect(replica.metrics.watchEvents.with({ kind: "ingress", event: "init_done" }).value).to.equal(1);
+    const patches = replica.metrics.statusPatches.with({ kind: "ingress", result: "ok" });
+    await until(() => patches.value === 2, "both answers to be counted");
+
+    const proxies = (await replica.ask("/api/v1/fleet/proxies"))["proxies"] as { pod_name: string }[];
+    expect(proxies.map(({ pod_name }) => pod_name)).to.deep.equal(["proxy-0"]);
+    const routes = await replica.ask("/api/v1/fleet/proxies/:pod/routes", "proxy-0");
+    expect(routes).to.have.nested.property("routes.ingress.hosts[0].host", "a.example");
+
+    cluster.put(services, proxyService("192.0.2.2"));
+    await until(() => hasAddress(cluster, "a", "192.0.2.2"), "the new address");
+  });
+
+  it("follows the Gateway API where it is installed", async () => {
+    await useCluster();
+    const replica = await startReplica("ctl-0");
+    await until(() => replica.isReady(), "readiness");
+    expect(new Set(Object.values(replica.checks() ?? {}))).to.deep.equal(new Set(["Ready"]));
+  });
+
+  it("publishes nothing and is not ready before every watch has listed", async () => {
+    await useCluster();
+    cluster.put(ingressClasses, svcClass);
+    cluster.put(services, proxyService("192.0.2.1"));
+    cluster.put(ingresses, ingressManifest("a", "a.example"));
+    let isForbidden = true;
+    cluster.intercept = (request, url) =>
+      isForbidden && url.pathname === "/api/v1/namespaces" && request.method === "GET"
+        ? { status: 403, body: { reason: "Forbidden" } }
+        : undefined;
+    const replica = await startReplica("ctl-0");
+    await until(() => replica.isLeading(), "leadership");
+    await until(() => replica.checks()?.["ingress"] === "Ready", "Ingresses");
+    await until(() => replica.metrics.watchErrors.with({ kind: "namespace" }).value > 1, "two failures");
+    expect(replica.checks()?.["routing_table_built"]).to.equal("Pending");
+    expect(replica.isReady()).to.equal(false);
+    expect(replica.metrics.routingTableRebuilds.with({ result: "ok" }).value).to.equal(0);
+    expect(addressOf(cluster, "a")).to.equal(undefined);
+    isForbidden = false;
+    await until(() => replica.isReady() && addressOf(cluster, "a") !== undefined, "readiness and status");
+    expect(replica.metrics.routingTableHosts.with({}).value).to.equal(1);
+  });
+
+  it("waits for an API server that is away when it starts", async () => {
+    await useCluster();
+    cluster.intercept = () => ({ status: 503, body: {} });
+    const replica = await startReplica("ctl-0");
+    await until(() => cluster.requests.length > 4, "some attempts");
+    expect(replica.isReady()).to.equal(false);
+    cluster.intercept = () => undefined;
+    await until(() => replica.isReady(), "readiness");
+  });
+
+  it("lets one replica write, and the other go on at once when that one is stopped", async () => {
+    await useCluster();
+    cluster.put(ingressClasses, svcClass);
+    const flags = { "status-address": "lb.example" };
+    const first = await startReplica("ctl-0", flags);
+    await until(() => first.isLeading() && first.isReady(), "the first leader");
+    const second = await startReplica("ctl-1", flags);
+    await until(() => second.isReady(), "a ready standby");
+    cluster.put(ingresses, ingressManifest("a", "a.example"));
+    await until(() => addressOf(cluster, "a") !== undefined, "a status");
+    expect(second.metrics.statusPatches.with({ kind: "ingress", result: "ok" }).value).to.equal(0);
+    await until(() => second.metrics.routingTableHosts.with({}).value === 1, "the standby's build");
+    const stopped = first.stop();
+    cluster.put(ingresses, ingressManifest("b", "b.example"));
+    await stopped;
+    await until(() => addressOf(cluster, "b") !== undefined, "a status from the other");
+    expect(holderOf(cluster)).to.equal("ctl-1");
+    expect(second.isLeading()).to.equal(true);
+  });
+
+  it("clears the holder of the lease when it is stopped", async () => {
+    await useCluster();
+    const replica = await startReplica("ctl-0");
+    await until(() => replica.isLeading(), "leadership");
+    expect(holderOf(cluster)).to.equal("ctl-0");
+    await replica.stop();
+    expect(holderOf(cluster)).to.equal("");
+    expect(replica.isReady(), "not ready while it goes down").to.equal(false);
+  });
+
+  it("stops writing when it loses the lease, and stays as a standby", async () => {
+    await useCluster();
+    cluster.put(ingressClasses, svcClass);
+    const replica = await startReplica("ctl-0", { "status-address": "lb.example" });
+    await until(() => replica.isLeading() && replica.isReady(), "leadership");
+    const lease = cluster.get(leases, lockName) as Stored & { spec: object };
+    cluster.put(leases, { ...lease, spec: { ...lease.spec, holderIdentity: "thief" } });
+    await until(() => !replica.isLeading(), "the loss");
+    cluster.put(ingresses, ingressManifest("a", "a.example"));
+    await until(() => replica.metrics.routingTableHosts.with({}).value === 1, "a build");
+    expect(addressOf(cluster, "a")).to.equal(undefined);
+    const stolen = cluster.get(leases, lockName) as Stored & { spec: object };
+    cluster.put(leases, { ...stolen, spec: { ...stolen.spec, holderIdentity: "" } });
+    await until(() => addressOf(cluster, "a") !== undefined, "a status, once the thief has gone");
+    expect(replica.isLeading()).to.equal(true);
+  });
+
+  it("brings back a status that somebody else has overwritten", async () => {
+    await useCluster();
+    cluster.put(ingressClasses, svcClass);
+    cluster.put(ingresses, ingressManifest("a", "a.example"));
+    await startReplica("ctl-0", { "status-address": "192.0.2.1" });
+    await until(() => addressOf(cluster, "a") !== undefined, "a status");
+    const status = { loadBalancer: { ingress: [{ ip: "203.0.113.9" }] } };
+    cluster.put(ingresses, { ...cluster.get(ingresses, "ns/a"), status });
+    await until(() => hasAddress(cluster, "a", "192.0.2.1"), "our address");
+  });
+
+  it("reports a port that is taken as a problem, and leaves nothing behind", async () => {
+    await useCluster();
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(0, resolve));
+    const { port } = blocker.address() as AddressInfo;
+    let message = "";
+    await startReplica("ctl-0", { "discovery-port": port }).catch(
+      (error: Error) => (message = error.message),
+    );
+    await new Promise((resolve) => blocker.close(resolve));
+    expect(message).to.include(String(port));
+  });
+});

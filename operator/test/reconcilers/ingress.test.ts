@@ -1,0 +1,127 @@
+import { expect } from "chai";
+import { applyMergePatch } from "../../src/runtime/merge-patch.ts";
+import type { StatusTarget, StatusWriter } from "../../src/runtime/status-writer.ts";
+import type { Build } from "../../src/runtime/table-builder.ts";
+import { ingressReconciler } from "../../src/reconcilers/ingress.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { translate } from "../../src/translate/translate.ts";
+import { createWorld, updateWorld } from "../../src/world.ts";
+import { ingressManifest, svcClass } from "../runtime/manifests.ts";
+
+const sharedProxyService = { namespace: "svc-system", name: "svc-shared-proxy" };
+
+const proxyService = (ingress: readonly object[]): KubeObject =>
+  ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "svc-shared-proxy", namespace: "svc-system" },
+    spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
+    status: { loadBalancer: { ingress } },
+  }) as unknown as KubeObject;
+
+const settings = { ...defaultTranslateSettings };
+
+const buildOf = (...objects: readonly KubeObject[]): Build => {
+  const world = createWorld([svcClass, ...objects]);
+  return { world, translation: translate(world, settings) };
+};
+
+const changed = ({ world }: Build, object: KubeObject): Build => {
+  const next = updateWorld(world, [{ type: "apply", object }]);
+  return { world: next, translation: translate(next, settings) };
+};
+
+/** The status that a reconciler makes of one that is there; undefined when it writes nothing. */
+async function statusAfter(
+  reconciler: ReturnType<typeof ingressReconciler>,
+  build: Build,
+  name: string,
+  status: unknown,
+): Promise<unknown> {
+  let target: StatusTarget | undefined;
+  const statuses: StatusWriter = {
+    write(given) {
+      target = given;
+      return Promise.resolve({ ok: true, value: "written" });
+    },
+  };
+  await reconciler.reconcile(name, { build, statuses, signal: new AbortController().signal });
+  return target === undefined ? undefined : applyMergePatch(status, target.change(status, 0));
+}
+
+const withAddress = (statusAddress: string | undefined) =>
+  ingressReconciler({ statusAddress, sharedProxyService });
+
+const a = ingressManifest("a", "a.example");
+const b = ingressManifest("b", "b.example");
+const theirs = {
+  ...b,
+  spec: { ...(b as unknown as { spec: object }).spec, ingressClassName: "nginx" },
+} as KubeObject;
+
+describe("ingressReconciler", () => {
+  const ip = { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } };
+
+  it("writes the address that the operator names, as an address or a name", async () => {
+    const build = buildOf(a, proxyService([{ ip: "198.51.100.1" }]));
+    expect(await statusAfter(withAddress("192.0.2.1"), build, "ns/a", {})).to.deep.equal(ip);
+    expect(await statusAfter(withAddress("lb.example"), build, "ns/a", ip)).to.deep.equal({
+      loadBalancer: { ingress: [{ hostname: "lb.example" }] },
+    });
+  });
+
+  it("else writes all addresses of the shared proxies' Service", async () => {
+    const build = buildOf(
+      a,
+      proxyService([{ ip: "192.0.2.1", ipMode: "VIP" }, { hostname: "lb.example" }, {}]),
+    );
+    expect(await statusAfter(withAddress(undefined), build, "ns/a", {})).to.deep.equal({
+      loadBalancer: { ingress: [{ ip: "192.0.2.1" }, { hostname: "lb.example" }] },
+    });
+  });
+
+  it("has no address to write before the Service has one, and takes it back when it has none any more", async () => {
+    const none = { loadBalancer: {} };
+    expect(await statusAfter(withAddress(undefined), buildOf(a), "ns/a", none)).to.deep.equal(none);
+    expect(await statusAfter(withAddress(undefined), buildOf(a, proxyService([])), "ns/a", ip)).to.deep.equal(
+      none,
+    );
+  });
+
+  it("replaces the addresses of the controller that served the Ingress before", async () => {
+    const before = { loadBalancer: { ingress: [{ ip: "203.0.113.9" }] }, extra: 1 };
+    expect(await statusAfter(withAddress("192.0.2.1"), buildOf(a), "ns/a", before)).to.deep.equal({
+      ...ip,
+      extra: 1,
+    });
+  });
+
+  it("takes its address from an Ingress that is not ours any more, and leaves another controller's", async () => {
+    const build = buildOf(a, theirs);
+    const reconciler = withAddress("192.0.2.1");
+    expect(await statusAfter(reconciler, build, "ns/b", ip)).to.deep.equal({ loadBalancer: {} });
+    const written = { loadBalancer: { ingress: [{ ip: "203.0.113.9" }] } };
+    expect(await statusAfter(reconciler, build, "ns/b", written)).to.deep.equal(written);
+  });
+
+  it("looks at nothing that is gone", async () => {
+    expect(await statusAfter(withAddress("192.0.2.1"), buildOf(a), "ns/gone", {})).to.equal(undefined);
+  });
+
+  it("looks at all Ingresses of ours at first, then only at what has changed", () => {
+    const reconciler = withAddress(undefined);
+    const dirty = (before: Build | undefined, after: Build): readonly string[] => [
+      ...reconciler.dirty(before, after),
+    ];
+    const first = buildOf(a, b, proxyService([{ ip: "192.0.2.1" }]));
+    expect(dirty(undefined, first)).to.deep.equal(["ns/a", "ns/b"]);
+    expect(dirty(first, first)).to.deep.equal([]);
+    const edited = changed(first, ingressManifest("b", "c.example"));
+    expect(new Set(dirty(first, edited))).to.deep.equal(new Set(["ns/b"]));
+    const lost = changed(edited, theirs);
+    expect(dirty(edited, lost)).to.deep.equal(["ns/b"]);
+    const moved = changed(lost, proxyService([{ ip: "192.0.2.2" }]));
+    expect(new Set(dirty(lost, moved))).to.deep.equal(new Set(["ns/a"]));
+  });
+});

@@ -1,0 +1,110 @@
+import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { ok, problem } from "@svc-gateway/common/values/result.ts";
+import { expect } from "chai";
+import type { Reconciler } from "../../src/reconcilers/reconciler.ts";
+import { prepareReconcileMetrics, runReconcilers } from "../../src/reconcilers/run-reconcilers.ts";
+import type { Build } from "../../src/runtime/table-builder.ts";
+import { translate } from "../../src/translate/translate.ts";
+import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { emptyWorld } from "../../src/world.ts";
+import { createTestClock } from "../runtime/test-clock.ts";
+
+const build: Build = { world: emptyWorld, translation: translate(emptyWorld, defaultTranslateSettings) };
+
+function setUp(reconcile: Reconciler["reconcile"]) {
+  const clock = createTestClock();
+  const abort = new AbortController();
+  const metrics = createMetricSet(controllerMetrics);
+  const lines: { readonly level: string; readonly fields: LogFields }[] = [];
+  const at = (level: string) => (fields: LogFields) => void lines.push({ level, fields });
+  const log: Logger = { ...silentLogger, debug: at("debug"), warn: at("warn") };
+  const reconciler: Reconciler = {
+    controller: "ingress",
+    kind: "Ingress",
+    dirty: (previous) => (previous === undefined ? ["ns/a", "ns/b"] : ["ns/b"]),
+    reconcile,
+  };
+  prepareReconcileMetrics([reconciler], metrics);
+  const running = runReconcilers({
+    reconcilers: [reconciler],
+    statuses: { write: () => Promise.resolve(ok("unchanged")) },
+    metrics,
+    log,
+    signal: abort.signal,
+    clock,
+  });
+  return { clock, abort, metrics, lines, running };
+}
+
+describe("runReconcilers", () => {
+  it("reconciles what a build makes dirty, with one line and one count each", async () => {
+    const names: string[] = [];
+    const { running, metrics, lines } = setUp((name) => {
+      names.push(name);
+      return Promise.resolve(ok("written"));
+    });
+    running.onBuild(build);
+    await running.idle();
+    running.onBuild(build);
+    await running.idle();
+    expect(names).to.deep.equal(["ns/a", "ns/b", "ns/b"]);
+    expect(metrics.reconciles.with({ controller: "ingress", result: "ok" }).value).to.equal(3);
+    expect(lines[0]?.level).to.equal("debug");
+    expect(lines[0]?.fields).to.include({ controller: "ingress", object: "ns/a", result: "written" });
+    expect(lines[0]?.fields["duration_ms"]).to.be.a("number");
+  });
+
+  it("looks again at an object whose status somebody has changed", async () => {
+    const names: string[] = [];
+    const { running } = setUp((name) => {
+      names.push(name);
+      return Promise.resolve(ok("unchanged"));
+    });
+    running.onBuild(build);
+    await running.idle();
+    running.onObserved("Ingress", "ns/a");
+    running.onObserved("Gateway", "ns/g");
+    await running.idle();
+    expect(names).to.deep.equal(["ns/a", "ns/b", "ns/a"]);
+  });
+
+  it("counts, tells and repeats what fails, whether it says so or throws", async () => {
+    let calls = 0;
+    const { running, metrics, lines, clock } = setUp((name) => {
+      calls++;
+      if (name === "ns/a" && calls <= 2) return Promise.resolve(problem("no"));
+      if (name === "ns/b" && calls <= 2) throw new Error("bug");
+      return Promise.resolve(ok("written"));
+    });
+    running.onBuild(build);
+    await clock.advance(250);
+    await running.idle();
+    expect(metrics.reconcileErrors.with({ controller: "ingress" }).value).to.equal(2);
+    expect(metrics.reconciles.with({ controller: "ingress", result: "error" }).value).to.equal(2);
+    expect(metrics.reconciles.with({ controller: "ingress", result: "ok" }).value).to.equal(2);
+    const warnings = lines.filter(({ level }) => level === "warn");
+    expect(warnings.map(({ fields }) => fields["result"])).to.deep.equal(["error", "error"]);
+  });
+
+  it("has its series from the start", () => {
+    const { metrics } = setUp(() => Promise.resolve(ok("")));
+    const labels = metrics.reconciles.collect("complete").values.map(({ labels: one }) => one["result"]);
+    expect(labels).to.deep.equal(["ok", "error"]);
+  });
+
+  it("counts nothing that the end of the term has cut short, and does nothing after it", async () => {
+    const { running, metrics, abort } = setUp((_name, { signal }) => {
+      return new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve(problem("aborted")), { once: true }),
+      );
+    });
+    running.onBuild(build);
+    abort.abort();
+    await running.idle();
+    running.onBuild(build);
+    await running.idle();
+    expect(metrics.reconciles.with({ controller: "ingress", result: "error" }).value).to.equal(0);
+  });
+});

@@ -1,0 +1,78 @@
+import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { expect } from "chai";
+import { createTableBuilder, type Build } from "../../src/runtime/table-builder.ts";
+import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { createWorld, emptyWorld, type World } from "../../src/world.ts";
+import { ingressManifest, svcClass } from "./manifests.ts";
+
+function setUp(settings = defaultTranslateSettings) {
+  const source: { ready: boolean; present: World; world: () => World } = {
+    ready: true,
+    present: emptyWorld,
+    world: () => source.present,
+  };
+  const metrics = createMetricSet(controllerMetrics);
+  const published: Snapshot[] = [];
+  const builds: Build[] = [];
+  const build = createTableBuilder({
+    source,
+    settings,
+    publish: (snapshot) => published.push(snapshot),
+    onBuild: (done) => builds.push(done),
+    metrics,
+    log: silentLogger,
+  });
+  return { source, metrics, published, builds, build };
+}
+
+describe("createTableBuilder", () => {
+  it("publishes nothing before every watch has listed", () => {
+    const { source, published, builds, build } = setUp();
+    source.ready = false;
+    build();
+    expect([published, builds]).to.deep.equal([[], []]);
+    source.ready = true;
+    build();
+    expect(published).to.have.length(1);
+    expect(builds).to.have.length(1);
+  });
+
+  it("publishes a table only when it is another one, and tells of every build", () => {
+    const { source, published, builds, build, metrics } = setUp();
+    source.present = createWorld([svcClass, ingressManifest("a", "a.example")]);
+    build();
+    build();
+    source.present = createWorld([svcClass, ingressManifest("a", "b.example")]);
+    build();
+    expect(new Set(published.map(({ version }) => version)).size).to.equal(2);
+    expect(published).to.have.length(2);
+    expect(builds).to.have.length(3);
+    expect(metrics.routingTableRebuilds.with({ result: "ok" }).value).to.equal(3);
+  });
+
+  it("counts hosts and routes as proxies do", () => {
+    const { source, build, metrics } = setUp();
+    source.present = createWorld([
+      svcClass,
+      ingressManifest("a", "a.example", ["/", "/api"]),
+      ingressManifest("b", "b.example"),
+    ]);
+    build();
+    expect(metrics.routingTableHosts.with({}).value).to.equal(2);
+    expect(metrics.routingTableRoutes.with({ kind: "ingress" }).value).to.equal(3);
+    expect(metrics.routingTableRoutes.with({ kind: "gateway" }).value).to.equal(0);
+  });
+
+  it("keeps the last table when a build fails, and counts the failure", () => {
+    const { source, build, metrics, published, builds } = setUp();
+    build();
+    source.present = { ...emptyWorld, Ingress: undefined } as unknown as World;
+    build();
+    expect(metrics.routingTableRebuilds.with({ result: "error" }).value).to.equal(1);
+    expect(published).to.have.length(1);
+    expect(builds).to.have.length(1);
+  });
+});

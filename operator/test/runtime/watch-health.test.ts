@@ -1,0 +1,88 @@
+import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import { expect } from "chai";
+import { controllerChecks, createWatchHealth } from "../../src/runtime/watch-health.ts";
+import { createTestClock } from "./test-clock.ts";
+
+function setUp() {
+  const clock = createTestClock();
+  const registry = createHealthRegistry("1");
+  const watchHealth = createWatchHealth({ health: registry.register("controller", controllerChecks), clock });
+  return {
+    clock,
+    watchHealth,
+    checks: () => registry.document().subsystems["controller"]?.checks,
+    isReady: () => registry.readiness().isReady,
+  };
+}
+
+describe("createWatchHealth", () => {
+  it("is pending until each kind with a check has listed and the table is built", () => {
+    const { watchHealth, checks, isReady } = setUp();
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.onWatch("Gateway", "", "works");
+    watchHealth.onWatch("Service", "", "works");
+    watchHealth.onTable();
+    expect(checks()).to.deep.equal({
+      httproute: "Pending",
+      ingress: "Ready",
+      gateway: "Ready",
+      routing_table_built: "Ready",
+    });
+    expect(isReady()).to.equal(false);
+    watchHealth.onWatch("HTTPRoute", "", "works");
+    expect(isReady()).to.equal(true);
+  });
+
+  it("degrades a check whose watch has failed for a minute, until it works again", async () => {
+    const { watchHealth, checks, clock, isReady } = setUp();
+    for (const kind of ["Ingress", "Gateway", "HTTPRoute"] as const) watchHealth.onWatch(kind, "", "works");
+    watchHealth.onTable();
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(30_000);
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(29_999);
+    expect(checks()?.["ingress"]).to.equal("Ready");
+    await clock.advance(1);
+    expect(checks()).to.include({ ingress: "Degraded", gateway: "Ready" });
+    expect(isReady(), "degraded is ready").to.equal(true);
+    watchHealth.onWatch("Ingress", "", "works");
+    expect(checks()?.["ingress"]).to.equal("Ready");
+  });
+
+  it("does not degrade when the watch works again within the minute", async () => {
+    const { watchHealth, checks, clock } = setUp();
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(59_000);
+    watchHealth.onWatch("Ingress", "", "works");
+    await clock.advance(60_000);
+    expect(checks()?.["ingress"]).to.equal("Ready");
+  });
+
+  it("stays pending, not degraded, while a kind has never listed", async () => {
+    const { watchHealth, checks, clock } = setUp();
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(120_000);
+    expect(checks()?.["ingress"]).to.equal("Pending");
+  });
+
+  it("degrades the table while any watch of another kind fails", async () => {
+    const { watchHealth, checks, clock } = setUp();
+    watchHealth.onTable();
+    watchHealth.onWatch("Secret", "tls", "failed");
+    watchHealth.onWatch("Secret", "labelled", "failed");
+    await clock.advance(60_000);
+    expect(checks()?.["routing_table_built"]).to.equal("Degraded");
+    watchHealth.onWatch("Secret", "tls", "works");
+    expect(checks()?.["routing_table_built"]).to.equal("Degraded");
+    watchHealth.onWatch("Secret", "labelled", "works");
+    expect(checks()?.["routing_table_built"]).to.equal("Ready");
+  });
+
+  it("keeps what is said of kinds that are not followed", () => {
+    const { watchHealth, checks } = setUp();
+    watchHealth.exempt("Gateway", "Degraded");
+    watchHealth.exempt("HTTPRoute", "Ready");
+    expect(checks()).to.include({ gateway: "Degraded", httproute: "Ready" });
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { createHeldObjects } from "../../../src/sources/kubernetes/held-objects.ts";
+
+const ingressAt = (
+  version: string,
+  parts: { host?: string; status?: unknown; uid?: string } = {},
+): KubeObject =>
+  ({
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: { name: "a", namespace: "ns", uid: parts.uid ?? "u", resourceVersion: version },
+    spec: {
+      defaultBackend: { service: { name: parts.host ?? "web", port: { number: 80 } } },
+    },
+    ...(parts.status !== undefined && { status: parts.status }),
+  }) as unknown as KubeObject;
+
+const address = (ip: string): object => ({ loadBalancer: { ingress: [{ ip }] } });
+
+const ok = (value: string): object => ({ ok: true, value });
+
+describe("createHeldObjects", () => {
+  it("keeps the object and takes note of the status when only that has changed", () => {
+    const held = createHeldObjects();
+    expect(held.put("ns/a", ingressAt("1"))).to.deep.equal(ok("declared"));
+    const object = held.get("ns/a");
+    expect(held.put("ns/a", ingressAt("2", { status: address("10.0.0.1") }))).to.deep.equal(ok("observed"));
+    expect(held.get("ns/a")).to.equal(object);
+    expect(held.observed("ns/a")).to.deep.equal({ version: "2", status: address("10.0.0.1") });
+    expect(object).not.to.have.property("status");
+  });
+
+  it("keeps the object when a new list brings the same again", () => {
+    const held = createHeldObjects();
+    held.put("ns/a", ingressAt("1"));
+    const object = held.get("ns/a");
+    expect(held.put("ns/a", ingressAt("1"))).to.deep.equal(ok("nothing"));
+    expect(held.put("ns/a", ingressAt("2"))).to.deep.equal(ok("nothing"));
+    expect(held.get("ns/a")).to.equal(object);
+    expect(held.observed("ns/a")?.version).to.equal("2");
+  });
+
+  it("replaces the object when what it declares, or its uid, is another", () => {
+    const held = createHeldObjects();
+    held.put("ns/a", ingressAt("1"));
+    const object = held.get("ns/a");
+    expect(held.put("ns/a", ingressAt("2", { host: "other" }))).to.deep.equal(ok("declared"));
+    expect(held.get("ns/a")).not.to.equal(object);
+    expect(held.put("ns/a", ingressAt("3", { host: "other", uid: "v" }))).to.deep.equal(ok("declared"));
+  });
+
+  it("keeps the status as it was sent, fields of other controllers included", () => {
+    const held = createHeldObjects();
+    const status = { loadBalancer: { vendor: { x: 1 } }, unknown: [1] };
+    held.put("ns/a", ingressAt("1", { status }));
+    expect(held.observed("ns/a")?.status).to.deep.equal(status);
+  });
+
+  it("refuses an object that is not valid and keeps the last good one", () => {
+    const held = createHeldObjects();
+    held.put("ns/a", ingressAt("1"));
+    const object = held.get("ns/a");
+    const broken = { ...ingressAt("2"), spec: { rules: "none" } } as unknown as KubeObject;
+    expect(held.put("ns/a", broken).ok).to.equal(false);
+    expect(held.get("ns/a")).to.equal(object);
+  });
+
+  it("knows the answer to a write before the watch brings it", () => {
+    const held = createHeldObjects();
+    held.put("ns/a", ingressAt("1"));
+    held.remember("ns/a", ingressAt("5", { status: address("10.0.0.1") }));
+    expect(held.observed("ns/a")).to.deep.equal({ version: "5", status: address("10.0.0.1") });
+    expect(held.put("ns/a", ingressAt("5", { status: address("10.0.0.1") }))).to.deep.equal(ok("nothing"));
+  });
+
+  it("loses no declared change that a write's answer had in it already", () => {
+    const held = createHeldObjects();
+    held.put("ns/a", ingressAt("1"));
+    held.remember("ns/a", ingressAt("5", { host: "other", status: address("10.0.0.1") }));
+    expect(held.put("ns/a", ingressAt("5", { host: "other", status: address("10.0.0.1") }))).to.deep.equal(
+      ok("declared"),
+    );
+  });
+
+  it("does not take note of an answer about another object of the name, or of one that is gone", () => {
+    const held = createHeldObjects();
+    held.remember("ns/a", ingressAt("5"));
+    expect(held.observed("ns/a")).to.equal(undefined);
+    held.put("ns/a", ingressAt("1"));
+    held.remember("ns/a", ingressAt("5", { uid: "other" }));
+    expect(held.observed("ns/a")?.version).to.equal("1");
+    held.delete("ns/a");
+    expect(held.names()).to.deep.equal([]);
+  });
+});
