@@ -35,7 +35,7 @@ describe("endpoints", () => {
     await until("three backends", async () => {
       const echo = echoed(await send({ host }));
       if (echo !== undefined) backends.add(echo.backend);
-      return [...backends].length >= 3;
+      return backends.size >= 3;
     });
   });
 

@@ -3,6 +3,7 @@ import type { RootHookObject } from "mocha";
 import { closeApi } from "./api.ts";
 import { collectLogs } from "./logs.ts";
 
+/** @public mocha looks for this name. */
 export const mochaHooks: RootHookObject = {
   async afterEach(this: Mocha.Context) {
     const { currentTest } = this;

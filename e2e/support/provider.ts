@@ -37,11 +37,6 @@ async function readEnvironment(): Promise<Readonly<Record<string, string>>> {
   return { KUBECONFIG: kubeconfig, PATH: path };
 }
 
-/** Forgets what was asked, after a cluster has come or gone. */
-export function forgetCluster(): void {
-  environment = undefined;
-}
-
 export const kubectl = async (args: readonly string[], options: RunOptions = {}): Promise<string> =>
   mustRun("kubectl", args, { ...options, env: await clusterEnvironment() });
 
