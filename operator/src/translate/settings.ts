@@ -30,7 +30,7 @@ export type TranslateSettings = {
   readonly allowExternalName: boolean;
 };
 
-/** The settings of a gateway that was told nothing, see docs/reference/settings.md. */
+/** The settings of a gateway that was told nothing, see docs/reference/flags.md. */
 export const defaultTranslateSettings: TranslateSettings = {
   controllerName: "svc-labs.dev/gateway-controller",
   ingressClass: undefined,
