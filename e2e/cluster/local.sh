@@ -4,7 +4,7 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in settings support build images processes pki network components up down status faults; do
+for part in settings support build images processes pki network cgroups components up down status faults; do
   . "$HERE/local/$part.sh"
 done
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { useLoadedSandbox } from "../support/load.ts";
-import { restart, waitForRollout } from "../support/pods.ts";
+import { podsIn, restart, waitForRollout } from "../support/pods.ts";
+import { until } from "../support/until.ts";
 
 describe("fault: a rolling update of the backends under load", () => {
   const sandbox = useLoadedSandbox("backend-rollout");
@@ -10,6 +11,7 @@ describe("fault: a rolling update of the backends under load", () => {
     const report = await sandbox.withoutLoss(async () => {
       await restart(deployment);
       await waitForRollout(deployment);
+      await until("the old pods to be gone", async () => (await podsIn(sandbox.namespace)).length === 2);
     });
     expect(report.backends.size).to.equal(4);
   });

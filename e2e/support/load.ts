@@ -31,7 +31,8 @@ export type LoadedSandbox = Sandbox & {
 /** Call it inside `describe`. */
 export function useLoadedSandbox(name: string): LoadedSandbox {
   const sandbox = useSandbox(name);
-  const domain = `${name}.e2e.example`;
+  // Of this run alone: objects of the last one may go slowly.
+  const domain = `${sandbox.namespace}.example`;
   const host = `load.${domain}`;
 
   const waitUntilServed = async (of: string, limitMs: number): Promise<number> => {

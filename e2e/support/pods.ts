@@ -35,6 +35,10 @@ export async function podsOf(component: Component): Promise<readonly Pod[]> {
   return items;
 }
 
+/** Every pod of a namespace. */
+export const podsIn = async (of: string): Promise<readonly Pod[]> =>
+  (await ask<{ items: readonly Pod[] }>(`/api/v1/namespaces/${of}/pods`)).items;
+
 export const nameOf = ({ metadata }: Pod): string => metadata.name;
 
 export const isGoing = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;

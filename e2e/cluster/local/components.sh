@@ -23,13 +23,15 @@ start_apiserver() {
     --service-cluster-ip-range="$SERVICE_CIDR" --profiling=false ${CLUSTER_APISERVER_ARGS:-}
 }
 
+# Elsewhere the controller manager loses its lease while the API server is away, and begins anew to watch over nodes.
+# This one has no lease: without patience it would declare the node dead when the API server comes back.
 start_controllers() {
   start kube-controller-manager "$BIN/kube-controller-manager" \
     --bind-address=127.0.0.1 --kubeconfig="$KCFG/controller-manager.conf" \
     --authentication-kubeconfig="$KCFG/controller-manager.conf" --authorization-kubeconfig="$KCFG/controller-manager.conf" \
     --leader-elect=false --kube-api-qps=300 --kube-api-burst=600 --use-service-account-credentials=true --service-account-private-key-file="$PKI/sa.key" --root-ca-file="$PKI/ca.crt" \
     --cluster-signing-cert-file="$PKI/ca.crt" --cluster-signing-key-file="$PKI/ca.key" --client-ca-file="$PKI/ca.crt" --requestheader-client-ca-file="$PKI/front-proxy-ca.crt" \
-    --allocate-node-cidrs=true --cluster-cidr="$POD_CIDR" --node-cidr-mask-size="${POD_CIDR#*/}" --service-cluster-ip-range="$SERVICE_CIDR" --flex-volume-plugin-dir="$STATE/kubelet-plugins" --profiling=false
+    --node-monitor-grace-period=10m --allocate-node-cidrs=true --cluster-cidr="$POD_CIDR" --node-cidr-mask-size="${POD_CIDR#*/}" --service-cluster-ip-range="$SERVICE_CIDR" --flex-volume-plugin-dir="$STATE/kubelet-plugins" --profiling=false
   start kube-scheduler "$BIN/kube-scheduler" --bind-address=127.0.0.1 --kube-api-qps=300 --kube-api-burst=600 --leader-elect=false --profiling=false \
     --kubeconfig="$KCFG/scheduler.conf" --authentication-kubeconfig="$KCFG/scheduler.conf" --authorization-kubeconfig="$KCFG/scheduler.conf"
 }

@@ -25,7 +25,11 @@ stop() {
   if running "$name"; then
     kill -TERM "$pid" 2>/dev/null || true
     for i in $(seq 1 "${2:-50}"); do running "$name" || break; sleep 0.1; done
-    running "$name" && kill -KILL "$pid" 2>/dev/null || true
+    if running "$name"; then
+      kill -KILL "$pid" 2>/dev/null || true
+      # Its ports are free when it is gone, and not a moment before.
+      for i in $(seq 1 50); do running "$name" || break; sleep 0.1; done
+    fi
   fi
   rm -f "$RUN/$name.pid"
 }
