@@ -1,0 +1,138 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { parseAllDocuments } from "yaml";
+import { namespace } from "../deploy/release.ts";
+import { metric } from "../support/metrics.ts";
+import { podsOf, readyPodsOf, waitUntilWhole } from "../support/pods.ts";
+import { helm, kubectl, root, tryKubectl } from "../support/provider.ts";
+
+const chart = join(root, "config/chart");
+
+type Manifest = {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: Readonly<Record<string, unknown>>;
+};
+
+describe("the Helm chart", () => {
+  before(async function () {
+    this.timeout(300_000);
+    await waitUntilWhole();
+  });
+
+  const render = async (...values: readonly string[]): Promise<readonly Manifest[]> => {
+    const set = values.flatMap((value) => ["--set-json", value]);
+    const text = await helm(["template", "svc-gateway", chart, "--namespace", namespace, ...set]);
+    return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+  };
+  const named = (manifests: readonly Manifest[], kind: string): readonly string[] =>
+    manifests.filter((manifest) => manifest.kind === kind).map(({ metadata }) => metadata.name);
+
+  it("passes the linter with nothing to complain about", async () => {
+    expect(await helm(["lint", "--strict", chart])).to.include("0 chart(s) failed");
+  });
+
+  it("is accepted by the API server as it stands and with everything switched on", async () => {
+    const everything = [
+      'controller.flags={"ingress-default-backend":"web/fallback:80","controller-lease-ttl":"20s"}',
+      'sharedProxy.flags={"proxy-accept-proxy-protocol":true,"proxy-max-connections":1000000}',
+      'sharedProxy.service={"type":"NodePort","nodePorts":{"http":30999}}',
+      'networkPolicy.adminPeers=[{"namespaceSelector":{"matchLabels":{"name":"monitoring"}}}]',
+      'image.pullSecrets=[{"name":"registry"}]',
+      "ingressClass.default=true",
+      'controller.nodeSelector={"kubernetes.io/os":"linux"}',
+      'sharedProxy.tolerations=[{"operator":"Exists"}]',
+    ];
+    for (const values of [[], everything]) {
+      const manifests = await render(...values);
+      const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests });
+      const args = [
+        "apply",
+        "--namespace",
+        namespace,
+        "--dry-run=server",
+        "--server-side",
+        "--force-conflicts",
+      ];
+      await kubectl([...args, "--validate=strict", "--filename", "-"], { input });
+    }
+  });
+
+  it("leaves out what is switched off", async () => {
+    const manifests = await render(
+      "vap.enabled=false",
+      "networkPolicy.admin=false",
+      "crds.enabled=false",
+      "ingressClass.enabled=false",
+      "controller.replicas=1",
+      "sharedProxy.replicas=1",
+    );
+    const kinds = new Set(manifests.map(({ kind }) => kind));
+    for (const kind of [
+      "ValidatingAdmissionPolicy",
+      "ValidatingAdmissionPolicyBinding",
+      "NetworkPolicy",
+      "CustomResourceDefinition",
+      "IngressClass",
+      "PodDisruptionBudget",
+      "PodMonitor",
+    ]) {
+      expect(kinds).to.not.include(kind);
+    }
+  });
+
+  it("adds a PodMonitor when asked to", async () => {
+    expect(named(await render("podMonitor.enabled=true"), "PodMonitor")).to.deep.equal(["svc-proxies"]);
+  });
+
+  it("refuses values that do not exist, flags included", async () => {
+    for (const value of ['controller.flags={"no-such-flag":1}', "controler={}", 'vap.enabled="yes"']) {
+      const refused = await render(value).then(
+        () => "",
+        (error: Error) => error.message,
+      );
+      expect(refused, value).to.include("values don't meet the specifications of the schema");
+    }
+  });
+
+  it("runs every pod without privileges", async () => {
+    type Restricted = {
+      readonly spec: {
+        readonly securityContext: object;
+        readonly containers: readonly { readonly securityContext: object }[];
+      };
+    };
+    const pods = [
+      ...(await podsOf("controller")),
+      ...(await podsOf("shared-proxy")),
+    ] as unknown as Restricted[];
+    expect(pods).to.have.length(4);
+    for (const { spec } of pods) {
+      expect(spec.securityContext).to.deep.include({
+        runAsNonRoot: true,
+        runAsUser: 65532,
+        seccompProfile: { type: "RuntimeDefault" },
+      });
+      for (const { securityContext } of spec.containers) {
+        expect(securityContext).to.deep.equal({
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ["ALL"] },
+          readOnlyRootFilesystem: true,
+        });
+      }
+    }
+  });
+
+  it("gives proxies no right at all, and controllers all that they ask for", async () => {
+    const proxy = `system:serviceaccount:${namespace}:svc-shared-proxy`;
+    for (const resource of ["secrets", "configmaps", "services", "ingresses.networking.k8s.io"]) {
+      const asked = await tryKubectl(["auth", "can-i", "list", resource, "--all-namespaces", "--as", proxy]);
+      expect(asked.stdout.trim(), resource).to.equal("no");
+    }
+    for (const pod of await readyPodsOf("controller")) {
+      expect(await metric(pod, "svc_controller_reconcile_errors_total")).to.equal(0);
+      const { stdout } = await tryKubectl(["--namespace", namespace, "logs", pod]);
+      expect(stdout).to.not.include("forbidden");
+    }
+  });
+});

@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { imageConfig } from "../image/contents.ts";
+
+describe("the image", () => {
+  const lines = readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8").split("\n");
+  /** What follows an instruction, of the last stage. */
+  const last = (instruction: string): string | undefined =>
+    lines.findLast((line) => line.startsWith(`${instruction} `))?.slice(instruction.length + 1);
+
+  it("starts the same way however it was made", () => {
+    expect(last("USER")).to.equal(imageConfig.user);
+    expect(last("WORKDIR")).to.equal(imageConfig.workingFolder);
+    expect(JSON.parse(last("ENTRYPOINT") ?? "")).to.deep.equal(imageConfig.entrypoint);
+    expect(last("ENV")).to.equal('NODE_ENV="production"');
+    expect(imageConfig.environment).to.deep.equal({ NODE_ENV: "production" });
+  });
+
+  it("pins its bases by tag", () => {
+    const bases = lines.filter((line) => line.startsWith("FROM ")).map((line) => line.split(" ")[1] ?? "");
+    expect(bases).to.have.length(2);
+    for (const base of bases) expect(base).to.match(/:(?!latest$)[\w.-]+$/);
+  });
+});
