@@ -121,7 +121,6 @@ export class Http1Connection {
       if (this.bodyBroken) return;
       this.bodyBroken = true;
       this.report({ reason: "malformed-body", status: 0 });
-      this.current.closeAfterResponse();
       return this.current.body?.abort("malformed");
     }
     if (error.code === "HPE_CLOSED_CONNECTION" || this.phase === "discarding") return;

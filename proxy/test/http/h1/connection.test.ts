@@ -141,6 +141,29 @@ describe("the HTTP/1 front: connections", () => {
       expect(statusesOf(await client.untilEnd())).to.deep.equal(["200", "408"]);
     });
 
+    it("lets go of a client that does not end its side after the server has", async () => {
+      const { connect, front } = await startAnswering({ idleTimeoutMs: 40 });
+      const client = await connect();
+      client.send(request("/1"));
+      await client.untilEnd();
+      await eventually(() => front.connections === 0);
+    }).timeout(10_000);
+
+    it("leaves a pipeline alone whose client is slow to read", async () => {
+      const { connect, streams } = await startManual({ headerTimeoutMs: 60, idleTimeoutMs: 60 });
+      const client = await connect();
+      client.socket.pause();
+      client.send(request("/1") + request("/2"));
+      await eventually(() => streams.length === 1);
+      answer(streams[0] as ClientStream, "x".repeat(20_000_000));
+      const idle = await connect();
+      await idle.untilEnd();
+      client.socket.resume();
+      await eventually(() => streams.length === 2);
+      answer(streams[1] as ClientStream);
+      await client.until(/hello$/);
+    }).timeout(10_000);
+
     it("leaves a request alone that waits for its answer", async () => {
       const { connect, streams } = await startManual({
         headerTimeoutMs: 40,
@@ -319,6 +342,13 @@ describe("the HTTP/1 front: connections", () => {
       front.drain();
       client.send("Host: a\r\n\r\n");
       expect(await client.untilEnd()).to.match(/Connection: close\r\n[^]*\/begun$/);
+    });
+
+    it("ends a connection that comes later and asks for nothing", async () => {
+      const { connect, front } = await startAnswering();
+      front.drain();
+      const client = await connect();
+      expect(await client.untilEnd()).to.equal("");
     });
 
     it("asks clients of a draining listener to leave, but keeps idle ones", async () => {

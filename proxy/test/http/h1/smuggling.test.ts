@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { ClientStream } from "../../../src/http/message.ts";
 import { answer, CollectingSink, eventually, startFront, statusesOf, stopAll } from "./harness.ts";
 
 /**
@@ -163,6 +164,25 @@ describe("the HTTP/1 front: request smuggling", () => {
       expect(events.map((event) => event.reason)).to.deep.equal(["malformed-body"]);
     });
   }
+
+  it("reports a broken body once, whatever follows", async () => {
+    let client: ClientStream | undefined;
+    const { connect, events, sockets } = await startFront((_, _head, stream) => {
+      client = stream;
+      stream.body?.start(new CollectingSink());
+    });
+    const raw = await connect();
+    raw.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n");
+    await eventually(() => events.length > 0);
+    for (let i = 0; i < 3; i++) {
+      const before = sockets[0]?.bytesRead ?? 0;
+      raw.send("more");
+      await eventually(() => sockets[0]?.bytesRead === before + 4);
+    }
+    answer(client as ClientStream);
+    await raw.untilEnd();
+    expect(events.map((event) => event.reason)).to.deep.equal(["malformed-body"]);
+  });
 
   it("delivers no end of a body whose coding breaks before the body is read", async () => {
     const sink = new CollectingSink();

@@ -70,6 +70,18 @@ describe("the HTTP/1 front: upgrades", () => {
     expect(client.errorCode).to.equal(undefined);
   });
 
+  it("does not lose the answer to a refused upgrade when more bytes follow the request", async () => {
+    const { connect, front } = await startFront((_, _head, stream) => answer(stream));
+    const client = await connect();
+    client.send(upgrade("websocket"));
+    const sent = new Promise((resolve) => client.socket.write("x".repeat(30_000_000), resolve));
+    expect(await client.untilEnd()).to.match(/hello$/);
+    await sent;
+    client.socket.end();
+    await eventually(() => front.connections === 0);
+    expect(client.errorCode).to.equal(undefined);
+  });
+
   it("ends a refused upgrade whose client does not read", async () => {
     const { connect, front } = await startFront(
       (_, _head, stream) => answer(stream, "x".repeat(20_000_000)),
