@@ -3,7 +3,7 @@ import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-dec
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KindName } from "../api/kinds.ts";
-import type { Clock } from "../runtime/clock.ts";
+import { systemClock, type Clock } from "../runtime/clock.ts";
 import type { StatusWriter } from "../runtime/status-writer.ts";
 import type { Build } from "../runtime/table-builder.ts";
 import { createWorkQueue, type WorkQueue } from "../runtime/work-queue.ts";
@@ -40,10 +40,18 @@ const queueLimits = {
   backoff: { firstMs: 250, maxMs: 60_000 },
 } as const;
 
+/**
+ * A status that somebody else has changed is looked at after this time: two controllers that each want the last word
+ * must not write as fast as they can.
+ */
+const observedDelayMs = 1_000;
+
 /** Runs reconcilers for one time in office, each with a queue of its own. */
 export function runReconcilers(options: RunReconcilersOptions): RunningReconcilers {
-  const { reconcilers, signal, log, clock } = options;
+  const { reconcilers, signal, log, clock = systemClock } = options;
   let build: Build | undefined;
+  const observed = new Map<WorkQueue, Set<string>>();
+  let cancelTimer = (): void => {};
   const queues: readonly (readonly [Reconciler, WorkQueue])[] = reconcilers.map((reconciler) => [
     reconciler,
     createWorkQueue({
@@ -51,9 +59,17 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
       signal,
       process: (name) => reconcileOne(reconciler, name, build, options),
       onBug: (error) => log.error({ controller: reconciler.controller, err: error }, "reconciliation threw"),
-      ...(clock !== undefined && { clock }),
+      clock,
     }),
   ]);
+
+  const lookAtObserved = (): void => {
+    const waiting = [...observed];
+    observed.clear();
+    for (const [queue, names] of waiting) for (const name of names) queue.add(name);
+  };
+  signal.addEventListener("abort", () => cancelTimer(), { once: true });
+
   return {
     onBuild(next) {
       const previous = build;
@@ -63,7 +79,11 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
       }
     },
     onObserved(kind, name) {
-      for (const [reconciler, queue] of queues) if (reconciler.kind === kind) queue.add(name);
+      for (const [reconciler, queue] of queues) {
+        if (reconciler.kind !== kind || signal.aborted) continue;
+        if (observed.size === 0) cancelTimer = clock.schedule(observedDelayMs, lookAtObserved);
+        observed.set(queue, (observed.get(queue) ?? new Set()).add(name));
+      }
     },
     idle: async () => void (await Promise.all(queues.map(([, queue]) => queue.idle()))),
   };

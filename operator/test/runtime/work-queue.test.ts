@@ -102,6 +102,18 @@ describe("createWorkQueue", () => {
     expect(startedAt()).to.deep.equal([0, 100, 300, 300, 400]);
   });
 
+  it("forgets failures after a success, also when the key was added again meanwhile", async () => {
+    const { queue, clock, startedAt, finish } = setUp();
+    queue.add("a");
+    await finish(problem("no"));
+    await clock.advance(100);
+    queue.add("a");
+    await finish();
+    await finish(problem("no"));
+    await clock.advance(100);
+    expect(startedAt()).to.deep.equal([0, 100, 100, 200]);
+  });
+
   it("ends a wait when the key is added, without forgetting the failures", async () => {
     const { queue, clock, startedAt, finish } = setUp();
     queue.add("a");
