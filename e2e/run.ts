@@ -4,6 +4,7 @@
  */
 import { globSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { exclusively } from "./support/exclusive.ts";
 import { clearFigures, figureTable, readFigures } from "./support/figures.ts";
 import { isClusterUp, providerName, root, showProvider } from "./support/provider.ts";
 import { run } from "./support/run.ts";
@@ -12,7 +13,11 @@ const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 const hourMs = 3_600_000;
 
 process.chdir(root);
-process.exitCode = await main();
+process.exitCode = await exclusively(main).catch((error: unknown) => {
+  tell(error instanceof Error ? error.message : String(error));
+  tell("0 passed, 1 failed");
+  return 1;
+});
 
 async function main(): Promise<number> {
   tell(`cluster: ${await providerName()}`);
