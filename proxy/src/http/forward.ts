@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Upstream, UpstreamEndpoint, UpstreamError, UpstreamHandler } from "../upstream/upstream.ts";
+import type { Selection, Upstream, UpstreamError, UpstreamHandler } from "../upstream/upstream.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
 import type { Cancellable, Exchange } from "./exchange.ts";
 import type { LocalReply } from "./local-reply.ts";
@@ -34,7 +34,7 @@ export class Forward implements UpstreamHandler, Cancellable {
     this.owner = owner;
   }
 
-  start(upstream: Upstream, endpoint: UpstreamEndpoint): void {
+  start(upstream: Upstream, { endpoint }: Selection): void {
     const { exchange, deps } = this;
     const { client } = exchange;
     exchange.attempts++;

@@ -152,9 +152,9 @@ class Request implements ExchangeOwner {
     }
     const { upstream } = backend;
     exchange.upstreamService = upstream.service;
-    const endpoint = upstream.pick(exchange);
-    if (endpoint === undefined) return this.reply({ status: 503, error: "no endpoint" });
-    new Forward(exchange, deps, this).start(upstream, endpoint);
+    const selection = upstream.pick(exchange);
+    if (selection === undefined) return this.reply({ status: 503, error: "no endpoint" });
+    new Forward(exchange, deps, this).start(upstream, selection);
   }
 
   /** Answers the request itself; the response filters of a matched route see the answer too. */

@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
-import type { Balancer } from "./balancers/balancer.ts";
+import type { Balancer, Picker } from "./balancers/balancer.ts";
 import { createRoundRobinBalancer } from "./balancers/round-robin.ts";
-import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
+import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "./upstream.ts";
 
 /**
  * The upstreams of a worker: one per endpoint set and protocol. An endpoint is the same object as long as its address
@@ -54,7 +54,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       service,
       protocol,
       endpoints,
-      pick: (request) => picker.pick(request),
+      pick: (request, tried) => selectionOf(pickUntried(picker, request, tried)),
     } satisfies Upstream;
     return { balancer, upstream };
   };
@@ -127,6 +127,16 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     },
   };
 }
+
+const pickUntried = (
+  picker: Picker,
+  request: PickRequest,
+  tried: ReadonlySet<UpstreamEndpoint> | undefined,
+): UpstreamEndpoint | undefined =>
+  tried === undefined ? picker.pick(request) : (picker.pick(request, tried) ?? picker.pick(request));
+
+const selectionOf = (endpoint: UpstreamEndpoint | undefined): Selection | undefined =>
+  endpoint === undefined ? undefined : { endpoint };
 
 const addressText = (host: string, port: number): string =>
   isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;

@@ -29,9 +29,15 @@ export type Upstream = {
   readonly service: string;
   readonly protocol: "http1" | "http2";
   readonly endpoints: readonly UpstreamEndpoint[];
-  /** The endpoint of the next request; undefined when there is none (503). */
-  pick(request: PickRequest): UpstreamEndpoint | undefined;
+  /**
+   * The endpoint of the next attempt of a request; undefined when there is none (503). A retry names the endpoints that
+   * were `tried`: another one is picked as long as there is any, else one of them again.
+   */
+  pick(request: PickRequest, tried?: ReadonlySet<UpstreamEndpoint>): Selection | undefined;
 };
+
+/** What was chosen for one attempt of a request. */
+export type Selection = { readonly endpoint: UpstreamEndpoint };
 
 /** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
 export type UpstreamRequest = {

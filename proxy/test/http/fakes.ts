@@ -142,7 +142,7 @@ export function createBench(
       service: "ns/web",
       protocol: "http1",
       endpoints: [endpoint],
-      pick: () => (options.endpoints === false ? undefined : endpoint),
+      pick: () => (options.endpoints === false ? undefined : { endpoint }),
     },
   };
   const route: CompiledRoute = {

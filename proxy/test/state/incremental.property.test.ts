@@ -36,7 +36,7 @@ function answers(under: Harness): readonly string[] {
       const route = under.route(name, path);
       const picked = route?.pickBackend();
       const address =
-        picked?.kind === "upstream" ? picked.upstream.pick(anyRequest)?.address : picked?.status;
+        picked?.kind === "upstream" ? picked.upstream.pick(anyRequest)?.endpoint.address : picked?.status;
       return `${name}${path} ${route?.id} ${address}`;
     }),
   );

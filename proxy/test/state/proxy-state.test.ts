@@ -23,7 +23,7 @@ const apiHost = host("api.example.com", [routeTo("ingress/ns/api:0.0", "/", [bac
 /** The address that a request would be sent to. */
 function addressOf(under: Harness, name: string, path = "/"): string | undefined {
   const picked = under.route(name, path)?.pickBackend();
-  return picked?.kind === "upstream" ? picked.upstream.pick(anyRequest)?.address : undefined;
+  return picked?.kind === "upstream" ? picked.upstream.pick(anyRequest)?.endpoint.address : undefined;
 }
 
 /** Everything that a refused update must leave as it was. */
@@ -126,7 +126,7 @@ describe("the proxy state", () => {
     expect(
       table?.match({ host: "web.example.com", path: "/", query: "", method: "GET", headers: [] }),
     ).to.equal(route);
-    expect(picked?.kind === "upstream" && picked.upstream.pick(anyRequest)?.address).to.equal(
+    expect(picked?.kind === "upstream" && picked.upstream.pick(anyRequest)?.endpoint.address).to.equal(
       "10.0.0.1:8080",
     );
   });

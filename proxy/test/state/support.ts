@@ -94,7 +94,9 @@ export function fakeUpstreams(): FakeUpstreams {
       const set = sets.get(name);
       if (set === undefined) throw new Error(`no endpoint set ${name}`);
       const addresses = set.addresses.map((one) => ({ ...one, address: `${one.host}:${one.port}` }));
-      return { key: name, service: set.service, protocol, endpoints: addresses, pick: () => addresses[0] };
+      const [endpoint] = addresses;
+      const pick = () => endpoint && { endpoint };
+      return { key: name, service: set.service, protocol, endpoints: addresses, pick };
     },
   };
 }

@@ -14,14 +14,14 @@ describe("upstream links", () => {
     const links = createUpstreamLinks(upstreams);
     const current = links.to("ns/web/http", "http1");
     links.update(new Map([["ns/web/http", set("10.0.0.1")]]));
-    expect(current().pick(anyRequest)?.host).to.equal("10.0.0.1");
+    expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
     expect(current()).to.equal(current());
     expect(upstreams.lookups).to.equal(1);
     links.update(new Map([["ns/other/http", set("10.0.0.9")]]));
-    expect(current().pick(anyRequest)?.host).to.equal("10.0.0.1");
+    expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
     expect(upstreams.lookups).to.equal(1);
     links.update(new Map([["ns/web/http", set("10.0.0.2")]]));
-    expect(current().pick(anyRequest)?.host).to.equal("10.0.0.2");
+    expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.2");
   });
 
   it("share a link per protocol", () => {
@@ -41,7 +41,7 @@ describe("upstream links", () => {
     links.update(new Map([["ns/web/http", undefined]]));
     expect(before()).to.equal(upstream);
     links.update(new Map([["ns/web/http", set("10.0.0.2")]]));
-    expect(links.to("ns/web/http", "http1")().pick(anyRequest)?.host).to.equal("10.0.0.2");
+    expect(links.to("ns/web/http", "http1")().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.2");
     expect(before()).to.equal(upstream);
   });
 });

@@ -1,7 +1,7 @@
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { expect } from "chai";
 import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
-import type { PickRequest, Upstream } from "../../src/upstream/upstream.ts";
+import type { PickRequest, Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 
 const request: PickRequest = { clientIp: "192.0.2.1", path: "/", query: "", headers: [] };
 
@@ -28,7 +28,7 @@ function harness() {
 }
 
 const picks = (upstream: Upstream, count: number): (string | undefined)[] =>
-  Array.from({ length: count }, () => upstream.pick(request)?.address);
+  Array.from({ length: count }, () => upstream.pick(request)?.endpoint.address);
 
 describe("createUpstreamRegistry", () => {
   it("gives an upstream per endpoint set and protocol", () => {
@@ -65,6 +65,17 @@ describe("createUpstreamRegistry", () => {
     expect(after.endpoints[1]).to.equal(before.endpoints[1]);
     expect(retired).to.deep.equal([["10.0.0.3:80"]]);
     expect(picks(after, 3)).to.deep.equal(["10.0.0.1:80", "10.0.0.2:80", "10.0.0.4:80"]);
+  });
+
+  it("picks an endpoint that was not tried while there is one", () => {
+    const { registry, update } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80") });
+    const upstream = registry.get("ns/web/http", "http1");
+    const [one, two, three] = upstream.endpoints as [UpstreamEndpoint, UpstreamEndpoint, UpstreamEndpoint];
+    for (let i = 0; i < 4; i++) {
+      expect(upstream.pick(request, new Set([one, three]))?.endpoint).to.equal(two);
+    }
+    expect(upstream.pick(request, new Set([one, two, three]))?.endpoint).to.be.oneOf([one, two, three]);
   });
 
   it("takes an address on another port for another endpoint", () => {

@@ -4,9 +4,12 @@ import type { PickRequest, UpstreamEndpoint } from "../upstream.ts";
  * A view of one moment: picks among fixed endpoints, on the hot path. Replaced whenever the endpoints change; what an
  * algorithm has learnt lives in its balancer.
  */
-type Picker = {
-  /** The endpoint of the next request; undefined when there is none. */
-  pick(request: PickRequest): UpstreamEndpoint | undefined;
+export type Picker = {
+  /**
+   * The endpoint of the next request, among those that are not `excluded`; undefined when there is none. Without any
+   * exclusion nothing is passed, so that the usual case pays nothing for the rare one.
+   */
+  pick(request: PickRequest, excluded?: ReadonlySet<UpstreamEndpoint>): UpstreamEndpoint | undefined;
 };
 
 /** One algorithm at work for one upstream (docs/features/load-balancing.md). */

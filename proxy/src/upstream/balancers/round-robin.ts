@@ -25,10 +25,13 @@ export function createRoundRobinBalancer(random: () => number): Balancer {
       next = nextAmong(changed);
       endpoints = changed;
       return {
-        pick() {
-          const endpoint = endpoints[next];
-          next = next + 1 < endpoints.length ? next + 1 : 0;
-          return endpoint;
+        pick(_request, excluded) {
+          for (let i = 0; i < endpoints.length; i++) {
+            const endpoint = endpoints[next] as UpstreamEndpoint;
+            next = next + 1 < endpoints.length ? next + 1 : 0;
+            if (excluded === undefined || !excluded.has(endpoint)) return endpoint;
+          }
+          return undefined;
         },
       };
     },

@@ -68,4 +68,16 @@ describe("createRoundRobinBalancer", () => {
       }),
     );
   });
+
+  it("passes over excluded endpoints and keeps the turn of the others", () => {
+    fc.assert(
+      fc.property(endpointSet, endpointSet, (endpoints, excluded) => {
+        const picker = createRoundRobinBalancer(() => 0).update(endpoints);
+        const left = endpoints.filter((endpoint) => !excluded.includes(endpoint));
+        const picked = left.map(() => picker.pick(request, new Set(excluded)));
+        expect(picked).to.deep.equal(left);
+        if (left.length === 0) expect(picker.pick(request, new Set(excluded))).to.equal(undefined);
+      }),
+    );
+  });
 });
