@@ -36,6 +36,11 @@ export type AnnotationDefinition<T> = {
   /** Whether a SvcIngressClassParameters object may hold a default for it. */
   readonly classDefault: boolean;
   /**
+   * Whether what the value names in another namespace needs a ReferenceGrant there, because it protects something or
+   * holds secrets; absent: everybody may use it (docs/cross-namespace-references.md).
+   */
+  readonly needsGrant?: true;
+  /**
    * What a value that does not parse means. `ignore`: it counts as absent. `deny`: it counts as a reference to a
    * missing resource, so that a protection that was asked for is never silently absent.
    */

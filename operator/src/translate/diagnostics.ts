@@ -145,6 +145,9 @@ export const annotationWarning = (place: Place, message: string): Diagnostic =>
 export const referenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
   finding("warning", "ReferenceNotFound")(place, `${named} does not exist; ${consequence}`);
 
+export const referenceNotPermitted = (place: Place, message: string): Diagnostic =>
+  finding("error", "ReferenceNotPermitted")(place, message);
+
 export const riskyAnnotation = (place: Place, message: string): Diagnostic =>
   finding("warning", "RiskyAnnotation")(place, message);
 

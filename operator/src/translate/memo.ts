@@ -2,9 +2,9 @@
  * Remembering what was worked out from immutable objects. Nothing here can change a result: an entry is used only
  * while everything that it was computed from is the same object (docs/architecture.md, "Level-based").
  */
-import type { KubeObject } from "../api/object.ts";
 import type { KindName } from "../api/kinds.ts";
-import { createLookup, type Lookup, type World } from "../world.ts";
+import type { World } from "../world.ts";
+import { answer, createView, type Question, type View } from "./view.ts";
 
 /** Remembers the result for each object. */
 export function memo<I extends object, O>(compute: (input: I) => O): (input: I) => O {
@@ -18,34 +18,30 @@ export function memo<I extends object, O>(compute: (input: I) => O): (input: I) 
   };
 }
 
-/** An answer that a computation got from its lookup. */
+/** An answer that a computation got about the world. */
 type Seen = {
-  readonly kind: KindName;
-  readonly namespace: string;
-  readonly name: string;
-  readonly answer: KubeObject | undefined;
+  readonly question: Question;
+  readonly answer: unknown;
   /** The list that was last found to give this answer: the same list gives the same answer again. */
-  list: readonly KubeObject[];
+  list: World[KindName];
 };
 
 /**
- * Remembers the result for each object until `extra`, or an object that the computation looked up in the world, is
- * another one, appeared or went away.
+ * Remembers the result for each object until `extra` is another one, or the world gives another answer to something
+ * that the computation asked of it.
  */
 export function trackedMemo<I extends object, E, O>(
-  compute: (input: I, extra: E, lookup: Lookup) => O,
+  compute: (input: I, extra: E, view: View) => O,
 ): (input: I, extra: E, world: World) => O {
   const entries = new WeakMap<I, { readonly extra: E; readonly seen: readonly Seen[]; readonly output: O }>();
   return (input, extra, world) => {
     const known = entries.get(input);
     if (known !== undefined && known.extra === extra && isUnchanged(known.seen, world)) return known.output;
-    const lookup = createLookup(world);
     const seen: Seen[] = [];
-    const output = compute(input, extra, (kind, namespace, name) => {
-      const answer = lookup(kind, namespace, name);
-      seen.push({ kind, namespace, name, answer, list: world[kind] });
-      return answer;
+    const view = createView(world, (question, given) => {
+      seen.push({ question, answer: given, list: world[question.of] });
     });
+    const output = compute(input, extra, view);
     entries.set(input, { extra, seen, output });
     return output;
   };
@@ -53,9 +49,9 @@ export function trackedMemo<I extends object, E, O>(
 
 function isUnchanged(seen: readonly Seen[], world: World): boolean {
   for (const one of seen) {
-    const list = world[one.kind];
+    const list = world[one.question.of];
     if (one.list === list) continue;
-    if (createLookup(world)(one.kind, one.namespace, one.name) !== one.answer) return false;
+    if (answer(world, one.question) !== one.answer) return false;
     one.list = list;
   }
   return true;

@@ -9,6 +9,17 @@ const service = (name: string): KubeObject => ({
   metadata: { namespace: "shop", name },
 });
 
+const grant = (name: string, namespace: string, from: string): KubeObject =>
+  ({
+    apiVersion: "gateway.networking.k8s.io/v1",
+    kind: "ReferenceGrant",
+    metadata: { namespace, name },
+    spec: {
+      from: [{ group: "networking.k8s.io", kind: "Ingress", namespace: from }],
+      to: [{ group: "", kind: "Secret" }],
+    },
+  }) as KubeObject;
+
 describe("memo", () => {
   it("computes once per object, also when the result is undefined", () => {
     let calls = 0;
@@ -24,7 +35,7 @@ describe("memo", () => {
 describe("trackedMemo", () => {
   const create = () => {
     const calls: string[] = [];
-    const remember = trackedMemo((input: { readonly name: string }, extra: string, lookup) => {
+    const remember = trackedMemo((input: { readonly name: string }, extra: string, { lookup }) => {
       calls.push(extra);
       return lookup("Service", "shop", input.name)?.metadata.name ?? "none";
     });
@@ -53,6 +64,33 @@ describe("trackedMemo", () => {
       remember(input, "a", world);
     }
     expect(calls).to.deep.equal(["a"]);
+  });
+
+  it("computes again when a permission that it asked for is given or taken away, and for no other grant", () => {
+    let calls = 0;
+    const remember = trackedMemo((_: object, __: undefined, { permits }) => {
+      calls++;
+      return permits(
+        { kind: "Ingress", namespace: "shop" },
+        { kind: "Secret", namespace: "vault", name: "a" },
+      );
+    });
+    let world = createWorld([service("echo")]);
+    const after = (object: KubeObject): boolean => {
+      world = updateWorld(world, [{ type: "apply", object }]);
+      return remember(input, undefined, world);
+    };
+    expect(remember(input, undefined, world)).to.equal(false);
+    expect(after(grant("unrelated", "vault", "blog"))).to.equal(false);
+    expect(after(grant("elsewhere", "infra", "shop"))).to.equal(false);
+    expect(calls, "before the grant").to.equal(1);
+    expect(after(grant("first", "vault", "shop"))).to.equal(true);
+    expect(calls, "after the grant").to.equal(2);
+    expect(after(grant("second", "vault", "shop"))).to.equal(true);
+    expect(after(grant("first", "vault", "blog"))).to.equal(true);
+    expect(calls, "while one grant or another gives it").to.equal(2);
+    expect(after(grant("second", "vault", "blog"))).to.equal(false);
+    expect(calls, "after the last one").to.equal(3);
   });
 
   it("computes again for other circumstances", () => {

@@ -159,6 +159,11 @@ spec:
   controller: svc-labs.dev/gateway-controller
   parameters: { apiGroup: ingress.svc-labs.dev, kind: SvcIngressClassParameters, scope: Namespace, namespace: shop, name: victim }
 ---
+apiVersion: gateway.networking.k8s.io/v1
+kind: ReferenceGrant
+metadata: { name: victim, namespace: shop }
+spec: { from: [{ group: networking.k8s.io, kind: Ingress, namespace: blog }], to: [{ group: "", kind: Secret }] }
+---
 apiVersion: ingress.svc-labs.dev/v1alpha1
 kind: SvcIngressClassParameters
 metadata: { name: victim, namespace: shop }

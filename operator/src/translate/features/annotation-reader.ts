@@ -11,6 +11,8 @@ export type AnnotationReader = <T>(definition: AnnotationDefinition<T>) => T | u
 
 /** The defaults of an IngressClass, already parsed. */
 export type ClassDefaults = {
+  /** The namespace of the object that holds them. */
+  readonly namespace: string;
   readonly get: <T>(definition: AnnotationDefinition<T>) => T | undefined;
 };
 
@@ -25,6 +27,14 @@ export function parseAnnotation<T>(definition: AnnotationDefinition<T>, raw: str
   return definition.parse(text, warn);
 }
 
+type Annotations = { readonly [key: string]: string };
+
+/** Whether the value of an annotation is the Ingress's own rather than a default; an empty one sets nothing. */
+export function hasOwnValue(annotations: Annotations, definition: { readonly name: string }): boolean {
+  const key = annotationKey(definition);
+  return Object.hasOwn(annotations, key) && annotations[key]?.trim() !== "";
+}
+
 /**
  * Reads annotations with their precedence: the Ingress's own, then the default of its class, then the built-in one.
  * A value that does not parse is reported and the built-in default applies. An empty value is reported as well, but
@@ -32,7 +42,7 @@ export function parseAnnotation<T>(definition: AnnotationDefinition<T>, raw: str
  * parsed and reported once. See docs/reference/annotations.md.
  */
 export function createAnnotationReader(options: {
-  readonly annotations: { readonly [key: string]: string };
+  readonly annotations: Annotations;
   readonly classDefaults: ClassDefaults | undefined;
   /** Takes `<annotation>: <message>`: what is wrong with the value, and what happens instead. */
   readonly onInvalid: (key: string, message: string) => void;

@@ -29,6 +29,7 @@ export const readClassDefaults = memo(
       else diagnostics.push(invalidClassDefault(place, parsed.error));
     }
     const defaults: ClassDefaults = {
+      namespace: parameters.metadata.namespace,
       // A value was parsed by the definition that it is filed under.
       get: <T>(definition: AnnotationDefinition<T>) => values.get(definition) as T | undefined,
     };

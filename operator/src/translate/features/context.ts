@@ -1,12 +1,16 @@
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
-import type { Lookup } from "../../world.ts";
 import type { Place } from "../diagnostics.ts";
 import type { Diagnostic } from "../translation.ts";
+import type { Referrer } from "../reference-grants.ts";
+import type { View } from "../view.ts";
 
-/** What the translation of a feature can ask and say besides reading annotations. */
-export type FeatureContext = {
-  /** Finds other objects, and has the features worked out again when they change. */
-  readonly lookup: Lookup;
+/**
+ * What the translation of a feature can ask and say besides reading annotations. When the world gives another answer
+ * to what was asked of the view, the features are worked out again.
+ */
+export type FeatureContext = View & {
+  /** Whose reference an annotation is: the Ingress's. */
+  readonly referrer: Referrer;
   /** The port at which clients reach the HTTPS listener of Ingresses. */
   readonly httpsPublicPort: number;
   /** Takes a finding about an annotation of the Ingress, or about what it leads to. */
@@ -14,8 +18,15 @@ export type FeatureContext = {
     definition: Pick<AnnotationDefinition<unknown>, "name">,
     finding: (place: Place) => Diagnostic,
   ) => void;
+  /** Tells of a reference that is not followed, in a finding and in an Event. */
+  readonly refuse: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
   /** Warns of an annotation that is used as it stands, in a finding and in an Event. */
   readonly warn: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
+  /**
+   * The namespaces whose objects the annotation may name without a grant: that of the Ingress and, where the value is
+   * a default of the class, that of the class's parameters.
+   */
+  readonly freeNamespaces: (definition: Pick<AnnotationDefinition<unknown>, "name">) => readonly string[];
   /** Whether the Ingress itself has an annotation, by its name without prefix. */
   readonly hasAnnotation: (name: string) => boolean;
 };

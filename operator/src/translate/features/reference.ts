@@ -6,22 +6,35 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 
 /**
- * The resource that an annotation names, in whatever namespace it is: these resources protect nothing by themselves, so
- * anybody may use them (docs/reference/annotations.md). Undefined when the annotation is absent, and, with
- * a warning, when there is no such resource.
+ * The resource that an annotation names (docs/cross-namespace-references.md). Undefined when the annotation is absent,
+ * and, with a finding, when the Ingress may not use such a resource or there is none. The permission is looked at
+ * first, so that nobody learns what exists in a namespace that grants nothing.
  */
 export function resolveReference<K extends KindName>(
   kind: K,
   definition: AnnotationDefinition<NamespacedName>,
   read: AnnotationReader,
-  { lookup, report }: FeatureContext,
+  context: FeatureContext,
 ): ObjectOf<K> | undefined {
   const reference = read(definition);
   if (reference === undefined) return undefined;
-  const found = lookup(kind, reference.namespace, reference.name);
+  const named = `${kind} ${formatNamespacedName(reference)}`;
+  const { referrer, permits, freeNamespaces } = context;
+  if (
+    definition.needsGrant === true &&
+    !freeNamespaces(definition).includes(reference.namespace) &&
+    !permits(referrer, { kind, ...reference })
+  ) {
+    const who = `${referrer.kind} in namespace ${referrer.namespace}`;
+    context.refuse(
+      definition,
+      `no ReferenceGrant permits a reference from ${who} to ${named}; ${definition.fallback}`,
+    );
+    return undefined;
+  }
+  const found = context.lookup(kind, reference.namespace, reference.name);
   if (found === undefined) {
-    const named = `${kind} ${formatNamespacedName(reference)}`;
-    report(definition, (place) => referenceNotFound(place, named, definition.fallback));
+    context.report(definition, (place) => referenceNotFound(place, named, definition.fallback));
   }
   return found;
 }

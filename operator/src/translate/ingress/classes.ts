@@ -41,7 +41,7 @@ export function createClassReader(
   settings: Pick<TranslateSettings, "controllerName" | "ingressClass">,
 ): (world: World) => Classes {
   const { controllerName, ingressClass } = settings;
-  const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, _: undefined, lookup) =>
+  const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, _: undefined, { lookup }) =>
     attempt(one, () => readClass(one, lookup), noDefaults),
   );
   return (world) => {

@@ -1,9 +1,9 @@
 /** What the settings contribute beside the Ingresses: the backend of last resort and the default certificate. */
-import type { Lookup } from "../../world.ts";
 import { resolveServicePort } from "../backends/service-port.ts";
 import { readTlsSecret } from "../certificates/tls-secret.ts";
 import { invalidCertificate, secretNotFound } from "../diagnostics.ts";
 import type { TranslateSettings } from "../settings.ts";
+import type { View } from "../view.ts";
 import { anyHost } from "./host.ts";
 import { anyPath } from "./path.ts";
 import type { HostClaim, IngressPlan } from "./plan.ts";
@@ -13,7 +13,7 @@ import type { TlsPlan } from "./tls.ts";
 export function planLastResort(
   { ingressDefaultBackend: reference, allowExternalName }: TranslateSettings,
   _: undefined,
-  lookup: Lookup,
+  { lookup }: View,
 ): Pick<IngressPlan, "needs" | "diagnostics"> & Pick<HostClaim, "fallback"> {
   if (reference === undefined) return { fallback: undefined, needs: [], diagnostics: [] };
   const { namespace, name } = reference;
@@ -37,7 +37,7 @@ export function planLastResort(
 export function planDefaultCertificate(
   { defaultTlsSecret }: TranslateSettings,
   _: undefined,
-  lookup: Lookup,
+  { lookup }: View,
 ): TlsPlan {
   if (defaultTlsSecret === undefined) return { claims: [], diagnostics: [] };
   const { namespace, name } = defaultTlsSecret;

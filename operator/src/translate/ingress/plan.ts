@@ -1,25 +1,14 @@
 /** What one Ingress contributes to the routes, given its class and the Services that it names. */
-import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import type { Lookup } from "../../world.ts";
 import type { Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
-import {
-  annotationWarning,
-  invalidAnnotation,
-  keyField,
-  riskyAnnotation,
-  unknownAnnotation,
-} from "../diagnostics.ts";
-import { invalidAnnotationEvent } from "../events.ts";
-import { createAnnotationReader } from "../features/annotation-reader.ts";
-import { unknownKeys } from "../features/class-defaults.ts";
-import { translateFeatures } from "../features/index.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import type { View } from "../view.ts";
+import { readAnnotations } from "./annotations.ts";
 import type { ClassInfo } from "./classes.ts";
 import { anyHost } from "./host.ts";
 import { parseIngress, pathField, type BackendRef, type ParsedIngress } from "./parse.ts";
@@ -47,7 +36,7 @@ export type IngressPlan = {
 
 type PlanContext = {
   readonly info: ClassInfo;
-  readonly lookup: Lookup;
+  readonly view: View;
   readonly allowExternalName: boolean;
   readonly httpsPublicPort: number;
 };
@@ -60,7 +49,7 @@ export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext):
 
 function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const parsed = parseIngress(ingress);
-  const annotations = readAnnotations(ingress, parsed.ref, context);
+  const annotations = readAnnotations(ingress, context.info, context);
   const backends = createBackendResolver(parsed, context);
   const claims = claimHosts(parsed, backends.resolve, (id, parts) => ({
     id: `ingress/${parsed.age.key}:${id}`,
@@ -109,52 +98,10 @@ function claimHosts(parsed: ParsedIngress, toBackends: ToBackends, toRoute: ToRo
   }));
 }
 
-/** What the annotations give to every route of the Ingress. */
-function readAnnotations(
-  { metadata }: ObjectOf<"Ingress">,
-  object: ObjectRef,
-  { info, lookup, httpsPublicPort }: PlanContext,
-): Pick<IngressPlan, "diagnostics" | "events"> & { readonly common: Pick<Route, "features" | "accessLog"> } {
-  const annotations = metadata.annotations ?? {};
-  const diagnostics: Diagnostic[] = [];
-  const events: DesiredEvent[] = [];
-  const read = createAnnotationReader({
-    annotations,
-    classDefaults: info.defaults,
-    onInvalid: (key, message) => {
-      diagnostics.push(invalidAnnotation({ object, field: keyField("metadata.annotations", key) }, message));
-      events.push(invalidAnnotationEvent(object, message));
-    },
-    onWarning: (key, message) => {
-      diagnostics.push(annotationWarning({ object, field: keyField("metadata.annotations", key) }, message));
-    },
-  });
-  const features = translateFeatures(read, {
-    lookup,
-    httpsPublicPort,
-    hasAnnotation: (name) => Object.hasOwn(annotations, annotationKey({ name })),
-    warn: (definition, message) => {
-      const key = annotationKey(definition);
-      const place = { object, field: keyField("metadata.annotations", key) };
-      diagnostics.push(riskyAnnotation(place, `${key}: ${message}`));
-      events.push(invalidAnnotationEvent(object, `${key}: ${message}`));
-    },
-    report: (definition, finding) =>
-      diagnostics.push(
-        finding({ object, field: keyField("metadata.annotations", annotationKey(definition)) }),
-      ),
-  });
-  for (const key of unknownKeys(Object.keys(annotations))) {
-    diagnostics.push(unknownAnnotation({ object, field: keyField("metadata.annotations", key) }, key));
-  }
-  const common = { ...(features && { features }), ...(info.accessLog ? {} : { accessLog: false }) };
-  return { common, diagnostics, events };
-}
-
 /** Resolves each Service port once, however many rules name it. */
 function createBackendResolver(
   { ref, namespace }: ParsedIngress,
-  { lookup, allowExternalName }: PlanContext,
+  { view, allowExternalName }: PlanContext,
 ): {
   readonly resolve: ToBackends;
   readonly needs: readonly EndpointNeed[];
@@ -171,7 +118,7 @@ function createBackendResolver(
     const hit = known.get(key);
     if (hit !== undefined) return hit;
     const place = { object: ref, field };
-    const resolved = resolveServicePort({ namespace, name, port }, place, lookup, allowExternalName);
+    const resolved = resolveServicePort({ namespace, name, port }, place, view.lookup, allowExternalName);
     if (resolved.need !== undefined) needs.push(resolved.need);
     if (resolved.diagnostic !== undefined) diagnostics.push(resolved.diagnostic);
     const backends = [resolved.backend];

@@ -44,10 +44,10 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
   const isWatched = namespaceFilter(settings.watchNamespaces);
 
   const readClasses = createClassReader(settings);
-  const routesOf = trackedMemo((ingress: ObjectOf<"Ingress">, info: ClassInfo, lookup) =>
-    planIngress(ingress, { info, lookup, allowExternalName, httpsPublicPort }),
+  const routesOf = trackedMemo((ingress: ObjectOf<"Ingress">, info: ClassInfo, view) =>
+    planIngress(ingress, { info, view, allowExternalName, httpsPublicPort }),
   );
-  const certificatesOf = trackedMemo((ingress: ObjectOf<"Ingress">, _: undefined, lookup) =>
+  const certificatesOf = trackedMemo((ingress: ObjectOf<"Ingress">, _: undefined, { lookup }) =>
     planTls(ingress, lookup),
   );
   const lastResortOf = trackedMemo(planLastResort);

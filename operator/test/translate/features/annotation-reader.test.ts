@@ -24,6 +24,7 @@ function read(annotations: { readonly [key: string]: string }, classDefault?: nu
       classDefault === undefined
         ? undefined
         : {
+            namespace: "infra",
             get: <T>(definition: AnnotationDefinition<T>) =>
               definition.name === "level" ? (classDefault as T) : undefined,
           },
@@ -53,7 +54,7 @@ describe("annotation reader", () => {
     const optional = defineAnnotation<number | undefined>({ ...level, parse: () => ok(undefined) });
     const reader = createAnnotationReader({
       annotations: { "ingress.svc-labs.dev/level": "0" },
-      classDefaults: { get: <T>() => 5 as T },
+      classDefaults: { namespace: "infra", get: <T>() => 5 as T },
       onInvalid: () => expect.fail(),
       onWarning: () => expect.fail(),
     });

@@ -1,8 +1,15 @@
-import { expect } from "chai";
+import { defineAnnotation, type AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { parseNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { expect } from "chai";
+import type { ObjectOf } from "../../../src/api/kinds.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
+import { openAnnotations } from "../../../src/translate/ingress/annotations.ts";
+import { readClassDefaults } from "../../../src/translate/features/class-defaults.ts";
+import { resolveReference } from "../../../src/translate/features/reference.ts";
 import { translate } from "../../../src/translate/translate.ts";
-import { updateWorld, type World } from "../../../src/world.ts";
+import { createView } from "../../../src/translate/view.ts";
+import { createWorld, updateWorld, type World } from "../../../src/world.ts";
 import { readCase } from "../golden.ts";
 
 const office = (...deny: string[]): KubeObject =>
@@ -33,5 +40,118 @@ describe("resources that annotations name", () => {
       { type: "delete", kind: "IpAccessControl", namespace: "infra", name: "offices" },
     ]);
     expect(featureIn(gone)).to.equal(undefined);
+  });
+});
+
+describe("annotations that need a grant", () => {
+  const users = defineAnnotation({
+    name: "users",
+    type: "namespaced-name",
+    classDefault: true,
+    needsGrant: true,
+    onInvalid: "deny",
+    fallback: "requests are answered 503",
+    doc: "A Secret.",
+    parse: parseNamespacedName,
+  });
+  const { needsGrant: _, ...everybodys } = users;
+
+  const secret = (namespace: string): KubeObject =>
+    ({ apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "users" } }) as KubeObject;
+
+  const grant = {
+    apiVersion: "gateway.networking.k8s.io/v1",
+    kind: "ReferenceGrant",
+    metadata: { namespace: "vault", name: "shops" },
+    spec: {
+      from: [{ group: "networking.k8s.io", kind: "Ingress", namespace: "shop" }],
+      to: [{ group: "", kind: "Secret", name: "users" }],
+    },
+  } as KubeObject;
+
+  const parameters = {
+    apiVersion: "ingress.svc-labs.dev/v1alpha1",
+    kind: "SvcIngressClassParameters",
+    metadata: { namespace: "defaults", name: "svc" },
+    spec: {},
+  } as ObjectOf<"SvcIngressClassParameters">;
+
+  const resolve = (options: {
+    readonly definition?: AnnotationDefinition<NamespacedName>;
+    readonly own?: string;
+    readonly default?: string;
+    readonly objects?: readonly KubeObject[];
+  }) => {
+    const ingress = {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "Ingress",
+      metadata: {
+        namespace: "shop",
+        name: "web",
+        annotations: options.own === undefined ? {} : { "ingress.svc-labs.dev/users": options.own },
+      },
+    } as ObjectOf<"Ingress">;
+    const parsed = parseNamespacedName(options.default ?? "");
+    const defaults = {
+      ...readClassDefaults(parameters).defaults,
+      get: <T>() => (parsed.ok ? (parsed.value as T) : undefined),
+    };
+    const world = createWorld([
+      ...["shop", "vault", "defaults"].map((namespace) => secret(namespace)),
+      ...(options.objects ?? []),
+    ]);
+    const view = createView(world, () => undefined);
+    const { read, context, diagnostics, events } = openAnnotations(ingress, defaults, {
+      view,
+      httpsPublicPort: 443,
+    });
+    const found = resolveReference("Secret", options.definition ?? users, read, context);
+    return {
+      found: found?.metadata.namespace,
+      findings: diagnostics.filter(({ reason }) => reason !== "UnknownAnnotation"),
+      events,
+    };
+  };
+
+  it("reach into other namespaces only with one", () => {
+    expect(resolve({ own: "shop/users" }).found).to.equal("shop");
+    expect(resolve({ own: "vault/users" }).found).to.equal(undefined);
+    expect(resolve({ own: "vault/users", objects: [grant] })).to.deep.equal({
+      found: "vault",
+      findings: [],
+      events: [],
+    });
+    expect(resolve({ own: "vault/users", definition: everybodys }).found).to.equal("vault");
+  });
+
+  it("say on the Ingress what is not permitted, and nothing about what exists there", () => {
+    const { findings, events } = resolve({ own: "vault/users" });
+    const message =
+      "users: no ReferenceGrant permits a reference from Ingress in namespace shop to Secret vault/users; requests are answered 503";
+    const prefixed = `ingress.svc-labs.dev/${message}`;
+    const object = { kind: "Ingress", namespace: "shop", name: "web" };
+    expect(findings).to.deep.equal([
+      {
+        object,
+        field: "metadata.annotations[ingress.svc-labs.dev/users]",
+        severity: "error",
+        reason: "ReferenceNotPermitted",
+        message: prefixed,
+      },
+    ]);
+    expect(events).to.deep.equal([
+      { object, type: "Warning", reason: "InvalidAnnotation", message: prefixed },
+    ]);
+    const missing = resolve({ own: "vault/nobody" });
+    expect(missing.findings[0]?.message).to.equal(prefixed.replace("vault/users", "vault/nobody"));
+  });
+
+  it("may name what is beside the class's parameters when the class says so, not when the Ingress does", () => {
+    expect(resolve({ default: "defaults/users" }).found).to.equal("defaults");
+    expect(resolve({ own: " ", default: "defaults/users" }).found).to.equal("defaults");
+    expect(resolve({ default: "shop/users" }).found).to.equal("shop");
+    expect(resolve({ default: "vault/users" }).found).to.equal(undefined);
+    expect(resolve({ default: "vault/users", objects: [grant] }).found).to.equal("vault");
+    expect(resolve({ own: "defaults/users", default: "defaults/users" }).found).to.equal(undefined);
   });
 });

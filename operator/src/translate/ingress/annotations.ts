@@ -1,0 +1,94 @@
+/** What the annotations of an Ingress say, and what is said about them. See docs/reference/annotations.md. */
+import { annotationKey } from "@svc-gateway/common/features/definition.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { refOf } from "../../api/object.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import {
+  annotationWarning,
+  invalidAnnotation,
+  keyField,
+  referenceNotPermitted,
+  riskyAnnotation,
+  unknownAnnotation,
+  type Place,
+} from "../diagnostics.ts";
+import { invalidAnnotationEvent } from "../events.ts";
+import {
+  createAnnotationReader,
+  hasOwnValue,
+  type AnnotationReader,
+  type ClassDefaults,
+} from "../features/annotation-reader.ts";
+import { unknownKeys } from "../features/class-defaults.ts";
+import type { FeatureContext } from "../features/context.ts";
+import { translateFeatures } from "../features/index.ts";
+import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import type { View } from "../view.ts";
+import type { ClassInfo } from "./classes.ts";
+
+type Findings = { readonly diagnostics: readonly Diagnostic[]; readonly events: readonly DesiredEvent[] };
+
+type Surroundings = { readonly view: View; readonly httpsPublicPort: number };
+
+/** What the annotations give to every route of the Ingress. */
+export function readAnnotations(
+  ingress: ObjectOf<"Ingress">,
+  info: ClassInfo,
+  surroundings: Surroundings,
+): Findings & { readonly common: Pick<Route, "features" | "accessLog"> } {
+  const { read, context, diagnostics, events } = openAnnotations(ingress, info.defaults, surroundings);
+  const features = translateFeatures(read, context);
+  const common = { ...(features && { features }), ...(info.accessLog ? {} : { accessLog: false }) };
+  return { common, diagnostics, events };
+}
+
+/** The annotations of one Ingress, ready to be read. The findings grow while features read them. */
+export function openAnnotations(
+  ingress: ObjectOf<"Ingress">,
+  classDefaults: ClassDefaults | undefined,
+  { view, httpsPublicPort }: Surroundings,
+): Findings & { readonly read: AnnotationReader; readonly context: FeatureContext } {
+  const { namespace, annotations = {} } = ingress.metadata;
+  const object = refOf(ingress);
+  const diagnostics: Diagnostic[] = [];
+  const events: DesiredEvent[] = [];
+  const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
+  const tell =
+    (finding: (place: Place, message: string) => Diagnostic): FeatureContext["warn"] =>
+    (definition, text) => {
+      const key = annotationKey(definition);
+      const message = `${key}: ${text}`;
+      diagnostics.push(finding(placeOf(key), message));
+      events.push(invalidAnnotationEvent(object, message));
+    };
+  const read = createAnnotationReader({
+    annotations,
+    classDefaults,
+    onInvalid: (key, message) => {
+      diagnostics.push(invalidAnnotation(placeOf(key), message));
+      events.push(invalidAnnotationEvent(object, message));
+    },
+    onWarning: (key, message) => {
+      diagnostics.push(annotationWarning(placeOf(key), message));
+    },
+  });
+  for (const key of unknownKeys(Object.keys(annotations))) {
+    diagnostics.push(unknownAnnotation(placeOf(key), key));
+  }
+  const context: FeatureContext = {
+    ...view,
+    referrer: { kind: "Ingress", namespace },
+    httpsPublicPort,
+    hasAnnotation: (name) => Object.hasOwn(annotations, annotationKey({ name })),
+    freeNamespaces: (definition) =>
+      classDefaults === undefined || hasOwnValue(annotations, definition)
+        ? [namespace]
+        : [namespace, classDefaults.namespace],
+    warn: tell(riskyAnnotation),
+    refuse: tell(referenceNotPermitted),
+    report: (definition, finding) => {
+      diagnostics.push(finding(placeOf(annotationKey(definition))));
+    },
+  };
+  return { read, context, diagnostics, events };
+}

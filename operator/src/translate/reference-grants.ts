@@ -1,0 +1,45 @@
+/** Who may name objects of another namespace. See docs/cross-namespace-references.md. */
+import { definitionOf, type KindName, type ObjectOf } from "../api/kinds.ts";
+import type { World } from "../world.ts";
+import { objectsByName } from "../world-index.ts";
+
+/** The object that holds a reference. */
+export type Referrer = { readonly kind: KindName; readonly namespace: string };
+
+/** The object that a reference names, whether it exists or not. */
+export type Referent = { readonly kind: KindName; readonly namespace: string; readonly name: string };
+
+/**
+ * Whether a reference may be followed: within a namespace always, into another one when a ReferenceGrant of that
+ * namespace allows it (GEP-709).
+ */
+export type Permits = (from: Referrer, to: Referent) => boolean;
+
+/** The permissions of one world. */
+export function createPermits(world: World): Permits {
+  return (from, to) => {
+    if (from.namespace === to.namespace) return true;
+    for (const grant of objectsByName.of(world.ReferenceGrant).get(to.namespace)?.values() ?? []) {
+      // The index of the list of ReferenceGrants holds ReferenceGrants.
+      if (allows(grant as ObjectOf<"ReferenceGrant">, from, to)) return true;
+    }
+    return false;
+  };
+}
+
+/** A grant gives everything under `to` to everybody under `from`; one that is not what its type says gives nothing. */
+function allows({ spec }: ObjectOf<"ReferenceGrant">, from: Referrer, to: Referent): boolean {
+  try {
+    return (
+      spec.from.some((entry) => isOfKind(entry, from.kind) && entry.namespace === from.namespace) &&
+      spec.to.some(
+        (entry) => isOfKind(entry, to.kind) && (entry.name === undefined || entry.name === to.name),
+      )
+    );
+  } catch {
+    return false;
+  }
+}
+
+const isOfKind = (entry: { readonly group: string; readonly kind: string }, kind: KindName): boolean =>
+  entry.kind === kind && entry.group === definitionOf(kind).group;
