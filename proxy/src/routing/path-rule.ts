@@ -1,7 +1,7 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { normalisePath } from "./normalise-path.ts";
-import { compileRegex, type Regex } from "./regex.ts";
+import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
 
 /** A path match made ready: `text` is canonical, that of a prefix without its trailing slash (`/` is the empty text). */
 export type PathRule =

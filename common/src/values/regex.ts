@@ -1,0 +1,67 @@
+import { RE2JS } from "re2js";
+import { ok, problem, type Result } from "./result.ts";
+
+/** A compiled regular expression whose matching time is linear in the input (docs/adr/0007-linear-time-regular-expressions.md). */
+export type Regex = {
+  test(input: string): boolean;
+  /**
+   * The texts of the groups 1 to n of the leftmost match, empty for a group that took no part in it; undefined without
+   * a match. Takes several times as long as `test`: in proportion to `steps` per character.
+   */
+  groups(input: string): readonly string[] | undefined;
+  /** Steps of the compiled expression, the most that finding groups looks at for each character of its input. */
+  readonly steps: number;
+};
+
+/** Longest accepted expression in characters (docs/routing.md, "Regular expressions"). */
+const maxRegexLength = 1024;
+
+/** Expressions compiled so far; the least recently asked for leaves first. */
+const compiled = new Map<string, RE2JS>();
+const maxCompiled = 4096;
+
+const syntax = `RE2 syntax, at most ${maxRegexLength} characters`;
+
+/**
+ * Compiles RE2 syntax. `whole` makes the expression match the whole input instead of any part of it. Equal
+ * expressions are compiled once, also across snapshots. Controller and proxy compile with this same code, so that they
+ * cannot disagree on what is valid.
+ */
+export function compileRegex(pattern: string, { whole }: { readonly whole: boolean }): Result<Regex> {
+  if (pattern.length > maxRegexLength) return problem("the regular expression is too long", syntax);
+  const expression = lookUp(pattern);
+  if (!expression.ok) return expression;
+  const { value } = expression;
+  return ok({
+    test: whole ? (input) => value.testExact(input) : (input) => value.test(input),
+    groups(input) {
+      const matcher = value.matcher(input);
+      if (!(whole ? matcher.matches() : matcher.find())) return undefined;
+      return Array.from({ length: matcher.groupCount() }, (_, index) => matcher.group(index + 1) ?? "");
+    },
+    get steps() {
+      return value.programSize();
+    },
+  });
+}
+
+function lookUp(pattern: string): Result<RE2JS> {
+  const known = compiled.get(pattern);
+  if (known !== undefined) {
+    compiled.delete(pattern);
+    compiled.set(pattern, known);
+    return ok(known);
+  }
+  let fresh: RE2JS;
+  try {
+    fresh = RE2JS.compile(pattern);
+  } catch (error) {
+    return problem(error instanceof Error ? error.message : "invalid regular expression", syntax);
+  }
+  if (compiled.size >= maxCompiled) {
+    const [oldest] = compiled.keys();
+    if (oldest !== undefined) compiled.delete(oldest);
+  }
+  compiled.set(pattern, fresh);
+  return ok(fresh);
+}

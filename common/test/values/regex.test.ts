@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { compileRegex } from "../../src/values/regex.ts";
+
+const matches = (pattern: string, input: string, whole = false): boolean => {
+  const regex = compileRegex(pattern, { whole });
+  if (!regex.ok) throw new Error(regex.error.message);
+  return regex.value.test(input);
+};
+
+describe("compileRegex", () => {
+  it("matches any part of the input, unless the whole is asked for", () => {
+    expect(matches("b+", "abbc")).to.equal(true);
+    expect(matches("b+", "abbc", true)).to.equal(false);
+    expect(matches("b+", "bb", true)).to.equal(true);
+    expect(matches("a|ab", "ab", true)).to.equal(true);
+    expect(matches("^/x$", "/x")).to.equal(true);
+    expect(matches("^/x$", "/xy")).to.equal(false);
+  });
+
+  it("keeps the two meanings of one expression apart", () => {
+    expect(matches("/same", "/a/same/b", false)).to.equal(true);
+    expect(matches("/same", "/a/same/b", true)).to.equal(false);
+    expect(matches("/same", "/a/same/b", false)).to.equal(true);
+  });
+
+  for (const pattern of ["(", "(?=a)", "(a)\\1", "a{1001}", "[", "a".repeat(1025)]) {
+    it(`refuses ${pattern.slice(0, 20)}`, () => {
+      const regex = compileRegex(pattern, { whole: false });
+      expect(regex.ok).to.equal(false);
+      if (!regex.ok) expect(regex.error.message).to.be.a("string").and.not.equal("");
+    });
+  }
+
+  it("serves more expressions than it remembers", () => {
+    for (let i = 0; i < 5000; i++) expect(matches(`^/n${i}$`, `/n${i}`)).to.equal(true);
+    expect(matches("^/n0$", "/n0")).to.equal(true);
+  });
+
+  describe("groups", () => {
+    const groups = (pattern: string, input: string, whole = false): readonly string[] | undefined => {
+      const regex = compileRegex(pattern, { whole });
+      if (!regex.ok) throw new Error(regex.error.message);
+      return regex.value.groups(input);
+    };
+
+    it("are those of the leftmost match, in the order of their brackets", () => {
+      expect(groups("/(a+)/((b)c)", "/x/aa/bc/a/bc")).to.deep.equal(["aa", "bc", "b"]);
+      expect(groups("/(?P<id>[0-9]+)(?:x)?", "/12x")).to.deep.equal(["12"]);
+      expect(groups("/a", "/a")).to.deep.equal([]);
+    });
+
+    it("are empty where a group took no part", () => {
+      expect(groups("(a)|(b)", "b")).to.deep.equal(["", "b"]);
+      expect(groups("(a*)b", "b")).to.deep.equal([""]);
+    });
+
+    it("are those of the whole input where that is asked for", () => {
+      expect(groups("(a|ab)(c?)", "abc", true)).to.deep.equal(["ab", "c"]);
+      expect(groups("(a)", "ab", true)).to.equal(undefined);
+    });
+
+    it("are undefined without a match", () => expect(groups("(a)", "b")).to.equal(undefined));
+  });
+
+  describe("takes time in proportion to the input", () => {
+    // Each brings a backtracking engine to a standstill, or to the square of the length of the input.
+    const patterns = [
+      "(a+)+$",
+      "(a|aa)+$",
+      "(a|a?)+$",
+      "(.*a){20}$",
+      "(a*)*b",
+      "^(([a-z])+.)+[A-Z]([a-z])+$",
+      `${"a?".repeat(30)}${"a".repeat(30)}$`,
+      "(.*)(.*)(.*)(.*)(.*)[^a]$",
+      "([^/]+/)*x$",
+    ];
+
+    /** Processor time of this thread: what others do on the machine does not count. */
+    function cost(work: () => void): number {
+      const before = process.threadCpuUsage();
+      for (let i = 0; i < 10; i++) work();
+      const { user, system } = process.threadCpuUsage(before);
+      return user + system;
+    }
+
+    for (const pattern of patterns) {
+      it(pattern.slice(0, 30), () => {
+        const compiled = compileRegex(pattern, { whole: false });
+        if (!compiled.ok) throw new Error(compiled.error.message);
+        const { test, groups } = compiled.value;
+        for (const work of [test, groups] as const) {
+          const costs = [1000, 8000].map((length) => {
+            const input = `/${"a".repeat(length)}!`;
+            work(input);
+            return Math.min(...[1, 2, 3].map(() => cost(() => work(input))));
+          });
+          const [small = 0, large = 0] = costs;
+          // Linear is a factor of 8, quadratic one of 64; the constant is the grain of the clock.
+          expect(large).to.be.lessThan(20 * small + 40_000);
+        }
+      });
+    }
+  });
+});
