@@ -65,6 +65,12 @@ type FeatureDefinition<Slug extends string, Schema extends z.ZodType, Annotation
   readonly annotations: Annotations;
 };
 
+/** Annotations that decide how an Ingress's requests find their routes, which is nothing that a route carries. */
+type RoutingOption<Slug extends string, Annotations> = {
+  readonly slug: Slug;
+  readonly annotations: Annotations;
+};
+
 export const defineAnnotation = <T>(definition: AnnotationDefinition<T>): AnnotationDefinition<T> =>
   definition;
 
@@ -75,6 +81,13 @@ export const defineFeature = <
 >(
   definition: FeatureDefinition<Slug, Schema, Annotations>,
 ): FeatureDefinition<Slug, Schema, Annotations> => definition;
+
+export const defineRoutingOption = <
+  const Slug extends string,
+  Annotations extends { readonly [name: string]: AnnotationDefinition<unknown> },
+>(
+  definition: RoutingOption<Slug, Annotations>,
+): RoutingOption<Slug, Annotations> => definition;
 
 /** The full key of an annotation, as it stands on an Ingress. */
 export const annotationKey = ({ name }: { readonly name: string }): string => `${annotationPrefix}${name}`;

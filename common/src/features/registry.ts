@@ -10,6 +10,7 @@ import { redirect } from "./redirect.ts";
 import { rewriteTarget } from "./rewrite-target.ts";
 import { sslRedirect } from "./ssl-redirect.ts";
 import { timeouts } from "./timeouts.ts";
+import { useRegex } from "./use-regex.ts";
 
 /**
  * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
@@ -28,6 +29,11 @@ export const features = {
   timeouts: timeouts,
 } as const;
 
+/** What decides how requests find their routes. */
+export const routingOptions = {
+  "use-regex": useRegex,
+} as const;
+
 export type FeatureSlug = keyof typeof features;
 
 type FeatureShape = { [S in FeatureSlug]: z.ZodOptional<(typeof features)[S]["schema"]> };
@@ -43,7 +49,7 @@ export type RouteFeatures = Readonly<z.infer<typeof routeFeaturesSchema>>;
 
 /** Every annotation that an Ingress may carry, by its full key. */
 export const annotations: ReadonlyMap<string, AnnotationDefinition<unknown>> = new Map(
-  Object.values(features)
-    .flatMap((feature): AnnotationDefinition<unknown>[] => Object.values(feature.annotations))
+  [...Object.values(features), ...Object.values(routingOptions)]
+    .flatMap((owner): AnnotationDefinition<unknown>[] => Object.values(owner.annotations))
     .map((definition) => [annotationKey(definition), definition]),
 );

@@ -3,10 +3,24 @@ import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 import { isPathText, pathModifierSchema, type PathModifier } from "./path-modifier.ts";
 
+/** A path in which `$1`, `$2` and so on stand for the groups of the expression that matched the request's path. */
+const expandedPathSchema = z.object({
+  type: z.literal("expand"),
+  value: z.string(),
+  /** The expression of the route, RE2 syntax, unanchored. */
+  pattern: z.string(),
+});
+
 /** How the path changes on its way to the upstream. See docs/features/rewrite-target.md. */
-export const rewriteTargetSchema = z.object({ path: pathModifierSchema });
+export const rewriteTargetSchema = z.object({
+  path: z.discriminatedUnion("type", [pathModifierSchema, expandedPathSchema]),
+});
 
 export type RewriteTarget = Readonly<z.infer<typeof rewriteTargetSchema>>;
+export type ExpandedPath = Readonly<z.infer<typeof expandedPathSchema>>;
+
+/** A reference to a group: a dollar sign and the group's number, which has no leading zero. */
+export const groupReference = /\$([1-9][0-9]*)/;
 
 /** Reads the new path, as it goes onto the wire (RFC 3986 section 3.3). A missing leading slash is added. */
 export function parseRewriteTarget(text: string): Result<PathModifier> {
@@ -28,7 +42,7 @@ export const rewriteTarget = defineFeature({
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the path is forwarded as it is",
-      doc: "Path of the upstream request, instead of that of the client's; the query stays.",
+      doc: "Path of the upstream request, instead of that of the client's; the query stays. `$1` to `$n` are groups on paths that are expressions.",
       parse: parseRewriteTarget,
     }),
   },

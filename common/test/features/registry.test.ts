@@ -1,16 +1,18 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { annotationKey } from "../../src/features/definition.ts";
-import { annotations, features, routeFeaturesSchema } from "../../src/features/registry.ts";
+import { annotations, features, routeFeaturesSchema, routingOptions } from "../../src/features/registry.ts";
 
 describe("feature registry", () => {
-  it("files every feature under its own slug", () => {
-    for (const [slug, feature] of Object.entries(features)) expect(feature.slug).to.equal(slug);
+  const owners = { ...features, ...routingOptions };
+
+  it("files every feature and routing option under its own slug", () => {
+    for (const [slug, owner] of Object.entries(owners)) expect(owner.slug).to.equal(slug);
     expect(Object.keys(routeFeaturesSchema.shape)).to.deep.equal(Object.keys(features));
   });
 
   it("knows every annotation once, with a sentence for its reference", () => {
-    const declared = Object.values(features).flatMap((feature) => Object.values(feature.annotations));
+    const declared = Object.values(owners).flatMap((owner) => Object.values(owner.annotations));
     expect([...annotations.keys()]).to.deep.equal(declared.map(annotationKey));
     expect(annotations.size).to.equal(declared.length);
     for (const { name, doc, fallback } of annotations.values()) {

@@ -50,6 +50,12 @@ export const defaultBackendShadowed = (place: Place, host: string, winner: Objec
     `On host ${host} the default backend gets no requests, because ${nameOf(winner)} serves the path /`,
   );
 
+export const regexShadowed = (place: Place, host: string, path: string, winner: ObjectRef): Diagnostic =>
+  finding("warning", "RegexShadowed")(
+    place,
+    `On host ${host} the expression ${quote(path)} gets no requests, because ${nameOf(winner)} serves the prefix /, and prefixes come before expressions`,
+  );
+
 // Backends
 
 export const serviceNotFound = (place: Place, service: string): Diagnostic =>

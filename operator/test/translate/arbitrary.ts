@@ -38,6 +38,7 @@ const annotations = fc.dictionary(
     "ingress.svc-labs.dev/request-header-remove",
     "ingress.svc-labs.dev/request-header-set",
     "ingress.svc-labs.dev/ssl-redirect",
+    "ingress.svc-labs.dev/use-regex",
     "ingress.svc-labs.dev/unknown",
     "kubernetes.io/ingress.class",
   ),
@@ -59,7 +60,7 @@ function serviceBackend() {
 }
 
 const path = fc.record({
-  path: oneOf("/", "/a", "/a/", "/a/b", "relative", "/x//y", ""),
+  path: oneOf("/", "/a", "/a/", "/a/b", "relative", "/x//y", "/(.*)", "/(", ""),
   pathType: oneOf("Exact", "Prefix", "ImplementationSpecific"),
   backend,
 });

@@ -1,11 +1,58 @@
-import type { RewriteTarget } from "@svc-gateway/common/features/rewrite-target.ts";
+import {
+  groupReference,
+  type ExpandedPath,
+  type RewriteTarget,
+} from "@svc-gateway/common/features/rewrite-target.ts";
+import { compileRegex } from "@svc-gateway/common/values/regex.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { LocalReply } from "../http/local-reply.ts";
+import { normalisePath } from "../routing/normalise-path.ts";
 import type { Filter } from "./filter.ts";
+
+/** Bounds one search for groups to about a tenth of a second: the steps of the expression times the length of the path. */
+const maxSteps = 2_000_000;
+/** A new path of many references can be far longer than the client's. */
+const maxPathLength = 65_536;
 
 /** Replaces the path of the upstream request; the access log keeps the one that matched. See docs/features/rewrite-target.md. */
 export const rewriteTargetFilter = ({ path }: RewriteTarget): Filter => ({
   slug: "rewrite-target",
-  onRequest(exchange) {
-    exchange.path = path.value;
-    return undefined;
-  },
+  onRequest: path.type === "expand" ? expandPath(path) : replacePath(path.value),
 });
+
+type OnRequest = (exchange: Exchange) => LocalReply | undefined;
+
+const replacePath =
+  (value: string): OnRequest =>
+  (exchange) => {
+    exchange.path = value;
+    return undefined;
+  };
+
+const tooLong: LocalReply = { status: 414, error: "path too long to be rewritten" };
+const notCanonical: LocalReply = { status: 400, error: "rewritten path is not canonical" };
+
+/**
+ * Puts the groups of the match into the new path. They are pieces of a canonical path, but what they make together
+ * need not be one: a request could make up dot segments that the upstream resolves to a place outside of the new path.
+ */
+function expandPath({ value, pattern }: ExpandedPath): OnRequest {
+  const regex = compileRegex(pattern, { whole: false });
+  if (!regex.ok) return () => ({ status: 500, error: "invalid expression" });
+  const { groups, steps } = regex.value;
+  // Text and numbers of groups by turns.
+  const parts = (normalisePath(value, "base") ?? value).split(groupReference);
+  return (exchange) => {
+    const { matchedPath } = exchange;
+    if (steps * matchedPath.length > maxSteps) return tooLong;
+    const found = groups(matchedPath) ?? [];
+    let path = "";
+    for (const [index, part] of parts.entries()) {
+      path += index % 2 === 0 ? part : (found[Number(part) - 1] ?? "");
+      if (path.length > maxPathLength) return tooLong;
+    }
+    if (normalisePath(path, "base") !== path) return notCanonical;
+    exchange.path = path;
+    return undefined;
+  };
+}

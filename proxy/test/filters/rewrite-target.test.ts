@@ -12,4 +12,47 @@ describe("the rewrite-target filter", () => {
     expect(filter.onRequest?.(under)).to.equal(undefined);
     expect(under).to.include({ path: "/app/$1", matchedPath: "/shop/cart", query: "?item=1" });
   });
+
+  describe("with groups", () => {
+    const rewrite = (matchedPath: string, pattern: string, value: string) => {
+      const under = exchange();
+      under.path = matchedPath;
+      under.matchedPath = matchedPath;
+      const reply = rewriteTargetFilter({ path: { type: "expand", value, pattern } }).onRequest?.(under);
+      return reply ?? under.path;
+    };
+
+    for (const [path, pattern, value, expected] of [
+      ["/users/7/photos", "/users/([0-9]+)/(.*)$", "/$2/of/$1", "/photos/of/7"],
+      ["/a/b", "/(a)/(b)", "/$1$2$1", "/aba"],
+      ["/a", "/(a)", "/$1/$2/$99999999999999999999", "/a//"],
+      ["/a", "/(a)|/(b)", "/x$2", "/x"],
+      ["/a", "/(a)", "/$0/$$1/$x/$01", "/$0/$a/$x/$01"],
+      ["/abcdefghijk", "/(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)", "/$11$1", "/ka"],
+      ["/pre/a/b/post", "/a/(.)", "/$1", "/b"],
+      ["/a%2Fb", "/(.*)", "/x/$1", "/x/a%2Fb"],
+      ["/a", "/(a)", "/%7E/./$1", "/~/a"],
+    ] as const) {
+      it(`${path} by ${pattern} to ${value}`, () => expect(rewrite(path, pattern, value)).to.equal(expected));
+    }
+
+    it("refuses a path whose groups make up a dot segment or half an escape", () => {
+      for (const [path, pattern] of [
+        ["/files../secret", "/files(.*)"],
+        ["/files.", "/files(.*)"],
+        ["/a%2Fb", "/a(%.)"],
+      ] as const) {
+        expect(rewrite(path, pattern, "/safe/$1"), path).to.include({ status: 400 });
+      }
+    });
+
+    it("refuses paths that would take too long to take apart, or grow too long", () => {
+      const long = `/${"a".repeat(8000)}`;
+      expect(rewrite(long, "(.{1,100}){1,10}$", "/$1")).to.include({ status: 414 });
+      expect(rewrite(long, "/(.*)", "/$1".repeat(9))).to.include({ status: 414 });
+      expect(rewrite(long, "/(.*)", "/$1".repeat(8)))
+        .to.be.a("string")
+        .with.lengthOf(8 * 8001);
+    });
+  });
 });

@@ -16,6 +16,8 @@ export type Plan = {
   readonly protocol?: "http1" | "http2";
   readonly hosts?: readonly string[];
   readonly features?: Route["features"];
+  /** The path of the route; `/` when absent. */
+  readonly path?: Route["match"]["path"];
   /** False suppresses access-log lines of the route. */
   readonly accessLog?: boolean;
   /** Port 443 is served with this certificate for the host `*`. */
@@ -40,7 +42,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
   const route: Route = {
     id: routeId,
     source: { kind: "Ingress", namespace: "ns", name: "web" },
-    match: { path: { type: "prefix", value: "/" } },
+    match: { path: plan.path ?? { type: "prefix", value: "/" } },
     backends: [backend],
     ...(plan.features === undefined ? {} : { features: plan.features }),
     ...(plan.accessLog === undefined ? {} : { accessLog: plan.accessLog }),

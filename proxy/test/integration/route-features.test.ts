@@ -130,6 +130,19 @@ describe("features of a route, through the whole data plane", () => {
     expect(gateway.records[0]?.path).to.equal("/cart");
   });
 
+  it("use-regex, rewrite-target: groups of the matched path make the new one", async () => {
+    const pattern = "/users/([0-9]+)/(.*)$";
+    await serve({ "rewrite-target": { path: { type: "expand", value: "/$2/$1", pattern } } }, undefined, {
+      path: { type: "regex", value: pattern },
+    });
+    expect((await get("/v1/users/7/./photos?x=$1")).status).to.equal(200);
+    expect(seen[0]?.url).to.equal("/photos/7?x=$1");
+    expect(gateway.records[0]?.path).to.equal("/v1/users/7/photos");
+    expect((await get("/users/x/photos")).status).to.equal(404);
+    expect((await get("/users/7/..;")).status).to.equal(200);
+    expect(seen[1]?.url).to.equal("/..;/7");
+  });
+
   it("ssl-redirect: leaves cleartext, serves TLS", async () => {
     const { chainPem, keyPem } = issueCertificate([host]);
     await serve({ "ssl-redirect": { port: 8443, statusCode: 308 } }, undefined, {

@@ -1,6 +1,7 @@
 /** What the annotations of an Ingress say, and what is said about them. See docs/reference/annotations.md. */
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
-import type { Route } from "@svc-gateway/common/ir/route.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { useRegex } from "@svc-gateway/common/features/use-regex.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import {
@@ -30,16 +31,23 @@ type Findings = { readonly diagnostics: readonly Diagnostic[]; readonly events: 
 
 type Surroundings = { readonly view: View; readonly httpsPublicPort: number };
 
-/** What the annotations give to every route of the Ingress. */
+type ReadAnnotations = Findings & {
+  /** Of every route of the Ingress. */
+  readonly features: RouteFeatures | undefined;
+  /** Whether its `ImplementationSpecific` paths are regular expressions. */
+  readonly useRegex: boolean;
+};
+
+/** What the annotations say about the rules and the routes of the Ingress. */
 export function readAnnotations(
   ingress: ObjectOf<"Ingress">,
-  info: ClassInfo,
+  { defaults }: ClassInfo,
   surroundings: Surroundings,
-): Findings & { readonly common: Pick<Route, "features" | "accessLog"> } {
-  const { read, context, diagnostics, events } = openAnnotations(ingress, info.defaults, surroundings);
+): ReadAnnotations {
+  const { read, context, diagnostics, events } = openAnnotations(ingress, defaults, surroundings);
   const features = translateFeatures(read, context);
-  const common = { ...(features && { features }), ...(info.accessLog ? {} : { accessLog: false }) };
-  return { common, diagnostics, events };
+  const isRegex = read(useRegex.annotations.useRegex) === true;
+  return { features, useRegex: isRegex, diagnostics, events };
 }
 
 /** The annotations of one Ingress, ready to be read. The findings grow while features read them. */

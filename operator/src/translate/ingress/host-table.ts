@@ -4,7 +4,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
-import { defaultBackendShadowed, routeConflict } from "../diagnostics.ts";
+import { defaultBackendShadowed, regexShadowed, routeConflict } from "../diagnostics.ts";
 import { routeConflictEvent } from "../events.ts";
 import type { Conflict, DesiredEvent, Diagnostic, ServedHost } from "../translation.ts";
 import { quote } from "../text.ts";
@@ -53,7 +53,9 @@ export function buildHostTable(
     }
   }
   const routes = [...slots.values()].map(({ claim }) => claim.route).sort(comparePrecedence);
-  const fallback = chooseFallback(byAge, slots.get(`${anyPath.type} ${anyPath.value}`), lastResort, losses);
+  const everyPath = slots.get(`${anyPath.type} ${anyPath.value}`);
+  const fallback = chooseFallback(byAge, everyPath, lastResort, losses);
+  if (everyPath !== undefined) reportShadowedRegexes(slots.values(), everyPath.owner, losses);
   const value = {
     listener: ingressListener,
     inherit: false,
@@ -83,6 +85,13 @@ function chooseFallback(
     else chosen = { claim: fallback, owner };
   }
   return everyPath === undefined ? (chosen?.claim.route ?? lastResort) : undefined;
+}
+
+/** Prefixes come before expressions, and the prefix `/` takes every path. */
+function reportShadowedRegexes(winners: Iterable<Winner>, everyPath: ObjectRef, losses: Losses): void {
+  for (const { claim, owner } of winners) {
+    if (claim.route.match.path.type === "regex") losses.shadowedRegex(claim, owner, everyPath);
+  }
 }
 
 /** Exact paths, then prefixes from long to short, then regular expressions in the order in which they came. */
@@ -115,6 +124,9 @@ function createLosses(host: HostPattern, ports: readonly number[]) {
       conflicts.push({ group: "ingress", ports, host, path: match, loser, winner, rejectedServices });
       diagnostics.push(routeConflict({ object: loser, field }, message));
       events.push(routeConflictEvent(loser, message));
+    },
+    shadowedRegex: ({ field, written }: RouteClaim, loser: ObjectRef, winner: ObjectRef): void => {
+      diagnostics.push(regexShadowed({ object: loser, field }, host.host, written, winner));
     },
     shadowedDefault: ({ field }: RouteClaim, loser: ObjectRef, winner: ObjectRef): void => {
       if (loser === winner) return;

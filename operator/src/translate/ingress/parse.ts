@@ -57,26 +57,36 @@ export type ParsedIngress = {
 /** The path of a rule's field, as people and tools write it. */
 export const pathField = (rule: number, path: number): string => `spec.rules[${rule}].http.paths[${path}]`;
 
-/** Never throws: an Ingress that is not what its type says has nothing to serve. */
-export const parseIngress = memo((ingress: ObjectOf<"Ingress">): ParsedIngress => {
+/**
+ * `useRegex`: paths of the type `ImplementationSpecific` are regular expressions. Never throws: an Ingress that is not
+ * what its type says has nothing to serve.
+ */
+export const parseIngress = (ingress: ObjectOf<"Ingress">, useRegex = false): ParsedIngress =>
+  (useRegex ? parseWithRegexes : parseWithPrefixes)(ingress);
+
+const parseWithPrefixes = memo((ingress: ObjectOf<"Ingress">) => parse(ingress, false));
+const parseWithRegexes = memo((ingress: ObjectOf<"Ingress">) => parse(ingress, true));
+
+function parse(ingress: ObjectOf<"Ingress">, useRegex: boolean): ParsedIngress {
   const identity = { ref: refOf(ingress), namespace: ingress.metadata.namespace, age: ageOf(ingress) };
   const nothing = { ...identity, hosts: [], paths: [], defaultBackend: undefined, tls: [] };
   return attempt(
     ingress,
     () => {
       const diagnostics: Diagnostic[] = [];
-      const rules = parseRules(ingress, identity.ref, diagnostics);
+      const rules = parseRules(ingress, identity.ref, useRegex, diagnostics);
       const defaultBackend = parseDefaultBackend(ingress, identity.ref, diagnostics);
       const tls = parseTls(ingress, rules.hosts, identity.ref, diagnostics);
       return { ...identity, ...rules, defaultBackend, tls, diagnostics };
     },
     nothing,
   );
-});
+}
 
 function parseRules(
   { spec }: ObjectOf<"Ingress">,
   object: ObjectRef,
+  useRegex: boolean,
   diagnostics: Diagnostic[],
 ): Pick<ParsedIngress, "hosts" | "paths"> {
   const hosts = new Map<string, HostPattern>();
@@ -90,7 +100,7 @@ function parseRules(
     hosts.set(host.value.host, host.value);
     for (const [path, written] of (http?.paths ?? []).entries()) {
       const field = pathField(rule, path);
-      const match = parseIngressPath(written.path, written.pathType);
+      const match = parseIngressPath(written.path, written.pathType, useRegex);
       if (!match.ok) {
         diagnostics.push(invalidPath({ object, field: `${field}.path` }, match.error));
         continue;

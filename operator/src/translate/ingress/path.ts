@@ -1,4 +1,5 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { quote } from "../text.ts";
 
@@ -11,9 +12,13 @@ const expected = 'a path that starts with "/" and has no empty, "." or ".." segm
  * The path of an Ingress rule as requests are compared with it (Kubernetes documentation, "Ingress path types"):
  * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
  * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to; paths with empty
- * or dot segments are refused. See docs/routing.md.
+ * or dot segments are refused. With `useRegex`, `ImplementationSpecific` paths are expressions instead. See docs/routing.md.
  */
-export function parseIngressPath(path: string | undefined, pathType: string | undefined): Result<PathMatch> {
+export function parseIngressPath(
+  path: string | undefined,
+  pathType: string | undefined,
+  useRegex = false,
+): Result<PathMatch> {
   switch (pathType) {
     case "Exact":
       return parseLiteral(path ?? "", (value) => ({ type: "exact", value }));
@@ -21,6 +26,7 @@ export function parseIngressPath(path: string | undefined, pathType: string | un
       return parseLiteral(path ?? "", asPrefix);
     case "ImplementationSpecific":
     case undefined:
+      if (useRegex) return parseRegex(path || "/");
       return path === undefined || path === "" ? ok(anyPath) : parseLiteral(path, asPrefix);
     default:
       return problem(`Path type ${quote(pathType)} is not known`, "Exact, Prefix or ImplementationSpecific");
@@ -38,6 +44,18 @@ function parseLiteral(path: string, toMatch: (canonical: string) => PathMatch): 
   }
   return ok(toMatch(canonical));
 }
+
+/** An expression that does not begin with a slash would match where no path of Kubernetes can: in the middle. */
+function parseRegex(pattern: string): Result<PathMatch> {
+  if (!pattern.startsWith("/"))
+    return problem(`Path ${quote(pattern)} does not start with "/"`, expectedRegex);
+  const compiled = compileRegex(pattern, { whole: false });
+  return compiled.ok
+    ? ok({ type: "regex", value: pattern })
+    : problem(`Path ${quote(pattern)}: ${compiled.error.message}`, compiled.error.expected);
+}
+
+const expectedRegex = 'a regular expression that starts with "/"';
 
 const unreachableSegment = /\/\/|\/\.\.?(?:\/|$)/;
 

@@ -6,6 +6,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import type { Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
+import { expandRewriteTarget } from "../features/rewrite-target.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import { readAnnotations } from "./annotations.ts";
@@ -48,15 +49,21 @@ export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext):
 }
 
 function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
-  const parsed = parseIngress(ingress);
   const annotations = readAnnotations(ingress, context.info, context);
+  const parsed = parseIngress(ingress, annotations.useRegex);
   const backends = createBackendResolver(parsed, context);
-  const claims = claimHosts(parsed, backends.resolve, (id, parts) => ({
-    id: `ingress/${parsed.age.key}:${id}`,
-    source: { kind: "Ingress", namespace: parsed.namespace, name: parsed.ref.name },
-    ...parts,
-    ...annotations.common,
-  }));
+  const claims = claimHosts(parsed, backends.resolve, (id, parts) => {
+    const { path } = parts.match;
+    const features =
+      path.type === "regex" ? expandRewriteTarget(annotations.features, path.value) : annotations.features;
+    return {
+      id: `ingress/${parsed.age.key}:${id}`,
+      source: { kind: "Ingress", namespace: parsed.namespace, name: parsed.ref.name },
+      ...parts,
+      ...(features && { features }),
+      ...(!context.info.accessLog && { accessLog: false }),
+    };
+  });
   return {
     claims,
     needs: backends.needs,

@@ -31,6 +31,21 @@ describe("parseIngressPath", () => {
     });
   }
 
+  it("reads ImplementationSpecific as an expression where that is asked for", () => {
+    const regex = (value: string) => ({ ok: true, value: { type: "regex", value } });
+    expect(parseIngressPath("/a/(b|c)//$", "ImplementationSpecific", true)).to.deep.equal(
+      regex("/a/(b|c)//$"),
+    );
+    expect(parseIngressPath("", undefined, true)).to.deep.equal(regex("/"));
+    expect(parseIngressPath("/a.b", "Prefix", true)).to.deep.equal({
+      ok: true,
+      value: { type: "prefix", value: "/a.b" },
+    });
+    for (const pattern of ["^/a", "a", "/(", "/(?!a)", `/${"a".repeat(1024)}`]) {
+      expect(parseIngressPath(pattern, "ImplementationSpecific", true).ok, pattern).to.equal(false);
+    }
+  });
+
   const refused: readonly [string | undefined, string][] = [
     ["", "Prefix"],
     [undefined, "Exact"],

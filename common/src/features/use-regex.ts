@@ -1,0 +1,18 @@
+import { parseBoolean } from "../values/boolean.ts";
+import { defineAnnotation, defineRoutingOption } from "./definition.ts";
+
+/** Whether paths of the type `ImplementationSpecific` are regular expressions. See docs/features/use-regex.md. */
+export const useRegex = defineRoutingOption({
+  slug: "use-regex",
+  annotations: {
+    useRegex: defineAnnotation({
+      name: "use-regex",
+      type: "boolean",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "paths are prefixes",
+      doc: "Whether `ImplementationSpecific` paths are regular expressions.",
+      parse: parseBoolean,
+    }),
+  },
+});

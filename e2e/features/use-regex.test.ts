@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import { echoed, send } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { ingress } from "../support/ingress.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+describe("use-regex", () => {
+  const sandbox = useSandbox("use-regex");
+  const host = "use-regex.e2e.example";
+  const pathSeenFor = async (path: string): Promise<string | undefined> =>
+    echoed(await send({ host, path }))?.path;
+
+  before(async () => {
+    await deployEcho(sandbox, { replicas: 1 });
+    const pathType = "ImplementationSpecific";
+    await sandbox.apply(
+      ingress({
+        name: "use-regex",
+        host,
+        annotations: { "use-regex": "true", "rewrite-target": "/$2/of/$1" },
+        paths: [
+          { path: "/users/([0-9]+)/(.*)$", pathType, service: "echo" },
+          { path: "/broken/(", pathType, service: "echo" },
+          { path: "/users/1/literal", pathType: "Exact", service: "echo" },
+        ],
+      }),
+    );
+    await until("the Ingress to be served", () => pathSeenFor("/users/1/a"));
+  });
+
+  it("matches any part of the path and expands its groups", async () => {
+    expect(await pathSeenFor("/users/7/photos?x=1")).to.equal("/photos/of/7?x=1");
+    expect(await pathSeenFor("/v1/users/7/a/b")).to.equal("/a/b/of/7");
+  });
+
+  it("leaves literal paths literal, and prefers them", async () => {
+    expect(await pathSeenFor("/users/1/literal")).to.equal("/$2/of/$1");
+  });
+
+  it("does not serve what no expression matches, nor an expression that is invalid", async () => {
+    expect((await send({ host, path: "/users/x/photos" })).status).to.equal(404);
+    expect((await send({ host, path: "/broken/(" })).status).to.equal(404);
+  });
+});
