@@ -19,7 +19,11 @@ export const systemClock: Clock = {
 };
 
 /** Waits on a clock. Resolves true after the delay, false as soon as the signal aborts. */
-export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+export function sleep(
+  clock: Pick<Clock, "schedule">,
+  delayMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
     const onAbort = (): void => {

@@ -13,6 +13,7 @@ import type { ControllerName } from "./channel.ts";
 import type { ControllerStream } from "./controller-stream.ts";
 import { createIdentityKeeper } from "./identity-keeper.ts";
 import type { DiscoveryClientMetrics } from "./metrics.ts";
+import { createReplicaWatch, type ReplicaWatch } from "./replica-watch.ts";
 import { createStreamKeeper } from "./stream-keeper.ts";
 import { createTrustRoots } from "./trust-roots.ts";
 import { createUpdateReceiver, type ApplyUpdate } from "./update-receiver.ts";
@@ -132,6 +133,10 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     if (state === "Ready") enter("Degraded");
   };
 
+  const watchOf = ({ host }: Endpoint): ReplicaWatch => createReplicaWatch({ host, lookup, clock, random });
+  const signers = watchOf(options.bootstrapEndpoint);
+  const controllers = watchOf(options.endpoint);
+
   const identity = createIdentityKeeper({
     request: (signal) =>
       requestIdentity(
@@ -142,7 +147,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
           controller,
           trust,
           keepalive,
-          lookup,
+          lookup: signers.lookup,
           random,
           clock,
         },
@@ -153,6 +158,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
         { reason },
         "controllers speak another wire version; this proxy asks for no identity until it restarts",
       ),
+    scheduleRetry: signers.schedule,
     metrics,
     log,
     clock,
@@ -167,10 +173,11 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     identity,
     trust,
     keepalive,
-    lookup,
+    lookup: controllers.lookup,
     isServing: () => state !== "Pending",
     onStream,
     onLost,
+    scheduleRetry: controllers.schedule,
     metrics,
     log,
     clock,

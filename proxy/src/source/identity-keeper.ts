@@ -22,6 +22,8 @@ export type IdentityKeeperOptions = {
   readonly request: (signal: AbortSignal) => Promise<Result<ProxyIdentity, BootstrapFailure>>;
   /** The controllers speak another wire version; the keeper has given up. */
   readonly onRejected: (message: string) => void;
+  /** Schedules the next attempt while there is no certificate. */
+  readonly scheduleRetry: Clock["schedule"];
   readonly metrics: DiscoveryClientMetrics;
   readonly log: Logger;
   readonly clock: Clock;
@@ -36,7 +38,7 @@ const leastRenewalGapMs = 60_000;
  * none, and after 5 seconds to 5 minutes while the old one is still good. See docs/discovery.md, "Identities".
  */
 export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKeeper {
-  const { request, onRejected, metrics, log, clock, random } = options;
+  const { request, onRejected, scheduleRetry, metrics, log, clock, random } = options;
   const listeners = new Set<(identity: ProxyIdentity) => void>();
   const abort = new AbortController();
   let identity: ProxyIdentity | undefined;
@@ -58,9 +60,9 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
     cancelGauge = clock.schedule(gaugeIntervalMs, updateGauge);
   };
 
-  const plan = (delayMs: number): void => {
+  const plan = (delayMs: number, schedule = clock.schedule): void => {
     cancelTimer();
-    cancelTimer = clock.schedule(delayMs, () => void ask());
+    cancelTimer = schedule(delayMs, () => void ask());
   };
 
   const accept = (next: ProxyIdentity): void => {
@@ -80,12 +82,12 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
       cancelTimer();
       return onRejected(message);
     }
-    const delayMs =
-      current() === undefined
-        ? reconnectDelayMs(failures, reconnectRange, random)
-        : renewalDelayMs(failures, renewalRange, random);
+    const isBare = current() === undefined;
+    const delayMs = isBare
+      ? reconnectDelayMs(failures, reconnectRange, random)
+      : renewalDelayMs(failures, renewalRange, random);
     log.warn({ reason: message, retry_in_ms: Math.round(delayMs) }, "workload identity not obtained");
-    plan(delayMs);
+    plan(delayMs, isBare ? scheduleRetry : clock.schedule);
   };
 
   const ask = async (): Promise<void> => {

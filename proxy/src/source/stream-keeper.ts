@@ -1,5 +1,5 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { sleep } from "@svc-gateway/common/time/clock.ts";
+import { sleep, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { formatEndpoint, type Endpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { reconnectDelayMs, reconnectRange, servingReconnectRange } from "./backoff.ts";
 import type { ControllerStream } from "./controller-stream.ts";
@@ -16,6 +16,8 @@ export type StreamKeeperOptions = StreamOpenerOptions & {
   readonly onStream: (stream: ControllerStream) => void;
   /** There is no stream any more. */
   readonly onLost: () => void;
+  /** Schedules the next round of attempts. */
+  readonly scheduleRetry: Clock["schedule"];
   readonly metrics: DiscoveryClientMetrics;
   readonly log: Logger;
 };
@@ -41,7 +43,7 @@ const suspiciousRounds = 3;
  * another replica at once when the stream ends. See docs/discovery.md, "Reconnecting".
  */
 export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
-  const { identity, isServing, onStream, onLost, metrics, log, clock, random } = options;
+  const { identity, isServing, onStream, onLost, scheduleRetry, metrics, log, clock, random } = options;
   const opener = createStreamOpener(options);
   const abort = new AbortController();
   const { signal } = abort;
@@ -70,7 +72,7 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
     const range = (): typeof reconnectRange => (isServing() ? servingReconnectRange : reconnectRange);
     let delayMs = shortStreams > 1 ? reconnectDelayMs(shortStreams - 1, range(), random) : 0;
     for (let failures = 1; ; failures += 1) {
-      if (delayMs > 0 && !(await sleep(clock, delayMs, signal))) return undefined;
+      if (delayMs > 0 && !(await sleep({ schedule: scheduleRetry }, delayMs, signal))) return undefined;
       const shown = await usableIdentity();
       if (shown === undefined) return undefined;
       if (hasConnected) metrics.reconnects.with({}).inc();

@@ -36,6 +36,7 @@ describe("the keeper of the proxy's certificate", () => {
         return Promise.resolve(answer());
       },
       onRejected: (message) => rejections.push(message),
+      scheduleRetry: clock.schedule,
       metrics,
       log: silentLogger,
       clock,

@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import { createReplicaWatch, type ReplicaWatch } from "@svc-gateway/proxy/source/replica-watch.ts";
+import { createManualClock, type ManualClock } from "../../../common/test/time/manual-clock.ts";
+
+const host = "controllers.svc";
+
+describe("the watch for replicas", () => {
+  let clock: ManualClock;
+  let addresses: readonly string[] | undefined;
+  let watch: ReplicaWatch;
+  let calls: number;
+
+  const watchOf = (name: string): ReplicaWatch =>
+    createReplicaWatch({
+      host: name,
+      lookup: () =>
+        addresses === undefined ? Promise.reject(new Error("no such name")) : Promise.resolve(addresses),
+      clock,
+      random: () => 0.5,
+    });
+  const wait = (delayMs: number): (() => void) => watch.schedule(delayMs, () => (calls += 1));
+
+  beforeEach(() => {
+    clock = createManualClock();
+    addresses = undefined;
+    calls = 0;
+    watch = watchOf(host);
+  });
+
+  it("ends a wait when the first replica appears", async () => {
+    await watch.lookup(host).catch(() => undefined);
+    wait(30_000);
+    await clock.advance(5_000);
+    expect(calls).to.equal(0);
+    addresses = ["10.0.0.1"];
+    await clock.advance(1_000);
+    expect(calls).to.equal(1);
+    await clock.advance(60_000);
+    expect(calls).to.equal(1);
+  });
+
+  it("waits to the end for replicas that have failed already", async () => {
+    addresses = ["10.0.0.1", "10.0.0.2"];
+    await watch.lookup(host);
+    wait(30_000);
+    addresses = ["10.0.0.2"];
+    await clock.advance(29_999);
+    expect(calls).to.equal(0);
+    await clock.advance(1);
+    expect(calls).to.equal(1);
+  });
+
+  it("ends a wait when another replica appears beside those that have failed", async () => {
+    addresses = ["10.0.0.1"];
+    await watch.lookup(host);
+    wait(30_000);
+    addresses = ["10.0.0.1", "10.0.0.2"];
+    await clock.advance(1_000);
+    expect(calls).to.equal(1);
+  });
+
+  it("takes replicas for new after a lookup that failed", async () => {
+    addresses = ["10.0.0.1"];
+    await watch.lookup(host);
+    addresses = undefined;
+    await watch.lookup(host).catch(() => undefined);
+    wait(30_000);
+    addresses = ["10.0.0.1"];
+    await clock.advance(1_000);
+    expect(calls).to.equal(1);
+  });
+
+  it("never calls back once cancelled", async () => {
+    wait(30_000)();
+    addresses = ["10.0.0.1"];
+    await clock.advance(60_000);
+    expect(calls).to.equal(0);
+  });
+
+  it("looks nothing up for an address", async () => {
+    watch = watchOf("10.0.0.9");
+    addresses = ["10.0.0.9"];
+    wait(30_000);
+    await clock.advance(29_999);
+    expect(calls).to.equal(0);
+    await clock.advance(1);
+    expect(calls).to.equal(1);
+  });
+});
