@@ -29,7 +29,7 @@ bin) ;;
 host) docker inspect --format '{{ (index .NetworkSettings.Networks "kind").IPAddress }}' "$NODE" ;;
 env) echo "export KUBECONFIG=$CONFIG" ;;
 kubectl) kubectl --kubeconfig "$CONFIG" "$@" ;;
-logs) ;;
+logs | audit-log) ;;
 api-server)
   # The kubelet ends and starts static pods when their files go and come.
   case ${1:-} in

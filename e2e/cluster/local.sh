@@ -4,11 +4,12 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in settings support build images processes pki network cgroups components up down status faults; do
+for part in settings support packages build images processes pki network cgroups components up down status faults; do
   . "$HERE/local/$part.sh"
 done
 
 cmd_build() {
+  ensure_packages
   build_programs
   build_images
   [ "${1:-}" = conformance ] || return 0
@@ -34,7 +35,8 @@ host) echo 127.0.0.1 ;;
 env) echo "export KUBECONFIG=$KCFG/admin.conf PATH=$BIN:\$PATH" ;;
 kubectl) k "$@" ;;
 logs) echo "$LOG" ;;
+audit-log) echo "$LOG/audit.log" ;;
 api-server) cmd_api_server "$@" ;;
 compact-etcd) is_up; cmd_compact_etcd ;;
-*) die "local.sh build [conformance] | up | down | load IMAGE.tar... | status | kubeconfig | bin | node-image | host | env | kubectl ARGS... | logs | api-server stop|start | compact-etcd" ;;
+*) die "local.sh build [conformance] | up | down | load IMAGE.tar... | status | kubeconfig | bin | node-image | host | env | kubectl ARGS... | logs | audit-log | api-server stop|start|cut | compact-etcd" ;;
 esac

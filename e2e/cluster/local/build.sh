@@ -9,20 +9,43 @@ gobuild() {
   say "building $1 ..."
   [ "$cgo" = 1 ] && tags=(-tags netgo,osusergo,seccomp)
   mkdir -p "$(dirname "$out")"
-  (cd "$dir" && CGO_ENABLED=$cgo GOFLAGS='-buildvcs=false -mod=readonly' go $verb -trimpath "${tags[@]}" -ldflags "-s -w $ld" -o "$out" "$pkg") || die "build of $1 failed"
+  compile "$1" "$dir" "$cgo" go "$verb" -trimpath "${tags[@]}" -ldflags "-s -w $ld" -o "$out" "$pkg"
   echo "$key" >"$out.key"
   say "built $1 in $(since "$t")"
 }
 
-need() {
-  local c missing=()
-  for c; do command -v "$c" >/dev/null || missing+=("$c"); done
-  [ ${#missing[@]} = 0 ] || die "missing: ${missing[*]} (README.md says what each is for)"
+# compile NAME FOLDER CGO COMMAND...: with a line of progress now and then, and again when the network failed.
+compile() {
+  local name=$1 dir=$2 cgo=$3 log=$CACHE/build.log attempt
+  shift 3
+  for attempt in 1 2 3; do
+    (
+      cd "$dir"
+      CGO_ENABLED=$cgo GOFLAGS='-buildvcs=false -mod=readonly' exec "$@"
+    ) >"$log" 2>&1 9>&- &
+    watch_compile "$name" "$!" "$log"
+    if wait "$!"; then return; fi
+    if [ "$attempt" = 3 ] || ! grep -qE "$NETWORK_FAILURE" "$log"; then break; fi
+    say "the network failed while modules of $name were fetched; trying again in 10 s: $(grep -m1 -E "$NETWORK_FAILURE" "$log")"
+    sleep 10
+  done
+  tail -n 50 "$log" >&2
+  die "build of $name failed"
+}
+
+NETWORK_FAILURE='dial tcp|i/o timeout|TLS handshake|connection reset|unexpected EOF|stream error|(429|50[0-9]) [A-Z]'
+
+# Says every 30 s that the compiler is still at work, until it ends.
+watch_compile() {
+  local name=$1 pid=$2 log=$3 seconds=0
+  while kill -0 "$pid" 2>/dev/null; do
+    sleep 1
+    seconds=$((seconds + 1))
+    [ $((seconds % 30)) != 0 ] || say "  $name: $seconds s so far, $(grep -c '^go: downloading' "$log") modules fetched"
+  done
 }
 
 build_programs() {
-  need go gcc tar
-  [ -e /usr/include/seccomp.h ] || die "missing: libseccomp-dev (runc is linked to it)"
   local v=k8s.io/component-base/version c p
   local kld="-X $v.gitVersion=$KUBE_VERSION -X $v.gitMajor=1 -X $v.gitMinor=$(cut -d. -f2 <<<"$KUBE_VERSION") -X $v.gitTreeState=clean"
   kld="$kld -X k8s.io/client-go/pkg/version.gitVersion=$KUBE_VERSION"

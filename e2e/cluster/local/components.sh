@@ -8,7 +8,16 @@ start_etcd() {
     --cert-file "$PKI/etcd.crt" --key-file "$PKI/etcd.key" --client-cert-auth --trusted-ca-file "$PKI/etcd-ca.crt"
 }
 
+# Records what ServiceAccounts ask for, those of the cluster's own parts aside: a test compares it with their rights.
 start_apiserver() {
+  cat >"$STATE/audit.yaml" <<EOF
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- { level: None, userGroups: ["system:serviceaccounts:kube-system"] }
+- { level: Metadata, userGroups: ["system:serviceaccounts"] }
+EOF
   start kube-apiserver "$BIN/kube-apiserver" \
     --bind-address="$NODE_IP" --advertise-address="$NODE_IP" --secure-port="$API_PORT" \
     --etcd-servers="https://127.0.0.1:$ETCD_PORT" --etcd-cafile="$PKI/etcd-ca.crt" --etcd-certfile="$PKI/etcd-client.crt" --etcd-keyfile="$PKI/etcd-client.key" \
@@ -19,6 +28,7 @@ start_apiserver() {
     --requestheader-username-headers=X-Remote-User --requestheader-group-headers=X-Remote-Group --requestheader-extra-headers-prefix=X-Remote-Extra- \
     --proxy-client-cert-file="$PKI/front-proxy-client.crt" --proxy-client-key-file="$PKI/front-proxy-client.key" \
     --service-account-issuer=https://kubernetes.default.svc.cluster.local --service-account-signing-key-file="$PKI/sa.key" --service-account-key-file="$PKI/sa.pub" \
+    --audit-policy-file="$STATE/audit.yaml" --audit-log-path="$LOG/audit.log" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=true \
     --service-cluster-ip-range="$SERVICE_CIDR" --profiling=false ${CLUSTER_APISERVER_ARGS:-}
 }

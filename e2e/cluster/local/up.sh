@@ -30,7 +30,6 @@ refuse_what_runs() {
 
 cmd_up() {
   [ "$(id -u)" = 0 ] || die "up needs root"
-  need openssl ip iptables iptables-save ip6tables mount setsid flock awk ss
   [ -x "$BIN/kube-apiserver" ] && [ -f "$IMAGES/node24.tar" ] || die "run 'build' first"
   refuse_what_runs
   cmd_down quiet
