@@ -9,6 +9,7 @@ import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
 import type { Filter } from "@svc-gateway/proxy/filters/filter.ts";
 import { compileFilters } from "@svc-gateway/proxy/filters/compile.ts";
+import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
 import type { TranslatedFolder } from "../folder.ts";
@@ -76,8 +77,8 @@ export function answerRequest(
   folder: TranslatedFolder,
   portMap: readonly PortMapping[],
 ): Answer {
-  const { method, scheme, host, port, path, query } = asked;
-  const request = { method, scheme, host, port, path, query };
+  const { method, scheme, host, port, query } = asked;
+  const request = { method, scheme, host, port, path: asked.path, query };
   const serving = compileServing(folder.translation);
   const listener = findListener(asked, serving.listeners, portMap);
   if (listener === undefined) return { request, outcome: "no-listener", hosts: [], otherHosts: [] };
@@ -86,11 +87,13 @@ export function answerRequest(
   const tls = isSecure && certificates !== undefined ? explainTls(certificates, asked.serverName) : undefined;
   if (isSecure && tls === undefined)
     return { request, outcome: "no-certificate", listener, hosts: [], otherHosts: [] };
-  const { route, hosts } = explainMatch(serving.tables.get(listener.port) ?? emptyPortTable, asked);
+  const ofPort = serving.tables.get(listener.port) ?? emptyPortTable;
+  const path = normalisePath(asked.rawPath, ofPort.pathLevel(host)) ?? asked.path;
+  const { route, hosts } = explainMatch(ofPort, { ...asked, path });
   const nameOf = createNamer(folder);
   const matched = hosts.find(({ outcome }) => outcome === "serves");
   return {
-    request,
+    request: { ...request, path },
     outcome: route === undefined ? "no-route" : "route",
     listener,
     ...(tls === undefined ? {} : { tls }),

@@ -7,6 +7,8 @@ import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import type { RouteQuery } from "@svc-gateway/proxy/routing/port-table.ts";
 
 export type AskedRequest = RouteQuery & {
+  /** The path as the client sends it; `path` is it in its normal form at the level `base`. */
+  readonly rawPath: string;
   readonly scheme: "http" | "https";
   /** The port of the URL, or that of its scheme. */
   readonly port: number;
@@ -45,7 +47,8 @@ export function readRequest(
   const address = parseRequestAddress({ ...head, headers });
   if (!address.ok) return problem(`the gateway answers 400: ${address.error.message}`);
   const mark = target.indexOf("?");
-  const path = normalisePath(mark < 0 ? target : target.slice(0, mark), "base");
+  const rawPath = mark < 0 ? target : target.slice(0, mark);
+  const path = normalisePath(rawPath, "base");
   if (path === undefined) return problem(`the gateway answers 400: the path "${clip(target)}" is malformed`);
   const [, host = "", port] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(authority) ?? [];
   const isSecure = scheme.toLowerCase() === "https";
@@ -54,6 +57,7 @@ export function readRequest(
     port: Number(port || (isSecure ? 443 : 80)),
     serverName: isIP(host.replace(/^\[|\]$/g, "")) === 0 ? host.toLowerCase().replace(/\.$/, "") : "",
     host: address.value.host,
+    rawPath,
     path,
     query: mark < 0 ? "" : target.slice(mark),
     method,

@@ -23,8 +23,11 @@ type AnnotationType =
   | "size"
   | "string";
 
-/** Takes what is left out of a value, for the person who wrote it: a sentence without its full stop. */
-export type Warn = (message: string) => void;
+/**
+ * Takes what is left out of a value, for the person who wrote it: a sentence without its full stop. With `event` it is
+ * worth an Event on the Ingress as well.
+ */
+export type Warn = (message: string, notice?: "event") => void;
 
 /** One Ingress annotation. `T` is what its value means. */
 export type AnnotationDefinition<T> = {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
+import { pathNormalize } from "./path-normalize.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
@@ -32,6 +33,7 @@ export const features = {
 /** What decides how requests find their routes. */
 export const routingOptions = {
   "use-regex": useRegex,
+  "path-normalize": pathNormalize,
 } as const;
 
 export type FeatureSlug = keyof typeof features;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pathLevelSchema, type PathLevel } from "../features/path-normalize.ts";
 import { routeFeaturesSchema, type RouteFeatures } from "../features/registry.ts";
 import { routeMatchSchema, type RouteMatch } from "./match.ts";
 
@@ -47,6 +48,8 @@ export const hostRoutesSchema = z.object({
    */
   listener: z.string(),
   inherit: z.boolean(),
+  /** How far the paths of requests for this host are normalised; absent: `base`. Of Ingress hosts only. */
+  pathLevel: pathLevelSchema.optional(),
   routes: z.array(routeSchema),
 });
 
@@ -64,5 +67,6 @@ export type Route = Readonly<
 export type HostRoutes = {
   readonly listener: string;
   readonly inherit: boolean;
+  readonly pathLevel?: PathLevel | undefined;
   readonly routes: readonly Route[];
 };

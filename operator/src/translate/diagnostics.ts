@@ -56,6 +56,12 @@ export const regexShadowed = (place: Place, host: string, path: string, winner: 
     `On host ${host} the expression ${quote(path)} gets no requests, because ${nameOf(winner)} serves the prefix /, and prefixes come before expressions`,
   );
 
+export const pathLevelConflict = (place: Place, host: string, level: string, winner: ObjectRef): Diagnostic =>
+  finding("warning", "PathLevelConflict")(
+    place,
+    `On host ${host} paths are normalised at ${level}, as ${nameOf(winner)} asks, which is older; another level is ignored`,
+  );
+
 // Backends
 
 export const serviceNotFound = (place: Place, service: string): Diagnostic =>

@@ -34,6 +34,7 @@ const noAnnotations = fc.constant({});
 const annotations = fc.dictionary(
   oneOf(
     "ingress.svc-labs.dev/max-body-size",
+    "ingress.svc-labs.dev/path-normalize",
     "ingress.svc-labs.dev/redirect-path",
     "ingress.svc-labs.dev/request-header-remove",
     "ingress.svc-labs.dev/request-header-set",
@@ -42,7 +43,7 @@ const annotations = fc.dictionary(
     "ingress.svc-labs.dev/unknown",
     "kubernetes.io/ingress.class",
   ),
-  oneOf("1k", "2m", "lots", "", "svc", "true", "/a", "Connection: x\nX-A: 1"),
+  oneOf("1k", "2m", "lots", "", "svc", "true", "merge-slashes", "none", "/a", "Connection: x\nX-A: 1"),
 );
 
 const host = oneOf("a.example.com", "*.example.com", "b.example.com", "", "not a host");

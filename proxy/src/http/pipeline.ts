@@ -93,7 +93,7 @@ class Request implements ExchangeOwner {
     const { exchange } = this;
     const mark = target.indexOf("?");
     const rawPath = mark < 0 ? target : target.slice(0, mark);
-    const path = normalisePath(rawPath, "base");
+    const path = normalisePath(rawPath, exchange.connection.listener.table.pathLevel(exchange.host));
     if (path === undefined) return false;
     exchange.path = path;
     exchange.matchedPath = path;

@@ -1,3 +1,4 @@
+import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
@@ -19,6 +20,7 @@ export type HostTable = {
   /** See HostRoutes in common/src/ir/route.ts. */
   readonly listener: string;
   readonly inherit: boolean;
+  readonly pathLevel: PathLevel;
   /** In the order of the resource. */
   readonly candidates: readonly Candidate[];
   match(query: RouteQuery): CompiledRoute | undefined;
@@ -36,10 +38,11 @@ export function compileHostTable(
   resource: HostRoutes,
   prepare: (route: Route) => CompiledRoute,
 ): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
+  const { listener, inherit, pathLevel = "base" } = resource;
   const candidates: Candidate[] = [];
   const problems: RouteProblem[] = [];
   for (const route of resource.routes) {
-    const path = compilePath(route.match.path);
+    const path = compilePath(route.match.path, pathLevel);
     const conditions = compileConditions(route.match);
     if (path.ok && conditions.ok) {
       candidates.push({ path: path.value, conditions: conditions.value, route: prepare(route) });
@@ -49,9 +52,8 @@ export function compileHostTable(
       if (!part.ok) problems.push({ routeId: route.id, message: part.error.message });
     }
   }
-  const { listener, inherit } = resource;
   const match = createMatcher(candidates);
-  return { table: { ...owner, listener, inherit, candidates, match }, problems };
+  return { table: { ...owner, listener, inherit, pathLevel, candidates, match }, problems };
 }
 
 const SLASH = 0x2f;

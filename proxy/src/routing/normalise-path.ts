@@ -1,5 +1,4 @@
-/** How far a path is normalised; each level includes the ones before it. See docs/features/path-normalize.md. */
-export type PathLevel = "base" | "merge-slashes" | "decode-and-merge-slashes";
+import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 
 const SPACE = 0x20;
 const HASH = 0x23;

@@ -1,3 +1,4 @@
+import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { normalisePath } from "./normalise-path.ts";
@@ -9,12 +10,13 @@ export type PathRule =
   | { readonly type: "prefix"; readonly text: string }
   | { readonly type: "regex"; readonly regex: Regex };
 
-export function compilePath(match: PathMatch): Result<PathRule> {
+/** `level` is that of the host: the rule is put into the form in which requests arrive there. */
+export function compilePath(match: PathMatch, level: PathLevel): Result<PathRule> {
   switch (match.type) {
     case "exact":
-      return ok({ type: "exact", text: canonicalRulePath(match.value) });
+      return ok({ type: "exact", text: canonicalRulePath(match.value, level) });
     case "prefix": {
-      const text = canonicalRulePath(match.value);
+      const text = canonicalRulePath(match.value, level);
       return ok({ type: "prefix", text: text.endsWith("/") ? text.slice(0, -1) : text });
     }
     case "regex": {
@@ -43,7 +45,7 @@ export function pathMatches(rule: PathRule, path: string): boolean {
  * The path of a rule in the form in which requests arrive: what a URL must not contain is percent-encoded as UTF-8,
  * then it is normalised as request paths are. A path that no request can have stays as it is and matches nothing.
  */
-function canonicalRulePath(value: string): string {
+function canonicalRulePath(value: string, level: PathLevel): string {
   const encoded = value.toWellFormed().replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
-  return normalisePath(encoded, "base") ?? encoded;
+  return normalisePath(encoded, level) ?? encoded;
 }

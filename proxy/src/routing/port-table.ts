@@ -1,3 +1,4 @@
+import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { emptyHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
 
@@ -13,6 +14,8 @@ export type RouteQuery = {
 
 /** The compiled routes of one port. Immutable: an update builds a new one, sharing what did not change. */
 export type PortTable = {
+  /** How far the path of a request for this host is normalised before it is looked up. */
+  pathLevel(host: string): PathLevel;
   /** The route that serves the request, or undefined (404). */
   match(query: RouteQuery): CompiledRoute | undefined;
 };
@@ -26,6 +29,7 @@ export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
  */
 export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
   hosts,
+  pathLevel: asksForLevels(hosts) ? (host) => pathLevelOf(hosts, host) : () => "base",
   match(query) {
     // Nearly every request ends here, without the search.
     const exact = hosts.gateway.exact.get(query.host) ?? hosts.ingress.exact.get(query.host);
@@ -41,6 +45,21 @@ export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
     return undefined;
   },
 });
+
+/** Whether any host asks for another level than `base`; on other ports requests are spared the search. */
+function asksForLevels({ gateway, ingress }: PortHosts): boolean {
+  return [gateway, ingress].some(({ exact, wildcard, any }) =>
+    [...exact.values(), ...wildcard.values(), ...(any === undefined ? [] : [any])].some(
+      ({ pathLevel }) => pathLevel !== "base",
+    ),
+  );
+}
+
+/** The level of the most specific host, which is the one that decides (docs/routing.md, "Hosts"). */
+function pathLevelOf(hosts: PortHosts, host: string): PathLevel {
+  for (const { pathLevel } of tablesOf(hosts, host)) return pathLevel;
+  return "base";
+}
 
 /** A port without routes: every request is answered 404. */
 export const emptyPortTable: OpenPortTable = createPortTable({

@@ -187,7 +187,7 @@ export function createBench(
       publicPortLabel: "80",
       secure: false,
       draining: false,
-      table: { match: ({ path }) => (path.startsWith("/a") ? route : undefined) },
+      table: { pathLevel: () => "base", match: ({ path }) => (path.startsWith("/a") ? route : undefined) },
     },
   };
   const request = (given: Partial<RequestHead> = {}, body: FakeBody | null = null): FakeClient => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
-import type { Route } from "@svc-gateway/common/ir/route.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
@@ -16,6 +16,7 @@ export type Plan = {
   readonly protocol?: "http1" | "http2";
   readonly hosts?: readonly string[];
   readonly features?: Route["features"];
+  readonly pathLevel?: HostRoutes["pathLevel"];
   /** The path of the route; `/` when absent. */
   readonly path?: Route["match"]["path"];
   /** False suppresses access-log lines of the route. */
@@ -30,6 +31,8 @@ export type Gateway = {
   readonly records: AccessRecord[];
   readonly port: number;
   readonly tlsPort: number;
+  /** What is served now. */
+  readonly plan: Plan;
   update(plan: Plan): void;
   close(): Promise<void>;
 };
@@ -47,7 +50,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     ...(plan.features === undefined ? {} : { features: plan.features }),
     ...(plan.accessLog === undefined ? {} : { accessLog: plan.accessLog }),
   };
-  const table = { listener: "ingress", inherit: false, routes: [route] };
+  const table = { listener: "ingress", inherit: false, pathLevel: plan.pathLevel, routes: [route] };
   const addresses = [...plan.ports].sort((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port }));
   const resources = [80, 443].flatMap((port) =>
     hosts.map((host) => encodeResource<"route">(routeKey("ingress", port, { kind: "exact", host }), table)),
@@ -104,11 +107,13 @@ export async function startGateway(plan: Plan, flags: readonly string[] = []): P
     },
   });
   let snapshot: Snapshot | undefined;
+  let served = plan;
   const update = (next: Plan): void => {
     const after = createSnapshot(resourcesOf(next));
     const result = proxy.apply(snapshot === undefined ? fullUpdate(after) : diffSnapshots(snapshot, after));
     if (!result.ok) throw new Error(result.error.message);
     snapshot = after;
+    served = next;
   };
   update(plan);
   await proxy.settled();
@@ -118,6 +123,9 @@ export async function startGateway(plan: Plan, flags: readonly string[] = []): P
     records,
     port: proxy.localPort(80) ?? 0,
     tlsPort: proxy.localPort(443) ?? 0,
+    get plan() {
+      return served;
+    },
     update,
     close: () => proxy.shutdown(AbortSignal.abort()),
   };

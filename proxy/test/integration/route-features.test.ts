@@ -143,6 +143,24 @@ describe("features of a route, through the whole data plane", () => {
     expect(seen[1]?.url).to.equal("/..;/7");
   });
 
+  it("path-normalize: the level of the host decides what is matched, logged and forwarded", async () => {
+    const path = { type: "prefix", value: "/a/b" } as const;
+    await serve({}, undefined, { path });
+    const statuses = async (): Promise<readonly number[]> => [
+      (await get("//a//b/c")).status,
+      (await get("/a%2Fb/%5Cc")).status,
+      (await get("/x%2f..%2fa/b?q=%2f//")).status,
+    ];
+    expect(await statuses()).to.deep.equal([404, 404, 404]);
+    gateway.update({ ...gateway.plan, pathLevel: "merge-slashes" });
+    expect(await statuses()).to.deep.equal([200, 404, 404]);
+    gateway.update({ ...gateway.plan, pathLevel: "decode-and-merge-slashes" });
+    expect(await statuses()).to.deep.equal([200, 200, 200]);
+    const forwarded = ["/a/b/c", "/a/b/c", "/a/b/c", "/a/b?q=%2f//"];
+    expect(seen.map(({ url }) => url)).to.deep.equal(forwarded);
+    expect(gateway.records.at(-1)?.path).to.equal("/a/b");
+  });
+
   it("ssl-redirect: leaves cleartext, serves TLS", async () => {
     const { chainPem, keyPem } = issueCertificate([host]);
     await serve({ "ssl-redirect": { port: 8443, statusCode: 308 } }, undefined, {

@@ -156,7 +156,7 @@ describe("the listener manager", () => {
 
   describe("changes in place", () => {
     it("the table and the public port, for the next request of an open connection", async () => {
-      const table: PortTable = { match: () => undefined };
+      const table: PortTable = { pathLevel: () => "base", match: () => undefined };
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([http(80)]));
       const localPort = started.manager.localPort(80);

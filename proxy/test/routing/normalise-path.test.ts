@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { normalisePath, type PathLevel } from "../../src/routing/normalise-path.ts";
+import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
+import { normalisePath } from "../../src/routing/normalise-path.ts";
 
 const levels: readonly PathLevel[] = ["base", "merge-slashes", "decode-and-merge-slashes"];
 

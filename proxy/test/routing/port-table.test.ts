@@ -72,6 +72,32 @@ describe("a port table", () => {
     expect(winner(hosts, "b.example.com", "/b")).to.equal("other");
   });
 
+  it("normalises paths at the level of the most specific host", () => {
+    const level = (hosts: readonly HostCase[], host: string) => portTable(hosts).pathLevel(host);
+    const hosts = [
+      hostCase("a.example.com", [], { pathLevel: "merge-slashes" }),
+      hostCase("*.example.com", [], { pathLevel: "decode-and-merge-slashes" }),
+      hostCase("b.example.com", []),
+    ];
+    expect(level(hosts, "a.example.com")).to.equal("merge-slashes");
+    expect(level(hosts, "b.example.com")).to.equal("base");
+    expect(level(hosts, "c.example.com")).to.equal("decode-and-merge-slashes");
+    expect(level(hosts, "example.org")).to.equal("base");
+    expect(level([...hosts, hostCase("a.example.com", [], gateway)], "a.example.com")).to.equal("base");
+    expect(level([hostCase("*", [], { pathLevel: "merge-slashes" })], "")).to.equal("merge-slashes");
+    expect(level([hostCase("a.example.com", [])], "a.example.com")).to.equal("base");
+    expect(emptyPortTable.pathLevel("a.example.com")).to.equal("base");
+  });
+
+  it("compares rules in the form in which requests of their host arrive", () => {
+    const decoding = hostCase("*", [exact("e", "/a%2Fb"), prefix("p", "/c%5cd")], {
+      pathLevel: "decode-and-merge-slashes",
+    });
+    expect(winner([decoding], "", "/a/b")).to.equal("e");
+    expect(winner([decoding], "", "/c/d/e")).to.equal("p");
+    expect(winner([hostCase("*", [exact("e", "/a%2Fb")])], "", "/a/b")).to.equal(undefined);
+  });
+
   it("stops at a host of the listener that does not inherit", () => {
     const hosts = [
       hostCase("a.example.com", [], inheriting),

@@ -47,7 +47,7 @@ export function createAnnotationReader(options: {
   /** Takes `<annotation>: <message>`: what is wrong with the value, and what happens instead. */
   readonly onInvalid: (key: string, message: string) => void;
   /** Takes `<annotation>: <message>`: what is left out of a value whose rest is used. */
-  readonly onWarning: (key: string, message: string) => void;
+  readonly onWarning: (key: string, ...warning: Parameters<Warn>) => void;
 }): AnnotationReader {
   const { annotations, classDefaults, onInvalid, onWarning } = options;
   const known = new Map<AnnotationDefinition<unknown>, unknown>();
@@ -59,7 +59,9 @@ export function createAnnotationReader(options: {
       onInvalid(key, `${key}: is empty and sets nothing`);
       return classDefaults?.get(definition);
     }
-    const parsed = parseAnnotation(definition, raw, (message) => onWarning(key, `${key}: ${message}`));
+    const parsed = parseAnnotation(definition, raw, (message, notice) =>
+      onWarning(key, `${key}: ${message}`, notice),
+    );
     if (parsed.ok) return parsed.value ?? classDefaults?.get(definition);
     onInvalid(key, `${key}: ${describeProblem(parsed.error)}; ${definition.fallback}`);
     return definition.ifInvalid;

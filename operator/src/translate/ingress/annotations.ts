@@ -1,5 +1,6 @@
 /** What the annotations of an Ingress say, and what is said about them. See docs/reference/annotations.md. */
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
+import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { useRegex } from "@svc-gateway/common/features/use-regex.ts";
 import { refOf } from "../../api/object.ts";
@@ -36,6 +37,8 @@ type ReadAnnotations = Findings & {
   readonly features: RouteFeatures | undefined;
   /** Whether its `ImplementationSpecific` paths are regular expressions. */
   readonly useRegex: boolean;
+  /** How far the paths of its hosts are normalised; undefined where it does not say. */
+  readonly pathLevel: PathLevel | undefined;
 };
 
 /** What the annotations say about the rules and the routes of the Ingress. */
@@ -47,7 +50,8 @@ export function readAnnotations(
   const { read, context, diagnostics, events } = openAnnotations(ingress, defaults, surroundings);
   const features = translateFeatures(read, context);
   const isRegex = read(useRegex.annotations.useRegex) === true;
-  return { features, useRegex: isRegex, diagnostics, events };
+  const pathLevel = read(pathNormalize.annotations.pathNormalize);
+  return { features, useRegex: isRegex, pathLevel, diagnostics, events };
 }
 
 /** The annotations of one Ingress, ready to be read. The findings grow while features read them. */
@@ -76,8 +80,9 @@ export function openAnnotations(
       diagnostics.push(invalidAnnotation(placeOf(key), message));
       events.push(invalidAnnotationEvent(object, message));
     },
-    onWarning: (key, message) => {
+    onWarning: (key, message, notice) => {
       diagnostics.push(annotationWarning(placeOf(key), message));
+      if (notice === "event") events.push(invalidAnnotationEvent(object, message));
     },
   });
   for (const key of unknownKeys(Object.keys(annotations))) {

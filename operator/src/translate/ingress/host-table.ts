@@ -1,10 +1,18 @@
 /** Who serves what on one host: precedence and conflicts between the Ingresses that claim it. See docs/routing.md. */
+import { annotationKey } from "@svc-gateway/common/features/definition.ts";
+import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
-import { defaultBackendShadowed, regexShadowed, routeConflict } from "../diagnostics.ts";
+import {
+  defaultBackendShadowed,
+  keyField,
+  pathLevelConflict,
+  regexShadowed,
+  routeConflict,
+} from "../diagnostics.ts";
 import { routeConflictEvent } from "../events.ts";
 import type { Conflict, DesiredEvent, Diagnostic, ServedHost } from "../translation.ts";
 import { quote } from "../text.ts";
@@ -54,11 +62,13 @@ export function buildHostTable(
   }
   const routes = [...slots.values()].map(({ claim }) => claim.route).sort(comparePrecedence);
   const everyPath = slots.get(`${anyPath.type} ${anyPath.value}`);
+  const pathLevel = choosePathLevel(byAge, losses);
   const fallback = chooseFallback(byAge, everyPath, lastResort, losses);
   if (everyPath !== undefined) reportShadowedRegexes(slots.values(), everyPath.owner, losses);
   const value = {
     listener: ingressListener,
     inherit: false,
+    ...(pathLevel !== "base" && { pathLevel }),
     routes: fallback === undefined ? routes : [...routes, fallback],
   };
   return {
@@ -68,6 +78,17 @@ export function buildHostTable(
     diagnostics: losses.diagnostics,
     events: losses.events,
   };
+}
+
+/** The level of the oldest Ingress that names one; the request of a younger one for another level is ignored. */
+function choosePathLevel(byAge: readonly HostClaim[], losses: Losses): PathLevel {
+  const asking = byAge.filter(({ pathLevel }) => pathLevel !== undefined);
+  const [winner, ...others] = asking;
+  if (winner?.pathLevel === undefined) return "base";
+  for (const { owner, pathLevel } of others) {
+    if (pathLevel !== winner.pathLevel) losses.ignoredLevel(owner, winner.pathLevel, winner.owner);
+  }
+  return winner.pathLevel;
 }
 
 /** Whoever serves the path `/` by a rule gets every request, so that no default backend can be reached. */
@@ -124,6 +145,10 @@ function createLosses(host: HostPattern, ports: readonly number[]) {
       conflicts.push({ group: "ingress", ports, host, path: match, loser, winner, rejectedServices });
       diagnostics.push(routeConflict({ object: loser, field }, message));
       events.push(routeConflictEvent(loser, message));
+    },
+    ignoredLevel: (loser: ObjectRef, level: PathLevel, winner: ObjectRef): void => {
+      const field = keyField("metadata.annotations", annotationKey(pathNormalize.annotations.pathNormalize));
+      diagnostics.push(pathLevelConflict({ object: loser, field }, host.host, level, winner));
     },
     shadowedRegex: ({ field, written }: RouteClaim, loser: ObjectRef, winner: ObjectRef): void => {
       diagnostics.push(regexShadowed({ object: loser, field }, host.host, written, winner));

@@ -1,4 +1,5 @@
 /** What one Ingress contributes to the routes, given its class and the Services that it names. */
+import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../../api/object.ts";
@@ -24,6 +25,8 @@ export type HostClaim = {
   readonly owner: ObjectRef;
   readonly age: Age;
   readonly routes: readonly RouteClaim[];
+  /** How far it wants the paths of the host to be normalised; undefined where it does not say. */
+  readonly pathLevel: PathLevel | undefined;
   /** Its default backend, where that applies to the host. */
   readonly fallback: RouteClaim | undefined;
 };
@@ -52,7 +55,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const annotations = readAnnotations(ingress, context.info, context);
   const parsed = parseIngress(ingress, annotations.useRegex);
   const backends = createBackendResolver(parsed, context);
-  const claims = claimHosts(parsed, backends.resolve, (id, parts) => {
+  const claims = claimHosts(parsed, annotations.pathLevel, backends.resolve, (id, parts) => {
     const { path } = parts.match;
     const features =
       path.type === "regex" ? expandRewriteTarget(annotations.features, path.value) : annotations.features;
@@ -80,7 +83,12 @@ type ToBackends = (reference: BackendRef | undefined) => readonly Backend[];
  * The claims on the hosts of the rules. A default backend applies to each of them and to the catch-all host, which
  * the Ingress then claims too.
  */
-function claimHosts(parsed: ParsedIngress, toBackends: ToBackends, toRoute: ToRoute): readonly HostClaim[] {
+function claimHosts(
+  parsed: ParsedIngress,
+  pathLevel: PathLevel | undefined,
+  toBackends: ToBackends,
+  toRoute: ToRoute,
+): readonly HostClaim[] {
   const routesByHost = new Map<string, RouteClaim[]>(parsed.hosts.map(({ host }) => [host, []]));
   for (const { host, match, rule, path, written, backend } of parsed.paths) {
     const route = toRoute(`${rule}.${path}`, { match: { path: match }, backends: toBackends(backend) });
@@ -100,6 +108,7 @@ function claimHosts(parsed: ParsedIngress, toBackends: ToBackends, toRoute: ToRo
     host,
     owner: parsed.ref,
     age: parsed.age,
+    pathLevel,
     routes: routesByHost.get(host.host) ?? [],
     fallback,
   }));

@@ -33,7 +33,7 @@ const listener: ListenerView = {
   publicPortLabel: "80",
   secure: false,
   draining: false,
-  table: { match: () => undefined },
+  table: { pathLevel: () => "base", match: () => undefined },
 } as unknown as ListenerView;
 
 export type Received = {

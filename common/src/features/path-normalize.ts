@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { ok, problem, type Result } from "../values/result.ts";
+import { defineAnnotation, defineRoutingOption, type Warn } from "./definition.ts";
+
+/** How far paths are normalised; each level includes the ones before it. See docs/features/path-normalize.md. */
+export const pathLevelSchema = z.enum(["base", "merge-slashes", "decode-and-merge-slashes"]);
+
+export type PathLevel = z.infer<typeof pathLevelSchema>;
+
+const levels = pathLevelSchema.options;
+/** What releases before this one called "do not normalise". */
+const formerLevel = "none";
+
+function parsePathLevel(text: string, warn: Warn): Result<PathLevel> {
+  const word = text.toLowerCase();
+  if (word === formerLevel) {
+    warn(
+      `"${formerLevel}" is no level any more, because paths are always normalised; the level is base`,
+      "event",
+    );
+    return ok("base");
+  }
+  const level = levels.find((known) => known === word);
+  return level === undefined
+    ? problem(
+        `${JSON.stringify(text.slice(0, 40))} is not a level`,
+        `${levels.slice(0, -1).join(", ")} or ${levels.at(-1)}`,
+      )
+    : ok(level);
+}
+
+/** How far the paths of a host's requests are normalised before they are matched. See docs/features/path-normalize.md. */
+export const pathNormalize = defineRoutingOption({
+  slug: "path-normalize",
+  annotations: {
+    pathNormalize: defineAnnotation({
+      name: "path-normalize",
+      type: "enum",
+      values: [...levels, formerLevel],
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "the level is base",
+      doc: "How far paths are normalised before they are matched and forwarded: `base`, `merge-slashes` or `decode-and-merge-slashes`.",
+      parse: parsePathLevel,
+    }),
+  },
+});
