@@ -13,7 +13,8 @@ rmSync(output, { recursive: true, force: true });
 mkdirSync(output);
 await build({
   absWorkingDir: root,
-  entryPoints: { "svc-gateway": "cli/src/main.ts" },
+  // The program, and the program of a thread that stands beside it (proxy/src/auth/bcrypt-checker.ts).
+  entryPoints: { "svc-gateway": "cli/src/main.ts", "bcrypt-thread": "proxy/src/auth/bcrypt-thread.ts" },
   outdir: output,
   outExtension: { ".js": ".mjs" },
   bundle: true,

@@ -3,6 +3,7 @@ import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
+import { createAuthStore } from "./auth/auth-store.ts";
 import { prepareCollector } from "./collector.ts";
 import { ActiveExchanges } from "./http/active-exchanges.ts";
 import type { FrontLimits } from "./http/front.ts";
@@ -99,9 +100,11 @@ export function startProxy(options: ProxyOptions): Proxy {
       else metrics.activeUpstreams.with({ upstream }).set(usable);
     },
   });
+  const auth = createAuthStore();
   let binding: Promise<void> = Promise.resolve();
   const state = createProxyState({
     upstreams,
+    auth,
     metrics,
     log,
     publish(serving) {
@@ -128,6 +131,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       clearInterval(sweeper);
       listenerMetrics.stop();
       client.close();
+      auth.close();
     },
   };
 }

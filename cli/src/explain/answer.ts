@@ -2,13 +2,12 @@
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
-import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
-import type { Filter } from "@svc-gateway/proxy/filters/filter.ts";
-import { compileFilters } from "@svc-gateway/proxy/filters/compile.ts";
+import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
@@ -103,7 +102,7 @@ export function answerRequest(
           route: {
             ...nameOf(route.route),
             host: matched?.table.host.host ?? "",
-            filters: describeFilters(route.filters, route.route.features),
+            filters: describeFilters(route.route.features),
             backends: describeBackends(route.route, folder),
           },
         }),
@@ -174,11 +173,8 @@ function createNamer({ state }: TranslatedFolder): (route: Route) => RouteName {
   };
 }
 
-const describeFilters = (
-  filters: readonly Filter[],
-  features: RouteFeatures | undefined,
-): readonly ExplainedFilter[] =>
-  filters.map(({ slug }) => ({ name: slug, settings: features?.[slug as FeatureSlug] }));
+const describeFilters = (features: RouteFeatures | undefined): readonly ExplainedFilter[] =>
+  presentFeatures(features).map((slug) => ({ name: slug, settings: features?.[slug] }));
 
 function describeBackends(
   { backends }: Route,
@@ -193,7 +189,7 @@ function describeBackends(
       protocol,
       endpoints: (set?.addresses ?? []).map((endpoint) => formatEndpoint(endpoint)),
       ...(status === undefined ? {} : { status }),
-      filters: describeFilters(compileFilters(features), features),
+      filters: describeFilters(features),
     };
   });
 }

@@ -4,6 +4,7 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
+import { createAuthStore } from "@svc-gateway/proxy/auth/auth-store.ts";
 import { createProxyState, type ServingState } from "@svc-gateway/proxy/state/proxy-state.ts";
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import { createCertificateStore } from "@svc-gateway/proxy/tls/certificate-store.ts";
@@ -14,6 +15,7 @@ import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/registry.ts";
 export function compileServing({ scopes }: Translation): ServingState {
   const state = createProxyState({
     upstreams: noUpstreams,
+    auth: createAuthStore(),
     metrics: createProxyMetrics(),
     log: silentLogger,
     publish: () => undefined,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
+import { authBasicSecret } from "./auth-basic-secret.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { pathNormalize } from "./path-normalize.ts";
@@ -22,6 +23,7 @@ export const features = {
   "ip-access-control": ipAccessControl,
   "rate-limit": rateLimit,
   "max-body-size": maxBodySize,
+  "auth-basic-secret": authBasicSecret,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
   redirect: redirect,

@@ -18,12 +18,16 @@ export const listenerKey = (owner: string): ResourceKey => `listener|${owner}` a
 /** `name` is `namespace/service/port`, as backends refer to it. */
 export const endpointsKey = (name: string): ResourceKey => `endpoints|${name}` as ResourceKey;
 
+/** `name` is `namespace/name` of an htpasswd Secret, as routes refer to it. */
+export const htpasswdKey = (name: string): ResourceKey => `htpasswd|${name}` as ResourceKey;
+
 /** A key taken apart; undefined when it has no known form (a newer controller's resource is then ignored). */
 export type ParsedKey =
   | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
   | { readonly type: "tls"; readonly port: number }
   | { readonly type: "listener"; readonly owner: string }
-  | { readonly type: "endpoints"; readonly name: string };
+  | { readonly type: "endpoints"; readonly name: string }
+  | { readonly type: "htpasswd"; readonly name: string };
 
 export function parseKey(key: string): ParsedKey | undefined {
   const parts = key.split("|");
@@ -44,6 +48,7 @@ export function parseKey(key: string): ParsedKey | undefined {
     case "listener":
       return second === "" || parts.length !== 2 ? undefined : { type, owner: second };
     case "endpoints":
+    case "htpasswd":
       return second === "" || parts.length !== 2 ? undefined : { type, name: second };
     default:
       return undefined;

@@ -3,6 +3,7 @@ import canonicalize from "canonicalize";
 import type { z } from "zod";
 import { fail, ok, problem, type Problem, type Result } from "../values/result.ts";
 import { tlsPortSchema, type TlsPort } from "./certificate.ts";
+import { htpasswdSchema, type Htpasswd } from "./credentials.ts";
 import { endpointSetSchema, type EndpointSet } from "./endpoints.ts";
 import { parseKey, type ResourceKey } from "./keys.ts";
 import { listenerSetSchema, type ListenerSet } from "./listener.ts";
@@ -14,6 +15,7 @@ export type ResourceValues = {
   readonly tls: TlsPort;
   readonly listener: ListenerSet;
   readonly endpoints: EndpointSet;
+  readonly htpasswd: Htpasswd;
 };
 export type ResourceType = keyof ResourceValues;
 
@@ -22,6 +24,7 @@ const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = 
   tls: tlsPortSchema,
   listener: listenerSetSchema,
   endpoints: endpointSetSchema,
+  htpasswd: htpasswdSchema,
 };
 
 /**

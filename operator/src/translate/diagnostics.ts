@@ -166,6 +166,15 @@ export const riskyAnnotation = (place: Place, message: string): Diagnostic =>
 export const unusableResource = (place: Place, why: string, consequence: string): Diagnostic =>
   finding("warning", "UnusableResource")(place, `${why}; ${consequence}`);
 
+export const protectionUnavailable = (place: Place, why: string, consequence: string): Diagnostic =>
+  finding("error", "ProtectionUnavailable")(place, `${why}; ${consequence}`);
+
+export const linesLeftOut = (place: Place, named: string, leftOut: readonly string[]): Diagnostic =>
+  finding("warning", "LinesLeftOut")(
+    place,
+    `${named} has unusable lines, which are left out: ${leftOut.join(", ")}`,
+  );
+
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   finding("warning", "InvalidRange")(
     place,

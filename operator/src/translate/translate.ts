@@ -82,6 +82,7 @@ function sharedResources(
     encodeResource(listenerKey(ingressListener), ingress.listenerSet),
     ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
     ...ingress.hosts.flatMap(({ resources }) => resources),
+    ...new Map(ingress.resources.map((resource) => [resource.key, resource])).values(),
     ...endpoints,
   ];
 }

@@ -1,4 +1,6 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { authBasicSecretFilter } from "./auth-basic-secret.ts";
+import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
 import { ipAccessControlFilter } from "./ip-access-control.ts";
 import { maxBodySizeFilter } from "./max-body-size.ts";
@@ -15,7 +17,10 @@ import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
 /** One factory per feature: a feature without a filter does not compile. */
 type FilterFactories = {
-  readonly [Slug in FeatureSlug]: (value: NonNullable<RouteFeatures[Slug]>) => Filter;
+  readonly [Slug in FeatureSlug]: (
+    value: NonNullable<RouteFeatures[Slug]>,
+    environment: FilterEnvironment,
+  ) => Filter;
 };
 
 /** The counts of this worker. They outlive the filters, which are built anew with every change of their route. */
@@ -26,6 +31,7 @@ const factories: FilterFactories = {
   "ip-access-control": ipAccessControlFilter,
   "rate-limit": (value) => rateLimitFilter(value, rates),
   "max-body-size": maxBodySizeFilter,
+  "auth-basic-secret": (value, { auth }) => authBasicSecretFilter(value, auth),
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
   redirect: redirectFilter,
@@ -41,14 +47,27 @@ const slugsInOrder = (Object.keys(filterOrder) as FeatureSlug[]).toSorted(
 
 const none: readonly Filter[] = [];
 
+/** The features that are set, in the order in which their filters run. */
+export const presentFeatures = (features: RouteFeatures = {}): readonly FeatureSlug[] =>
+  slugsInOrder.filter((slug) => features[slug] !== undefined);
+
 /** The filters of a route or backend, in order; none for features that it does not have. */
-export function compileFilters(features: RouteFeatures | undefined): readonly Filter[] {
+export function compileFilters(
+  features: RouteFeatures | undefined,
+  environment: FilterEnvironment,
+): readonly Filter[] {
   if (features === undefined) return none;
-  const filters = slugsInOrder.flatMap((slug) => compileFilter(slug, features) ?? []);
+  const filters = presentFeatures(features).flatMap(
+    (slug) => compileFilter(slug, features, environment) ?? [],
+  );
   return filters.length === 0 ? none : filters;
 }
 
-function compileFilter<Slug extends FeatureSlug>(slug: Slug, features: RouteFeatures): Filter | undefined {
+function compileFilter<Slug extends FeatureSlug>(
+  slug: Slug,
+  features: RouteFeatures,
+  environment: FilterEnvironment,
+): Filter | undefined {
   const value = features[slug];
-  return value === undefined ? undefined : factories[slug](value);
+  return value === undefined ? undefined : factories[slug](value, environment);
 }

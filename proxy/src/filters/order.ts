@@ -31,6 +31,10 @@ export const filterOrder = {
     at: 60,
     why: "refuses by the declared length before credentials are checked and before anything buffers the body",
   },
+  "auth-basic-secret": {
+    at: 70,
+    why: "asks who the client is before anything answers or changes the request on its behalf; the list of users is at hand",
+  },
   "request-headers": {
     at: 122,
     why: "changes what goes upstream only after everything that reads the request or refuses it has run",

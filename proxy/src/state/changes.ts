@@ -1,4 +1,5 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { parseKey } from "@svc-gateway/common/ir/keys.ts";
 import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
@@ -11,6 +12,7 @@ export type SortedChanges = {
   readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
   readonly listeners: ReadonlyMap<string, ListenerSet | undefined>;
   readonly tls: ReadonlyMap<number, TlsPort | undefined>;
+  readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;
 };
 
 export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
@@ -18,6 +20,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   const endpoints = new Map<string, EndpointSet | undefined>();
   const listeners = new Map<string, ListenerSet | undefined>();
   const tls = new Map<number, TlsPort | undefined>();
+  const htpasswd = new Map<string, Htpasswd | undefined>();
   const byKey = new Map(values.map((decoded) => [decoded.key, decoded]));
   for (const key of hashes.keys()) {
     const parsed = parseKey(key);
@@ -41,11 +44,14 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
       case "tls":
         tls.set(parsed.port, decoded?.type === "tls" ? decoded.value : undefined);
         break;
+      case "htpasswd":
+        htpasswd.set(parsed.name, decoded?.type === "htpasswd" ? decoded.value : undefined);
+        break;
       case undefined:
         break;
     }
   }
-  return { hosts, endpoints, listeners, tls };
+  return { hosts, endpoints, listeners, tls, htpasswd };
 }
 
 /** Why the certificates cannot be used: a server name refers to one that is not there. Undefined when all are. */

@@ -4,6 +4,7 @@ import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { AuthStore } from "../auth/auth-store.ts";
 import type { RouteProblem } from "../routing/host-table.ts";
 import type { OpenPortTable } from "../routing/port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
@@ -48,6 +49,8 @@ export type ProxyState = {
 
 export type ProxyStateOptions = {
   readonly upstreams: UpstreamRegistry;
+  /** Gets what credentials are checked with; asked by the filters of routes. */
+  readonly auth: Pick<AuthStore, "users" | "update">;
   readonly metrics: ProxyMetrics;
   readonly log: Logger;
   /** Called with what serves from now on, once per applied update. Must not fail. */
@@ -60,7 +63,12 @@ export type ProxyStateOptions = {
 export function createProxyState(options: ProxyStateOptions): ProxyState {
   const { metrics, log, publish, random = Math.random } = options;
   const links = createUpstreamLinks(options.upstreams);
-  const routing = createRoutingTables({ metrics, upstreamOf: links.to, random });
+  const routing = createRoutingTables({
+    metrics,
+    upstreamOf: links.to,
+    random,
+    filters: { auth: options.auth },
+  });
   const hashes = new Map<ResourceKey, string>();
   let lines: VersionLines = noVersionLines;
   let listenerSets: ReadonlyMap<string, ListenerSet> = new Map();
@@ -83,6 +91,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
       commit() {
         const gone = tables.value.commit();
         links.update(changes.endpoints);
+        options.auth.update(changes);
         lines = staged.value.lines;
         for (const [key, hash] of staged.value.hashes) {
           if (hash === undefined) hashes.delete(key);

@@ -1,6 +1,7 @@
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Backend, HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { compileFilters } from "../filters/compile.ts";
+import type { FilterEnvironment } from "../filters/environment.ts";
 import { createBackendPicker } from "../routing/backend-picker.ts";
 import type { CompiledBackend, CompiledRoute } from "../routing/compiled-route.ts";
 import { compileHostTable, type HostTable, type RouteProblem } from "../routing/host-table.ts";
@@ -14,6 +15,7 @@ export type RouteEnvironment = {
   readonly upstreamOf: (endpoints: string, protocol: Backend["protocol"]) => () => Upstream;
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
+  readonly filters: FilterEnvironment;
 };
 
 export type HostOwner = { readonly group: RouteGroup; readonly port: number; readonly host: HostPattern };
@@ -38,7 +40,7 @@ function compileRoute(route: Route, listener: string, environment: RouteEnvironm
     id: route.id,
     pattern: route.match.path.value,
     accessLog: route.accessLog !== false,
-    filters: compileFilters(route.features),
+    filters: compileFilters(route.features, environment.filters),
     metrics: environment.metrics.requestMetrics(listener, route.id),
     pickBackend: createBackendPicker(backends, environment.random),
   };
@@ -54,6 +56,6 @@ function compileBackend(backend: Backend, environment: RouteEnvironment): Compil
     get upstream() {
       return current();
     },
-    filters: compileFilters(backend.features),
+    filters: compileFilters(backend.features, environment.filters),
   };
 }

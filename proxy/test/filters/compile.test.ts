@@ -1,16 +1,19 @@
 import { expect } from "chai";
 import { features } from "@svc-gateway/common/features/registry.ts";
+import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { compileFilters } from "../../src/filters/compile.ts";
 import { filterOrder } from "../../src/filters/order.ts";
 
+const environment = { auth: createAuthStore() };
+
 describe("compileFilters", () => {
   it("costs nothing without features", () => {
-    expect(compileFilters(undefined)).to.have.length(0);
-    expect(compileFilters({})).to.equal(compileFilters(undefined));
+    expect(compileFilters(undefined, environment)).to.have.length(0);
+    expect(compileFilters({}, environment)).to.equal(compileFilters(undefined, environment));
   });
 
   it("builds a filter for each feature that is present", () => {
-    const filters = compileFilters({ "max-body-size": { maxBytes: 1 } });
+    const filters = compileFilters({ "max-body-size": { maxBytes: 1 } }, environment);
     expect(filters.map(({ slug }) => slug)).to.deep.equal(["max-body-size"]);
   });
 });

@@ -19,6 +19,8 @@ export type Plan = {
   readonly pathLevel?: HostRoutes["pathLevel"];
   /** The path of the route; `/` when absent. */
   readonly path?: Route["match"]["path"];
+  /** Resources that features name. */
+  readonly resources?: readonly Resource[];
   /** False suppresses access-log lines of the route. */
   readonly accessLog?: boolean;
   /** Port 443 is served with this certificate for the host `*`. */
@@ -78,7 +80,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
       }),
     );
   }
-  return resources;
+  return [...resources, ...(plan.resources ?? [])];
 }
 
 /** Starts a whole data plane on free ports; `flags` are those of `serve standalone`. */

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createSnapshot, diffSnapshots } from "@svc-gateway/common/ir/snapshot.ts";
+import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { createProxyState } from "../../src/state/proxy-state.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
@@ -15,6 +16,7 @@ describe("the proxy state with the upstream registry", () => {
         retire: (gone) => void retired.push(...gone.map(({ address }) => address)),
         onUsableEndpoints() {},
       }),
+      auth: createAuthStore(),
       metrics: createProxyMetrics(),
       log: fakeLog(),
       publish() {},

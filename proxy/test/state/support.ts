@@ -14,6 +14,7 @@ import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-g
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { CompiledRoute } from "../../src/routing/compiled-route.ts";
+import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { createProxyState, type ProxyState, type ServingState } from "../../src/state/proxy-state.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 import type { UpstreamRegistry } from "../../src/upstream/registry.ts";
@@ -150,6 +151,7 @@ export function harness(): Harness {
   const published: ServingState[] = [];
   const state = createProxyState({
     upstreams,
+    auth: createAuthStore(),
     metrics,
     log,
     publish: (serving) => void published.push(serving),

@@ -38,7 +38,8 @@ export function hasOwnValue(annotations: Annotations, definition: { readonly nam
 /**
  * Reads annotations with their precedence: the Ingress's own, then the default of its class, then the built-in one.
  * A value that does not parse is reported and the built-in default applies. An empty value is reported as well, but
- * sets nothing, so it cannot take the default of the class away. However many features ask for an annotation, it is
+ * sets nothing, so it cannot take the default of the class away; without a default, an empty reference to a protection
+ * counts as one that does not parse. However many features ask for an annotation, it is
  * parsed and reported once. See docs/reference/annotations.md.
  */
 export function createAnnotationReader(options: {
@@ -56,8 +57,13 @@ export function createAnnotationReader(options: {
     const raw = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
     if (raw === undefined) return classDefaults?.get(definition);
     if (raw.trim() === "") {
-      onInvalid(key, `${key}: is empty and sets nothing`);
-      return classDefaults?.get(definition);
+      const inherited = classDefaults?.get(definition);
+      if (definition.onInvalid === "ignore" || inherited !== undefined) {
+        onInvalid(key, `${key}: is empty and sets nothing`);
+        return inherited;
+      }
+      onInvalid(key, `${key}: is empty; ${definition.fallback}`);
+      return definition.ifInvalid;
     }
     const parsed = parseAnnotation(definition, raw, (message, notice) =>
       onWarning(key, `${key}: ${message}`, notice),

@@ -3,7 +3,14 @@ import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { problem } from "@svc-gateway/common/values/result.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { annotationWarning, invalidClassDefault, keyField, unknownAnnotation } from "../diagnostics.ts";
+import {
+  annotationWarning,
+  describeProblem,
+  invalidClassDefault,
+  keyField,
+  protectionUnavailable,
+  unknownAnnotation,
+} from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
 import { parseAnnotation, type ClassDefaults } from "./annotation-reader.ts";
@@ -26,7 +33,12 @@ export const readClassDefaults = memo(
         ? parseAnnotation(definition, raw, (message) => diagnostics.push(annotationWarning(place, message)))
         : problem("is read from the Ingress only");
       if (parsed.ok) values.set(definition, parsed.value);
-      else diagnostics.push(invalidClassDefault(place, parsed.error));
+      else if (definition.onInvalid === "ignore" || !definition.classDefault)
+        diagnostics.push(invalidClassDefault(place, parsed.error));
+      else {
+        values.set(definition, definition.ifInvalid);
+        diagnostics.push(protectionUnavailable(place, describeProblem(parsed.error), definition.fallback));
+      }
     }
     const defaults: ClassDefaults = {
       namespace: parameters.metadata.namespace,

@@ -1,4 +1,5 @@
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Place } from "../diagnostics.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { Referrer } from "../reference-grants.ts";
@@ -27,6 +28,8 @@ export type FeatureContext = View & {
    * a default of the class, that of the class's parameters.
    */
   readonly freeNamespaces: (definition: Pick<AnnotationDefinition<unknown>, "name">) => readonly string[];
+  /** Takes a resource that the feature names and that must travel with the routes. */
+  readonly provide: (resource: Resource) => void;
   /** Whether the Ingress itself has an annotation, by its name without prefix. */
   readonly hasAnnotation: (name: string) => boolean;
 };

@@ -1,5 +1,6 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
+import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
 import type { FeatureContext } from "./context.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
@@ -20,6 +21,7 @@ const translators: {
   "ip-access-control": translateIpAccessControl,
   "rate-limit": translateRateLimit,
   "max-body-size": translateMaxBodySize,
+  "auth-basic-secret": translateAuthBasicSecret,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
   redirect: translateRedirect,

@@ -1,14 +1,15 @@
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { KindName, ObjectOf } from "../../api/kinds.ts";
-import { referenceNotFound } from "../diagnostics.ts";
+import { protectionUnavailable, referenceNotFound } from "../diagnostics.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 
+type Referring = Pick<AnnotationDefinition<unknown>, "name" | "needsGrant" | "fallback">;
+
 /**
  * The resource that an annotation names (docs/cross-namespace-references.md). Undefined when the annotation is absent,
- * and, with a finding, when the Ingress may not use such a resource or there is none. The permission is looked at
- * first, so that nobody learns what exists in a namespace that grants nothing.
+ * and, with a finding, when the Ingress may not use such a resource or there is none.
  */
 export function resolveReference<K extends KindName>(
   kind: K,
@@ -17,24 +18,49 @@ export function resolveReference<K extends KindName>(
   context: FeatureContext,
 ): ObjectOf<K> | undefined {
   const reference = read(definition);
-  if (reference === undefined) return undefined;
-  const named = `${kind} ${formatNamespacedName(reference)}`;
-  const { referrer, permits, freeNamespaces } = context;
-  if (
-    definition.needsGrant === true &&
-    !freeNamespaces(definition).includes(reference.namespace) &&
-    !permits(referrer, { kind, ...reference })
-  ) {
-    const who = `${referrer.kind} in namespace ${referrer.namespace}`;
-    context.refuse(
-      definition,
-      `no ReferenceGrant permits a reference from ${who} to ${named}; ${definition.fallback}`,
-    );
-    return undefined;
-  }
+  if (reference === undefined || !mayRefer(kind, reference, definition, context)) return undefined;
   const found = context.lookup(kind, reference.namespace, reference.name);
   if (found === undefined) {
+    const named = `${kind} ${formatNamespacedName(reference)}`;
     context.report(definition, (place) => referenceNotFound(place, named, definition.fallback));
   }
   return found;
+}
+
+/**
+ * The resource that protects a route. A reference that does not parse, or that leads to nothing that may be used, is
+ * not absent but `unavailable`: whoever asked for a protection must not find the route open. `orElse` completes the
+ * finding about a resource that is not there.
+ */
+export function resolveProtection<K extends KindName>(
+  kind: K,
+  definition: AnnotationDefinition<NamespacedName | "invalid">,
+  read: AnnotationReader,
+  context: FeatureContext,
+  orElse = "",
+): ObjectOf<K> | "unavailable" | undefined {
+  const reference = read(definition);
+  if (reference === undefined) return undefined;
+  if (reference === "invalid" || !mayRefer(kind, reference, definition, context)) return "unavailable";
+  const found = context.lookup(kind, reference.namespace, reference.name);
+  if (found !== undefined) return found;
+  const why = `${kind} ${formatNamespacedName(reference)} does not exist${orElse}`;
+  context.report(definition, (place) => protectionUnavailable(place, why, definition.fallback));
+  return "unavailable";
+}
+
+/** Asked before anything is looked up, so that nobody learns what exists in a namespace that grants nothing. */
+function mayRefer(
+  kind: KindName,
+  reference: NamespacedName,
+  definition: Referring,
+  { referrer, permits, freeNamespaces, refuse }: FeatureContext,
+): boolean {
+  if (definition.needsGrant !== true) return true;
+  if (freeNamespaces(definition).includes(reference.namespace)) return true;
+  if (permits(referrer, { kind, ...reference })) return true;
+  const who = `${referrer.kind} in namespace ${referrer.namespace}`;
+  const named = `${kind} ${formatNamespacedName(reference)}`;
+  refuse(definition, `no ReferenceGrant permits a reference from ${who} to ${named}; ${definition.fallback}`);
+  return false;
 }

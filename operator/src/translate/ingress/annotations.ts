@@ -3,6 +3,7 @@ import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { useRegex } from "@svc-gateway/common/features/use-regex.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import {
@@ -28,7 +29,12 @@ import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import type { ClassInfo } from "./classes.ts";
 
-type Findings = { readonly diagnostics: readonly Diagnostic[]; readonly events: readonly DesiredEvent[] };
+type Findings = {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly events: readonly DesiredEvent[];
+  /** What the features name besides endpoint sets. */
+  readonly resources: readonly Resource[];
+};
 
 type Surroundings = { readonly view: View; readonly httpsPublicPort: number };
 
@@ -47,11 +53,11 @@ export function readAnnotations(
   { defaults }: ClassInfo,
   surroundings: Surroundings,
 ): ReadAnnotations {
-  const { read, context, diagnostics, events } = openAnnotations(ingress, defaults, surroundings);
+  const { read, context, ...findings } = openAnnotations(ingress, defaults, surroundings);
   const features = translateFeatures(read, context);
   const isRegex = read(useRegex.annotations.useRegex) === true;
   const pathLevel = read(pathNormalize.annotations.pathNormalize);
-  return { features, useRegex: isRegex, pathLevel, diagnostics, events };
+  return { features, useRegex: isRegex, pathLevel, ...findings };
 }
 
 /** The annotations of one Ingress, ready to be read. The findings grow while features read them. */
@@ -64,6 +70,7 @@ export function openAnnotations(
   const object = refOf(ingress);
   const diagnostics: Diagnostic[] = [];
   const events: DesiredEvent[] = [];
+  const resources: Resource[] = [];
   const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
   const tell =
     (finding: (place: Place, message: string) => Diagnostic): FeatureContext["warn"] =>
@@ -92,6 +99,7 @@ export function openAnnotations(
     ...view,
     referrer: { kind: "Ingress", namespace },
     httpsPublicPort,
+    provide: (resource) => resources.push(resource),
     hasAnnotation: (name) => Object.hasOwn(annotations, annotationKey({ name })),
     freeNamespaces: (definition) =>
       classDefaults === undefined || hasOwnValue(annotations, definition)
@@ -103,5 +111,5 @@ export function openAnnotations(
       diagnostics.push(finding(placeOf(annotationKey(definition))));
     },
   };
-  return { read, context, diagnostics, events };
+  return { read, context, diagnostics, events, resources };
 }

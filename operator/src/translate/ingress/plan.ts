@@ -1,6 +1,7 @@
 /** What one Ingress contributes to the routes, given its class and the Services that it names. */
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -36,6 +37,8 @@ export type IngressPlan = {
   readonly needs: readonly EndpointNeed[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
+  /** What the routes name besides endpoint sets; several Ingresses may name the same. */
+  readonly resources: readonly Resource[];
 };
 
 type PlanContext = {
@@ -47,7 +50,7 @@ type PlanContext = {
 
 /** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
 export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
-  const nothing = { claims: [], needs: [], events: [] };
+  const nothing = { claims: [], needs: [], events: [], resources: [] };
   return attempt(ingress, () => plan(ingress, context), nothing);
 }
 
@@ -72,6 +75,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
     needs: backends.needs,
     diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
     events: annotations.events,
+    resources: annotations.resources,
   };
 }
 

@@ -1,6 +1,7 @@
 /** All Ingresses together: from the objects to host tables, certificates and listeners. */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
@@ -28,6 +29,8 @@ export type IngressPart = {
   readonly hosts: readonly HostTable[];
   /** May name a Service port more than once. */
   readonly needs: readonly EndpointNeed[];
+  /** What routes name besides endpoint sets; may hold a key more than once, then with the same value. */
+  readonly resources: readonly Resource[];
   readonly tls: TlsPort;
   readonly tlsHosts: readonly TlsHostTable[];
   readonly diagnostics: readonly Diagnostic[];
@@ -67,6 +70,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
     const defaultCertificate = defaultCertificateOf(settings, undefined, world);
     const needs = [...lastResort.needs];
     const events: DesiredEvent[] = [];
+    const resources: Resource[] = [];
     const diagnostics = [
       ...classes.diagnostics,
       ...lastResort.diagnostics,
@@ -88,6 +92,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
       for (const finding of routes.diagnostics) diagnostics.push(finding);
       for (const finding of certificates.diagnostics) diagnostics.push(finding);
       for (const event of routes.events) events.push(event);
+      for (const resource of routes.resources) resources.push(resource);
     }
 
     if (lastResort.fallback !== undefined && !claims.has(anyHost.host)) claims.set(anyHost.host, []);
@@ -99,7 +104,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
     }
     for (const table of tlsHosts) for (const finding of table.diagnostics) diagnostics.push(finding);
     const tls = tlsPortOf(tlsHosts);
-    return { ingresses, listenerSet, hosts, needs, tls, tlsHosts, diagnostics, events };
+    return { ingresses, listenerSet, hosts, needs, resources, tls, tlsHosts, diagnostics, events };
   };
 }
 

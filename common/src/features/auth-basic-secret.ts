@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { parseNamespacedName, type NamespacedName } from "../values/namespaced-name.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+
+/** Whose credentials let a request in. See docs/features/auth-basic-secret.md. */
+export const authBasicSecretSchema = z.object({
+  /**
+   * The htpasswd resource of the snapshot, by the `namespace/name` of its Secret; absent, or a resource that the snapshot
+   * does not have: nobody can be checked and every request is answered 503.
+   */
+  htpasswd: z.string().optional(),
+});
+
+export type AuthBasicSecret = Readonly<z.infer<typeof authBasicSecretSchema>>;
+
+export const authBasicSecret = defineFeature({
+  slug: "auth-basic-secret",
+  schema: authBasicSecretSchema,
+  annotations: {
+    authBasicSecret: defineAnnotation<NamespacedName | "invalid">({
+      name: "auth-basic-secret",
+      type: "namespaced-name",
+      classDefault: true,
+      needsGrant: true,
+      onInvalid: "deny",
+      ifInvalid: "invalid",
+      fallback: "every request is answered 503",
+      doc: "The htpasswd Secret with the users that are let in.",
+      parse: parseNamespacedName,
+    }),
+  },
+});

@@ -1,0 +1,53 @@
+import { authBasicSecret, type AuthBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import { htpasswdKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { htpasswdLabel, readHtpasswdSecret } from "../credentials/htpasswd.ts";
+import { describeProblem, linesLeftOut, protectionUnavailable } from "../diagnostics.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+import type { FeatureContext } from "./context.ts";
+import { resolveProtection } from "./reference.ts";
+
+/** Users of one message; an Event holds no more. */
+const namesPerMessage = 700;
+
+/** Whose credentials let a request in; absent: nobody is asked. See docs/features/auth-basic-secret.md. */
+export function translateAuthBasicSecret(
+  read: AnnotationReader,
+  context: FeatureContext,
+): AuthBasicSecret | undefined {
+  const definition = authBasicSecret.annotations.authBasicSecret;
+  const orElse = ` or does not have the label ${htpasswdLabel}: "true"`;
+  const secret = resolveProtection("Secret", definition, read, context, orElse);
+  if (secret === undefined) return undefined;
+  if (secret === "unavailable") return {};
+  const name = formatNamespacedName(secret.metadata);
+  const users = readHtpasswdSecret(secret);
+  if (!users.ok) {
+    const why = `Secret ${name} cannot be used: ${describeProblem(users.error)}`;
+    context.report(definition, (place) => protectionUnavailable(place, why, definition.fallback));
+    return {};
+  }
+  const { value, sha1Users, leftOut } = users.value;
+  for (const names of inMessages(sha1Users)) {
+    context.warn(
+      definition,
+      `Secret ${name} holds SHA-1 hashes, which are found out too fast, of the users ${names}`,
+    );
+  }
+  if (leftOut.length > 0)
+    context.report(definition, (place) => linesLeftOut(place, `Secret ${name}`, leftOut));
+  context.provide(encodeResource(htpasswdKey(name), value));
+  return { htpasswd: name };
+}
+
+/** Comma-joined names, as many in each text as a message can hold. */
+function inMessages(names: readonly string[]): readonly string[] {
+  const messages: string[] = [];
+  for (const name of names) {
+    const last = messages.at(-1);
+    if (last === undefined || last.length + name.length > namesPerMessage) messages.push(name);
+    else messages[messages.length - 1] = `${last}, ${name}`;
+  }
+  return messages;
+}

@@ -1,0 +1,90 @@
+import { Worker } from "node:worker_threads";
+import type { BcryptQuestion } from "./bcrypt-thread.ts";
+
+/** `busy`: too many comparisons wait, or the thread has failed; nothing is known about the password. */
+export type BcryptVerdict = "match" | "mismatch" | "busy";
+
+/**
+ * Compares passwords with bcrypt hashes on a thread of its own: one comparison takes from milliseconds to a second of a
+ * processor, which no other request must wait for. A thread instead of Node's pool, because name resolution and the
+ * checks of signatures need that pool, too.
+ */
+export type BcryptChecker = {
+  /** `isWanted` is asked when the turn comes: what nobody waits for any more is not computed. */
+  compare(password: string, hash: string, isWanted: () => boolean): Promise<BcryptVerdict>;
+  /** Ends the thread; what waits is answered `busy`. */
+  close(): void;
+};
+
+type Job = {
+  readonly question: BcryptQuestion;
+  readonly isWanted: () => boolean;
+  readonly settle: (verdict: BcryptVerdict) => void;
+};
+
+/** The name that this file's neighbour has here: `.ts` in the work tree, `.mjs` in a bundle. */
+const extension = import.meta.url.slice(import.meta.url.lastIndexOf("."));
+const threadFile = new URL(`./bcrypt-thread${extension}`, import.meta.url);
+
+/** Starts no thread before the first comparison. At most `maxWaiting` comparisons wait for the one under way. */
+export function createBcryptChecker(maxWaiting: number): BcryptChecker {
+  const waiting: Job[] = [];
+  let current: Job | undefined;
+  let thread: Worker | undefined;
+
+  const finish = (verdict: BcryptVerdict): void => {
+    const done = current;
+    current = undefined;
+    done?.settle(verdict);
+    next();
+  };
+
+  /** A thread that ends by itself has met a bug or the limit of its memory: the next comparison gets a new one. */
+  const lose = (lost: Worker): void => {
+    if (thread !== lost) return;
+    thread = undefined;
+    finish("busy");
+  };
+
+  const startThread = (): Worker => {
+    const started = new Worker(threadFile, { name: "bcrypt" });
+    // What waits for an answer keeps the process alive, the thread does not.
+    started.unref();
+    started.on("message", (matches: boolean) => finish(matches ? "match" : "mismatch"));
+    started.on("error", () => lose(started));
+    started.on("exit", () => lose(started));
+    return started;
+  };
+
+  const next = (): void => {
+    while (current === undefined) {
+      const job = waiting.shift();
+      if (job === undefined) return;
+      if (!job.isWanted()) {
+        job.settle("busy");
+        continue;
+      }
+      current = job;
+      thread ??= startThread();
+      thread.postMessage(job.question);
+    }
+  };
+
+  return {
+    compare(password, hash, isWanted) {
+      if (waiting.length >= maxWaiting) return Promise.resolve("busy");
+      return new Promise((settle) => {
+        waiting.push({ question: { password, hash }, isWanted, settle });
+        next();
+      });
+    },
+    close() {
+      const ended = thread;
+      thread = undefined;
+      void ended?.terminate();
+      const left = [...(current === undefined ? [] : [current]), ...waiting.splice(0)];
+      current = undefined;
+      for (const job of left) job.settle("busy");
+    },
+  };
+}

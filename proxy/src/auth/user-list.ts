@@ -1,0 +1,102 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
+import type { BasicCredentials } from "./basic-credentials.ts";
+import type { BcryptChecker, BcryptVerdict } from "./bcrypt-checker.ts";
+import type { VerifiedCache } from "./verified-cache.ts";
+
+/** `busy`: the check could not be made. */
+export type UserVerdict = "accepted" | "refused" | "busy";
+
+/** The users of one htpasswd resource; a changed resource is another list. */
+export type UserList = {
+  /** `isWanted` answers false once nobody waits for the verdict. */
+  check(given: BasicCredentials, isWanted: () => boolean): UserVerdict | Promise<UserVerdict>;
+  /** Overwrites the hashes: the list has been replaced. */
+  forget(): void;
+};
+
+/** What the lists of a worker share. */
+export type UserListOptions = {
+  readonly bcrypt: BcryptChecker;
+  readonly verified: VerifiedCache<true>;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+};
+
+const verifiedForMs = 60_000;
+const shaPrefix = "{SHA}";
+
+/**
+ * Makes the list ready for checks. Names cannot be found out by the time that a check takes: for an unknown name the
+ * hash of another user is compared, always the same one, and its result not used. What was accepted is accepted for
+ * 60 s without another comparison, found by a hash under a key that only this list has, so it ends with the list.
+ */
+export function createUserList({ users }: Htpasswd, options: UserListOptions): UserList {
+  const { bcrypt, verified, now } = options;
+  const cacheKey = randomBytes(32);
+  // Bytes, because those can be overwritten.
+  const hashes = users.map(({ hash }) => Buffer.from(hash, "latin1"));
+  const indexes = new Map(users.map(({ name }, index) => [name, index]));
+  /** Comparisons under way, so that the many connections of one browser cost one. */
+  const underWay = new Map<
+    string,
+    { readonly wanted: (() => boolean)[]; readonly verdict: Promise<UserVerdict> }
+  >();
+
+  const compare = async (
+    given: BasicCredentials,
+    hash: string,
+    isWanted: () => boolean,
+  ): Promise<BcryptVerdict> =>
+    hash.startsWith(shaPrefix)
+      ? matchesSha1(given.password, hash)
+        ? "match"
+        : "mismatch"
+      : bcrypt.compare(given.password, hash, isWanted);
+
+  const verify = async (
+    given: BasicCredentials,
+    key: string,
+    isWanted: () => boolean,
+  ): Promise<UserVerdict> => {
+    const known = indexes.get(given.name);
+    const index = known ?? standIn(given.name);
+    const verdict = await compare(given, hashes[index]?.toString("latin1") ?? "", isWanted);
+    if (verdict === "busy") return "busy";
+    if (known === undefined || verdict === "mismatch") return "refused";
+    verified.set(key, true, now() + verifiedForMs);
+    return "accepted";
+  };
+
+  /** The user whose hash stands in for an unknown name's. */
+  const standIn = (name: string): number =>
+    createHmac("sha256", cacheKey).update("unknown\0").update(name).digest().readUInt32BE(0) % hashes.length;
+
+  return {
+    check(given, isWanted) {
+      const key = createHmac("sha256", cacheKey).update(`${given.name}\0${given.password}`).digest("base64");
+      if (verified.get(key, now()) === true) return "accepted";
+      const other = underWay.get(key);
+      if (other !== undefined) {
+        other.wanted.push(isWanted);
+        return other.verdict;
+      }
+      const wanted = [isWanted];
+      const verdict = verify(given, key, () => wanted.some((one) => one())).finally(() =>
+        underWay.delete(key),
+      );
+      underWay.set(key, { wanted, verdict });
+      return verdict;
+    },
+    forget() {
+      for (const hash of hashes) hash.fill(0);
+      indexes.clear();
+    },
+  };
+}
+
+function matchesSha1(password: string, hash: string): boolean {
+  const expected = Buffer.from(hash.slice(shaPrefix.length), "base64");
+  const actual = createHash("sha1").update(password, "utf8").digest();
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}

@@ -1,0 +1,39 @@
+import type { AuthBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import type { AuthStore } from "../auth/auth-store.ts";
+import { readBasicCredentials } from "../auth/basic-credentials.ts";
+import type { UserVerdict } from "../auth/user-list.ts";
+import { joinedField } from "../http/fields.ts";
+import type { LocalReply } from "../http/local-reply.ts";
+import type { Filter } from "./filter.ts";
+
+const challenge: LocalReply = {
+  status: 401,
+  headers: ["WWW-Authenticate", 'Basic realm="Authentication required"'],
+  error: "no valid basic credentials",
+};
+const unavailable: LocalReply = { status: 503, error: "no basic credentials to check against" };
+const busy: LocalReply = { status: 503, error: "too many basic credentials to check" };
+
+const replyTo = (verdict: UserVerdict): LocalReply | undefined =>
+  verdict === "accepted" ? undefined : verdict === "refused" ? challenge : busy;
+
+/**
+ * Lets the users of an htpasswd Secret pass. Waits only for credentials that were not seen before; `Authorization` goes
+ * on upstream. See docs/features/auth-basic-secret.md.
+ */
+export function authBasicSecretFilter(
+  { htpasswd }: AuthBasicSecret,
+  store: Pick<AuthStore, "users">,
+): Filter {
+  return {
+    slug: "auth-basic-secret",
+    onRequest(exchange) {
+      const users = htpasswd === undefined ? undefined : store.users(htpasswd);
+      if (users === undefined) return unavailable;
+      const given = readBasicCredentials(joinedField(exchange.headers, "authorization"));
+      if (given === undefined) return challenge;
+      const verdict = users.check(given, () => !exchange.finished);
+      return typeof verdict === "string" ? replyTo(verdict) : verdict.then(replyTo);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import { hashSync } from "bcryptjs";
+import { createBcryptChecker, type BcryptChecker } from "../../src/auth/bcrypt-checker.ts";
+
+const wanted = (): boolean => true;
+
+describe("the bcrypt checker", () => {
+  let checker: BcryptChecker;
+  afterEach(() => checker.close());
+
+  for (const version of ["2a", "2b", "2y"]) {
+    it(`tells the right password of a $${version}$ hash from others`, async () => {
+      checker = createBcryptChecker(4);
+      const hash = hashSync("open sesame", 4).replace("$2b$", `$${version}$`);
+      expect(await checker.compare("open sesame", hash, wanted)).to.equal("match");
+      expect(await checker.compare("open sesam", hash, wanted)).to.equal("mismatch");
+    });
+  }
+
+  it("does not compare with what is no hash", async () => {
+    checker = createBcryptChecker(4);
+    expect(await checker.compare("a", "$2b$04$nonsense", wanted)).to.equal("mismatch");
+  });
+
+  it("lets so many wait and no more", async () => {
+    checker = createBcryptChecker(2);
+    const hash = hashSync("p", 4);
+    const verdicts = Array.from({ length: 5 }, () => checker.compare("p", hash, wanted));
+    expect(await Promise.all(verdicts)).to.deep.equal(["match", "match", "match", "busy", "busy"]);
+    expect(await checker.compare("p", hash, wanted)).to.equal("match");
+  });
+
+  it("does not compute what nobody waits for any more", async () => {
+    checker = createBcryptChecker(4);
+    const hash = hashSync("p", 4);
+    const first = checker.compare("p", hash, wanted);
+    const second = checker.compare("p", hash, () => false);
+    const third = checker.compare("p", hash, wanted);
+    expect(await Promise.all([first, second, third])).to.deep.equal(["match", "busy", "match"]);
+  });
+
+  it("answers what waits when it is closed, and works again when it is asked again", async () => {
+    checker = createBcryptChecker(4);
+    const hash = hashSync("p", 4);
+    const verdicts = [checker.compare("p", hash, wanted), checker.compare("p", hash, wanted)];
+    checker.close();
+    expect(await Promise.all(verdicts)).to.deep.equal(["busy", "busy"]);
+    expect(await checker.compare("p", hash, wanted)).to.equal("match");
+  });
+});

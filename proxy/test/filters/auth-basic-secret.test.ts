@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import type { UserList, UserVerdict } from "../../src/auth/user-list.ts";
+import { authBasicSecretFilter } from "../../src/filters/auth-basic-secret.ts";
+import { exchange } from "./support.ts";
+
+const alice = ["Authorization", `Basic ${Buffer.from("alice:a").toString("base64")}`];
+
+/** What the filter answers when the list gives this verdict; undefined lets the request pass. */
+async function answer(
+  headers: string[],
+  verdict: UserVerdict | Promise<UserVerdict> | undefined,
+  name?: string,
+) {
+  const list: UserList | undefined = verdict && { check: () => verdict, forget() {} };
+  const filter = authBasicSecretFilter({ htpasswd: name }, { users: () => list });
+  return filter.onRequest?.(exchange({ headers }));
+}
+
+const challenge = ["WWW-Authenticate", 'Basic realm="Authentication required"'];
+
+describe("the auth-basic-secret filter", () => {
+  it("lets accepted credentials pass, at once or later", async () => {
+    expect(await answer(alice, "accepted", "ns/users")).to.equal(undefined);
+    expect(await answer(alice, Promise.resolve("accepted"), "ns/users")).to.equal(undefined);
+  });
+
+  it("asks for credentials with a fixed realm", async () => {
+    for (const [headers, verdict] of [
+      [[], "accepted"],
+      [["Authorization", "Bearer x"], "accepted"],
+      [[...alice, ...alice], "accepted"],
+      [alice, "refused"],
+      [alice, Promise.resolve("refused" as const)],
+    ] as const) {
+      const reply = await answer([...headers], verdict, "ns/users");
+      expect([reply?.status, reply?.headers]).to.deep.equal([401, challenge]);
+    }
+  });
+
+  it("answers 503 when there is nothing to check against, whatever is sent", async () => {
+    for (const headers of [[], alice]) {
+      expect((await answer(headers, undefined, "ns/users"))?.status).to.equal(503);
+      expect((await answer(headers, "accepted", undefined))?.status).to.equal(503);
+    }
+  });
+
+  it("answers 503 when the check cannot be made", async () => {
+    expect((await answer(alice, "busy", "ns/users"))?.status).to.equal(503);
+  });
+});

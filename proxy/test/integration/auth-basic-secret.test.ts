@@ -1,0 +1,111 @@
+import { once } from "node:events";
+import { createServer, request, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { hashSync } from "bcryptjs";
+import { expect } from "chai";
+import { htpasswdKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { eventually, exchange, startGateway, type Gateway, type Plan } from "./gateway.ts";
+
+const users = (password: string): Resource =>
+  encodeResource<"htpasswd">(htpasswdKey("ns/users"), {
+    users: [{ name: "alice", hash: hashSync(password, 4) }],
+  });
+const basic = (name: string, password: string): string =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+const features = { "auth-basic-secret": { htpasswd: "ns/users" } };
+
+describe("auth-basic-secret, through the whole data plane", () => {
+  let gateway: Gateway;
+  let seen: IncomingMessage[];
+  let plan: Plan;
+  let stop: (() => Promise<void> | void)[];
+
+  beforeEach(async () => {
+    seen = [];
+    const server = createServer((message, response) => {
+      seen.push(message);
+      response.end("upstream");
+    });
+    server.on("upgrade", (message, socket) => {
+      seen.push(message);
+      socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    plan = { ports: [(server.address() as AddressInfo).port], features, resources: [users("a")] };
+    gateway = await startGateway(plan);
+    stop = [
+      () => {
+        server.closeAllConnections();
+        server.close();
+      },
+      () => gateway.close(),
+    ];
+  });
+  afterEach(async () => {
+    for (const each of stop.toReversed()) await each();
+  });
+
+  async function send(
+    authorization: string | undefined,
+    more: Record<string, string> = {},
+  ): Promise<IncomingMessage> {
+    const headers = { host: "a.example", ...more, ...(authorization && { authorization }) };
+    const sent = request({ host: "127.0.0.1", port: gateway.port, headers, agent: false });
+    sent.end();
+    const [message] = (await once(sent, "response")) as [IncomingMessage];
+    message.resume();
+    return message;
+  }
+
+  it("lets a user pass and tells the upstream who it is", async () => {
+    expect((await send(basic("alice", "a"))).statusCode).to.equal(200);
+    expect(seen[0]?.headers.authorization).to.equal(basic("alice", "a"));
+  });
+
+  it("asks everybody else, and contacts no upstream", async () => {
+    for (const authorization of [undefined, basic("alice", "b"), basic("bob", "a"), "Bearer a"]) {
+      const message = await send(authorization);
+      expect(message.statusCode).to.equal(401);
+      expect(message.headers["www-authenticate"]).to.equal('Basic realm="Authentication required"');
+    }
+    expect(seen).to.deep.equal([]);
+    await eventually(() => gateway.records.length === 4);
+    expect(gateway.records[0]).to.include({ status: 401, upstream: "", attempts: 0 });
+    expect(JSON.stringify(gateway.records)).not.to.include("$2b$");
+  });
+
+  it("follows a changed password at once", async () => {
+    expect((await send(basic("alice", "a"))).statusCode).to.equal(200);
+    gateway.update({ ...plan, resources: [users("new")] });
+    expect((await send(basic("alice", "a"))).statusCode).to.equal(401);
+    expect((await send(basic("alice", "new"))).statusCode).to.equal(200);
+  });
+
+  it("answers 503 while the list of users is gone", async () => {
+    gateway.update({ ...plan, resources: [] });
+    expect((await send(basic("alice", "a"))).statusCode).to.equal(503);
+    gateway.update(plan);
+    expect((await send(basic("alice", "a"))).statusCode).to.equal(200);
+    expect(seen).to.have.lengthOf(1);
+  });
+
+  it("answers a gRPC client with UNAUTHENTICATED", async () => {
+    const message = await send(undefined, { "content-type": "application/grpc" });
+    expect(message.statusCode).to.equal(200);
+    expect(message.headers).to.include({ "grpc-status": "16" });
+    expect(message.headers["www-authenticate"]).to.match(/^Basic /);
+  });
+
+  it("asks before a connection is upgraded", async () => {
+    const handshake = (fields: string): string =>
+      `GET / HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+      `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${fields}\r\n`;
+    const refused = await exchange(gateway.port, handshake("Connection: close\r\n"));
+    expect(refused).to.match(/^HTTP\/1\.1 401 /);
+    expect(seen).to.deep.equal([]);
+    const accepted = await exchange(gateway.port, handshake(`Authorization: ${basic("alice", "a")}\r\n`));
+    expect(accepted).to.match(/^HTTP\/1\.1 101 /);
+  });
+});
