@@ -1,6 +1,7 @@
 /**
- * Bundles the command line into `dist/`: `svc-gateway.mjs` is the program, `svc-gateway` starts it with the Node that
- * npm installed for this project. One file starts faster than a thousand and is all that an image needs.
+ * Bundles the command line into `dist/`: `svc-gateway.mjs` is the program, `proxy-worker.mjs` and `bcrypt-thread.mjs` those of its threads,
+ * `svc-gateway` starts it with the Node that npm installed for this project. A few files start faster than a thousand and
+ * are all that an image needs.
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,8 +14,12 @@ rmSync(output, { recursive: true, force: true });
 mkdirSync(output);
 await build({
   absWorkingDir: root,
-  // The program, and the program of a thread that stands beside it (proxy/src/auth/bcrypt-checker.ts).
-  entryPoints: { "svc-gateway": "cli/src/main.ts", "bcrypt-thread": "proxy/src/auth/bcrypt-thread.ts" },
+  entryPoints: {
+    "svc-gateway": "cli/src/main.ts",
+    // The programs of threads, each found beside the one that starts it.
+    "proxy-worker": "proxy/src/worker/proxy-worker.ts",
+    "bcrypt-thread": "proxy/src/auth/bcrypt-thread.ts",
+  },
   outdir: output,
   outExtension: { ".js": ".mjs" },
   bundle: true,

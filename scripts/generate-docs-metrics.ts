@@ -4,6 +4,7 @@ import {
   discoveryClientMetrics,
   discoveryServerMetrics,
   proxyMetrics,
+  supervisorMetrics,
 } from "../common/src/telemetry/metric-declarations.ts";
 
 /** The page docs/reference/metrics.md, from the declared metrics. */
@@ -28,7 +29,7 @@ Every process answers \`GET /metrics\` on its admin port (\`--admin-port\`, 8082
 
 ## Proxy
 
-${table(proxyMetrics)}
+${table({ ...proxyMetrics, ...supervisorMetrics })}
 
 ## Controller
 

@@ -10,8 +10,16 @@ import type { FrontLimits } from "./http/front.ts";
 import { createHttp1Front } from "./http/h1/front.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
 import { createPipeline } from "./http/pipeline.ts";
+import { ConnectionGate } from "./listeners/connection-gate.ts";
 import { createListenerManager } from "./listeners/manager.ts";
-import { createProxyState, type ApplySummary, type ProxyState } from "./state/proxy-state.ts";
+import { createRateStore } from "./filters/rate-store.ts";
+import { createSharedMemory, type SharedMemory } from "./shared/shared-memory.ts";
+import {
+  createProxyState,
+  type ApplySummary,
+  type ProxyState,
+  type StagedState,
+} from "./state/proxy-state.ts";
 import type { AccessLog } from "./telemetry/access-log.ts";
 import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
@@ -23,19 +31,32 @@ export type ProxyOptions = {
   readonly metrics: ProxyMetrics;
   readonly accessLog: AccessLog;
   readonly log: Logger;
+  /** Told about snapshots and listeners, which all workers have alike; `log` unless given. */
+  readonly snapshotLog?: Logger;
+  /** The place among the workers of a proxy; alone unless given. */
+  readonly crew?: Crew;
   /** Listener ports that are bound, sorted, whenever that changes. */
   readonly onBoundPorts?: (ports: readonly number[]) => void;
 };
+
+/** One worker among those that serve the same listeners. */
+export type Crew = { readonly worker: number; readonly workers: number; readonly memory: SharedMemory };
 
 /** A running data plane: everything from the sockets to the upstreams, steered by snapshots. */
 export type Proxy = {
   /** Applies an update whole or not at all. Its sockets are being bound when this returns: see `settled`. */
   apply(update: SnapshotUpdate): Result<ApplySummary>;
+  /** The first half of `apply`; the second half is `commit`. */
+  stage(update: SnapshotUpdate): Result<StagedState>;
   readonly state: Pick<ProxyState, "serving" | "counts">;
   /** Resolves when the listeners of the last update are bound, or have failed to be. */
   settled(): Promise<void>;
   /** Local port of a bound listener port. */
   localPort(port: number): number | undefined;
+  /** The same of all listeners. */
+  localPorts(): readonly PortMapping[];
+  /** New listeners use these local ports: another worker has chosen them where any free one will do. */
+  useLocalPorts(ports: readonly PortMapping[]): void;
   /** Lets requests finish (docs/operations.md, "Shutdown"); cuts what is left when the signal aborts. */
   shutdown(hurry: AbortSignal): Promise<void>;
 };
@@ -50,10 +71,15 @@ const acceptAfterSignalMs = 5_000;
 /** Creates a data plane that listens on nothing until its first snapshot. */
 export function startProxy(options: ProxyOptions): Proxy {
   prepareCollector();
-  const { settings, metrics, accessLog, log } = options;
+  const { settings, metrics, accessLog, log, snapshotLog = log } = options;
+  const { worker, workers, memory } = options.crew ?? {
+    worker: 0,
+    workers: 1,
+    memory: createSharedMemory(1),
+  };
   const client = createUpstreamClient({
     connectTimeoutMs: settings.proxyConnectTimeoutMs,
-    maxIdleConnections: settings.proxyUpstreamKeepalivePoolSize,
+    maxIdleConnections: shareOf(settings.proxyUpstreamKeepalivePoolSize, worker, workers),
   });
   const active = new ActiveExchanges({
     streamIdleTimeoutMs: settings.proxyStreamIdleTimeoutMs,
@@ -66,7 +92,6 @@ export function startProxy(options: ProxyOptions): Proxy {
     metrics,
     active,
     via: settings.proxyVia,
-    retryBufferBytes: settings.proxyRetryBufferSizeBytes,
     upstreamConnections: {
       opened: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),
@@ -78,10 +103,12 @@ export function startProxy(options: ProxyOptions): Proxy {
     if (reason === "handler-failed") log.error({ err: error }, "request failed inside the proxy");
   };
   const listenerMetrics = createListenerMetrics(metrics, log, options.onBoundPorts ?? (() => {}));
+  const portMap = new Map(settings.portMap?.map(({ listenerPort, localPort }) => [listenerPort, localPort]));
   const listeners = createListenerManager({
     bindAddress: settings.proxyBindAddress,
-    portMap: new Map(settings.portMap?.map(({ listenerPort, localPort }) => [listenerPort, localPort])),
-    maxConnections: settings.proxyMaxConnections,
+    portMap,
+    reusePort: workers > 1,
+    gate: new ConnectionGate(settings.proxyMaxConnections, memory.connections, worker),
     drainTimeoutMs: settings.proxyListenerDrainTimeoutMs,
     firstByteTimeoutMs: settings.proxyClientHeaderTimeoutMs,
     tls: {
@@ -92,7 +119,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     createHttp1Front: () => createHttp1Front({ limits, handler, onEvent }),
     createHttp2Front: () => createHttp2Front({ limits, handler, onEvent }),
     events: listenerMetrics,
-    log,
+    log: snapshotLog,
   });
   const upstreams = createUpstreamRegistry({
     retire: (endpoints) => client.retire(endpoints),
@@ -107,7 +134,8 @@ export function startProxy(options: ProxyOptions): Proxy {
     upstreams,
     auth,
     metrics,
-    log,
+    rates: createRateStore(memory.rates),
+    log: snapshotLog,
     publish(serving) {
       binding = listeners.apply(serving);
     },
@@ -116,9 +144,18 @@ export function startProxy(options: ProxyOptions): Proxy {
 
   return {
     apply: (update) => state.apply(update),
+    stage: (update) => state.stage(update),
     state,
     settled: () => binding,
     localPort: (port) => listeners.localPort(port),
+    localPorts: () =>
+      listeners.boundPorts().map((listenerPort) => ({
+        listenerPort,
+        localPort: listeners.localPort(listenerPort) ?? listenerPort,
+      })),
+    useLocalPorts(ports) {
+      for (const { listenerPort, localPort } of ports) portMap.set(listenerPort, localPort);
+    },
     async shutdown(hurry) {
       const graceMs = settings.proxyShutdownGracePeriodMs;
       await listeners.shutdown(
@@ -136,6 +173,10 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
   };
 }
+
+/** What a worker has of something that is bounded for the whole proxy. */
+const shareOf = (total: number, worker: number, workers: number): number =>
+  Math.floor(total / workers) + (worker < total % workers ? 1 : 0);
 
 /** A limit is noticed at most one sweep late; short limits, as tests set them, are looked at more often. */
 function sweepIntervalOf(settings: DataPlaneSettings): number {

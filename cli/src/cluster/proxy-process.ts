@@ -7,11 +7,9 @@ import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { discoveryClientMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { startProxy } from "@svc-gateway/proxy/proxy.ts";
 import { controllerBehind } from "@svc-gateway/proxy/source/controller-name.ts";
 import { createDiscoveryClient, type DiscoveryClient } from "@svc-gateway/proxy/source/discovery-client.ts";
-import { createAccessLog } from "@svc-gateway/proxy/telemetry/access-log.ts";
-import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
+import { startSupervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
@@ -28,32 +26,29 @@ export async function runProxy(
   for (const warning of warnings) log.warn({ event: "setting_ignored", detail: warning }, "setting ignored");
   const registry = createHealthRegistry(version);
   const health = registry.register("proxy", ["routing_table_loaded"]);
-  const metrics = createProxyMetrics({ logSink: sink });
   const discoveryMetrics = createMetricSet(discoveryClientMetrics);
-  const accessLog = createAccessLog({
-    ...logging,
-    enabled: settings.accessLog,
-    pathMode: settings.accessLogPathMode,
+  let discovery: DiscoveryClient | undefined;
+  const proxy = await startSupervisor({
+    settings,
+    log,
+    sink,
+    onBoundPorts: (ports) => discovery?.setBoundPorts(ports),
   });
+  if (!proxy.ok) {
+    await sink.close();
+    return fail(proxy.error.message);
+  }
   const admin = await startAdminServers({
     settings,
     health: registry,
-    metrics: () => metrics.expose(discoveryMetrics),
+    metrics: () => proxy.value.metrics(discoveryMetrics),
     logger: log,
   });
   if (!admin.ok) {
+    await proxy.value.shutdown(AbortSignal.abort());
     await sink.close();
     return fail(admin.error.message);
   }
-
-  let discovery: DiscoveryClient | undefined;
-  const proxy = startProxy({
-    settings,
-    metrics,
-    accessLog,
-    log,
-    onBoundPorts: (ports) => discovery?.setBoundPorts(ports),
-  });
   discovery = createDiscoveryClient({
     nodeId: settings.podName,
     scope: settings.scope,
@@ -67,12 +62,8 @@ export async function runProxy(
       settings.discoveryTrustDomain,
       settings.podNamespace,
     ),
-    apply: async (update) => {
-      const applied = proxy.apply(update);
-      // Ready means serving: the sockets of the first snapshot are bound before it is acknowledged.
-      if (applied.ok) await proxy.settled();
-      return applied;
-    },
+    // Ready means serving: the sockets of the first snapshot are bound before it is acknowledged.
+    apply: (update) => proxy.value.apply(update),
     onState: (state) => health.set("routing_table_loaded", state),
     checks: () => [
       {
@@ -86,15 +77,14 @@ export async function runProxy(
     log: log.child("svc_discovery"),
   });
   discovery.start();
-  log.info({ event: "started", version, pod: settings.podName }, "started");
+  log.info({ event: "started", version, pod: settings.podName, workers: proxy.value.workers }, "started");
 
   const stop = await waitForStop(io);
   log.info({ event: "stopping", signal: stop.signal }, "stopping");
   registry.beginShutdown();
-  await proxy.shutdown(stop.hurry);
+  await proxy.value.shutdown(stop.hurry);
   await discovery.stop();
   await admin.value.close();
-  await accessLog.close();
   log.info({ event: "stopped" }, "stopped");
   await sink.close();
   return ok(undefined);

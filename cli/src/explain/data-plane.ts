@@ -17,6 +17,7 @@ export function compileServing({ scopes }: Translation): ServingState {
     upstreams: noUpstreams,
     auth: createAuthStore(),
     metrics: createProxyMetrics(),
+    rates: { take: () => 0 },
     log: silentLogger,
     publish: () => undefined,
   });

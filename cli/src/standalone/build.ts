@@ -4,14 +4,14 @@ import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-set
 import { findUnserved } from "@svc-gateway/operator/runtime/unserved.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
-import type { Proxy } from "@svc-gateway/proxy/proxy.ts";
+import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import { createFindingsLog } from "./findings-log.ts";
 import type { StandaloneHealth } from "./health.ts";
 import { createPublisher } from "./publisher.ts";
 
 export type BuildOptions = {
   readonly settings: StandaloneSettings;
-  readonly proxy: Pick<Proxy, "apply" | "settled">;
+  readonly proxy: Pick<Supervisor, "apply">;
   readonly health: StandaloneHealth;
   readonly log: Logger;
 };
@@ -31,7 +31,6 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
     const applied = await publisher.publish(translation.scopes.shared);
     if (applied?.ok === true) {
       const { version, changes } = applied.value;
-      await proxy.settled();
       const totalMs = performance.now() - startedMs;
       log.info(
         {

@@ -12,9 +12,7 @@ import { createCoalescer } from "@svc-gateway/operator/runtime/coalescer.ts";
 import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
-import { startProxy } from "@svc-gateway/proxy/proxy.ts";
-import { createAccessLog } from "@svc-gateway/proxy/telemetry/access-log.ts";
-import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
+import { startSupervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import type { Io } from "../command.ts";
 import { version } from "../version.ts";
 import { createBuild } from "./build.ts";
@@ -41,22 +39,19 @@ export async function serveFolder(
 
   const registry = createHealthRegistry(version);
   const health = createStandaloneHealth(registry, settings);
-  const metrics = createProxyMetrics({ logSink: sink });
-  const accessLog = createAccessLog({
-    enabled: settings.accessLog,
-    pathMode: settings.accessLogPathMode,
-    format: settings.logFormat,
-    directives: settings.log,
-    sink,
-  });
+  const started = await startSupervisor({ settings, log: proxyLog, sink });
+  if (!started.ok) return fail(started.error.message);
+  const proxy = started.value;
   const admin = await startAdminServers({
     settings,
     health: registry,
-    metrics: () => metrics.expose(),
+    metrics: () => proxy.metrics(),
     logger: log,
   });
-  if (!admin.ok) return fail(admin.error.message);
-  const proxy = startProxy({ settings, metrics, accessLog, log: proxyLog });
+  if (!admin.ok) {
+    await proxy.shutdown(AbortSignal.abort());
+    return fail(admin.error.message);
+  }
 
   let state: FolderState | undefined;
   const build = createBuild({ settings, proxy, health, log });
@@ -81,7 +76,6 @@ export async function serveFolder(
     await coalescer.stop();
     await proxy.shutdown(hurry);
     await admin.value.close();
-    await accessLog.close();
   };
   if (!source.ok) {
     await end(AbortSignal.abort());
@@ -97,6 +91,7 @@ export async function serveFolder(
       manifests: settings.manifests,
       admin_port: adminPort,
       health_port: healthPort,
+      workers: proxy.workers,
     },
     "started",
   );

@@ -10,13 +10,13 @@ const read = (...argv: readonly string[]): StandaloneSettings => {
 
 describe("describeIdleSettings", () => {
   it("says nothing of defaults and of flags that work", () => {
-    expect(describeIdleSettings(read("--ingress-class", "svc", "--proxy-workers", "0"))).to.deep.equal([]);
+    expect(describeIdleSettings(read("--ingress-class", "svc", "--proxy-workers", "4"))).to.deep.equal([]);
   });
 
   it("names flags that were given in vain", () => {
-    const settings = read("--proxy-workers", "4", "--status-address", "192.0.2.1");
+    const settings = read("--backend-tls-strict", "--status-address", "192.0.2.1");
     expect(describeIdleSettings(settings)).to.have.members([
-      "--proxy-workers: has no effect in this release",
+      "--backend-tls-strict: has no effect in this release",
       "--status-address: has no effect in this release",
     ]);
   });

@@ -26,7 +26,7 @@ export const proxyMetrics = {
   ),
   upstreamErrors: counter(
     "svc_proxy_upstream_errors_total",
-    "Attempts that failed at their upstream, by cause.",
+    "Requests that failed at their upstream, by cause.",
     {
       ...listenerRoute,
       upstream: open,
@@ -157,6 +157,16 @@ export const proxyMetrics = {
   logLinesDropped: counter(
     "svc_proxy_log_lines_dropped_total",
     "Log lines dropped because the reader of the log was too slow.",
+  ),
+} as const;
+
+/** Metrics of the thread that steers the workers of a proxy. */
+export const supervisorMetrics = {
+  workers: gauge("svc_proxy_workers", "Worker threads that serve requests."),
+  workerRestarts: counter(
+    "svc_proxy_worker_restarts_total",
+    "Worker threads that were replaced: after an error, because their memory was used up, or because they did not answer.",
+    { reason: ["error", "memory", "terminated"] },
   ),
 } as const;
 

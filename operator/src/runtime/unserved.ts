@@ -18,6 +18,7 @@ const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>
     "JwtAuth",
     "PathRewriteRegex",
     "RequestSizeLimit",
+    "RetryPolicy",
     "SvcBackendPolicy",
     "SvcExternalAuth",
     "SvcGatewayParameters",

@@ -8,12 +8,10 @@ import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
 import { redirectFilter } from "./redirect.ts";
 import { rewriteTargetFilter } from "./rewrite-target.ts";
-import { retryFilter } from "./retry.ts";
 import { sslRedirectFilter } from "./ssl-redirect.ts";
 import { timeoutsFilter } from "./timeouts.ts";
 import { filterOrder } from "./order.ts";
 import { rateLimitFilter } from "./rate-limit.ts";
-import { createRateStore } from "./rate-store.ts";
 import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
 /** One factory per feature: a feature without a filter does not compile. */
@@ -24,19 +22,15 @@ type FilterFactories = {
   ) => Filter;
 };
 
-/** The counts of this worker. They outlive the filters, which are built anew with every change of their route. */
-const rates = createRateStore(100_000);
-
 const factories: FilterFactories = {
   "trust-forwarded-for": trustForwardedForFilter,
   "ip-access-control": ipAccessControlFilter,
-  "rate-limit": (value) => rateLimitFilter(value, rates),
+  "rate-limit": (value, { rates }) => rateLimitFilter(value, rates),
   "max-body-size": maxBodySizeFilter,
   "auth-basic-secret": (value, { auth }) => authBasicSecretFilter(value, auth),
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
   redirect: redirectFilter,
-  retry: retryFilter,
   "rewrite-target": rewriteTargetFilter,
   "ssl-redirect": sslRedirectFilter,
   timeouts: timeoutsFilter,

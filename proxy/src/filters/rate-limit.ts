@@ -1,14 +1,14 @@
-import { createHash } from "node:crypto";
 import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { joinedField } from "../http/fields.ts";
 import type { Filter } from "./filter.ts";
+import { monotonicMs } from "../shared/monotonic.ts";
 import type { RateStore } from "./rate-store.ts";
 
-/** Longer keys are remembered by their hash, so that clients cannot fill the memory with long ones. */
-const maxKeyLength = 64;
-
 const maxRetryAfterSeconds = 86_400;
+
+/** Lower rates count as one request in four months. */
+const maxIntervalMs = 1e10;
 
 /**
  * Bounds the request rate of each client on the route. A client that cannot be told apart is not counted. See
@@ -17,9 +17,9 @@ const maxRetryAfterSeconds = 86_400;
 export function rateLimitFilter(
   { requestsPerSecond, burst, byHeader }: RateLimit,
   store: RateStore,
-  now: () => number = () => performance.now(),
+  now: () => number = monotonicMs,
 ): Filter {
-  const intervalMs = 1000 / requestsPerSecond;
+  const intervalMs = Math.min(1000 / requestsPerSecond, maxIntervalMs);
   // With less than one request per second and no burst, the first request must pass all the same.
   const rate = { intervalMs, capacityMs: Math.max(1, requestsPerSecond + burst) * intervalMs };
   const clientKey =
@@ -33,13 +33,10 @@ export function rateLimitFilter(
     onRequest(exchange) {
       const key = clientKey(exchange);
       if (key === undefined) return undefined;
-      const waitMs = store.take(`${exchange.route?.id ?? ""} ${shorten(key)}`, rate, now());
+      const waitMs = store.take(`${exchange.route?.id ?? ""} ${key}`, rate, now());
       if (waitMs === 0) return undefined;
       const seconds = Math.min(Math.max(1, Math.ceil(waitMs / 1000)), maxRetryAfterSeconds);
       return { status: 429, headers: ["Retry-After", String(seconds)], error: "rate limit exceeded" };
     },
   };
 }
-
-const shorten = (key: string): string =>
-  key.length <= maxKeyLength ? key : `sha256 ${createHash("sha256").update(key).digest("base64")}`;

@@ -1,3 +1,5 @@
+import { createTableMemory, SharedTable, type SharedTableMemory } from "../shared/shared-table.ts";
+
 /** A request rate as GCRA counts it: one request per interval, and as much ahead of that as the capacity allows. */
 export type Rate = {
   readonly intervalMs: number;
@@ -7,43 +9,40 @@ export type Rate = {
 
 /** Where the requests of clients are counted. */
 export type RateStore = {
-  /** Counts a request; 0 admits it, else it is not counted and the answer is how many milliseconds are to be waited. */
+  /**
+   * Counts a request; 0 admits it, else it is not counted and the answer is how many milliseconds are to be waited.
+   * `nowMs` is the clock that all users of the store share.
+   */
   readonly take: (key: string, rate: Rate, nowMs: number) => number;
 };
 
 /** A clock of doubles is finer than this; without slack, sums of thirds would miss their capacity by a rounding error. */
 const slackMs = 0.001;
 
-type Count = { arrivalMs: number };
+/** Times are kept as nanoseconds in 64 bits. A capacity of 127 years leaves room for the clock. */
+const maxCapacityMs = 4e12;
+const nanosecondsPerMs = 1e6;
 
-/**
- * Counts by the generic cell rate algorithm, of which a key needs one number: the time at which its next request is due.
- * At most `maxKeys` are remembered, in two halves. A full young half becomes the old one, whose keys are forgotten unless
- * they come again, so those used longest ago go first.
- */
-export function createRateStore(maxKeys: number): RateStore {
-  const half = Math.ceil(maxKeys / 2);
-  let young = new Map<string, Count>();
-  let old = new Map<string, Count>();
-  const countOf = (key: string): Count => {
-    const known = young.get(key);
-    if (known !== undefined) return known;
-    if (young.size >= half) {
-      old = young;
-      young = new Map();
-    }
-    const count = old.get(key) ?? { arrivalMs: 0 };
-    young.set(key, count);
-    return count;
-  };
+/** Words that a key needs: the generic cell rate algorithm keeps the time at which its next request is due. */
+const values = 1;
+
+/** Memory for the counts of at most so many keys. */
+export const createRateMemory = (maxKeys: number): SharedTableMemory => createTableMemory(maxKeys, values);
+
+/** Counts in memory that other workers may count in at the same time, so that a limit holds for all of them together. */
+export function createRateStore(memory: SharedTableMemory): RateStore {
+  const table = new SharedTable(memory, values);
   return {
     take(key, { intervalMs, capacityMs }, nowMs) {
-      const count = countOf(key);
-      const arrivalMs = Math.max(count.arrivalMs, nowMs) + intervalMs;
-      const waitMs = arrivalMs - nowMs - capacityMs;
-      if (waitMs > slackMs) return waitMs;
-      count.arrivalMs = arrivalMs;
-      return 0;
+      const at = table.find(key, nowMs);
+      for (;;) {
+        const due = Atomics.load(table.words, at);
+        const arrivalMs = Math.max(Number(due) / nanosecondsPerMs, nowMs) + intervalMs;
+        const waitMs = arrivalMs - nowMs - Math.min(capacityMs, maxCapacityMs);
+        if (waitMs > slackMs) return waitMs;
+        const next = BigInt(Math.round(arrivalMs * nanosecondsPerMs));
+        if (Atomics.compareExchange(table.words, at, due, next) === due) return 0;
+      }
     },
   };
 }

@@ -4,17 +4,14 @@ import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
-import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { parseRequestAddress } from "./authority.ts";
 import type { ClientConnection } from "./connection.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
+import { Forward } from "./forward.ts";
 import type { RequestHandler } from "./front.ts";
 import { type LocalReply, renderReply } from "./local-reply.ts";
-import type { RequestBody, RequestHead } from "./message.ts";
-import { OutgoingBody } from "./request-body.ts";
+import type { RequestHead } from "./message.ts";
 import { addForwardingFields, readRequestFields, type RequestFields } from "./request-headers.ts";
-import { applyResponseFilters } from "./response-filters.ts";
-import { Retries } from "./retries.ts";
 
 /** What the pipeline needs from its process; one per worker. */
 export type PipelineDependencies = {
@@ -26,8 +23,6 @@ export type PipelineDependencies = {
   readonly active: ActiveExchanges;
   /** Add a Via field to upstream requests. */
   readonly via: boolean;
-  /** Most bytes of a request body that are kept for a retry. */
-  readonly retryBufferBytes: number;
 };
 
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
@@ -54,11 +49,9 @@ const methodNotAllowed: LocalReply = {
   close: true,
 };
 
-class Request implements ExchangeOwner, AttemptOwner {
-  readonly exchange: Exchange;
-  readonly deps: PipelineDependencies;
-  body: OutgoingBody | null = null;
-  retries: Retries | undefined = undefined;
+class Request implements ExchangeOwner {
+  private readonly exchange: Exchange;
+  private readonly deps: PipelineDependencies;
 
   constructor(exchange: Exchange, deps: PipelineDependencies) {
     this.exchange = exchange;
@@ -146,13 +139,12 @@ class Request implements ExchangeOwner, AttemptOwner {
   }
 
   private forward(): void {
-    const { exchange } = this;
+    const { exchange, deps } = this;
     const backend = exchange.route?.pickBackend();
     if (backend === undefined) return this.reply({ status: 500, error: "no backend" });
     if (backend.kind === "status") {
       return this.reply({ status: backend.status, error: "backend unavailable" });
     }
-    exchange.backendFilters = backend.filters;
     for (const filter of backend.filters) {
       const verdict = filter.onRequest?.(exchange);
       if (verdict instanceof Promise) throw new Error(`backend filter ${filter.slug} must not wait`);
@@ -160,27 +152,12 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     const { upstream } = backend;
     exchange.upstreamService = upstream.service;
-    if (exchange.client.body !== null) this.body = this.outgoingBody(exchange.client.body);
-    if (exchange.retry !== undefined) {
-      this.retries = new Retries(this, exchange.retry, backend);
-      return this.retries.attempt();
-    }
     const selection = upstream.pick(exchange);
     if (selection === undefined) return this.reply({ status: 503, error: "no endpoint" });
-    new Attempt(this).start(upstream, selection);
+    new Forward(exchange, deps, this).start(upstream, selection);
   }
 
-  private outgoingBody(source: RequestBody): OutgoingBody {
-    const { exchange } = this;
-    return new OutgoingBody(source, exchange.client, {
-      maxBytes: exchange.maxBodyBytes,
-      expectContinue: exchange.expectContinue,
-      replayBytes: exchange.retry === undefined ? 0 : this.deps.retryBufferBytes,
-      onProgress: () => (exchange.lastActivityMs = performance.now()),
-    });
-  }
-
-  /** Answers the request itself; the response filters of what was chosen for the request see the answer too. */
+  /** Answers the request itself; the response filters of a matched route see the answer too. */
   reply(reply: LocalReply): void {
     const { exchange } = this;
     const { client } = exchange;
@@ -188,7 +165,8 @@ class Request implements ExchangeOwner, AttemptOwner {
     exchange.status = reply.status;
     if (reply.error !== undefined) exchange.error = reply.error;
     const rendered = renderReply(reply, { head: exchange.method === "HEAD", grpc: exchange.grpc });
-    applyResponseFilters(exchange, rendered.head);
+    const filters = exchange.route?.filters ?? [];
+    for (const filter of filters) filter.onResponse?.(exchange, rendered.head);
     if (reply.close === true) client.closeAfterResponse();
     client.sendHead(rendered.head);
     if (rendered.body !== "") client.write(rendered.body);

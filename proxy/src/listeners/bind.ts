@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from "node:net";
+import type { AddressInfo, ListenOptions, Server } from "node:net";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** All addresses of both families, else those of IPv4 where the system has no IPv6. */
@@ -10,15 +10,23 @@ const backlog = 4096;
 /** Errors that say that the machine does not have this address family, as opposed to a port that is taken. */
 const missingFamily: ReadonlySet<string | undefined> = new Set(["EAFNOSUPPORT", "EADDRNOTAVAIL"]);
 
-/** Makes a server listen. Answers the local port; `address` undefined means every address. */
+export type BindTarget = {
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Undefined: every address. */
+  readonly address: string | undefined;
+  /** Whether other sockets of this user may listen on the port as well (SO_REUSEPORT). */
+  readonly reusePort: boolean;
+};
+
+/** Makes a server listen. Answers the local port. */
 export async function bindServer(
   server: Server,
-  port: number,
-  address: string | undefined,
+  { port, address, reusePort }: BindTarget,
 ): Promise<Result<number>> {
   let failure: Result<number> = problem("no address to bind");
   for (const host of address === undefined ? anyAddress : [address]) {
-    const error = await tryListen(server, port, host);
+    const error = await tryListen(server, { port, host, reusePort, backlog });
     if (error === undefined) return ok((server.address() as AddressInfo).port);
     failure = problem(`${host}:${port}: ${error.code ?? error.message}`);
     if (!missingFamily.has(error.code)) break;
@@ -26,7 +34,7 @@ export async function bindServer(
   return failure;
 }
 
-function tryListen(server: Server, port: number, host: string): Promise<NodeJS.ErrnoException | undefined> {
+function tryListen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
     const onError = (error: NodeJS.ErrnoException): void => {
       server.off("listening", onListening);
@@ -38,6 +46,6 @@ function tryListen(server: Server, port: number, host: string): Promise<NodeJS.E
     };
     server.once("error", onError);
     server.once("listening", onListening);
-    server.listen({ port, host, backlog });
+    server.listen(options);
   });
 }

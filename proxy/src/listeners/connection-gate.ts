@@ -1,21 +1,32 @@
-/** The number of open client connections of a worker, over all listeners. */
+/** The number of open client connections of a proxy, over all listeners and workers. */
 export class ConnectionGate {
-  private open = 0;
   private readonly max: number;
+  /** Open connections per worker: so that a worker that dies gives its places back. */
+  private readonly open: Int32Array;
+  private readonly worker: number;
 
-  /** `max` 0 = off. */
-  constructor(max: number) {
+  /** `max` 0 = off. `memory` has one counter per worker. */
+  constructor(max: number, memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT), worker = 0) {
     this.max = max;
+    this.open = new Int32Array(memory);
+    this.worker = worker;
   }
 
   /** Takes a place; false when there is none. */
   enter(): boolean {
-    if (this.max > 0 && this.open >= this.max) return false;
-    this.open++;
-    return true;
+    Atomics.add(this.open, this.worker, 1);
+    if (this.max === 0 || this.total() <= this.max) return true;
+    this.leave();
+    return false;
   }
 
   leave(): void {
-    this.open--;
+    Atomics.sub(this.open, this.worker, 1);
+  }
+
+  private total(): number {
+    let total = 0;
+    for (let worker = 0; worker < this.open.length; worker++) total += Atomics.load(this.open, worker);
+    return total;
   }
 }

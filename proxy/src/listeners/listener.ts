@@ -22,6 +22,7 @@ export type ListenerContext = {
   readonly log: Logger;
   /** Undefined: every address. */
   readonly bindAddress: string | undefined;
+  readonly reusePort: boolean;
   /** How long a connection may stay silent before its first byte, milliseconds, 0 = off. */
   readonly firstByteTimeoutMs: number;
   /** Each listener has fronts of its own, so that it can drain alone. */
@@ -71,8 +72,8 @@ export class Listener {
 
   /** Opens the socket on `port`. Answers whether it is open; a failure is logged and counted. */
   async bind(port: number): Promise<boolean> {
-    const { events, log, bindAddress } = this.context;
-    const bound = await bindServer(this.server, port, bindAddress);
+    const { events, log, bindAddress: address, reusePort } = this.context;
+    const bound = await bindServer(this.server, { port, address, reusePort });
     if (!bound.ok) {
       events.onLifecycle("bind_failed");
       log.error({ listener: this.view.port, reason: bound.error.message }, "listener cannot be bound");

@@ -7,7 +7,7 @@ import { createCertificateStore, emptyCertificateStore, type ServedName } from "
 import { createHandshakes } from "../tls/handshakes.ts";
 import type { TlsSettings } from "../tls/settings.ts";
 import { createTerminators, type Terminator } from "../tls/terminators.ts";
-import { ConnectionGate } from "./connection-gate.ts";
+import type { ConnectionGate } from "./connection-gate.ts";
 import { drainWithin, pause } from "./drain.ts";
 import type { ListenerEvents } from "./events.ts";
 import { Listener, type ListenerContext } from "./listener.ts";
@@ -25,8 +25,10 @@ export type ListenerManagerOptions = {
   readonly bindAddress: string | undefined;
   /** Local port of a listener port, where they differ; 0 takes a free one. */
   readonly portMap: ReadonlyMap<number, number>;
-  /** Open client connections of this worker; further ones are closed at once. 0 = off. */
-  readonly maxConnections: number;
+  /** Whether other workers listen on the same ports; the system then spreads connections over them. */
+  readonly reusePort: boolean;
+  /** Bounds open client connections; further ones are closed at once. */
+  readonly gate: ConnectionGate;
   /** How long a removed listener may take to finish, milliseconds. */
   readonly drainTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
@@ -80,11 +82,12 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     onError: (_, socket) => handshakes.refused(socket),
   });
   const context: ListenerContext = {
-    gate: new ConnectionGate(options.maxConnections),
+    gate: options.gate,
     handshakes,
     events,
     log,
     bindAddress: options.bindAddress,
+    reusePort: options.reusePort,
     firstByteTimeoutMs: options.firstByteTimeoutMs,
     createHttp1Front: options.createHttp1Front,
     createHttp2Front: options.createHttp2Front,

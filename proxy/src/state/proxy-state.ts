@@ -8,6 +8,7 @@ import type { AuthStore } from "../auth/auth-store.ts";
 import type { RouteProblem } from "../routing/host-table.ts";
 import type { OpenPortTable } from "../routing/port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { RateStore } from "../filters/rate-store.ts";
 import type { UpstreamRegistry } from "../upstream/registry.ts";
 import { checkCertificates, sortChanges } from "./changes.ts";
 import { listListeners } from "./listener-list.ts";
@@ -33,13 +34,23 @@ export type ApplySummary = {
   readonly changes: number;
   /** Routes that are left out because they cannot be compiled. */
   readonly problems: readonly RouteProblem[];
+  /** Ids of routes that no table has any more. */
+  readonly goneRoutes: ReadonlySet<string>;
   readonly durationMs: number;
+};
+
+/** An update that was checked and compiled, and waits to serve. */
+export type StagedState = {
+  /** Puts it in place; cannot fail. To be called before anything else is staged, or never. */
+  commit(): ApplySummary;
 };
 
 export type ProxyState = {
   /** What serves now. */
   readonly serving: ServingState;
   readonly counts: TableCounts;
+  /** Checks and compiles an update without changing anything, so that several workers can take it together. */
+  stage(update: SnapshotUpdate): Result<StagedState>;
   /**
    * Applies an update whole or not at all. A refused update changes nothing; its problem says why and goes to the
    * controller as it is (docs/adr/0003-snapshots-are-keyed-resources.md).
@@ -52,6 +63,7 @@ export type ProxyStateOptions = {
   /** Gets what credentials are checked with; asked by the filters of routes. */
   readonly auth: Pick<AuthStore, "users" | "update">;
   readonly metrics: ProxyMetrics;
+  readonly rates: RateStore;
   readonly log: Logger;
   /** Called with what serves from now on, once per applied update. Must not fail. */
   readonly publish: (serving: ServingState) => void;
@@ -61,13 +73,13 @@ export type ProxyStateOptions = {
 
 /** Creates the state of a worker: empty, so that every request is answered 404 until the first snapshot. */
 export function createProxyState(options: ProxyStateOptions): ProxyState {
-  const { metrics, log, publish, random = Math.random } = options;
+  const { metrics, rates, log, publish, random = Math.random } = options;
   const links = createUpstreamLinks(options.upstreams);
   const routing = createRoutingTables({
     metrics,
     upstreamOf: links.to,
     random,
-    filters: { auth: options.auth },
+    filters: { auth: options.auth, rates },
   });
   const hashes = new Map<ResourceKey, string>();
   let lines: VersionLines = noVersionLines;
@@ -106,6 +118,31 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
         };
         publish(serving);
         if (gone.size > 0) metrics.forgetRoutes(gone);
+        return gone;
+      },
+    });
+  };
+
+  const stage = (update: SnapshotUpdate): Result<StagedState> => {
+    const startedMs = performance.now();
+    const prepared = withoutThrowing(() => prepare(update));
+    const stagedMs = performance.now() - startedMs;
+    if (!prepared.ok) {
+      recordRebuild(metrics, false, stagedMs, routing.counts);
+      return prepared;
+    }
+    const { version, changes, problems, commit } = prepared.value;
+    return ok({
+      commit() {
+        const committedMs = performance.now();
+        const goneRoutes = commit();
+        const durationMs = stagedMs + performance.now() - committedMs;
+        recordRebuild(metrics, true, durationMs, routing.counts);
+        for (const { routeId, message } of problems) {
+          log.warn({ route_id: routeId, reason: message }, "route left out");
+        }
+        log.debug({ version, changes, duration_ms: Math.round(durationMs) }, "snapshot applied");
+        return { version, changes, problems, goneRoutes, durationMs };
       },
     });
   };
@@ -117,27 +154,17 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     get counts() {
       return routing.counts;
     },
+    stage,
     apply(update) {
-      const startedMs = performance.now();
-      const prepared = withoutThrowing(() => prepare(update));
-      if (prepared.ok) prepared.value.commit();
-      const durationMs = performance.now() - startedMs;
-      recordRebuild(metrics, prepared.ok, durationMs, routing.counts);
-      if (!prepared.ok) {
-        log.error({ version: update.version, reason: prepared.error.message }, "snapshot refused");
-        return prepared;
-      }
-      const { version, changes, problems } = prepared.value;
-      for (const { routeId, message } of problems) {
-        log.warn({ route_id: routeId, reason: message }, "route left out");
-      }
-      log.debug({ version, changes, duration_ms: Math.round(durationMs) }, "snapshot applied");
-      return ok({ version, changes, problems, durationMs });
+      const staged = stage(update);
+      if (staged.ok) return ok(staged.value.commit());
+      log.error({ version: update.version, reason: staged.error.message }, "snapshot refused");
+      return staged;
     },
   };
 }
 
-type Prepared = Omit<ApplySummary, "durationMs"> & { commit(): void };
+type Prepared = Pick<ApplySummary, "version" | "changes" | "problems"> & { commit(): ReadonlySet<string> };
 
 /**
  * A bug that a snapshot brings to light must not take down every proxy that receives it: the snapshot is refused and

@@ -13,7 +13,8 @@ export type MergedMetrics = {
   retire(worker: number): void;
   /** Drops what ended workers counted for routes that left the routing table. */
   forgetRoutes(routeIds: ReadonlySet<string>): void;
-  expose(): Promise<Exposition>;
+  /** All values in the Prometheus text format, and with them what the supervisor counts itself. */
+  expose(...own: readonly MetricExport[]): Promise<Exposition>;
 };
 
 /** Creates the merged metrics of one pod. Counters never fall, also when workers are replaced. */
@@ -42,9 +43,9 @@ export function createMergedMetrics(): MergedMetrics {
         }));
       });
     },
-    async expose() {
+    async expose(...own) {
       await merging;
-      return exposeExports([retired, ...byWorker.values()]);
+      return exposeExports([retired, ...byWorker.values(), ...own]);
     },
   };
 }

@@ -4,7 +4,7 @@ import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { compileFilters } from "../../src/filters/compile.ts";
 import { filterOrder } from "../../src/filters/order.ts";
 
-const environment = { auth: createAuthStore() };
+const environment = { auth: createAuthStore(), rates: { take: () => 0 } };
 
 describe("compileFilters", () => {
   it("costs nothing without features", () => {

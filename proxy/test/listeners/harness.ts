@@ -6,6 +6,7 @@ import type { RequestHandler } from "../../src/http/front.ts";
 import { createHttp1Front } from "../../src/http/h1/front.ts";
 import { createHttp2Front } from "../../src/http/h2/front.ts";
 import type { ClientStream, RequestHead } from "../../src/http/message.ts";
+import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
 import type { ListenerEvents } from "../../src/listeners/events.ts";
 import {
   createListenerManager,
@@ -101,7 +102,8 @@ export function startManager(
   const manager = createListenerManager({
     bindAddress: "127.0.0.1",
     portMap: new Map([80, 81, 443].map((port) => [port, 0])),
-    maxConnections: 1000,
+    reusePort: false,
+    gate: new ConnectionGate(1000),
     drainTimeoutMs: 60_000,
     firstByteTimeoutMs: 60_000,
     tls: wideSettings,

@@ -1,3 +1,4 @@
+import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
 import { expect } from "chai";
 import { connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server } from "node:net";
@@ -309,7 +310,7 @@ describe("the listener manager", () => {
 
   describe("limits", () => {
     it("closes connections beyond the number of all listeners together", async () => {
-      const started = startManager({ maxConnections: 2 });
+      const started = startManager({ gate: new ConnectionGate(2) });
       await started.manager.apply(plan([http(80), http(81)]));
       const first = await connect(started);
       await connect(started, 81);

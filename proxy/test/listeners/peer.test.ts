@@ -25,7 +25,7 @@ describe("binding", () => {
       peers.push(peerOf(socket)?.address);
       socket.end();
     });
-    const bound = await bindServer(server, 0, undefined);
+    const bound = await bindServer(server, { port: 0, address: undefined, reusePort: false });
     const { port } = server.address() as AddressInfo;
     expect(bound).to.deep.equal({ ok: true, value: port });
     const client = connect(port, "127.0.0.1").resume();
@@ -37,18 +37,20 @@ describe("binding", () => {
   it("names the address that failed", async () => {
     const server = createServer();
     const taken = createServer();
-    const first = await bindServer(taken, 0, "127.0.0.1");
+    const first = await bindServer(taken, { port: 0, address: "127.0.0.1", reusePort: false });
     const { port } = taken.address() as AddressInfo;
     expect(first.ok).to.equal(true);
-    const second = await bindServer(server, port, "127.0.0.1");
+    const second = await bindServer(server, { port, address: "127.0.0.1", reusePort: false });
     expect(second).to.deep.equal({ ok: false, error: { message: `127.0.0.1:${port}: EADDRINUSE` } });
     taken.close();
   });
 
   it("can be tried again with the same server", async () => {
     const server = createServer();
-    expect((await bindServer(server, 0, "192.0.2.1")).ok).to.equal(false);
-    expect((await bindServer(server, 0, "127.0.0.1")).ok).to.equal(true);
+    expect((await bindServer(server, { port: 0, address: "192.0.2.1", reusePort: false })).ok).to.equal(
+      false,
+    );
+    expect((await bindServer(server, { port: 0, address: "127.0.0.1", reusePort: false })).ok).to.equal(true);
     server.close();
   });
 });

@@ -1,0 +1,26 @@
+import { createRateMemory } from "../filters/rate-store.ts";
+import type { SharedTableMemory } from "./shared-table.ts";
+
+/** Everything that the workers of a proxy share; made by the supervisor, handed to each worker when it starts. */
+export type SharedMemory = {
+  readonly rates: SharedTableMemory;
+  /** One counter per worker: its open client connections. */
+  readonly connections: SharedArrayBuffer;
+  /** One counter per worker: bytes of log lines that are on their way to the supervisor. */
+  readonly logBytes: SharedArrayBuffer;
+};
+
+/** Clients that rate limits remember. */
+const maxRateKeys = 100_000;
+const counterBytes = 4;
+
+export const createSharedMemory = (workers: number): SharedMemory => ({
+  rates: createRateMemory(maxRateKeys),
+  connections: new SharedArrayBuffer(workers * counterBytes),
+  logBytes: new SharedArrayBuffer(workers * counterBytes),
+});
+
+/** A worker is gone, and what it held with it. */
+export function releaseWorker({ connections, logBytes }: SharedMemory, worker: number): void {
+  for (const buffer of [connections, logBytes]) Atomics.store(new Int32Array(buffer), worker, 0);
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { join, dirname } from "node:path";
+
+/** What this process may use of its machine. */
+export type Machine = {
+  /** Processors, with a fraction where a limit says so. */
+  readonly processors: number;
+  readonly memoryBytes: number;
+};
+
+/** How files are read; undefined when there is no such file. */
+export type ReadFile = (path: string) => string | undefined;
+
+const mebibyte = 1024 * 1024;
+
+/** What the container of this process allows: affinity, and the limits of its control groups, versions 1 and 2. */
+export function readMachine(): Machine {
+  const memoryLimit = process.constrainedMemory();
+  return {
+    processors: Math.min(availableParallelism(), processorLimit(readOptional)),
+    memoryBytes: memoryLimit > 0 ? Math.min(memoryLimit, totalmem()) : totalmem(),
+  };
+}
+
+/** A worker takes a processor; the supervisor gets along with what they leave. */
+const memoryPerWorkerBytes = 128 * mebibyte;
+
+/** `--proxy-workers`: what was asked for, or one per whole processor, as long as there is memory for each. */
+export function workerCount(asked: number, { processors, memoryBytes }: Machine): number {
+  if (asked > 0) return asked;
+  return Math.max(1, Math.min(Math.floor(processors), Math.floor(memoryBytes / memoryPerWorkerBytes)));
+}
+
+const minHeapMegabytes = 96;
+/** More than a worker needs with a hundred thousand routes; a larger one is being filled by a bug. */
+const maxHeapMegabytes = 4096;
+/** The rest is for buffers, stacks, the code and the supervisor. */
+const heapShare = 0.6;
+
+/** Heap of one worker in MiB, so that one that fills its heap ends before the system ends them all. */
+export const workerHeapMegabytes = (workers: number, { memoryBytes }: Machine): number =>
+  Math.min(
+    maxHeapMegabytes,
+    Math.max(minHeapMegabytes, Math.floor((memoryBytes * heapShare) / workers / mebibyte)),
+  );
+
+/** Processors that the control groups of this process allow; infinite without a limit. */
+export function processorLimit(read: ReadFile): number {
+  let limit = Number.POSITIVE_INFINITY;
+  for (const line of (read("/proc/self/cgroup") ?? "").split("\n")) {
+    const [, id, controllers, path] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
+    if (path === undefined) continue;
+    const isVersion2 = id === "0" && controllers === "";
+    if (!isVersion2 && controllers?.split(",").includes("cpu") !== true) continue;
+    // A container sees its own group as the root, where /proc may still tell its path on the host.
+    const roots = isVersion2
+      ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+      : ["/sys/fs/cgroup/cpu", `/sys/fs/cgroup/${controllers}`];
+    for (const root of roots) {
+      for (const folder of withParents(path)) {
+        limit = Math.min(limit, quotaOf(join(root, folder), isVersion2, read));
+      }
+    }
+  }
+  return limit;
+}
+
+function quotaOf(folder: string, isVersion2: boolean, read: ReadFile): number {
+  const [quota, period] = isVersion2
+    ? (read(join(folder, "cpu.max")) ?? "").split(" ").map(Number)
+    : ["cpu.cfs_quota_us", "cpu.cfs_period_us"].map((file) => Number(read(join(folder, file)) ?? Number.NaN));
+  // "max" and -1 stand for no limit.
+  if (quota === undefined || period === undefined || !(quota > 0) || !(period > 0))
+    return Number.POSITIVE_INFINITY;
+  return quota / period;
+}
+
+/** A group and those that it is in: the limits of all of them hold. */
+function withParents(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path ? [path] : [path, ...withParents(parent)];
+}
+
+function readOptional(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}

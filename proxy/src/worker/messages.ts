@@ -1,0 +1,56 @@
+import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
+import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import type { SharedMemory } from "../shared/shared-memory.ts";
+import type { ApplySummary } from "../state/proxy-state.ts";
+
+/** How a worker starts. */
+export type WorkerStart = {
+  readonly settings: WorkerSettings;
+  /** From 0. The first worker also tells the log what all workers do alike. */
+  readonly worker: number;
+  readonly workers: number;
+  readonly memory: SharedMemory;
+};
+
+export type WorkerSettings = DataPlaneSettings & {
+  readonly portMap?: readonly PortMapping[] | undefined;
+};
+
+/** What the supervisor asks of a worker, one call at a time but for `metrics`: argument and answer. */
+export type WorkerCalls = {
+  /** Checks and compiles an update. Nothing else is staged until it is committed or discarded. */
+  readonly stage: { readonly argument: SnapshotUpdate; readonly answer: Result<unknown> };
+  /** Serves what is staged. Answered when its sockets are bound, or have failed to be. */
+  readonly commit: { readonly argument: readonly PortMapping[]; readonly answer: Committed };
+  readonly discard: { readonly argument: undefined; readonly answer: undefined };
+  readonly metrics: { readonly argument: undefined; readonly answer: MetricExport };
+  /** Drains and ends; answered with the last counts. */
+  readonly shutdown: { readonly argument: undefined; readonly answer: MetricExport };
+};
+
+export type Committed = {
+  readonly summary: ApplySummary;
+  /** Where the bound listeners are, also those that were asked to take a free port. */
+  readonly ports: readonly PortMapping[];
+};
+
+export type WorkerCall = keyof WorkerCalls;
+
+/** Supervisor to worker. */
+export type ToWorker =
+  | { readonly type: "call"; readonly id: number; readonly call: WorkerCall; readonly argument: unknown }
+  /** The shutdown under way shall end at once. */
+  | { readonly type: "hurry" };
+
+/** Worker to supervisor. */
+export type FromWorker =
+  | { readonly type: "ready" }
+  | { readonly type: "answer"; readonly id: number; readonly answer: unknown }
+  | { readonly type: "log"; readonly lines: string }
+  /** Listener ports that are bound, sorted, whenever that changes. */
+  | { readonly type: "ports"; readonly ports: readonly number[] }
+  /** The last counts of a worker that ends by a bug. */
+  | { readonly type: "counts"; readonly metrics: MetricExport };

@@ -1,0 +1,89 @@
+/** The thread that serves requests: a whole data plane, steered by the supervisor (docs/adr/0011-workers.md). */
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { createLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import { ok } from "@svc-gateway/common/values/result.ts";
+import { startProxy } from "../proxy.ts";
+import type { StagedState } from "../state/proxy-state.ts";
+import { createAccessLog } from "../telemetry/access-log.ts";
+import { createProxyMetrics } from "../telemetry/metrics.ts";
+import { createLogRelay } from "./log-relay.ts";
+import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
+
+const port = parentPort as MessagePort;
+const { settings, worker, workers, memory } = workerData as WorkerStart;
+const send = (message: FromWorker): void => port.postMessage(message);
+
+const sink = createLogRelay((lines) => send({ type: "log", lines }), new Int32Array(memory.logBytes), worker);
+const logging = { directives: settings.log, format: settings.logFormat, sink };
+const log = createLogger("svc_proxy", logging).child("svc_proxy", { worker });
+const metrics = createProxyMetrics({ logSink: sink });
+const accessLog = createAccessLog({
+  ...logging,
+  enabled: settings.accessLog,
+  pathMode: settings.accessLogPathMode,
+});
+const proxy = startProxy({
+  settings,
+  metrics,
+  accessLog,
+  log,
+  snapshotLog: worker === 0 ? createLogger("svc_proxy", logging) : quiet(log),
+  crew: { worker, workers, memory },
+  onBoundPorts: (ports) => send({ type: "ports", ports }),
+});
+const hurry = new AbortController();
+let staged: StagedState | undefined;
+
+type Handlers = {
+  readonly [Call in keyof WorkerCalls]: (
+    argument: WorkerCalls[Call]["argument"],
+  ) => WorkerCalls[Call]["answer"] | Promise<WorkerCalls[Call]["answer"]>;
+};
+
+const handlers: Handlers = {
+  stage(update): Result<unknown> {
+    const result = proxy.stage(update);
+    staged = result.ok ? result.value : undefined;
+    return result.ok ? ok(undefined) : result;
+  },
+  async commit(ports) {
+    if (staged === undefined) throw new Error("nothing is staged");
+    proxy.useLocalPorts(ports);
+    const summary = staged.commit();
+    staged = undefined;
+    await proxy.settled();
+    return { summary, ports: proxy.localPorts() };
+  },
+  discard() {
+    staged = undefined;
+    return undefined;
+  },
+  metrics: () => metrics.export(),
+  async shutdown() {
+    await proxy.shutdown(hurry.signal);
+    await accessLog.close();
+    return metrics.export();
+  },
+};
+
+port.on("message", (message: ToWorker) => {
+  if (message.type === "hurry") return hurry.abort();
+  const { id, call, argument } = message;
+  const handler = handlers[call] as (argument: unknown) => unknown;
+  // A handler that throws is a bug: it ends the worker like any other.
+  void Promise.resolve(handler(argument)).then((answer) => send({ type: "answer", id, answer }));
+});
+
+process.on("uncaughtException", (error) => {
+  log.error({ err: error }, "worker failed");
+  send({ type: "counts", metrics: metrics.export() });
+  process.exit(1);
+});
+
+send({ type: "ready" });
+
+/** The first worker has said it already; failures are told by each. */
+function quiet(logger: Logger): Logger {
+  return { ...logger, info: logger.debug, warn: logger.debug };
+}

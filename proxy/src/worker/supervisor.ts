@@ -1,0 +1,272 @@
+import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
+import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { proxyMetrics, supervisorMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import {
+  createMetricSet,
+  exportMetrics,
+  type AnyMetricSet,
+  type Exposition,
+} from "@svc-gateway/common/telemetry/metric-set.ts";
+import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { prepareCollector } from "../collector.ts";
+import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
+import type { ApplySummary } from "../state/proxy-state.ts";
+import { createMergedMetrics } from "../telemetry/merged-metrics.ts";
+import { HeldSnapshot } from "./held-snapshot.ts";
+import { takeLines } from "./log-relay.ts";
+import { type Machine, readMachine, workerCount, workerHeapMegabytes } from "./machine.ts";
+import type { WorkerSettings } from "./messages.ts";
+import { startThread, type ThreadEnd, workerProgram, type WorkerThread } from "./worker-thread.ts";
+
+export type SupervisorOptions = {
+  readonly settings: WorkerSettings;
+  readonly log: Logger;
+  /** Takes the lines of all workers. */
+  readonly sink: LogSink;
+  /** Listener ports that are bound in every worker, sorted, whenever that changes. */
+  readonly onBoundPorts?: (ports: readonly number[]) => void;
+  /** What the process may use; read from the system unless given. */
+  readonly machine?: Machine;
+  /** The program of the threads; that of this release unless given. */
+  readonly program?: URL;
+};
+
+/** The data plane as its process sees it: worker threads that serve requests, and the one place that steers them. */
+export type Supervisor = {
+  readonly workers: number;
+  /**
+   * Applies an update in all workers or in none. When this resolves, the sockets of new listeners are bound, or have
+   * failed to be.
+   */
+  apply(update: SnapshotUpdate): Promise<Result<ApplySummary>>;
+  /** The metrics of the pod, and those of other parts of the process. */
+  metrics(...others: readonly AnyMetricSet[]): Promise<Exposition>;
+  /** Local port of a bound listener port. */
+  localPort(port: number): number | undefined;
+  /** Lets requests finish (docs/operations.md, "Shutdown"); cuts what is left when the signal aborts. */
+  shutdown(hurry: AbortSignal): Promise<void>;
+};
+
+/** A place for a thread, which outlives the threads in it. */
+type Slot = {
+  readonly worker: number;
+  thread: WorkerThread | undefined;
+  /** It has the snapshot that all have. */
+  serving: boolean;
+  ports: readonly number[];
+  startedMs: number;
+  /** Threads in a row that ended soon. */
+  failures: number;
+  timer: NodeJS.Timeout | undefined;
+};
+
+/** Compiling a snapshot, binding its sockets: far beyond what either takes. A worker that needs longer hangs. */
+const callTimeoutMs = 60_000;
+const metricsTimeoutMs = 5_000;
+const shutdownMarginMs = 10_000;
+const firstRestartMs = 100;
+const maxRestartMs = 30_000;
+/** A thread that has run so long has not failed because of how it started. */
+const stableMs = 60_000;
+
+/** Starts the workers; a problem when one does not come up. See docs/adr/0011-workers.md. */
+export async function startSupervisor(options: SupervisorOptions): Promise<Result<Supervisor, Problem>> {
+  prepareCollector();
+  const { settings, log, sink, onBoundPorts = () => {} } = options;
+  const { machine = readMachine(), program = workerProgram } = options;
+  const workers = workerCount(settings.proxyWorkers, machine);
+  const heapMegabytes = workerHeapMegabytes(workers, machine);
+  const memory = createSharedMemory(workers);
+  const logBytes = new Int32Array(memory.logBytes);
+  const merged = createMergedMetrics();
+  const counts = createMetricSet({ ...supervisorMetrics, logLinesDropped: proxyMetrics.logLinesDropped });
+  const held = new HeldSnapshot();
+  const localPorts = new Map<number, number>();
+  const slots = Array.from({ length: workers }, (_, worker): Slot => ({
+    worker,
+    thread: undefined,
+    serving: false,
+    ports: [],
+    startedMs: 0,
+    failures: 0,
+    timer: undefined,
+  }));
+  let stopping = false;
+  let reportedPorts = "";
+  /** One thing at a time happens to the snapshots of the workers. */
+  let last: Promise<unknown> = Promise.resolve();
+  let onJoined: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+
+  const serving = (): readonly Slot[] => slots.filter((slot) => slot.serving);
+
+  const reportPorts = (): void => {
+    const [first, ...rest] = serving();
+    const ports = (first?.ports ?? []).filter((port) => rest.every((slot) => slot.ports.includes(port)));
+    if (ports.join() === reportedPorts) return;
+    reportedPorts = ports.join();
+    onBoundPorts(ports);
+  };
+
+  const start = (slot: Slot): WorkerThread => {
+    const { worker } = slot;
+    slot.startedMs = performance.now();
+    const thread = startThread(program, { settings, worker, workers, memory }, heapMegabytes, {
+      onLog: (lines) => takeLines(sink, lines, logBytes, worker),
+      onPorts(ports) {
+        slot.ports = ports;
+        reportPorts();
+      },
+      onCounts: (metrics) => merged.report(worker, metrics),
+      onEnd: (end) => ended(slot, end),
+    });
+    slot.thread = thread;
+    return thread;
+  };
+
+  const ended = (slot: Slot, { reason, error }: ThreadEnd): void => {
+    const { worker } = slot;
+    slot.thread = undefined;
+    slot.serving = false;
+    slot.ports = [];
+    merged.retire(worker);
+    releaseWorker(memory, worker);
+    counts.workers.with({}).set(serving().length);
+    if (stopping) return;
+    reportPorts();
+    counts.workerRestarts.with({ reason: reason === "finished" ? "error" : reason }).inc();
+    const ranMs = performance.now() - slot.startedMs;
+    slot.failures = ranMs >= stableMs ? 1 : slot.failures + 1;
+    const delayMs = Math.min(maxRestartMs, firstRestartMs * 2 ** Math.min(slot.failures - 1, 20));
+    log.error(
+      { event: "worker_ended", worker, reason, restart_in_ms: delayMs, ...(error && { err: error }) },
+      "worker ended",
+    );
+    slot.timer = setTimeout(() => void join(slot, start(slot)), delayMs);
+  };
+
+  /** Brings a new thread to where the others are. */
+  const join = async (slot: Slot, thread: WorkerThread): Promise<boolean> => {
+    if (!(await thread.ready)) return false;
+    return inTurn(async () => {
+      const update = held.asUpdate();
+      if (update !== undefined) {
+        const staged = await thread.call("stage", update, callTimeoutMs);
+        if (staged?.ok !== true || (await commit(slot)) === undefined) {
+          void thread.terminate();
+          return false;
+        }
+      }
+      if (slot.thread !== thread || stopping) return false;
+      slot.serving = true;
+      counts.workers.with({}).set(serving().length);
+      reportPorts();
+      onJoined.resolve();
+      onJoined = Promise.withResolvers();
+      return true;
+    });
+  };
+
+  const commit = async (slot: Slot): Promise<ApplySummary | undefined> => {
+    const { thread } = slot;
+    const committed = await thread?.call("commit", portMappings(localPorts), callTimeoutMs);
+    if (committed === undefined) {
+      void thread?.terminate();
+      return undefined;
+    }
+    for (const { listenerPort, localPort } of committed.ports) localPorts.set(listenerPort, localPort);
+    return committed.summary;
+  };
+
+  const stage = async (slot: Slot, update: SnapshotUpdate): Promise<Result<unknown>> => {
+    const { thread } = slot;
+    const staged = await thread?.call("stage", update, callTimeoutMs);
+    if (staged !== undefined) return staged;
+    void thread?.terminate();
+    return problem(`worker ${slot.worker} ended, or did not answer, while it prepared the snapshot`);
+  };
+
+  /** Undefined when no worker was there to apply it. */
+  const applyOnce = async (update: SnapshotUpdate): Promise<Result<ApplySummary> | undefined> => {
+    const present = serving();
+    if (present.length === 0) return undefined;
+    const staged = await Promise.all(present.map((slot) => stage(slot, update)));
+    const refusal = staged.find((result) => !result.ok);
+    if (refusal !== undefined && !refusal.ok) {
+      await Promise.all(present.map(async ({ thread }) => thread?.call("discard", undefined, callTimeoutMs)));
+      log.error({ version: update.version, reason: refusal.error.message }, "snapshot refused");
+      return refusal;
+    }
+    const waiting = [...present];
+    let summary: ApplySummary | undefined;
+    // The first one goes ahead, because it may choose local ports for all.
+    while (summary === undefined) {
+      const slot = waiting.shift();
+      if (slot === undefined) return problem("every worker ended while it applied the snapshot");
+      summary = await commit(slot);
+    }
+    held.apply(update);
+    merged.forgetRoutes(summary.goneRoutes);
+    await Promise.all(waiting.map(commit));
+    return ok(summary);
+  };
+
+  const supervisor: Supervisor = {
+    workers,
+    async apply(update) {
+      while (!stopping) {
+        const { promise: joined } = onJoined;
+        const applied = await inTurn(() => applyOnce(update));
+        if (applied !== undefined) return applied;
+        await joined;
+      }
+      return problem("the proxy is shutting down");
+    },
+    async metrics(...others) {
+      await Promise.all(
+        slots.map(async ({ worker, thread }) => {
+          const values = await thread?.call("metrics", undefined, metricsTimeoutMs);
+          if (values !== undefined) merged.report(worker, values);
+        }),
+      );
+      counts.logLinesDropped.with({}).value = sink.droppedLines();
+      return merged.expose(exportMetrics(counts, ...others));
+    },
+    localPort: (port) => (slots.some(({ ports }) => ports.includes(port)) ? localPorts.get(port) : undefined),
+    async shutdown(hurry) {
+      stopping = true;
+      onJoined.resolve();
+      for (const slot of slots) clearTimeout(slot.timer);
+      const { proxyShutdownGracePeriodMs: graceMs, proxyShutdownTimeoutMs: timeoutMs } = settings;
+      const limitMs = graceMs + timeoutMs + shutdownMarginMs;
+      await Promise.all(
+        slots.map(async ({ worker, thread }) => {
+          if (thread === undefined) return;
+          const answer = thread.call("shutdown", undefined, limitMs);
+          const onHurry = (): void => thread.hurry();
+          if (hurry.aborted) onHurry();
+          else hurry.addEventListener("abort", onHurry);
+          const values = await answer;
+          hurry.removeEventListener("abort", onHurry);
+          if (values !== undefined) merged.report(worker, values);
+          await thread.terminate();
+        }),
+      );
+    },
+  };
+
+  const started = await Promise.all(slots.map((slot) => join(slot, start(slot))));
+  if (started.every(Boolean)) return ok(supervisor);
+  await supervisor.shutdown(AbortSignal.abort());
+  return problem("a worker thread did not start, see the log");
+}
+
+const portMappings = (ports: ReadonlyMap<number, number>): readonly PortMapping[] =>
+  Array.from(ports, ([listenerPort, localPort]) => ({ listenerPort, localPort }));

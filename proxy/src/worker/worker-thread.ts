@@ -1,0 +1,109 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
+
+/** Why a thread has ended: by itself as it was told to, by an error, by using up its heap, or ended from outside. */
+export type ThreadEnd = {
+  readonly reason: "finished" | "error" | "memory" | "terminated";
+  readonly error: Error | undefined;
+};
+
+export type ThreadEvents = {
+  onLog(lines: string): void;
+  onPorts(ports: readonly number[]): void;
+  onCounts(metrics: MetricExport): void;
+  /** Called once, after everything else. */
+  onEnd(end: ThreadEnd): void;
+};
+
+/** One thread, as the supervisor sees it. */
+export type WorkerThread = {
+  /** False when the thread ended before it was ready. */
+  readonly ready: Promise<boolean>;
+  /** Undefined when the thread ends, or the time is over, before it has answered. */
+  call<Call extends WorkerCall>(
+    call: Call,
+    argument: WorkerCalls[Call]["argument"],
+    timeoutMs: number,
+  ): Promise<WorkerCalls[Call]["answer"] | undefined>;
+  hurry(): void;
+  /** Ends the thread whatever it does. Resolves when it has ended. */
+  terminate(): Promise<unknown>;
+};
+
+/** The program of a worker: beside this file as source, beside the bundle when bundled. */
+export const workerProgram = new URL(`./proxy-worker${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * When a heap is full, Node grants 16 MiB to end its thread in order. One collection of the young generation must not
+ * move more than that into the heap, or V8 ends the process.
+ */
+const maxYoungGenerationSizeMb = 24;
+
+export function startThread(
+  program: URL,
+  start: WorkerStart,
+  maxHeapMegabytes: number,
+  events: ThreadEvents,
+): WorkerThread {
+  const worker = new Worker(program, {
+    name: `worker ${start.worker}`,
+    workerData: start,
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes, maxYoungGenerationSizeMb },
+  });
+  const calls = new Map<number, (answer: unknown) => void>();
+  let lastId = 0;
+  let terminated = false;
+  let ended = false;
+  let failure: (Error & { readonly code?: string }) | undefined;
+  const ready = Promise.withResolvers<boolean>();
+
+  worker.on("message", (message: FromWorker) => {
+    switch (message.type) {
+      case "ready":
+        return ready.resolve(true);
+      case "answer":
+        return calls.get(message.id)?.(message.answer);
+      case "log":
+        return events.onLog(message.lines);
+      case "ports":
+        return events.onPorts(message.ports);
+      case "counts":
+        return events.onCounts(message.metrics);
+    }
+  });
+  worker.on("error", (error: Error) => (failure = error));
+  worker.on("exit", (code) => {
+    ended = true;
+    ready.resolve(false);
+    for (const answer of calls.values()) answer(undefined);
+    const outOfMemory = failure?.code === "ERR_WORKER_OUT_OF_MEMORY";
+    const reason = outOfMemory ? "memory" : terminated ? "terminated" : code === 0 ? "finished" : "error";
+    events.onEnd({ reason, error: failure });
+  });
+
+  const post = (message: ToWorker): void => worker.postMessage(message);
+  return {
+    ready: ready.promise,
+    call(call, argument, timeoutMs) {
+      if (ended) return Promise.resolve(undefined);
+      const id = ++lastId;
+      return new Promise((resolve) => {
+        const finish = (answer: unknown): void => {
+          clearTimeout(timer);
+          calls.delete(id);
+          resolve(answer as never);
+        };
+        const timer = setTimeout(() => finish(undefined), timeoutMs);
+        calls.set(id, finish);
+        post({ type: "call", id, call, argument });
+      });
+    },
+    hurry: () => post({ type: "hurry" }),
+    terminate() {
+      terminated = true;
+      return worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** The program of a worker that fails when a test asks it to, over the channel `faults`. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { ToWorker, WorkerStart } from "../../src/worker/messages.ts";
+
+export type Fault = {
+  readonly worker: number;
+  readonly fault: "throw" | "fill-memory" | "exit-at-stage" | "exit-at-commit";
+};
+
+const { worker } = workerData as WorkerStart;
+let exitAt: string | undefined;
+
+const faults = new BroadcastChannel("faults");
+faults.addEventListener("message", (event) => {
+  const asked = (event as MessageEvent & { readonly data: Fault }).data;
+  if (asked.worker !== worker) return;
+  switch (asked.fault) {
+    case "throw":
+      throw new Error("a fault that the test asked for");
+    case "fill-memory":
+      return fillMemory();
+    case "exit-at-stage":
+    case "exit-at-commit":
+      exitAt = asked.fault.slice("exit-at-".length);
+      faults.postMessage("armed");
+  }
+});
+
+// Before the worker's own, so that it runs first.
+parentPort?.on("message", (message: ToWorker) => {
+  if (message.type === "call" && message.call === exitAt) process.exit(1);
+});
+await import("../../src/worker/proxy-worker.ts");
+
+/** A leak: so much in each turn of the event loop. */
+function fillMemory(kept: object[] = []): void {
+  for (let i = 0; i < 20_000; i++) kept.push({ text: `${i}` });
+  setImmediate(() => fillMemory(kept));
+}

@@ -1,0 +1,115 @@
+import { expect } from "chai";
+import { eventually, routeId, withWorkers } from "./support.ts";
+
+const restarts = "svc_proxy_worker_restarts_total";
+
+describe("workers", function () {
+  this.timeout(60_000);
+
+  it("share the connections of a port, and are one proxy in metrics, logs and bound ports", () =>
+    withWorkers(2, async ({ ask, metric, lines, bound }) => {
+      for (let i = 0; i < 30; i++) expect(await ask("/")).to.equal(200);
+      expect(await metric("svc_proxy_requests_total")).to.equal(30);
+      expect(await metric("svc_proxy_connections_total")).to.equal(30);
+      expect(await metric("svc_proxy_workers ")).to.equal(2);
+      expect(await metric('svc_proxy_routing_table_routes{kind="ingress"}')).to.equal(1);
+      expect(bound).to.deep.equal(["80"]);
+      const records = (): string[] =>
+        lines
+          .join("")
+          .split("\n")
+          .filter((line) => line.includes("route_id"));
+      await eventually(() => records().length === 30);
+      expect(lines.join("").match(/listener added/g)).to.have.length(1);
+    }));
+
+  it("serve an update in all of them", () =>
+    withWorkers(2, async ({ update, ask }) => {
+      expect(await update(["/new"])).to.equal(true);
+      for (let i = 0; i < 20; i++) expect(await ask("/old")).to.equal(404);
+      for (let i = 0; i < 20; i++) expect(await ask("/new")).to.equal(200);
+    }));
+
+  it("take nothing of an update that one of them does not survive", () =>
+    withWorkers(2, async ({ update, ask, fault, metric, lines }) => {
+      await fault({ worker: 1, fault: "exit-at-stage" });
+      expect(await update(["/new"])).to.equal(false);
+      for (let i = 0; i < 20; i++) expect(await ask("/old")).to.equal(200);
+      expect(lines.join("")).to.include("while it prepared the snapshot");
+      await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
+      expect(await update(["/new"])).to.equal(true);
+      for (let i = 0; i < 20; i++) expect(await ask("/old")).to.equal(404);
+    }));
+
+  it("go on with an update when one ends while it is put in place; the next one has it", () =>
+    withWorkers(2, async ({ update, ask, fault, metric }) => {
+      await fault({ worker: 0, fault: "exit-at-commit" });
+      expect(await update(["/new"])).to.equal(true);
+      await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
+      for (let i = 0; i < 20; i++) expect(await ask("/old")).to.equal(404);
+      for (let i = 0; i < 20; i++) expect(await ask("/new")).to.equal(200);
+    }));
+
+  it("refuse a snapshot that is not what it says", () =>
+    withWorkers(2, async ({ supervisor, ask }) => {
+      const bad = { version: "other", full: true, resources: [], removed: [] };
+      expect((await supervisor.apply(bad)).ok).to.equal(false);
+      expect(await ask("/")).to.equal(200);
+    }));
+
+  for (const [fault, reason] of [
+    ["throw", "error"],
+    ["fill-memory", "memory"],
+  ] as const) {
+    it(`replace one that ends with: ${fault}`, () =>
+      withWorkers(2, async ({ ask, fault: cause, metric, lines, port, supervisor }) => {
+        for (let i = 0; i < 10; i++) await ask("/");
+        expect(await metric("svc_proxy_requests_total")).to.equal(10);
+        await cause({ worker: 1, fault });
+        // Counted when it has ended, one worker less; then the place is filled again.
+        await eventually(async () => (await metric(`${restarts}{reason="${reason}"}`)) === 1);
+        await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
+        expect(supervisor.localPort(80)).to.equal(port);
+        for (let i = 0; i < 20; i++) expect(await ask("/")).to.equal(200);
+        expect(await metric("svc_proxy_requests_total")).to.equal(30);
+        expect(await metric("svc_proxy_connections_active")).to.equal(0);
+        expect(lines.join("")).to.include('"worker ended"');
+        if (fault === "throw") expect(lines.join("")).to.include("a fault that the test asked for");
+      }));
+  }
+
+  it("come back on the same port when there is only one", () =>
+    withWorkers(1, async ({ ask, fault, metric, bound }) => {
+      await fault({ worker: 0, fault: "throw" });
+      await eventually(async () => (await metric("svc_proxy_workers ")) === 1 && bound.length === 3);
+      expect(await ask("/")).to.equal(200);
+      expect(bound).to.deep.equal(["80", "", "80"]);
+    }));
+
+  it("hold a rate limit together", () =>
+    withWorkers(2, async ({ update, ask }) => {
+      await update(["/"], { "rate-limit": { requestsPerSecond: 0.001, burst: 5 } });
+      const statuses: number[] = [];
+      for (let i = 0; i < 30; i++) statuses.push(await ask("/"));
+      expect(statuses.filter((status) => status === 200)).to.have.length(5);
+      expect(statuses.filter((status) => status === 429)).to.have.length(25);
+    }));
+
+  it("drop the series of a route that is gone, also those of ended workers", () =>
+    withWorkers(2, async ({ update, ask, fault, metric, supervisor }) => {
+      for (let i = 0; i < 10; i++) await ask("/");
+      await supervisor.metrics();
+      await fault({ worker: 0, fault: "throw" });
+      await eventually(async () => (await metric(`${restarts}{reason="error"}`)) === 1);
+      await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
+      expect(await metric("svc_proxy_requests_total")).to.equal(10);
+      await update([]);
+      expect((await supervisor.metrics()).body).to.not.include(`route="${routeId}"`);
+    }));
+
+  it("apply nothing any more once they shut down", () =>
+    withWorkers(2, async ({ supervisor, update }) => {
+      await supervisor.shutdown(AbortSignal.abort());
+      expect(await update(["/new"])).to.equal(false);
+    }));
+});

@@ -1,0 +1,158 @@
+import { createServer, request, type Server } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { endpointsKey, listenerKey, routeKey } from "@svc-gateway/common/ir/keys.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
+import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { startSupervisor, type Supervisor } from "../../src/worker/supervisor.ts";
+import type { Fault } from "./faulty-worker.ts";
+
+export const routeId = "ingress/ns/web:0.0";
+
+export type Rig = {
+  readonly supervisor: Supervisor;
+  readonly lines: string[];
+  /** Bound ports as they were reported, joined. */
+  readonly bound: string[];
+  readonly port: number;
+  /** Serves these paths of `a.example`. */
+  update(paths: readonly string[], features?: RouteFeatures): Promise<boolean>;
+  fault(fault: Fault): Promise<void>;
+  /** Status of a request on a connection of its own. */
+  ask(path: string): Promise<number>;
+  /** The value of a metric line that begins with the text. */
+  metric(prefix: string): Promise<number>;
+};
+
+const program = new URL("./faulty-worker.ts", import.meta.url);
+
+/** Runs the body with workers that serve `/` of `a.example`. */
+export async function withWorkers(
+  workers: number,
+  body: (rig: Rig) => Promise<void>,
+  flags: readonly string[] = [],
+): Promise<void> {
+  const backend = createServer((_, response) => response.end("hello"));
+  backend.listen(0, "127.0.0.1");
+  await once(backend, "listening");
+  const faults = new BroadcastChannel("faults");
+  const lines: string[] = [];
+  const bound: string[] = [];
+  const sink = sinkTo(lines);
+  const started = await startSupervisor({
+    settings: settingsOf(workers, flags),
+    log: createLogger("svc_proxy", { directives: { level: "info", targets: [] }, format: "json", sink }),
+    sink,
+    onBoundPorts: (ports) => void bound.push(ports.join()),
+    machine: { processors: workers, memoryBytes: 256 * 1024 * 1024 },
+    program,
+  });
+  if (!started.ok) throw new Error(`${started.error.message} ${lines.join("")}`);
+  const supervisor = started.value;
+  let present: Snapshot | undefined;
+  const update: Rig["update"] = async (paths, features) => {
+    const next = createSnapshot(resources((backend.address() as AddressInfo).port, paths, features));
+    const applied = await supervisor.apply(
+      present === undefined ? fullUpdate(next) : diffSnapshots(present, next),
+    );
+    if (applied.ok) present = next;
+    return applied.ok;
+  };
+  try {
+    if (!(await update(["/"]))) throw new Error(lines.join(""));
+    const port = supervisor.localPort(80) ?? 0;
+    await body({
+      supervisor,
+      lines,
+      bound,
+      port,
+      update,
+      ask: (path) => statusOf(port, path),
+      async fault(fault) {
+        const armed = once(faults, "message");
+        faults.postMessage(fault);
+        if (fault.fault.startsWith("exit")) await armed;
+      },
+      async metric(prefix) {
+        const { body: text } = await supervisor.metrics();
+        const found = text.split("\n").filter((line) => line.startsWith(prefix));
+        return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+      },
+    });
+  } finally {
+    faults.close();
+    await supervisor.shutdown(AbortSignal.abort());
+    await closed(backend);
+  }
+}
+
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+function settingsOf(workers: number, flags: readonly string[]) {
+  const argv = ["--manifests", ".", "--port-map", "80=0", "--proxy-workers", String(workers)];
+  const more = ["--proxy-bind-address", "127.0.0.1", "--proxy-shutdown-grace-period", "100ms", ...flags];
+  const read = readStandaloneSettings({ argv: [...argv, ...more], env: {} });
+  if (!read.ok) throw new Error(read.error.message);
+  return read.value.settings;
+}
+
+function resources(
+  backendPort: number,
+  paths: readonly string[],
+  features: RouteFeatures | undefined,
+): readonly Resource[] {
+  const routes = paths.map((path, index) => ({
+    id: index === 0 ? routeId : `${routeId}.${index}`,
+    source: { kind: "Ingress" as const, namespace: "ns", name: "web" },
+    match: { path: { type: "prefix" as const, value: path } },
+    backends: [{ weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol: "http1" as const }],
+    ...(features === undefined ? {} : { features }),
+  }));
+  return [
+    encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: "a.example" }), {
+      listener: "ingress",
+      inherit: false,
+      routes,
+    }),
+    encodeResource<"endpoints">(endpointsKey("ns/web/80"), {
+      service: "ns/web",
+      resolve: "static",
+      addresses: [{ host: "127.0.0.1", port: backendPort }],
+    }),
+    encodeResource<"listener">(listenerKey("ingress"), {
+      listeners: [{ port: 80, publicPort: 80, protocol: "http" }],
+    }),
+  ];
+}
+
+function statusOf(port: number, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { host: "a.example", connection: "close" };
+    const asked = request({ port, path, headers, agent: false }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode ?? 0));
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
+function sinkTo(lines: string[]): LogSink {
+  return {
+    write: (text) => (lines.push(text), true),
+    droppedLines: () => 0,
+    isCongested: () => false,
+    flushSync: () => {},
+    close: () => Promise.resolve(),
+  };
+}
+
+async function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
