@@ -92,6 +92,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     metrics,
     active,
     via: settings.proxyVia,
+    retryBufferBytes: settings.proxyRetryBufferSizeBytes,
     upstreamConnections: {
       opened: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),

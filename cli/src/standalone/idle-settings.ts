@@ -9,7 +9,6 @@ const idleFlags: ReadonlySet<string> = new Set([
   "jwks-allow-cidrs",
   "proxy-default-backend-request-timeout",
   "proxy-protocol-trusted-cidrs",
-  "proxy-retry-buffer-size",
   "proxy-udp-session-timeout",
   "status-address",
 ]);

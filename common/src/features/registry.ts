@@ -9,6 +9,7 @@ import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
 import { trustForwardedFor } from "./trust-forwarded-for.ts";
 import { redirect } from "./redirect.ts";
+import { retry } from "./retry.ts";
 import { rewriteTarget } from "./rewrite-target.ts";
 import { sslRedirect } from "./ssl-redirect.ts";
 import { timeouts } from "./timeouts.ts";
@@ -27,6 +28,7 @@ export const features = {
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
   redirect: redirect,
+  retry: retry,
   "rewrite-target": rewriteTarget,
   "ssl-redirect": sslRedirect,
   timeouts: timeouts,

@@ -26,7 +26,7 @@ export const proxyMetrics = {
   ),
   upstreamErrors: counter(
     "svc_proxy_upstream_errors_total",
-    "Requests that failed at their upstream, by cause.",
+    "Attempts that failed at their upstream, by cause.",
     {
       ...listenerRoute,
       upstream: open,

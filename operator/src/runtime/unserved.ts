@@ -18,7 +18,6 @@ const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>
     "JwtAuth",
     "PathRewriteRegex",
     "RequestSizeLimit",
-    "RetryPolicy",
     "SvcBackendPolicy",
     "SvcExternalAuth",
     "SvcGatewayParameters",

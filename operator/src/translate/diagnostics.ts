@@ -175,6 +175,9 @@ export const linesLeftOut = (place: Place, named: string, leftOut: readonly stri
     `${named} has unusable lines, which are left out: ${leftOut.join(", ")}`,
   );
 
+export const resourceFieldIgnored = (place: Place, named: string, what: string): Diagnostic =>
+  finding("warning", "InvalidField")(place, `${named}: ${what}`);
+
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   finding("warning", "InvalidRange")(
     place,

@@ -8,6 +8,7 @@ import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
 import { redirectFilter } from "./redirect.ts";
 import { rewriteTargetFilter } from "./rewrite-target.ts";
+import { retryFilter } from "./retry.ts";
 import { sslRedirectFilter } from "./ssl-redirect.ts";
 import { timeoutsFilter } from "./timeouts.ts";
 import { filterOrder } from "./order.ts";
@@ -31,6 +32,7 @@ const factories: FilterFactories = {
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
   redirect: redirectFilter,
+  retry: retryFilter,
   "rewrite-target": rewriteTargetFilter,
   "ssl-redirect": sslRedirectFilter,
   timeouts: timeoutsFilter,

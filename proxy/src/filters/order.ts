@@ -55,6 +55,10 @@ export const filterOrder = {
     at: 40,
     why: "leaves cleartext before credentials are asked for, but not for those whom an address rule or a rate limit refuses",
   },
+  retry: {
+    at: 137,
+    why: "repeats the upstream request as everything before it has left it",
+  },
   timeouts: {
     at: 135,
     why: "limits the upstream request that is made next; nothing before it is the doing of the upstream",

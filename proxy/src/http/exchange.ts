@@ -1,3 +1,5 @@
+import type { Filter } from "../filters/filter.ts";
+import type { RetryPlan } from "../filters/retry.ts";
 import type { CompiledRoute } from "../routing/compiled-route.ts";
 import type { ClientConnection } from "./connection.ts";
 import type {
@@ -51,12 +53,17 @@ export class Exchange {
   clientIp: string;
 
   route: CompiledRoute | undefined = undefined;
+  /** The filters of the backend, once one has been chosen. */
+  backendFilters: readonly Filter[] = noFilters;
 
   /** Most body bytes that may pass; a larger request is answered 413 (docs/features/max-body-size.md). */
   maxBodyBytes = Number.POSITIVE_INFINITY;
 
   /** Limits on the upstream's side (docs/features/timeouts.md). */
   upstreamTimeouts: UpstreamTimeouts | undefined = undefined;
+
+  /** When the request is sent again (docs/features/retry.md). */
+  retry: RetryPlan | undefined = undefined;
 
   /** The client waits for a 100 before it sends its body (RFC 9110 10.1.1). */
   expectContinue = false;
@@ -121,6 +128,8 @@ export class Exchange {
     return this.client.body?.length;
   }
 }
+
+const noFilters: readonly Filter[] = [];
 
 const closeTexts: { readonly [R in ClientCloseReason]: string } = {
   "client-closed": "client closed",

@@ -4,14 +4,17 @@ import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
+import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { parseRequestAddress } from "./authority.ts";
 import type { ClientConnection } from "./connection.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
-import { Forward } from "./forward.ts";
 import type { RequestHandler } from "./front.ts";
 import { type LocalReply, renderReply } from "./local-reply.ts";
-import type { RequestHead } from "./message.ts";
+import type { RequestBody, RequestHead } from "./message.ts";
+import { OutgoingBody } from "./request-body.ts";
 import { addForwardingFields, readRequestFields, type RequestFields } from "./request-headers.ts";
+import { applyResponseFilters } from "./response-filters.ts";
+import { Retries } from "./retries.ts";
 
 /** What the pipeline needs from its process; one per worker. */
 export type PipelineDependencies = {
@@ -23,6 +26,8 @@ export type PipelineDependencies = {
   readonly active: ActiveExchanges;
   /** Add a Via field to upstream requests. */
   readonly via: boolean;
+  /** Most bytes of a request body that are kept for a retry. */
+  readonly retryBufferBytes: number;
 };
 
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
@@ -49,9 +54,11 @@ const methodNotAllowed: LocalReply = {
   close: true,
 };
 
-class Request implements ExchangeOwner {
-  private readonly exchange: Exchange;
-  private readonly deps: PipelineDependencies;
+class Request implements ExchangeOwner, AttemptOwner {
+  readonly exchange: Exchange;
+  readonly deps: PipelineDependencies;
+  body: OutgoingBody | null = null;
+  retries: Retries | undefined = undefined;
 
   constructor(exchange: Exchange, deps: PipelineDependencies) {
     this.exchange = exchange;
@@ -139,12 +146,13 @@ class Request implements ExchangeOwner {
   }
 
   private forward(): void {
-    const { exchange, deps } = this;
+    const { exchange } = this;
     const backend = exchange.route?.pickBackend();
     if (backend === undefined) return this.reply({ status: 500, error: "no backend" });
     if (backend.kind === "status") {
       return this.reply({ status: backend.status, error: "backend unavailable" });
     }
+    exchange.backendFilters = backend.filters;
     for (const filter of backend.filters) {
       const verdict = filter.onRequest?.(exchange);
       if (verdict instanceof Promise) throw new Error(`backend filter ${filter.slug} must not wait`);
@@ -152,12 +160,27 @@ class Request implements ExchangeOwner {
     }
     const { upstream } = backend;
     exchange.upstreamService = upstream.service;
+    if (exchange.client.body !== null) this.body = this.outgoingBody(exchange.client.body);
+    if (exchange.retry !== undefined) {
+      this.retries = new Retries(this, exchange.retry, backend);
+      return this.retries.attempt();
+    }
     const selection = upstream.pick(exchange);
     if (selection === undefined) return this.reply({ status: 503, error: "no endpoint" });
-    new Forward(exchange, deps, this).start(upstream, selection);
+    new Attempt(this).start(upstream, selection);
   }
 
-  /** Answers the request itself; the response filters of a matched route see the answer too. */
+  private outgoingBody(source: RequestBody): OutgoingBody {
+    const { exchange } = this;
+    return new OutgoingBody(source, exchange.client, {
+      maxBytes: exchange.maxBodyBytes,
+      expectContinue: exchange.expectContinue,
+      replayBytes: exchange.retry === undefined ? 0 : this.deps.retryBufferBytes,
+      onProgress: () => (exchange.lastActivityMs = performance.now()),
+    });
+  }
+
+  /** Answers the request itself; the response filters of what was chosen for the request see the answer too. */
   reply(reply: LocalReply): void {
     const { exchange } = this;
     const { client } = exchange;
@@ -165,8 +188,7 @@ class Request implements ExchangeOwner {
     exchange.status = reply.status;
     if (reply.error !== undefined) exchange.error = reply.error;
     const rendered = renderReply(reply, { head: exchange.method === "HEAD", grpc: exchange.grpc });
-    const filters = exchange.route?.filters ?? [];
-    for (const filter of filters) filter.onResponse?.(exchange, rendered.head);
+    applyResponseFilters(exchange, rendered.head);
     if (reply.close === true) client.closeAfterResponse();
     client.sendHead(rendered.head);
     if (rendered.body !== "") client.write(rendered.body);

@@ -1,39 +1,75 @@
 import type { BodyAbortReason, BodySink, Chunk, ClientStream, HeaderList, RequestBody } from "./message.ts";
+import { ReplayBuffer } from "./replay-buffer.ts";
 import { withoutUnsafeTrailers } from "./trailers.ts";
+
+/** What a request body does on its way besides passing it on. */
+export type OutgoingBodyOptions = {
+  /** Most bytes that may pass. */
+  readonly maxBytes: number;
+  /** The client waits for a 100 before it sends its body. */
+  readonly expectContinue: boolean;
+  /** Most bytes kept, so that the body can be sent again; 0: none. */
+  readonly replayBytes: number;
+  readonly onProgress: () => void;
+};
 
 /**
  * The request body on its way to an upstream: counts bytes against the limit, answers `Expect: 100-continue` when
- * nobody else did, and remembers why a body was cut, so that the pipeline can answer the client properly.
+ * nobody else did, and remembers why a body was cut, so that the pipeline can answer the client properly. A body that
+ * was kept whole can be sent again, to another upstream.
  */
-export class CountedBody implements RequestBody, BodySink {
+export class OutgoingBody implements RequestBody, BodySink {
   readonly length: number | undefined;
   abortReason: BodyAbortReason | undefined = undefined;
   receivedBytes = 0;
-  ended = false;
   /** Called when all of the body has been handed over. */
   onEnded: (() => void) | undefined = undefined;
+  /** The client still waits for a 100. */
+  awaitsContinue: boolean;
   private readonly source: RequestBody;
   private readonly client: ClientStream;
-  private readonly maxBytes: number;
-  private readonly onProgress: () => void;
-  private awaitsContinue: boolean;
+  private readonly options: OutgoingBodyOptions;
   private sink: BodySink | undefined = undefined;
+  private ended = false;
+  private trailers: HeaderList | undefined = undefined;
+  private kept: ReplayBuffer | undefined;
+  /** The end of a replay, held back while its sink is full. */
+  private endAfterResume = false;
 
-  constructor(
-    source: RequestBody,
-    client: ClientStream,
-    options: { readonly maxBytes: number; readonly expectContinue: boolean; readonly onProgress: () => void },
-  ) {
+  constructor(source: RequestBody, client: ClientStream, options: OutgoingBodyOptions) {
     this.source = source;
     this.client = client;
     this.length = source.length;
-    this.maxBytes = options.maxBytes;
+    this.options = options;
     this.awaitsContinue = options.expectContinue;
-    this.onProgress = options.onProgress;
+    const { replayBytes } = options;
+    this.kept = replayBytes >= (source.length ?? 1) ? new ReplayBuffer(replayBytes) : undefined;
   }
 
   get started(): boolean {
-    return this.source.started;
+    return this.sink !== undefined;
+  }
+
+  /** All of the body is here. */
+  get complete(): boolean {
+    return this.ended && this.kept !== undefined && !this.kept.overflowed;
+  }
+
+  /** Whether another upstream can be sent the same body. */
+  get replayable(): boolean {
+    return this.abortReason === undefined && (!this.source.started || this.complete);
+  }
+
+  /** The body is for another upstream; whoever had it before hears nothing more. */
+  rewind(): void {
+    this.sink = undefined;
+    this.onEnded = undefined;
+    this.endAfterResume = false;
+  }
+
+  /** Nobody will ask for the body again. */
+  forget(): void {
+    this.kept = undefined;
   }
 
   /** The upstream's own 100 was relayed: none is needed from us. */
@@ -43,6 +79,7 @@ export class CountedBody implements RequestBody, BodySink {
 
   start(sink: BodySink): void {
     this.sink = sink;
+    if (this.source.started) return this.replay(sink);
     if (this.awaitsContinue && !this.client.headSent) {
       this.awaitsContinue = false;
       this.client.sendInformational(100, []);
@@ -50,25 +87,40 @@ export class CountedBody implements RequestBody, BodySink {
     this.source.start(this);
   }
 
+  private replay(sink: BodySink): void {
+    const bytes = this.kept?.bytes;
+    if (bytes === undefined || bytes.length === 0 || sink.onData(bytes)) this.end(sink);
+    else this.endAfterResume = true;
+  }
+
   resume(): void {
-    this.source.resume();
+    if (!this.ended) return this.source.resume();
+    if (!this.endAfterResume || this.sink === undefined) return;
+    this.endAfterResume = false;
+    this.end(this.sink);
   }
 
   onData(chunk: Chunk): boolean {
     if (this.abortReason !== undefined) return false;
     this.receivedBytes += chunk.length;
-    this.onProgress();
-    if (this.receivedBytes > this.maxBytes) {
+    this.options.onProgress();
+    if (this.receivedBytes > this.options.maxBytes) {
       this.onAbort("too-large");
       return false;
     }
+    this.kept?.add(chunk);
     return this.sink?.onData(chunk) ?? false;
   }
 
   onEnd(trailers: HeaderList | undefined): void {
     if (this.abortReason !== undefined) return;
     this.ended = true;
-    this.sink?.onEnd(trailers === undefined ? undefined : withoutUnsafeTrailers(trailers));
+    this.trailers = trailers === undefined ? undefined : withoutUnsafeTrailers(trailers);
+    if (this.sink !== undefined) this.end(this.sink);
+  }
+
+  private end(sink: BodySink): void {
+    sink.onEnd(this.trailers);
     this.onEnded?.();
   }
 

@@ -19,7 +19,12 @@ export type CompiledRoute = {
   pickBackend(): CompiledBackend;
 };
 
+/** A backend that requests can be sent to; `upstream` is always the present one. */
+export type CompiledUpstream = {
+  readonly kind: "upstream";
+  readonly upstream: Upstream;
+  readonly filters: readonly Filter[];
+};
+
 /** A backend of a route: an upstream, or the status that answers its share. */
-export type CompiledBackend =
-  | { readonly kind: "upstream"; readonly upstream: Upstream; readonly filters: readonly Filter[] }
-  | { readonly kind: "status"; readonly status: number };
+export type CompiledBackend = CompiledUpstream | { readonly kind: "status"; readonly status: number };

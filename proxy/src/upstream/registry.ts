@@ -2,6 +2,7 @@ import { isIPv6 } from "node:net";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Balancer, Picker } from "./balancers/balancer.ts";
 import { createRoundRobinBalancer } from "./balancers/round-robin.ts";
+import { RetryBudget } from "./retry-budget.ts";
 import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "./upstream.ts";
 
 /**
@@ -31,6 +32,7 @@ type Protocol = Upstream["protocol"];
 type View = { readonly balancer: Balancer; readonly upstream: Upstream };
 type Entry = {
   readonly service: string;
+  readonly retryBudget: RetryBudget;
   readonly endpoints: readonly UpstreamEndpoint[];
   readonly views: Map<Protocol, View>;
 };
@@ -43,9 +45,8 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
 
   const createView = (
     name: string,
-    service: string,
+    { service, endpoints, retryBudget }: Omit<Entry, "views">,
     protocol: Protocol,
-    endpoints: readonly UpstreamEndpoint[],
     balancer: Balancer,
   ): View => {
     const picker = balancer.update(endpoints);
@@ -54,6 +55,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       service,
       protocol,
       endpoints,
+      retryBudget,
       pick: (request, tried) => selectionOf(pickUntried(picker, request, tried)),
     } satisfies Upstream;
     return { balancer, upstream };
@@ -69,11 +71,13 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     }
     const endpoints = [...present.values()];
     const gone = [...known.values()].filter(({ address }) => !present.has(address));
+    const retryBudget = previous?.retryBudget ?? new RetryBudget(performance.now());
     const views = new Map<Protocol, View>();
+    const entry = { service: set.service, endpoints, retryBudget, views };
     for (const [protocol, { balancer }] of previous?.views ?? []) {
-      views.set(protocol, createView(name, set.service, protocol, endpoints, balancer));
+      views.set(protocol, createView(name, entry, protocol, balancer));
     }
-    entries.set(name, { service: set.service, endpoints, views });
+    entries.set(name, entry);
     if (previous !== undefined && previous.service !== set.service) disown(previous.service, name);
     const names = namesByService.get(set.service);
     if (names === undefined) namesByService.set(set.service, new Set([name]));
@@ -119,9 +123,8 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       const entry = entries.get(name);
       const view = entry?.views.get(protocol);
       if (view !== undefined) return view.upstream;
-      const service = entry?.service ?? name.split("/", 2).join("/");
       const balancer = createRoundRobinBalancer(random);
-      const created = createView(name, service, protocol, entry?.endpoints ?? [], balancer);
+      const created = createView(name, entry ?? unknownEntry(name), protocol, balancer);
       entry?.views.set(protocol, created);
       return created.upstream;
     },
@@ -137,6 +140,12 @@ const pickUntried = (
 
 const selectionOf = (endpoint: UpstreamEndpoint | undefined): Selection | undefined =>
   endpoint === undefined ? undefined : { endpoint };
+
+const unknownEntry = (name: string): Omit<Entry, "views"> => ({
+  service: name.split("/", 2).join("/"),
+  endpoints: [],
+  retryBudget: new RetryBudget(performance.now()),
+});
 
 const addressText = (host: string, port: number): string =>
   isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../http/message.ts";
+import type { RetryBudget } from "./retry-budget.ts";
 
 /** One address that requests can be sent to. Identity is kept across snapshots while address and port stay. */
 export type UpstreamEndpoint = {
@@ -29,6 +30,8 @@ export type Upstream = {
   readonly service: string;
   readonly protocol: "http1" | "http2";
   readonly endpoints: readonly UpstreamEndpoint[];
+  /** The retries that the Service port can still bear; shared by all routes to it. */
+  readonly retryBudget: RetryBudget;
   /**
    * The endpoint of the next attempt of a request; undefined when there is none (503). A retry names the endpoints that
    * were `tried`: another one is picked as long as there is any, else one of them again.

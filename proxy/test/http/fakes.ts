@@ -15,6 +15,7 @@ import type {
 import { createPipeline } from "../../src/http/pipeline.ts";
 import type { Filter } from "../../src/filters/filter.ts";
 import type { CompiledBackend, CompiledRoute } from "../../src/routing/compiled-route.ts";
+import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type {
   UpstreamClient,
   UpstreamEndpoint,
@@ -120,12 +121,23 @@ export const requestHead = (given: Partial<RequestHead>): RequestHead => ({
   ...given,
 });
 
-const endpoint: UpstreamEndpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
+const endpointAt = (port: number): UpstreamEndpoint => ({
+  host: "127.0.0.1",
+  port,
+  address: `127.0.0.1:${port}`,
+});
 
 /** A pipeline with one route for every path below `/a`, fed by hand. */
 export function createBench(
-  options: { filters?: readonly Filter[]; backend?: CompiledBackend; endpoints?: boolean } = {},
+  options: {
+    filters?: readonly Filter[];
+    backend?: CompiledBackend;
+    backendFilters?: readonly Filter[];
+    /** How many; they are picked in order, tried ones last. */
+    endpoints?: number;
+  } = {},
 ) {
+  const endpoints = Array.from({ length: options.endpoints ?? 1 }, (_, index) => endpointAt(index + 1));
   const upstream = new FakeUpstream();
   const records: AccessRecord[] = [];
   const metrics = createProxyMetrics();
@@ -136,13 +148,17 @@ export function createBench(
   });
   const backend: CompiledBackend = options.backend ?? {
     kind: "upstream",
-    filters: [],
+    filters: options.backendFilters ?? [],
     upstream: {
       key: "ns/web/80",
       service: "ns/web",
       protocol: "http1",
-      endpoints: [endpoint],
-      pick: () => (options.endpoints === false ? undefined : { endpoint }),
+      endpoints,
+      retryBudget: new RetryBudget(0),
+      pick(_, tried) {
+        const endpoint = endpoints.find((one) => tried?.has(one) !== true) ?? endpoints[0];
+        return endpoint && { endpoint };
+      },
     },
   };
   const route: CompiledRoute = {
@@ -164,6 +180,7 @@ export function createBench(
     metrics,
     active,
     via: true,
+    retryBufferBytes: 16,
     upstreamConnections: {
       opened: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),
@@ -195,5 +212,5 @@ export function createBench(
     handle(connection, requestHead(given), client);
     return client;
   };
-  return { request, upstream, records, metrics, active };
+  return { request, upstream, records, metrics, active, endpoints };
 }

@@ -57,7 +57,7 @@ describe("pipeline: answers without an upstream", () => {
   });
 
   it("503 without endpoints, and the status of a broken backend", () => {
-    expect(createBench({ endpoints: false }).request().head?.status).to.equal(503);
+    expect(createBench({ endpoints: 0 }).request().head?.status).to.equal(503);
     expect(createBench({ backend: { kind: "status", status: 500 } }).request().head?.status).to.equal(500);
   });
 });

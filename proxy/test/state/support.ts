@@ -18,6 +18,7 @@ import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { createProxyState, type ProxyState, type ServingState } from "../../src/state/proxy-state.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 import type { UpstreamRegistry } from "../../src/upstream/registry.ts";
+import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type { PickRequest, Upstream } from "../../src/upstream/upstream.ts";
 import { pattern, request } from "../routing/support.ts";
 
@@ -97,7 +98,8 @@ export function fakeUpstreams(): FakeUpstreams {
       const addresses = set.addresses.map((one) => ({ ...one, address: `${one.host}:${one.port}` }));
       const [endpoint] = addresses;
       const pick = () => endpoint && { endpoint };
-      return { key: name, service: set.service, protocol, endpoints: addresses, pick };
+      const retryBudget = new RetryBudget(0);
+      return { key: name, service: set.service, protocol, endpoints: addresses, retryBudget, pick };
     },
   };
 }

@@ -55,6 +55,16 @@ describe("createUpstreamRegistry", () => {
     ]);
   });
 
+  it("keeps one retry budget for a Service port, over all protocols and changes", () => {
+    const { registry, update } = harness();
+    update({ "ns/web/http": set("ns/web", "10.0.0.1:80"), "ns/web/admin": set("ns/web", "10.0.0.1:81") });
+    const { retryBudget } = registry.get("ns/web/http", "http1");
+    expect(registry.get("ns/web/http", "http2").retryBudget).to.equal(retryBudget);
+    expect(registry.get("ns/web/admin", "http1").retryBudget).not.to.equal(retryBudget);
+    update({ "ns/web/http": set("ns/web", "10.0.0.2:80") });
+    expect(registry.get("ns/web/http", "http1").retryBudget).to.equal(retryBudget);
+  });
+
   it("keeps endpoints that stay, retires those that go and goes on in turn", () => {
     const { registry, update, retired } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80") });

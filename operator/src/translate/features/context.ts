@@ -19,6 +19,8 @@ export type FeatureContext = View & {
     definition: Pick<AnnotationDefinition<unknown>, "name">,
     finding: (place: Place) => Diagnostic,
   ) => void;
+  /** The same for what the author of the Ingress must hear of: in a finding and in an Event. */
+  readonly announce: FeatureContext["report"];
   /** Tells of a reference that is not followed, in a finding and in an Event. */
   readonly refuse: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
   /** Warns of an annotation that is used as it stands, in a finding and in an Event. */

@@ -9,6 +9,7 @@ import { translateRequestHeaders } from "./request-headers.ts";
 import { translateResponseHeaders } from "./response-headers.ts";
 import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
 import { translateRedirect } from "./redirect.ts";
+import { translateRetry } from "./retry.ts";
 import { translateRewriteTarget } from "./rewrite-target.ts";
 import { translateSslRedirect } from "./ssl-redirect.ts";
 import { translateTimeouts } from "./timeouts.ts";
@@ -25,6 +26,7 @@ const translators: {
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
   redirect: translateRedirect,
+  retry: translateRetry,
   "rewrite-target": translateRewriteTarget,
   "ssl-redirect": translateSslRedirect,
   timeouts: translateTimeouts,

@@ -9,7 +9,7 @@ type Referring = Pick<AnnotationDefinition<unknown>, "name" | "needsGrant" | "fa
 
 /**
  * The resource that an annotation names (docs/cross-namespace-references.md). Undefined when the annotation is absent,
- * and, with a finding, when the Ingress may not use such a resource or there is none.
+ * and, with a finding and an Event, when the Ingress may not use such a resource or there is none.
  */
 export function resolveReference<K extends KindName>(
   kind: K,
@@ -22,7 +22,7 @@ export function resolveReference<K extends KindName>(
   const found = context.lookup(kind, reference.namespace, reference.name);
   if (found === undefined) {
     const named = `${kind} ${formatNamespacedName(reference)}`;
-    context.report(definition, (place) => referenceNotFound(place, named, definition.fallback));
+    context.announce(definition, (place) => referenceNotFound(place, named, definition.fallback));
   }
   return found;
 }

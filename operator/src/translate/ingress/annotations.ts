@@ -107,6 +107,12 @@ export function openAnnotations(
         : [namespace, classDefaults.namespace],
     warn: tell(riskyAnnotation),
     refuse: tell(referenceNotPermitted),
+    announce: (definition, finding) => {
+      const key = annotationKey(definition);
+      const found = finding(placeOf(key));
+      diagnostics.push(found);
+      events.push(invalidAnnotationEvent(object, `${key}: ${found.message}`));
+    },
     report: (definition, finding) => {
       diagnostics.push(finding(placeOf(annotationKey(definition))));
     },

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { HeaderList, ResponseHead } from "../../http/message.ts";
+import { isIdempotent } from "../../http/methods.ts";
 import { upstreamError } from "../errors.ts";
 import type {
   UpstreamEndpoint,
@@ -11,9 +12,6 @@ import type {
 import { type ConnectionContext, Http1Connection } from "./connection.ts";
 import { renderRequestHead } from "./request-head.ts";
 import { type RequestBodyEvents, RequestBodyWriter } from "./request-body-writer.ts";
-
-/** Methods that may be sent twice (RFC 9110 9.2.2). */
-const idempotentMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
 
 /**
  * One request and its response over HTTP/1.1: finds a connection, sends, and tells the handler what comes back. A
@@ -145,7 +143,7 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
 
   private replayable(): boolean {
     const { method, body } = this.request;
-    return idempotentMethods.has(method) && (body === null || !body.started);
+    return isIdempotent(method) && (body === null || !body.started);
   }
 
   onBodyFailed(text: string): void {

@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants } from "node:http2";
 import { appendFields, fieldObject } from "../../http/h2/fields.ts";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, ReadonlyHeaderList } from "../../http/message.ts";
+import { isIdempotent } from "../../http/methods.ts";
 import { upstreamError } from "../errors.ts";
 import type { UpstreamError, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
 import { readResponseHead } from "./response-head.ts";
@@ -12,9 +13,6 @@ const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_PROTO
 const continueTimeoutMs = 1000;
 /** 1xx heads of one response; more is an attack. */
 const maxInformational = 16;
-
-/** Methods that may be sent again when a connection was lost before any answer (RFC 9110 9.2.2). */
-const idempotentMethods = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"]);
 
 /** Where a request goes back to when another connection must take it. */
 export type StreamQueue = {
@@ -204,7 +202,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
   /** Another connection may take the request, once, if it has not been acted on and can be sent from its beginning. */
   private mayReplace(refused: boolean, reused: boolean): boolean {
     if (this.replaced || this.responded || this.informational > 0 || this.bodyStarted) return false;
-    return refused || (reused && this.session?.lost === true && idempotentMethods.has(this.request.method));
+    return refused || (reused && this.session?.lost === true && isIdempotent(this.request.method));
   }
 
   private closeError(stream: ClientHttp2Stream, refused: boolean): UpstreamError {

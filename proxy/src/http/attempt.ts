@@ -5,49 +5,52 @@ import type { Cancellable, Exchange } from "./exchange.ts";
 import type { LocalReply } from "./local-reply.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "./message.ts";
 import type { PipelineDependencies } from "./pipeline.ts";
-import { CountedBody } from "./request-body.ts";
+import type { OutgoingBody } from "./request-body.ts";
+import { applyResponseFilters, transformBody } from "./response-filters.ts";
+import type { Retries } from "./retries.ts";
 import { withoutUnsafeTrailers } from "./trailers.ts";
 import { joinTunnel } from "./tunnel.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
-/** Who answers the client when an upstream does not. */
-type Replier = { reply(reply: LocalReply): void };
+/** The request that attempts belong to. */
+export type AttemptOwner = {
+  readonly exchange: Exchange;
+  readonly deps: PipelineDependencies;
+  /** The body of the request, ready to be sent; null when it has none. */
+  readonly body: OutgoingBody | null;
+  /** Set on routes that try again: may take a failure for itself. */
+  readonly retries: Retries | undefined;
+  /** Answers the client when no upstream does. */
+  reply(reply: LocalReply): void;
+};
 
 /**
- * One exchange on its way through one endpoint: hands the request over, relays the response, and turns failures
+ * One try to have a request answered by one endpoint: hands the request over, relays the response, and turns failures
  * into the statuses of docs/features/errors.md.
  */
-export class Forward implements UpstreamHandler, Cancellable {
+export class Attempt implements UpstreamHandler, Cancellable {
+  private readonly owner: AttemptOwner;
   private readonly exchange: Exchange;
-  private readonly deps: PipelineDependencies;
-  private readonly owner: Replier;
-  private body: CountedBody | null = null;
   private stream: UpstreamStream | undefined = undefined;
   /** Set while a filter transforms the response body. */
   private sink: BodySink | undefined = undefined;
   /** Set on routes that limit the time of their upstreams. */
   private timer: UpstreamTimer | undefined = undefined;
+  /** Another attempt has taken over: whatever still comes is of no interest. */
+  private discarded = false;
 
-  constructor(exchange: Exchange, deps: PipelineDependencies, owner: Replier) {
-    this.exchange = exchange;
-    this.deps = deps;
+  constructor(owner: AttemptOwner) {
     this.owner = owner;
+    this.exchange = owner.exchange;
   }
 
   start(upstream: Upstream, { endpoint }: Selection): void {
-    const { exchange, deps } = this;
+    const { exchange } = this;
+    const { body, deps } = this.owner;
     const { client } = exchange;
     exchange.attempts++;
     exchange.upstreamAddress = endpoint.address;
-    if (client.body !== null) {
-      this.body = new CountedBody(client.body, client, {
-        maxBytes: exchange.maxBodyBytes,
-        expectContinue: exchange.expectContinue,
-        onProgress: () => this.progress(),
-      });
-    }
     if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
-    const http2 = upstream.protocol === "http2";
     client.onDrain = () => this.stream?.resume();
     exchange.work = this;
     this.stream = deps.client.send(
@@ -59,9 +62,9 @@ export class Forward implements UpstreamHandler, Cancellable {
         authority: exchange.upstreamAuthority ?? exchange.authority,
         scheme: exchange.connection.listener.secure ? "https" : "http",
         headers: exchange.headers,
-        body: this.body,
-        upgrade: http2 ? undefined : exchange.upgrade,
-        expectContinue: exchange.expectContinue,
+        body,
+        upgrade: upstream.protocol === "http2" ? undefined : exchange.upgrade,
+        expectContinue: body !== null && body.awaitsContinue,
       },
       this,
     );
@@ -69,12 +72,16 @@ export class Forward implements UpstreamHandler, Cancellable {
   }
 
   private startTiming(limits: UpstreamTimeouts): void {
-    const timer = new UpstreamTimer(limits, (error) => {
-      this.countError("timeout");
-      this.exchange.owner?.expire(error);
-    });
+    const timer = new UpstreamTimer(limits, (error) => this.expired(error));
     this.timer = timer;
-    if (this.body !== null) this.body.onEnded = () => timer.requestSent();
+    const { body } = this.owner;
+    if (body !== null) body.onEnded = () => timer.requestSent();
+  }
+
+  private expired(error: string): void {
+    this.countError("timeout");
+    if (this.owner.retries?.afterTimeout() === true) this.discard();
+    else this.exchange.owner?.expire(error);
   }
 
   cancel(): void {
@@ -82,40 +89,51 @@ export class Forward implements UpstreamHandler, Cancellable {
     this.stream?.abort();
   }
 
+  /**
+   * Leaves the client to another attempt. What has arrived already is still read, so that the connection of a small
+   * response is kept; what has not is not waited for.
+   */
+  private discard(): void {
+    this.discarded = true;
+    process.nextTick(() => this.stream?.abort());
+  }
+
   private progress(): void {
     this.exchange.lastActivityMs = performance.now();
   }
 
   onConnection(reused: boolean): void {
-    const { upstreamConnections } = this.deps;
+    const { upstreamConnections } = this.owner.deps;
     (reused ? upstreamConnections.reused : upstreamConnections.opened).inc();
-    this.timer?.connected(this.body !== null);
+    this.timer?.connected(this.owner.body !== null);
   }
 
   onInformational(status: number, headers: HeaderList): void {
-    if (this.exchange.finished) return;
-    if (status === 100) this.body?.continued();
-    this.exchange.client.sendInformational(status, headers);
+    const { exchange } = this;
+    if (exchange.finished || this.discarded) return;
+    if (status === 100) this.owner.body?.continued();
+    else this.owner.retries?.settle();
+    exchange.client.sendInformational(status, headers);
   }
 
   onHead(head: ResponseHead): void {
     const { exchange } = this;
-    if (exchange.finished) return;
+    if (exchange.finished || this.discarded) return;
     this.timer?.stop();
-    exchange.status = head.status;
     if (head.status >= 500) this.countError("5xx");
     this.progress();
-    const filters = exchange.route?.filters;
-    if (filters !== undefined && filters.length > 0) {
-      for (const filter of filters) filter.onResponse?.(exchange, head);
-      for (const filter of filters)
-        this.sink = filter.transformBody?.(exchange, head, this.clientSink()) ?? this.sink;
+    const { retries } = this.owner;
+    if (retries !== undefined) {
+      if (retries.afterResponse(head)) return this.discard();
+      retries.settle();
     }
+    exchange.status = head.status;
+    applyResponseFilters(exchange, head);
+    this.sink = transformBody(exchange, head, this);
     exchange.client.sendHead(head);
   }
 
-  private clientSink(): BodySink {
-    if (this.sink !== undefined) return this.sink;
+  clientSink(): BodySink {
     const { exchange } = this;
     return {
       onData: (chunk) => exchange.client.write(chunk),
@@ -127,6 +145,7 @@ export class Forward implements UpstreamHandler, Cancellable {
   onData(chunk: Chunk): boolean {
     const { exchange } = this;
     if (exchange.finished) return false;
+    if (this.discarded) return true;
     this.progress();
     return this.sink === undefined ? exchange.client.write(chunk) : this.sink.onData(chunk);
   }
@@ -137,7 +156,7 @@ export class Forward implements UpstreamHandler, Cancellable {
   }
 
   onEnd(trailers: HeaderList | undefined): void {
-    if (this.exchange.finished) return;
+    if (this.exchange.finished || this.discarded) return;
     const safe = trailers === undefined ? undefined : withoutUnsafeTrailers(trailers);
     if (this.sink === undefined) this.complete(safe);
     else this.sink.onEnd(safe);
@@ -151,10 +170,11 @@ export class Forward implements UpstreamHandler, Cancellable {
   onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
     this.timer?.stop();
     const { exchange } = this;
-    const client = exchange.finished ? undefined : exchange.client.upgrade(headers);
+    const gone = exchange.finished || this.discarded;
+    const client = gone ? undefined : exchange.client.upgrade(headers);
     if (client === undefined) {
       socket.destroy();
-      this.owner.reply({ status: 502, error: "upgrade not possible" });
+      if (!gone) this.owner.reply({ status: 502, error: "upgrade not possible" });
       return;
     }
     exchange.status = 101;
@@ -173,15 +193,16 @@ export class Forward implements UpstreamHandler, Cancellable {
   onError(error: UpstreamError): void {
     this.timer?.stop();
     const { exchange } = this;
-    if (exchange.finished) return;
-    exchange.error = error.text;
+    if (exchange.finished || this.discarded) return;
     const reply = this.replyTo(error);
     if (exchange.client.headSent) {
+      exchange.error = error.text;
       exchange.client.abort();
       exchange.finish();
       return;
     }
-    this.owner.reply(reply);
+    if (this.owner.retries?.afterError(error) === true) this.discarded = true;
+    else this.owner.reply(reply);
   }
 
   private replyTo(error: UpstreamError): LocalReply {
@@ -208,7 +229,7 @@ export class Forward implements UpstreamHandler, Cancellable {
 
   /** The request itself could not be read to its end. */
   private bodyReply(): LocalReply {
-    switch (this.body?.abortReason) {
+    switch (this.owner.body?.abortReason) {
       case "timeout":
         return { status: 408, error: "request body timeout", close: true };
       case "too-large":
@@ -219,13 +240,13 @@ export class Forward implements UpstreamHandler, Cancellable {
   }
 
   private countError(type: "refused" | "connect" | "timeout" | "tls" | "5xx" | "other"): void {
-    const { exchange, deps } = this;
+    const { exchange } = this;
     const labels = {
       listener: exchange.connection.listener.portLabel,
       route: exchange.route?.id ?? "",
       upstream: exchange.upstreamService,
       error_type: type,
     };
-    deps.metrics.upstreamErrors.with(labels).inc();
+    this.owner.deps.metrics.upstreamErrors.with(labels).inc();
   }
 }

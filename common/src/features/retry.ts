@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { maxDurationMs } from "../values/duration.ts";
+import { parseNamespacedName } from "../values/namespaced-name.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+
+/** When a request that failed upstream is sent again. See docs/features/retry.md. */
+export const retrySchema = z.object({
+  /** Attempts after the first one. */
+  attempts: z.int().positive(),
+  /** Statuses of responses that are given up for another attempt. */
+  codes: z.array(z.int().min(100).max(599)),
+  /** Shortest wait before each retry in milliseconds; absent: none. */
+  backoffMs: z.number().positive().max(maxDurationMs).optional(),
+  /** gRPC statuses, of responses without messages, that are given up for another attempt. */
+  grpcCodes: z.array(z.int().min(1).max(16)).optional(),
+});
+
+export type Retry = Readonly<z.infer<typeof retrySchema>>;
+
+export const retry = defineFeature({
+  slug: "retry",
+  schema: retrySchema,
+  annotations: {
+    retry: defineAnnotation({
+      name: "retry",
+      type: "namespaced-name",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "failed requests are not retried",
+      doc: "The RetryPolicy that says when a request that failed upstream is sent again.",
+      parse: parseNamespacedName,
+    }),
+  },
+});

@@ -1,0 +1,84 @@
+import { expect } from "chai";
+import { ask } from "../support/api.ts";
+import { echoed, send } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { ingress } from "../support/ingress.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+type EndpointSlices = {
+  readonly items: readonly { readonly endpoints?: readonly { readonly addresses: readonly string[] }[] }[];
+};
+
+describe("retry", () => {
+  const sandbox = useSandbox("retry");
+  const host = "retry.e2e.example";
+  const withoutHost = "no-retry.e2e.example";
+
+  /** A Service without selector, one of whose two endpoints refuses connections. */
+  const halfBroken = (ip: string): readonly object[] => {
+    const slice = (name: string, port: number): object => ({
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name, labels: { "kubernetes.io/service-name": "half" } },
+      addressType: ip.includes(":") ? "IPv6" : "IPv4",
+      ports: [{ name: "http", port, protocol: "TCP" }],
+      endpoints: [{ addresses: [ip], conditions: { ready: true } }],
+    });
+    const service = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "half" },
+      spec: { ports: [{ name: "http", port: 80 }] },
+    };
+    return [service, slice("half-up", 8080), slice("half-down", 9)];
+  };
+
+  before(async () => {
+    await deployEcho(sandbox, { replicas: 1 });
+    const { value: ip } = await until("the address of the echo pod", async () => {
+      const { items } = await ask<EndpointSlices>(
+        `/apis/discovery.k8s.io/v1/namespaces/${sandbox.namespace}/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Decho`,
+      );
+      return items[0]?.endpoints?.[0]?.addresses[0];
+    });
+    const policy = {
+      apiVersion: "gateway.svc-labs.dev/v1alpha1",
+      kind: "RetryPolicy",
+      metadata: { name: "once" },
+      spec: { attempts: 1 },
+    };
+    const annotations = { retry: `${sandbox.namespace}/once` };
+    const paths = [{ service: "half" }];
+    await sandbox.apply(...halfBroken(ip), policy);
+    await sandbox.apply(
+      ingress({ name: "with", host, annotations, paths }),
+      ingress({ name: "without", host: withoutHost, paths }),
+    );
+    for (const served of [host, withoutHost]) {
+      await until(`${served} to be served`, async () => (await send({ host: served })).status === 200);
+    }
+  });
+
+  const statuses = async (given: Parameters<typeof send>[0]): Promise<readonly number[]> => {
+    const found = new Set<number>();
+    for (let i = 0; i < 20; i++) found.add((await send(given)).status);
+    return [...found].sort((a, b) => a - b);
+  };
+
+  it("hides an endpoint that refuses connections, for requests with bodies too", async () => {
+    expect(await statuses({ host })).to.deep.equal([200]);
+    const reply = await send({ host, method: "POST", body: "hello" });
+    expect(echoed(reply)?.body).to.equal("hello");
+    expect(await statuses({ host, method: "POST", body: "hello" })).to.deep.equal([200]);
+  });
+
+  it("does nothing where it was not asked for", async () => {
+    expect(await statuses({ host: withoutHost })).to.deep.equal([200, 502]);
+  });
+
+  it("passes on a status that stays, and one that is not listed", async () => {
+    expect(await statuses({ host, path: "/?status=503" })).to.include(503);
+    expect(await statuses({ host, path: "/?status=500" })).to.deep.equal([500]);
+  });
+});

@@ -1,0 +1,73 @@
+import { retry, type Retry } from "@svc-gateway/common/features/retry.ts";
+import { parseDuration } from "@svc-gateway/common/values/duration.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { describeProblem, resourceFieldIgnored } from "../diagnostics.ts";
+import { memo } from "../memo.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+import type { FeatureContext } from "./context.ts";
+import { resolveReference } from "./reference.ts";
+
+/** When failed requests of an Ingress are sent again; absent: never. See docs/features/retry.md. */
+export function translateRetry(read: AnnotationReader, context: FeatureContext): Retry | undefined {
+  const definition = retry.annotations.retry;
+  const resource = resolveReference("RetryPolicy", definition, read, context);
+  if (resource === undefined) return undefined;
+  const { value, refused } = readRetryPolicy(resource);
+  const named = `RetryPolicy ${formatNamespacedName(resource.metadata)}`;
+  for (const what of refused) context.report(definition, (place) => resourceFieldIgnored(place, named, what));
+  if (value === undefined) return undefined;
+  // gRPC codes are for GRPCRoutes.
+  const { grpcCodes: _, ...http } = value;
+  return http;
+}
+
+/** What a RetryPolicy says, `grpcCodes` included, and in words what of it is left out. */
+type ReadPolicy = { readonly value: Retry | undefined; readonly refused: readonly string[] };
+
+const defaultCodes = [502, 503, 504];
+const defaultGrpcCodes = [14];
+
+/** Read once for all routes that use the resource; undefined when it asks for no retries. */
+export const readRetryPolicy = memo(({ spec }: ObjectOf<"RetryPolicy">): ReadPolicy => {
+  const { attempts = 0, codes = defaultCodes, backoff, grpcCodes = defaultGrpcCodes } = spec;
+  const refused: string[] = [];
+  if (attempts < 0) refused.push(`spec.attempts ${attempts} is negative; failed requests are not retried`);
+  const http = codesWithin(codes, 100, 599);
+  if (http.refused !== undefined) {
+    refused.push(`spec.codes holds ${http.refused}, expected statuses from 100 to 599; it is left out`);
+  }
+  const grpc = codesWithin(grpcCodes, 1, 16);
+  if (grpc.refused !== undefined) {
+    refused.push(`spec.grpcCodes holds ${grpc.refused}, expected statuses from 1 to 16; it is left out`);
+  }
+  const wait = backoff === undefined ? undefined : parseDuration(backoff);
+  if (wait !== undefined && !wait.ok) {
+    refused.push(`spec.backoff: ${describeProblem(wait.error)}; retries do not wait`);
+  }
+  if (attempts <= 0) return { value: undefined, refused };
+  const backoffMs = wait?.ok === true && wait.value > 0 ? wait.value : undefined;
+  return {
+    value: {
+      attempts,
+      codes: http.codes,
+      ...(backoffMs !== undefined && { backoffMs }),
+      grpcCodes: grpc.codes,
+    },
+    refused,
+  };
+});
+
+/** The codes of a range, each once and sorted, and the first one outside it. */
+function codesWithin(
+  codes: readonly number[],
+  min: number,
+  max: number,
+): { readonly codes: number[]; readonly refused: number | undefined } {
+  const isInside = (code: number): boolean => code >= min && code <= max;
+  const inside = new Set(codes.filter(isInside));
+  return {
+    codes: [...inside].sort((a, b) => a - b),
+    refused: codes.find((code) => !isInside(code)),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Chunk } from "./message.ts";
+
+const firstBytes = 1024;
+
+/**
+ * Keeps a body of at most `maxBytes` for another use. Bytes are copied into one piece of memory, so that what is held is
+ * bounded however small the pieces are that a client sends; a body that does not fit is let go of at once.
+ */
+export class ReplayBuffer {
+  overflowed = false;
+  private readonly maxBytes: number;
+  private memory: Buffer = empty;
+  private size = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  /** What was added so far. */
+  get bytes(): Buffer {
+    return this.memory.subarray(0, this.size);
+  }
+
+  add(chunk: Chunk): void {
+    if (this.overflowed) return;
+    const size = this.size + chunk.length;
+    if (size > this.maxBytes) {
+      this.overflowed = true;
+      this.memory = empty;
+      this.size = 0;
+      return;
+    }
+    this.reserve(size);
+    if (typeof chunk === "string") this.memory.write(chunk, this.size, "latin1");
+    else chunk.copy(this.memory, this.size);
+    this.size = size;
+  }
+
+  private reserve(size: number): void {
+    if (size <= this.memory.length) return;
+    const grown = Buffer.allocUnsafeSlow(
+      Math.min(this.maxBytes, Math.max(firstBytes, size, this.memory.length * 2)),
+    );
+    this.memory.copy(grown, 0, 0, this.size);
+    this.memory = grown;
+  }
+}
+
+const empty = Buffer.alloc(0);

@@ -1,0 +1,123 @@
+import type { RetryPlan } from "../filters/retry.ts";
+import type { CompiledUpstream } from "../routing/compiled-route.ts";
+import type { UpstreamEndpoint, UpstreamError } from "../upstream/upstream.ts";
+import { Attempt, type AttemptOwner } from "./attempt.ts";
+import type { Cancellable } from "./exchange.ts";
+import { joinedField } from "./fields.ts";
+import { isIdempotent } from "./methods.ts";
+import type { ResponseHead } from "./message.ts";
+
+/** Why a request is sent again: the label of `svc_proxy_upstream_retries_total`. */
+type Condition = "connect-failure" | "timeout" | "5xx" | "http-code" | "grpc-code";
+
+/** A wait may be longer than the backoff by up to this share, so that requests that failed together do not return together. */
+const jitterShare = 0.5;
+
+/**
+ * The attempts of one request on a route with retries, one after another. Whether a failed one is followed by another
+ * is decided here: by the plan of the route, by what the client has seen, by whether the body can be sent again, and by
+ * the budget of the backend (docs/features/retry.md).
+ */
+export class Retries implements Cancellable {
+  private readonly owner: AttemptOwner;
+  private readonly plan: RetryPlan;
+  private readonly backend: CompiledUpstream;
+  private readonly tried = new Set<UpstreamEndpoint>();
+  private left: number;
+  private waiting: NodeJS.Timeout | undefined = undefined;
+
+  constructor(owner: AttemptOwner, plan: RetryPlan, backend: CompiledUpstream) {
+    this.owner = owner;
+    this.plan = plan;
+    this.backend = backend;
+    this.left = plan.attempts;
+    backend.upstream.retryBudget.deposit();
+  }
+
+  /** Starts an attempt with an endpoint that has not been tried, if there is one; 503 when there is none at all. */
+  readonly attempt = (): void => {
+    const { owner, tried } = this;
+    const { exchange } = owner;
+    if (exchange.finished) return;
+    // Asked anew: an endpoint that is gone by now is not tried any more.
+    const { upstream } = this.backend;
+    const selection = upstream.pick(exchange, tried.size === 0 ? undefined : tried);
+    if (selection === undefined) return owner.reply({ status: 503, error: "no endpoint" });
+    tried.add(selection.endpoint);
+    new Attempt(owner).start(upstream, selection);
+  };
+
+  /** A response is on its way to the client, so this attempt is the last. */
+  settle(): void {
+    this.left = 0;
+    this.owner.body?.forget();
+  }
+
+  /** True: the response that begins with this head is given up, and another attempt follows. */
+  afterResponse(head: ResponseHead): boolean {
+    const { body } = this.owner;
+    const condition = this.conditionOf(head);
+    return condition !== undefined && (body === null || body.complete) && this.again(condition);
+  }
+
+  /** True: another attempt follows one that ended in this error. */
+  afterError(error: UpstreamError): boolean {
+    const condition = conditions[error.kind];
+    if (condition === undefined) return false;
+    return (!error.requestSent || isIdempotent(this.owner.exchange.method)) && this.again(condition);
+  }
+
+  /** True: another attempt follows one that took longer than the route allows, which is a 504. */
+  afterTimeout(): boolean {
+    return this.plan.codes.has(504) && isIdempotent(this.owner.exchange.method) && this.again("timeout");
+  }
+
+  /** Ends the wait for the next attempt. */
+  cancel(): void {
+    clearTimeout(this.waiting);
+  }
+
+  private conditionOf({ status, headers, length }: ResponseHead): Condition | undefined {
+    const { plan } = this;
+    if (plan.codes.has(status)) return status >= 500 ? "5xx" : "http-code";
+    if (plan.grpcCodes.size === 0 || !this.owner.exchange.grpc || length !== 0) return undefined;
+    return plan.grpcCodes.has(Number(joinedField(headers, "grpc-status"))) ? "grpc-code" : undefined;
+  }
+
+  private again(condition: Condition): boolean {
+    const { exchange, deps, body } = this.owner;
+    const { upstream } = this.backend;
+    if (this.left === 0 || upstream.endpoints.length === 0 || body?.replayable === false) return false;
+    if (!upstream.retryBudget.withdraw(performance.now())) {
+      deps.metrics.limitsReached.with({ limit: "retry-budget" }).inc();
+      return false;
+    }
+    this.left--;
+    deps.metrics.upstreamRetries
+      .with({
+        listener: exchange.connection.listener.portLabel,
+        route: exchange.route?.id ?? "",
+        upstream: upstream.service,
+        condition,
+      })
+      .inc();
+    body?.rewind();
+    exchange.work = this;
+    const { backoffMs } = this.plan;
+    if (backoffMs === 0) process.nextTick(this.attempt);
+    else this.waiting = setTimeout(this.attempt, backoffMs * (1 + Math.random() * jitterShare));
+    return true;
+  }
+}
+
+/** What failures without a response count as. Broken responses and broken requests would only be repeated. */
+const conditions: { readonly [Kind in UpstreamError["kind"]]: Condition | undefined } = {
+  refused: "connect-failure",
+  connect: "connect-failure",
+  tls: "connect-failure",
+  "connect-timeout": "timeout",
+  reset: "connect-failure",
+  timeout: "timeout",
+  invalid: undefined,
+  "request-body": undefined,
+};

@@ -1,0 +1,52 @@
+import { expect } from "chai";
+import type { Filter } from "../../src/filters/filter.ts";
+import { createBench } from "./fakes.ts";
+
+/** Notes its name on the head and on every piece of the body. */
+const marking = (name: string): Filter => ({
+  slug: name,
+  onResponse: (_, head) => void head.headers.push("X-Seen", name),
+  transformBody: (_exchange, _head, next) => ({
+    onData: (chunk) => next.onData(`${chunk.toString()} ${name}`),
+    onEnd: (trailers) => next.onEnd(trailers),
+    onAbort: (reason) => next.onAbort(reason),
+  }),
+});
+
+describe("response filters", () => {
+  it("of the backend see the response first, then those of the route; the body goes the same way", () => {
+    const bench = createBench({ filters: [marking("route")], backendFilters: [marking("backend")] });
+    const client = bench.request();
+    const { handler } = bench.upstream.last;
+    handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    handler.onData("body");
+    handler.onEnd(undefined);
+    expect(client.head?.headers).to.deep.equal(["X-Seen", "backend", "X-Seen", "route"]);
+    expect(client.text).to.equal("body backend route");
+  });
+
+  it("of the backend see the proxy's own answers from the choice of the backend on", () => {
+    const own = createBench({ filters: [marking("route")], backendFilters: [marking("backend")] });
+    const failed = own.request();
+    own.upstream.last.handler.onError({ kind: "refused", text: "x", requestSent: false });
+    expect(failed.head?.headers.slice(-4)).to.deep.equal(["X-Seen", "backend", "X-Seen", "route"]);
+    const refusing: Filter = { slug: "refusing", onRequest: () => ({ status: 403 }) };
+    const bench = createBench({
+      filters: [refusing, marking("route")],
+      backendFilters: [marking("backend")],
+    });
+    expect(bench.request().head?.headers.slice(-2)).to.deep.equal(["X-Seen", "route"]);
+    expect(bench.request().head?.headers).not.to.include("backend");
+  });
+
+  it("of the backend work alone, and may leave the body alone", () => {
+    const bench = createBench({
+      backendFilters: [{ slug: "looks", transformBody: () => undefined }, marking("backend")],
+    });
+    const client = bench.request();
+    const { handler } = bench.upstream.last;
+    handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    handler.onData("body");
+    expect(client.text).to.equal("body backend");
+  });
+});
