@@ -9,6 +9,7 @@ import { ActiveExchanges } from "./http/active-exchanges.ts";
 import type { FrontLimits } from "./http/front.ts";
 import { createHttp1Front } from "./http/h1/front.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
+import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
 import { ConnectionGate } from "./listeners/connection-gate.ts";
 import { createListenerManager } from "./listeners/manager.ts";
@@ -86,7 +87,9 @@ export function startProxy(options: ProxyOptions): Proxy {
     tunnelIdleTimeoutMs: settings.proxyTunnelIdleTimeoutMs,
     requestTimeoutMs: settings.proxyDefaultRequestTimeoutMs ?? 0,
   });
+  const mirrors = new Mirrors({ client, accessLog, metrics, log });
   const handler = createPipeline({
+    mirrors,
     client,
     accessLog,
     metrics,

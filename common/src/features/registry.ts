@@ -4,6 +4,7 @@ import { authBasicSecret } from "./auth-basic-secret.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { pathNormalize } from "./path-normalize.ts";
+import { mirrorTarget } from "./mirror-target.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
@@ -25,6 +26,7 @@ export const features = {
   "rate-limit": rateLimit,
   "max-body-size": maxBodySize,
   "auth-basic-secret": authBasicSecret,
+  "mirror-target": mirrorTarget,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
   redirect: redirect,

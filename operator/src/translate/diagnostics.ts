@@ -178,6 +178,9 @@ export const linesLeftOut = (place: Place, named: string, leftOut: readonly stri
 export const resourceFieldIgnored = (place: Place, named: string, what: string): Diagnostic =>
   finding("warning", "InvalidField")(place, `${named}: ${what}`);
 
+export const mirrorDisabled = (place: Place, why: string): Diagnostic =>
+  finding("warning", "MirrorDisabled")(place, `${why}; requests are not mirrored`);
+
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   finding("warning", "InvalidRange")(
     place,

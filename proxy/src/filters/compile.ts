@@ -4,6 +4,7 @@ import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
 import { ipAccessControlFilter } from "./ip-access-control.ts";
 import { maxBodySizeFilter } from "./max-body-size.ts";
+import { mirrorTargetFilter } from "./mirror-target.ts";
 import { requestHeadersFilter } from "./request-headers.ts";
 import { responseHeadersFilter } from "./response-headers.ts";
 import { redirectFilter } from "./redirect.ts";
@@ -29,6 +30,7 @@ const factories: FilterFactories = {
   "rate-limit": (value, { rates }) => rateLimitFilter(value, rates),
   "max-body-size": maxBodySizeFilter,
   "auth-basic-secret": (value, { auth }) => authBasicSecretFilter(value, auth),
+  "mirror-target": mirrorTargetFilter,
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
   redirect: redirectFilter,

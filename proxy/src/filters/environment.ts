@@ -1,9 +1,12 @@
 import type { AuthStore } from "../auth/auth-store.ts";
 import type { RateStore } from "./rate-store.ts";
+import type { Upstream } from "../upstream/upstream.ts";
 
 /** What filters of a worker are connected to; the same for all routes. */
 export type FilterEnvironment = {
   readonly auth: Pick<AuthStore, "users">;
   /** The counts of the whole proxy, which outlive the filters. */
   readonly rates: RateStore;
+  /** The upstream of an endpoint set as it is now; asked once per request. */
+  readonly upstreamOf: (endpoints: string, protocol: Upstream["protocol"]) => () => Upstream;
 };

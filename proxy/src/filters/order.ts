@@ -35,6 +35,10 @@ export const filterOrder = {
     at: 70,
     why: "asks who the client is before anything answers or changes the request on its behalf; the list of users is at hand",
   },
+  "mirror-target": {
+    at: 130,
+    why: "copies only what nothing has refused; the copy is made when all changes, those of the backend too, are done",
+  },
   "request-headers": {
     at: 122,
     why: "changes what goes upstream only after everything that reads the request or refuses it has run",

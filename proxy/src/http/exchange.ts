@@ -1,4 +1,5 @@
 import type { Filter } from "../filters/filter.ts";
+import type { MirrorPlan } from "../filters/mirror-target.ts";
 import type { RetryPlan } from "../filters/retry.ts";
 import type { CompiledRoute } from "../routing/compiled-route.ts";
 import type { ClientConnection } from "./connection.ts";
@@ -65,6 +66,9 @@ export class Exchange {
   /** When the request is sent again (docs/features/retry.md). */
   retry: RetryPlan | undefined = undefined;
 
+  /** Who gets a copy of the request (docs/features/mirror-target.md). */
+  mirrors: readonly MirrorPlan[] = noMirrors;
+
   /** The client waits for a 100 before it sends its body (RFC 9110 10.1.1). */
   expectContinue = false;
   /** `websocket` when the client asks to upgrade this connection. */
@@ -130,6 +134,7 @@ export class Exchange {
 }
 
 const noFilters: readonly Filter[] = [];
+const noMirrors: readonly MirrorPlan[] = [];
 
 const closeTexts: { readonly [R in ClientCloseReason]: string } = {
   "client-closed": "client closed",

@@ -11,6 +11,7 @@ import { Exchange, type ExchangeOwner } from "./exchange.ts";
 import type { RequestHandler } from "./front.ts";
 import { type LocalReply, renderReply } from "./local-reply.ts";
 import type { RequestBody, RequestHead } from "./message.ts";
+import type { Mirrors } from "./mirrors.ts";
 import { OutgoingBody } from "./request-body.ts";
 import { addForwardingFields, readRequestFields, type RequestFields } from "./request-headers.ts";
 import { applyResponseFilters } from "./response-filters.ts";
@@ -24,6 +25,7 @@ export type PipelineDependencies = {
   /** The two series of `svc_proxy_upstream_connections_total`, looked up once. */
   readonly upstreamConnections: { readonly opened: Counter; readonly reused: Counter };
   readonly active: ActiveExchanges;
+  readonly mirrors: Mirrors;
   /** Add a Via field to upstream requests. */
   readonly via: boolean;
   /** Most bytes of a request body that are kept for a retry. */
@@ -161,6 +163,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const { upstream } = backend;
     exchange.upstreamService = upstream.service;
     if (exchange.client.body !== null) this.body = this.outgoingBody(exchange.client.body);
+    if (exchange.mirrors.length > 0) this.deps.mirrors.copy(exchange, this.body);
     if (exchange.retry !== undefined) {
       this.retries = new Retries(this, exchange.retry, backend);
       return this.retries.attempt();
@@ -210,6 +213,7 @@ class Request implements ExchangeOwner, AttemptOwner {
   onFinish(): void {
     const { exchange, deps } = this;
     deps.active.delete(exchange);
+    this.body?.close();
     const durationMs = performance.now() - exchange.startedAtMs;
     const { route, connection, client } = exchange;
     const requestMetrics = route?.metrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");

@@ -35,6 +35,8 @@ export class OutgoingBody implements RequestBody, BodySink {
   private kept: ReplayBuffer | undefined;
   /** The end of a replay, held back while its sink is full. */
   private endAfterResume = false;
+  /** Those who get a copy. */
+  private taps: BodySink[] | undefined = undefined;
 
   constructor(source: RequestBody, client: ClientStream, options: OutgoingBodyOptions) {
     this.source = source;
@@ -65,6 +67,17 @@ export class OutgoingBody implements RequestBody, BodySink {
     this.sink = undefined;
     this.onEnded = undefined;
     this.endAfterResume = false;
+  }
+
+  /** Gives a copy of the body, as it comes, to a sink whose answers do not matter; before the body is started. */
+  tap(sink: BodySink): void {
+    if (this.taps === undefined) this.taps = [sink];
+    else this.taps.push(sink);
+  }
+
+  /** The exchange has ended: what has not come by now never will. */
+  close(): void {
+    if (this.taps !== undefined && !this.ended) for (const tap of this.taps) tap.onAbort("client-closed");
   }
 
   /** Nobody will ask for the body again. */
@@ -109,6 +122,7 @@ export class OutgoingBody implements RequestBody, BodySink {
       return false;
     }
     this.kept?.add(chunk);
+    if (this.taps !== undefined) for (const tap of this.taps) tap.onData(chunk);
     return this.sink?.onData(chunk) ?? false;
   }
 
@@ -116,6 +130,7 @@ export class OutgoingBody implements RequestBody, BodySink {
     if (this.abortReason !== undefined) return;
     this.ended = true;
     this.trailers = trailers === undefined ? undefined : withoutUnsafeTrailers(trailers);
+    if (this.taps !== undefined) for (const tap of this.taps) tap.onEnd(this.trailers);
     if (this.sink !== undefined) this.end(this.sink);
   }
 
@@ -127,6 +142,7 @@ export class OutgoingBody implements RequestBody, BodySink {
   onAbort(reason: BodyAbortReason): void {
     if (this.abortReason !== undefined) return;
     this.abortReason = reason;
+    if (this.taps !== undefined) for (const tap of this.taps) tap.onAbort(reason);
     this.sink?.onAbort(reason);
   }
 }

@@ -79,7 +79,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     metrics,
     upstreamOf: links.to,
     random,
-    filters: { auth: options.auth, rates },
+    filters: { auth: options.auth, rates, upstreamOf: links.to },
   });
   const hashes = new Map<ResourceKey, string>();
   let lines: VersionLines = noVersionLines;

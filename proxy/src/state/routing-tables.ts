@@ -141,8 +141,12 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
 
 function entryOf(owner: HostOwner, { routes }: HostRoutes): HostEntry {
   const endpoints = new Set<string>();
-  for (const { backends } of routes) {
-    for (const backend of backends) if (backend.endpoints !== undefined) endpoints.add(backend.endpoints);
+  for (const { backends, features } of routes) {
+    for (const mirror of features?.["mirror-target"] ?? []) endpoints.add(mirror.endpoints);
+    for (const backend of backends) {
+      if (backend.endpoints !== undefined) endpoints.add(backend.endpoints);
+      for (const mirror of backend.features?.["mirror-target"] ?? []) endpoints.add(mirror.endpoints);
+    }
   }
   return { owner, routeIds: new Set(routes.map(({ id }) => id)), endpoints };
 }

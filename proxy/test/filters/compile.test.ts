@@ -4,7 +4,13 @@ import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { compileFilters } from "../../src/filters/compile.ts";
 import { filterOrder } from "../../src/filters/order.ts";
 
-const environment = { auth: createAuthStore(), rates: { take: () => 0 } };
+const environment = {
+  auth: createAuthStore(),
+  rates: { take: () => 0 },
+  upstreamOf: () => () => {
+    throw new Error("no filter here asks for an upstream");
+  },
+};
 
 describe("compileFilters", () => {
   it("costs nothing without features", () => {

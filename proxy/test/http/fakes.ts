@@ -12,10 +12,12 @@ import type {
   RequestHead,
   ResponseHead,
 } from "../../src/http/message.ts";
+import { Mirrors } from "../../src/http/mirrors.ts";
 import { createPipeline } from "../../src/http/pipeline.ts";
 import type { Filter } from "../../src/filters/filter.ts";
 import type { CompiledBackend, CompiledRoute } from "../../src/routing/compiled-route.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
+import { fakeLog } from "../state/support.ts";
 import type {
   UpstreamClient,
   UpstreamEndpoint,
@@ -135,6 +137,8 @@ export function createBench(
     backendFilters?: readonly Filter[];
     /** How many; they are picked in order, tried ones last. */
     endpoints?: number;
+    /** What the draw of mirrors gives. */
+    random?: number;
   } = {},
 ) {
   const endpoints = Array.from({ length: options.endpoints ?? 1 }, (_, index) => endpointAt(index + 1));
@@ -175,7 +179,23 @@ export function createBench(
       backends: [],
     },
   };
+  const mirrorUpstream = new FakeUpstream();
+  const accessLog = {
+    enabled: true,
+    write: (record: AccessRecord) => void records.push(record),
+    flush: () => {},
+    close: () => Promise.resolve(),
+  };
+  const log = fakeLog();
+  const mirrors = new Mirrors({
+    client: mirrorUpstream,
+    accessLog,
+    metrics,
+    log,
+    random: () => options.random ?? 0,
+  });
   const handle = createPipeline({
+    mirrors,
     client: upstream,
     metrics,
     active,
@@ -185,12 +205,7 @@ export function createBench(
       opened: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),
     },
-    accessLog: {
-      enabled: true,
-      write: (record) => void records.push(record),
-      flush: () => {},
-      close: () => Promise.resolve(),
-    },
+    accessLog,
   });
   const connection: ClientConnection = {
     remoteAddress: "192.0.2.7",
@@ -212,5 +227,5 @@ export function createBench(
     handle(connection, requestHead(given), client);
     return client;
   };
-  return { request, upstream, records, metrics, active, endpoints };
+  return { request, upstream, mirrorUpstream, records, metrics, active, endpoints, log };
 }

@@ -77,11 +77,15 @@ function findPort({ spec }: ObjectOf<"Service">, wanted: ServicePortRef): Servic
   return ports.find((port) => isTcp(port) && port.port === wanted.number);
 }
 
+/** The ports of a Service that can carry HTTP. */
+export const tcpPortsOf = ({ spec }: ObjectOf<"Service">): readonly ServicePort[] =>
+  (spec?.ports ?? []).filter(isTcp);
+
 const isTcp = ({ protocol = "TCP" }: { readonly protocol?: string }): boolean => protocol === "TCP";
 
 export const isPortNumber = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
 
 /** Kubernetes documentation, "Application protocol": `kubernetes.io/h2c` is HTTP/2 in cleartext. */
-const protocolOf = ({ appProtocol }: ServicePort): Backend["protocol"] =>
+export const protocolOf = ({ appProtocol }: ServicePort): Backend["protocol"] =>
   appProtocol === "kubernetes.io/h2c" ? "http2" : "http1";

@@ -1,5 +1,6 @@
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { EndpointNeed } from "../backends/service-port.ts";
 import type { Place } from "../diagnostics.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { Referrer } from "../reference-grants.ts";
@@ -30,6 +31,8 @@ export type FeatureContext = View & {
    * a default of the class, that of the class's parameters.
    */
   readonly freeNamespaces: (definition: Pick<AnnotationDefinition<unknown>, "name">) => readonly string[];
+  /** Takes a Service port whose endpoints the feature names. */
+  readonly need: (need: EndpointNeed) => void;
   /** Takes a resource that the feature names and that must travel with the routes. */
   readonly provide: (resource: Resource) => void;
   /** Whether the Ingress itself has an annotation, by its name without prefix. */

@@ -4,6 +4,7 @@ import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
 import type { FeatureContext } from "./context.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
+import { translateMirrorTarget } from "./mirror-target.ts";
 import { translateRateLimit } from "./rate-limit.ts";
 import { translateRequestHeaders } from "./request-headers.ts";
 import { translateResponseHeaders } from "./response-headers.ts";
@@ -23,6 +24,7 @@ const translators: {
   "rate-limit": translateRateLimit,
   "max-body-size": translateMaxBodySize,
   "auth-basic-secret": translateAuthBasicSecret,
+  "mirror-target": translateMirrorTarget,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
   redirect: translateRedirect,

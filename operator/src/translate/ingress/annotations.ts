@@ -6,6 +6,7 @@ import { useRegex } from "@svc-gateway/common/features/use-regex.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import type { EndpointNeed } from "../backends/service-port.ts";
 import {
   annotationWarning,
   invalidAnnotation,
@@ -32,6 +33,8 @@ import type { ClassInfo } from "./classes.ts";
 type Findings = {
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
+  /** Endpoint sets that the features name. */
+  readonly needs: readonly EndpointNeed[];
   /** What the features name besides endpoint sets. */
   readonly resources: readonly Resource[];
 };
@@ -71,6 +74,7 @@ export function openAnnotations(
   const diagnostics: Diagnostic[] = [];
   const events: DesiredEvent[] = [];
   const resources: Resource[] = [];
+  const needs: EndpointNeed[] = [];
   const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
   const tell =
     (finding: (place: Place, message: string) => Diagnostic): FeatureContext["warn"] =>
@@ -100,6 +104,7 @@ export function openAnnotations(
     referrer: { kind: "Ingress", namespace },
     httpsPublicPort,
     provide: (resource) => resources.push(resource),
+    need: (need) => needs.push(need),
     hasAnnotation: (name) => Object.hasOwn(annotations, annotationKey({ name })),
     freeNamespaces: (definition) =>
       classDefaults === undefined || hasOwnValue(annotations, definition)
@@ -117,5 +122,5 @@ export function openAnnotations(
       diagnostics.push(finding(placeOf(annotationKey(definition))));
     },
   };
-  return { read, context, diagnostics, events, resources };
+  return { read, context, diagnostics, events, resources, needs };
 }

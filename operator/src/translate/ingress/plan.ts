@@ -72,7 +72,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   });
   return {
     claims,
-    needs: backends.needs,
+    needs: [...backends.needs, ...annotations.needs],
     diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
     events: annotations.events,
     resources: annotations.resources,

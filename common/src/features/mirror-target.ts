@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { isNamespaceName } from "../values/namespaced-name.ts";
+import { parsePort } from "../values/port.ts";
+import { ok, problem, type Result } from "../values/result.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+
+/** Where copies of a route's requests go. See docs/features/mirror-target.md. */
+export const mirrorTargetSchema = z
+  .array(
+    z.object({
+      /** `namespace/name` of the Service, for logs and metrics. */
+      service: z.string(),
+      /** Name of the endpoint set, `namespace/service/port`. */
+      endpoints: z.string(),
+      /** As for a backend. */
+      protocol: z.enum(["http1", "http2"]),
+      /** The share of the requests that is copied, drawn for each of them; absent: all. */
+      fraction: z.object({ numerator: z.int().min(0), denominator: z.int().min(1) }).optional(),
+    }),
+  )
+  .min(1);
+
+export type MirrorTarget = z.infer<typeof mirrorTargetSchema>;
+
+/** A Service as a cluster-internal host name; `port` is absent where the value says none. */
+export type ServiceAddress = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number | undefined;
+};
+
+const suffixes = ["", ".svc", ".svc.cluster.local"];
+
+/** Reads `<service>.<namespace>[.svc[.cluster.local]][:<port>]`. */
+export function parseServiceAddress(text: string): Result<ServiceAddress> {
+  const colon = text.indexOf(":");
+  const host = colon < 0 ? text : text.slice(0, colon);
+  const [name = "", namespace = ""] = host.split(".", 2);
+  const suffix = host.slice(name.length + 1 + namespace.length);
+  if (isNamespaceName(name) && isNamespaceName(namespace) && suffixes.includes(suffix)) {
+    if (colon < 0) return ok({ namespace, name, port: undefined });
+    const port = parsePort(text.slice(colon + 1));
+    if (port.ok) return ok({ namespace, name, port: port.value });
+  }
+  return problem(
+    `"${text.slice(0, 80)}" is not a Service`,
+    '"<service>.<namespace>[.svc[.cluster.local]][:<port>]"',
+  );
+}
+
+export const mirrorTarget = defineFeature({
+  slug: "mirror-target",
+  schema: mirrorTargetSchema,
+  annotations: {
+    mirrorTarget: defineAnnotation({
+      name: "mirror-target",
+      type: "mirror-target",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "requests are not mirrored",
+      doc: "The Service of the same namespace that gets a copy of every request; its answers are thrown away.",
+      parse: parseServiceAddress,
+    }),
+  },
+});

@@ -1,0 +1,136 @@
+import type { Duplex } from "node:stream";
+import type {
+  Selection,
+  Upstream,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamStream,
+} from "../upstream/upstream.ts";
+import type { Exchange } from "./exchange.ts";
+import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "./message.ts";
+import { MirrorBody } from "./mirror-body.ts";
+import type { Mirrors } from "./mirrors.ts";
+import type { OutgoingBody } from "./request-body.ts";
+
+/** From the beginning of a copy to the end of its response. */
+const timeoutMs = 5000;
+
+/** Fields that a mirror has no use for and must not learn. */
+const credentials = new Set(["authorization", "cookie", "proxy-authorization"]);
+
+/** One copy of a request on its way to one endpoint of a mirror; its response is thrown away. */
+export class MirrorRequest implements UpstreamHandler {
+  private readonly mirrors: Mirrors;
+  private readonly exchange: Exchange;
+  private readonly upstream: Upstream;
+  private readonly startedAtMs = performance.now();
+  private address = "";
+  private status = 0;
+  private body: MirrorBody | null = null;
+  private stream: UpstreamStream | undefined = undefined;
+  private timer: NodeJS.Timeout | undefined = undefined;
+  private done = false;
+
+  constructor(mirrors: Mirrors, exchange: Exchange, upstream: Upstream) {
+    this.mirrors = mirrors;
+    this.exchange = exchange;
+    this.upstream = upstream;
+  }
+
+  start({ endpoint }: Selection, original: OutgoingBody | null): void {
+    const { exchange, upstream, mirrors } = this;
+    this.address = endpoint.address;
+    if (original !== null) {
+      this.body = new MirrorBody(mirrors.memory);
+      original.tap(this.body);
+    }
+    this.timer = setTimeout(() => this.expire(), timeoutMs);
+    this.stream = mirrors.deps.client.send(
+      endpoint,
+      {
+        protocol: upstream.protocol,
+        method: exchange.method,
+        target: exchange.path + exchange.query,
+        authority: exchange.upstreamAuthority ?? exchange.authority,
+        scheme: exchange.connection.listener.secure ? "https" : "http",
+        headers: withoutCredentials(exchange.headers),
+        body: this.body,
+        upgrade: undefined,
+        expectContinue: false,
+      },
+      this,
+    );
+  }
+
+  private expire(): void {
+    this.stream?.abort();
+    this.status = 504;
+    this.end("mirror timeout");
+  }
+
+  onConnection(): void {}
+
+  onInformational(): void {}
+
+  onHead(head: ResponseHead): void {
+    this.status = head.status;
+  }
+
+  onData(): boolean {
+    return true;
+  }
+
+  onEnd(): void {
+    this.end(this.body?.incomplete === true ? "mirror too slow for the body" : undefined);
+  }
+
+  onUpgrade(_headers: HeaderList, socket: Duplex): void {
+    socket.destroy();
+    this.end("unexpected upgrade");
+  }
+
+  onError({ kind, text }: UpstreamError): void {
+    const abandoned = kind === "request-body";
+    if (this.status === 0) this.status = abandoned ? 499 : 502;
+    this.end(text, { blameless: abandoned });
+  }
+
+  private end(error: string | undefined, { blameless = false } = {}): void {
+    if (this.done) return;
+    this.done = true;
+    clearTimeout(this.timer);
+    const { mirrors, exchange, upstream } = this;
+    this.body?.release();
+    mirrors.ended();
+    if (this.body?.incomplete === true) mirrors.countLimit("mirror-body");
+    if (error !== undefined && !blameless) mirrors.warn(exchange, upstream.service, error);
+    const { accessLog } = mirrors.deps;
+    const { route } = exchange;
+    if (!accessLog.enabled || route?.accessLog === false) return;
+    accessLog.write({
+      host: exchange.authority,
+      method: exchange.method,
+      path: exchange.matchedPath,
+      pattern: route?.pattern ?? "/",
+      status: this.status,
+      routeId: route?.id ?? "",
+      upstream: upstream.service,
+      upstreamAddr: this.address,
+      durationMs: Math.round(performance.now() - this.startedAtMs),
+      bytesSent: 0,
+      mirror: true,
+      clientIp: exchange.clientIp,
+      attempts: 1,
+      ...(error !== undefined && { error }),
+    });
+  }
+}
+
+function withoutCredentials(headers: ReadonlyHeaderList): HeaderList {
+  const kept: HeaderList = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (!credentials.has(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
+  }
+  return kept;
+}

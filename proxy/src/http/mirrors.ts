@@ -1,0 +1,90 @@
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { AccessLog } from "../telemetry/access-log.ts";
+import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { UpstreamClient } from "../upstream/upstream.ts";
+import type { Exchange } from "./exchange.ts";
+import { MirrorMemory } from "./mirror-body.ts";
+import { MirrorRequest } from "./mirror-request.ts";
+import type { OutgoingBody } from "./request-body.ts";
+
+/** Copies under way in a worker; requests beyond are not copied. */
+const maxConcurrent = 256;
+/** Body bytes that wait for mirrors in a worker. */
+const maxHeldBytes = 16 * 1024 * 1024;
+/** Failures are told one by one at most this often; the others are counted. */
+const warnIntervalMs = 1000;
+
+export type MirrorDependencies = {
+  readonly client: UpstreamClient;
+  readonly accessLog: AccessLog;
+  readonly metrics: Pick<ProxyMetrics, "mirrorRequests" | "limitsReached">;
+  readonly log: Logger;
+  /** A number from 0 to 1, 1 excluded. */
+  readonly random?: () => number;
+};
+
+/**
+ * The copies of requests that a worker sends to mirrors. Nothing that happens to a copy is noticed by its original:
+ * nobody waits for it, and what does not fit the bounds is dropped (docs/features/mirror-target.md).
+ */
+export class Mirrors {
+  readonly deps: MirrorDependencies;
+  readonly memory = new MirrorMemory(maxHeldBytes);
+  private readonly random: () => number;
+  private active = 0;
+  private warnedAtMs = Number.NEGATIVE_INFINITY;
+  private untold = 0;
+
+  constructor(deps: MirrorDependencies) {
+    this.deps = deps;
+    this.random = deps.random ?? Math.random;
+  }
+
+  /** Sends the copies that the exchange asks for; `body` is its body, which has not been started. */
+  copy(exchange: Exchange, body: OutgoingBody | null): void {
+    // A tunnel is a conversation: there is nothing to copy it to.
+    if (exchange.upgrade !== undefined) return;
+    for (const { upstream: current, share } of exchange.mirrors) {
+      if (this.random() >= share) continue;
+      if (this.active >= maxConcurrent) {
+        this.countLimit("mirror-requests");
+        continue;
+      }
+      const upstream = current();
+      const selection = upstream.pick(exchange);
+      if (selection === undefined) {
+        this.warn(exchange, upstream.service, "no endpoint");
+        continue;
+      }
+      this.active++;
+      this.deps.metrics.mirrorRequests
+        .with({ route: exchange.route?.id ?? "", upstream: upstream.service })
+        .inc();
+      new MirrorRequest(this, exchange, upstream).start(selection, body);
+    }
+  }
+
+  /** Called by each copy once, when it has ended. */
+  ended(): void {
+    this.active--;
+  }
+
+  countLimit(limit: "mirror-requests" | "mirror-body"): void {
+    this.deps.metrics.limitsReached.with({ limit }).inc();
+  }
+
+  /** Tells of a failure, or counts it when another was told within the last second. */
+  warn(exchange: Exchange, upstream: string, reason: string): void {
+    const nowMs = performance.now();
+    if (nowMs - this.warnedAtMs < warnIntervalMs) {
+      this.untold++;
+      return;
+    }
+    this.deps.log.warn(
+      { route_id: exchange.route?.id ?? "", upstream, reason, untold_before: this.untold },
+      "mirror request failed",
+    );
+    this.warnedAtMs = nowMs;
+    this.untold = 0;
+  }
+}
