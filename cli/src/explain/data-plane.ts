@@ -60,8 +60,8 @@ export function explainTls(port: TlsPort, serverName: string): ExplainedTls | un
   );
   const store = createCertificateStore(port, {
     ...terminators,
-    get(ids, certificates) {
-      const terminator = terminators.get(ids, certificates);
+    get(ids, certificates, policy) {
+      const terminator = terminators.get(ids, certificates, policy);
       if (terminator !== undefined) idsOf.set(terminator, ids);
       return terminator;
     },
@@ -80,7 +80,7 @@ export function explainTls(port: TlsPort, serverName: string): ExplainedTls | un
     serverName,
     bucket,
     host: { exact: serverName, wildcard: `*.${parent}`, default: "*" }[bucket],
-    certificates: (idsOf.get(selected) ?? []).flatMap((id) => {
+    certificates: (idsOf.get(selected.terminator) ?? []).flatMap((id) => {
       const certificate = port.certificates[id];
       return certificate === undefined ? [] : [describeCertificate(certificate.chainPem)];
     }),

@@ -12,6 +12,11 @@ export const routeKey = (group: RouteGroup, port: number, host: HostPattern): Re
 
 export const tlsKey = (port: number): ResourceKey => `tls|${port}` as ResourceKey;
 
+/** Client certificates that the server names of a port ask for. */
+export const clientCertKey = (port: number): ResourceKey => `clientcert|${port}` as ResourceKey;
+
+export const ticketKeysKey = "config|ticket-keys" as ResourceKey;
+
 /** `owner` is `namespace/name` of a Gateway, or `ingress`. */
 export const listenerKey = (owner: string): ResourceKey => `listener|${owner}` as ResourceKey;
 
@@ -25,6 +30,8 @@ export const htpasswdKey = (name: string): ResourceKey => `htpasswd|${name}` as 
 export type ParsedKey =
   | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
   | { readonly type: "tls"; readonly port: number }
+  | { readonly type: "clientcert"; readonly port: number }
+  | { readonly type: "ticket-keys" }
   | { readonly type: "listener"; readonly owner: string }
   | { readonly type: "endpoints"; readonly name: string }
   | { readonly type: "htpasswd"; readonly name: string };
@@ -41,10 +48,13 @@ export function parseKey(key: string): ParsedKey | undefined {
       if (kind !== "exact" && kind !== "wildcard" && kind !== "any") return undefined;
       return { type, group, port, host: { kind, host } };
     }
-    case "tls": {
+    case "tls":
+    case "clientcert": {
       const port = parsePort(second);
       return port === undefined || parts.length !== 2 ? undefined : { type, port };
     }
+    case "config":
+      return key === ticketKeysKey ? { type: "ticket-keys" } : undefined;
     case "listener":
       return second === "" || parts.length !== 2 ? undefined : { type, owner: second };
     case "endpoints":

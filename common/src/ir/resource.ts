@@ -4,15 +4,19 @@ import type { z } from "zod";
 import { fail, ok, problem, type Problem, type Result } from "../values/result.ts";
 import { tlsPortSchema, type TlsPort } from "./certificate.ts";
 import { htpasswdSchema, type Htpasswd } from "./credentials.ts";
+import { clientCertPortSchema, type ClientCertPort } from "./client-certificate.ts";
 import { endpointSetSchema, type EndpointSet } from "./endpoints.ts";
 import { parseKey, type ResourceKey } from "./keys.ts";
 import { listenerSetSchema, type ListenerSet } from "./listener.ts";
 import { hostRoutesSchema, type HostRoutes } from "./route.ts";
+import { ticketKeysSchema, type TicketKeys } from "./ticket-keys.ts";
 
 /** The value of a resource by the first part of its key. */
 export type ResourceValues = {
   readonly route: HostRoutes;
   readonly tls: TlsPort;
+  readonly clientcert: ClientCertPort;
+  readonly "ticket-keys": TicketKeys;
   readonly listener: ListenerSet;
   readonly endpoints: EndpointSet;
   readonly htpasswd: Htpasswd;
@@ -22,6 +26,8 @@ export type ResourceType = keyof ResourceValues;
 const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = {
   route: hostRoutesSchema,
   tls: tlsPortSchema,
+  clientcert: clientCertPortSchema,
+  "ticket-keys": ticketKeysSchema,
   listener: listenerSetSchema,
   endpoints: endpointSetSchema,
   htpasswd: htpasswdSchema,

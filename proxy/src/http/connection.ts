@@ -1,4 +1,5 @@
 import type { ListenerView } from "../listeners/view.ts";
+import type { ClientPolicy } from "../tls/client-validation.ts";
 
 /** One accepted client connection, the same for every request on it. */
 export type ClientConnection = {
@@ -17,4 +18,13 @@ export type TlsFacts = {
   readonly serverName: string;
   /** `TLSv1.2` or `TLSv1.3`. */
   readonly version: string;
+  /** What the client proved by its certificate; undefined where nothing is asked of clients. */
+  readonly client?: VerifiedClient | undefined;
+};
+
+/** A client whose certificate was checked in the handshake of its connection. */
+export type VerifiedClient = {
+  readonly policy: ClientPolicy;
+  /** The certificate of the client alone, PEM with all but letters and digits percent-encoded; empty: not shown. */
+  readonly encodedCertificate: string;
 };

@@ -6,6 +6,7 @@ import { normalisePath } from "../routing/normalise-path.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { parseRequestAddress } from "./authority.ts";
+import { addClientCertificate, isMisdirected } from "./client-certificate.ts";
 import type { ClientConnection } from "./connection.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
 import type { RequestHandler } from "./front.ts";
@@ -56,6 +57,12 @@ const methodNotAllowed: LocalReply = {
   close: true,
 };
 
+/** The client asks again over a connection of its own (RFC 9110 15.5.20). */
+const misdirected: LocalReply = {
+  status: 421,
+  error: "connection without the client certificate of the host",
+};
+
 class Request implements ExchangeOwner, AttemptOwner {
   readonly exchange: Exchange;
   readonly deps: PipelineDependencies;
@@ -91,6 +98,10 @@ class Request implements ExchangeOwner, AttemptOwner {
     const route = exchange.connection.listener.table.match(exchange);
     if (route === undefined) return this.reply({ status: 404, error: "no route" });
     exchange.route = route;
+    const { listener } = exchange.connection;
+    if (listener.clientPolicyOf !== undefined && isMisdirected(exchange.connection, exchange.host)) {
+      return this.reply(misdirected);
+    }
     exchange.headers = fields.headers;
     exchange.expectContinue = fields.expect !== undefined && exchange.client.body !== null;
     exchange.upgrade = fields.upgrade === "websocket" ? fields.upgrade : undefined;
@@ -116,6 +127,9 @@ class Request implements ExchangeOwner, AttemptOwner {
       clientIp: this.exchange.clientIp,
       via: this.deps.via,
     });
+    if (connection.listener.clientPolicyOf !== undefined) {
+      addClientCertificate(fields.headers, connection, this.exchange.host);
+    }
   }
 
   /** Runs the route's filters from `index` on; leaves the turn only when one of them waits. */

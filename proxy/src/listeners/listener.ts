@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { verifiedClientOf } from "../http/client-certificate.ts";
 import type { TlsFacts } from "../http/connection.ts";
 import type { Front } from "../http/front.ts";
 import type { PortTable } from "../routing/port-table.ts";
@@ -38,7 +39,6 @@ const keepAliveDelayMs = 60_000;
  */
 export class Listener {
   readonly view: { -readonly [Key in keyof ListenerView]: ListenerView[Key] };
-  store: CertificateStore = emptyCertificateStore;
   /** Port of the socket while it is bound. */
   localPort: number | undefined = undefined;
   private readonly context: ListenerContext;
@@ -46,6 +46,7 @@ export class Listener {
   private readonly http1: Front;
   private readonly http2: Front;
   private readonly sockets = new Set<Socket>();
+  private store: CertificateStore = emptyCertificateStore;
   /** Those that have not sent a byte. */
   private readonly silent = new Set<Socket>();
   private onEmpty: (() => void) | undefined = undefined;
@@ -92,6 +93,16 @@ export class Listener {
     this.view.publicPort = publicPort;
     this.view.publicPortLabel = String(publicPort);
     this.view.table = table;
+  }
+
+  get certificates(): CertificateStore {
+    return this.store;
+  }
+
+  /** New handshakes see these certificates; requests on all connections see what their hosts ask of clients. */
+  set certificates(store: CertificateStore) {
+    this.store = store;
+    this.view.clientPolicyOf = store.asksClients ? (host) => store.select(host)?.policy : undefined;
   }
 
   /** Asks clients to leave with their next response; accepts as before. */
@@ -157,9 +168,11 @@ export class Listener {
     this.context.handshakes.start({
       socket,
       certificates: () => this.store,
-      onSecure: (tlsSocket: TLSSocket, serverName) => {
+      onSecure: (tlsSocket: TLSSocket, serverName, policy) => {
         const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
-        this.handOver(front, tlsSocket, peer, { serverName, version: tlsSocket.getProtocol() ?? "unknown" });
+        const client = verifiedClientOf(tlsSocket, policy);
+        const version = tlsSocket.getProtocol() ?? "unknown";
+        this.handOver(front, tlsSocket, peer, { serverName, version, ...(client && { client }) });
       },
     });
   }

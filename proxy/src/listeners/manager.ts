@@ -1,4 +1,5 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Front } from "../http/front.ts";
@@ -8,6 +9,7 @@ import { createHandshakes } from "../tls/handshakes.ts";
 import type { TlsSettings } from "../tls/settings.ts";
 import { createTerminators, type Terminator } from "../tls/terminators.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
+import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import { drainWithin, pause } from "./drain.ts";
 import type { ListenerEvents } from "./events.ts";
 import { Listener, type ListenerContext } from "./listener.ts";
@@ -18,6 +20,9 @@ export type ServingPlan = {
   readonly listeners: readonly ListenerPlan[];
   readonly tables: ReadonlyMap<number, PortTable>;
   readonly tls: ReadonlyMap<number, TlsPort>;
+  readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
+  /** Undefined: each worker has its own. */
+  readonly ticketKeys: TicketKeyRing | undefined;
 };
 
 export type ListenerManagerOptions = {
@@ -68,6 +73,7 @@ type Entry = {
   plan: ListenerPlan;
   readonly listener: Listener;
   tls: TlsPort | undefined;
+  clientCerts: ClientCertPort | undefined;
   binding: Promise<void> | undefined;
 };
 
@@ -80,6 +86,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   const terminators = createTerminators(options.tls, log, {
     onSecure: (socket) => handshakes.secured(socket),
     onError: (_, socket) => handshakes.refused(socket),
+    onStrictServer: (server) => handshakes.watch(server),
   });
   const context: ListenerContext = {
     gate: options.gate,
@@ -98,6 +105,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   let retryTimer: NodeJS.Timeout | undefined;
   let stopping = false;
   let certificatesChanged = false;
+  let ticketKeys: TicketKeyRing | undefined;
   let reportedPorts = "";
   /** Listeners of other protocols that were named in the log. */
   const unserved = new Set<string>();
@@ -169,13 +177,20 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     log.warn({ listener: plan.port, protocol: plan.protocol }, "listener protocol is not served");
   };
 
-  const updateCertificates = (tls: ServingPlan["tls"]): void => {
+  const updateCertificates = ({ tls, clientCerts, ...plan }: ServingPlan): void => {
+    if (plan.ticketKeys !== undefined && plan.ticketKeys !== ticketKeys) {
+      ticketKeys = plan.ticketKeys;
+      terminators.useTicketKeys(ticketKeys);
+    }
     for (const entry of entries.values()) {
-      const port = entry.plan.protocol === "https" ? tls.get(entry.plan.port) : undefined;
-      if (entry.tls === port) continue;
+      const isSecure = entry.plan.protocol === "https";
+      const port = isSecure ? tls.get(entry.plan.port) : undefined;
+      const clients = isSecure ? clientCerts.get(entry.plan.port) : undefined;
+      if (entry.tls === port && entry.clientCerts === clients) continue;
       entry.tls = port;
-      entry.listener.store =
-        port === undefined ? emptyCertificateStore : createCertificateStore(port, terminators);
+      entry.clientCerts = clients;
+      entry.listener.certificates =
+        port === undefined ? emptyCertificateStore : createCertificateStore(port, terminators, clients);
       certificatesChanged = true;
     }
     if (!certificatesChanged) return;
@@ -183,8 +198,8 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     const used = new Set<Terminator>();
     const names: ServedName[] = [];
     for (const { listener } of entries.values()) {
-      for (const terminator of listener.store.terminators) used.add(terminator);
-      names.push(...listener.store.names);
+      for (const terminator of listener.certificates.terminators) used.add(terminator);
+      names.push(...listener.certificates.names);
     }
     terminators.retain(used);
     events.onServedNames(names);
@@ -210,11 +225,12 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
             plan: listener,
             listener: new Listener(listener, table, context),
             tls: undefined,
+            clientCerts: undefined,
             binding: undefined,
           });
         }
       }
-      updateCertificates(plan.tls);
+      updateCertificates(plan);
       report();
       await bindAll();
     },

@@ -1,8 +1,10 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { parseKey } from "@svc-gateway/common/ir/keys.ts";
 import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import { readTicketKeys, type TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { HostUpdate } from "./routing-tables.ts";
 import type { StagedUpdate } from "./staged-update.ts";
 
@@ -13,6 +15,8 @@ export type SortedChanges = {
   readonly listeners: ReadonlyMap<string, ListenerSet | undefined>;
   readonly tls: ReadonlyMap<number, TlsPort | undefined>;
   readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;
+  readonly clientCerts: ReadonlyMap<number, ClientCertPort | undefined>;
+  readonly ticketKeys: TicketKeyRing | undefined;
 };
 
 export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
@@ -21,6 +25,8 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   const listeners = new Map<string, ListenerSet | undefined>();
   const tls = new Map<number, TlsPort | undefined>();
   const htpasswd = new Map<string, Htpasswd | undefined>();
+  const clientCerts = new Map<number, ClientCertPort | undefined>();
+  let ticketKeys: TicketKeyRing | undefined;
   const byKey = new Map(values.map((decoded) => [decoded.key, decoded]));
   for (const key of hashes.keys()) {
     const parsed = parseKey(key);
@@ -47,11 +53,17 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
       case "htpasswd":
         htpasswd.set(parsed.name, decoded?.type === "htpasswd" ? decoded.value : undefined);
         break;
+      case "clientcert":
+        clientCerts.set(parsed.port, decoded?.type === "clientcert" ? decoded.value : undefined);
+        break;
+      case "ticket-keys":
+        if (decoded?.type === "ticket-keys") ticketKeys = readTicketKeys(decoded.value);
+        break;
       case undefined:
         break;
     }
   }
-  return { hosts, endpoints, listeners, tls, htpasswd };
+  return { hosts, endpoints, listeners, tls, htpasswd, clientCerts, ticketKeys };
 }
 
 /** Why the certificates cannot be used: a server name refers to one that is not there. Undefined when all are. */

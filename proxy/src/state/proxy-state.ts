@@ -1,4 +1,5 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
@@ -9,6 +10,7 @@ import type { RouteProblem } from "../routing/host-table.ts";
 import type { OpenPortTable } from "../routing/port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { RateStore } from "../filters/rate-store.ts";
+import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { UpstreamRegistry } from "../upstream/registry.ts";
 import { checkCertificates, sortChanges } from "./changes.ts";
 import { listListeners } from "./listener-list.ts";
@@ -26,6 +28,9 @@ export type ServingState = {
   readonly tables: ReadonlyMap<number, OpenPortTable>;
   /** Certificates by listener port; values keep their identity while they do not change. */
   readonly tls: ReadonlyMap<number, TlsPort>;
+  readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
+  /** The keys of session tickets; undefined until a snapshot brings some. Keys that are not sent any more stay in use. */
+  readonly ticketKeys: TicketKeyRing | undefined;
 };
 
 export type ApplySummary = {
@@ -84,7 +89,14 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
   const hashes = new Map<ResourceKey, string>();
   let lines: VersionLines = noVersionLines;
   let listenerSets: ReadonlyMap<string, ListenerSet> = new Map();
-  let serving: ServingState = { version: "", listeners: [], tables: routing.tables, tls: new Map() };
+  let serving: ServingState = {
+    version: "",
+    listeners: [],
+    tables: routing.tables,
+    tls: new Map(),
+    clientCerts: new Map(),
+    ticketKeys: undefined,
+  };
 
   /** Checks and compiles; what it returns puts the update in place and cannot fail. */
   const prepare = (update: SnapshotUpdate): Result<Prepared> => {
@@ -115,6 +127,8 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
           listeners: changes.listeners.size === 0 ? serving.listeners : listListeners(listenerSets),
           tables: routing.tables,
           tls: changedMap(serving.tls, changes.tls),
+          clientCerts: changedMap(serving.clientCerts, changes.clientCerts),
+          ticketKeys: changes.ticketKeys ?? serving.ticketKeys,
         };
         publish(serving);
         if (gone.size > 0) metrics.forgetRoutes(gone);

@@ -1,4 +1,6 @@
 import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
+import { type ClientPolicy, createClientPolicy } from "./client-validation.ts";
 import type { Terminator, Terminators } from "./terminators.ts";
 
 /** A server name that a port answers, for the certificate metrics. */
@@ -9,52 +11,80 @@ export type ServedName = {
   readonly notAfterMs: number;
 };
 
+/** What a server name gets. */
+export type TlsSelection = {
+  readonly terminator: Terminator;
+  /** What is asked of its clients; undefined: nothing. */
+  readonly policy: ClientPolicy | undefined;
+};
+
 /** The certificates of one port, by server name. Immutable: a change makes a new one from the same terminators. */
 export type CertificateStore = {
   /**
    * Who terminates TLS for a lower-case server name: an exact entry, else a wildcard for its left-most label
    * (RFC 6125 6.4.3), else the default. The empty name, of a client that sent none, has only the default.
    */
-  select(serverName: string): Terminator | undefined;
+  select(serverName: string): TlsSelection | undefined;
+  /** Whether some server name asks for client certificates. */
+  readonly asksClients: boolean;
   readonly names: readonly ServedName[];
   readonly terminators: ReadonlySet<Terminator>;
 };
 
 export const emptyCertificateStore: CertificateStore = {
   select: () => undefined,
+  asksClients: false,
   names: [],
   terminators: new Set(),
 };
 
-/** Entries without a usable certificate are left out; of two for the same name the first one counts. */
-export function createCertificateStore(port: TlsPort, terminators: Terminators): CertificateStore {
-  const exact = new Map<string, Terminator>();
-  /** By what follows the `*.`. */
-  const wildcards = new Map<string, Terminator>();
-  let fallback: Terminator | undefined;
+/**
+ * Entries without a usable certificate are left out; of two for the same name the first one counts. A name that only
+ * has a client validation shows the certificates of the next less specific entry.
+ */
+export function createCertificateStore(
+  port: TlsPort,
+  terminators: Terminators,
+  clients: ClientCertPort = { authorities: {}, hosts: [] },
+): CertificateStore {
+  const certificates = createNameTable(port.hosts);
+  const validations = createNameTable(clients.hosts);
   const names: ServedName[] = [];
   const used = new Set<Terminator>();
 
-  for (const { bucket, host, certificates } of port.hosts) {
-    const terminator = terminators.get(certificates, port.certificates);
-    if (terminator === undefined) continue;
-    switch (bucket) {
-      case "exact":
-        if (exact.has(host)) continue;
-        exact.set(host, terminator);
-        break;
-      case "wildcard":
-        if (wildcards.has(host.slice(2))) continue;
-        wildcards.set(host.slice(2), terminator);
-        break;
-      case "default":
-        if (fallback !== undefined) continue;
-        fallback = terminator;
-        break;
+  const terminatorOf = (entry: TlsHost, policy?: ClientPolicy): Terminator | undefined =>
+    terminators.get(entry.certificates, port.certificates, policy);
+
+  /** The most specific entry whose certificates can be used, and the validation if it is no less specific. */
+  const combine = (bucket: TlsHost["bucket"], host: string): TlsSelection | undefined => {
+    for (const entry of certificates.covering(bucket, host)) {
+      const validation = validations
+        .covering(bucket, host)
+        .find((candidate) => ranks[candidate.bucket] <= ranks[entry.bucket]);
+      const policy = validation === undefined ? undefined : createClientPolicy(validation, clients);
+      const terminator = terminatorOf(entry, policy);
+      if (terminator === undefined) continue;
+      used.add(terminator);
+      if (entry.bucket === bucket) {
+        const name = bucket === "default" ? "*" : host;
+        names.push({ bucket, name, notAfterMs: terminator.notAfterMs });
+      }
+      return { terminator, policy };
     }
-    names.push({ bucket, name: bucket === "default" ? "*" : host, notAfterMs: terminator.notAfterMs });
-    used.add(terminator);
+    return undefined;
+  };
+
+  const exact = new Map<string, TlsSelection>();
+  /** By what follows the `*.`. */
+  const wildcards = new Map<string, TlsSelection>();
+  for (const { bucket, host } of [...port.hosts, ...clients.hosts]) {
+    const [table, key] = bucket === "wildcard" ? [wildcards, host.slice(2)] : [exact, host];
+    if (bucket === "default" || table.has(key)) continue;
+    const selection = combine(bucket, host);
+    if (selection !== undefined) table.set(key, selection);
   }
+
+  const fallback = combine("default", "*");
 
   return {
     select(serverName) {
@@ -63,7 +93,38 @@ export function createCertificateStore(port: TlsPort, terminators: Terminators):
       const dot = serverName.indexOf(".");
       return (dot > 0 ? wildcards.get(serverName.slice(dot + 1)) : undefined) ?? fallback;
     },
+    asksClients: clients.hosts.length > 0,
     names,
     terminators: used,
+  };
+}
+
+/** The more specific, the lower. */
+const ranks: { readonly [B in ClientValidation["bucket"]]: number } = { exact: 0, wildcard: 1, default: 2 };
+
+type NameTable<Entry> = {
+  /** The entries that cover a name or wildcard, the most specific first. */
+  covering(bucket: TlsHost["bucket"], host: string): readonly Entry[];
+};
+
+function createNameTable<Entry extends Pick<TlsHost, "bucket" | "host">>(
+  entries: readonly Entry[],
+): NameTable<Entry> {
+  const tables = { exact: new Map<string, Entry>(), wildcard: new Map<string, Entry>() };
+  const fallback = entries.find(({ bucket }) => bucket === "default");
+  for (const entry of entries) {
+    if (entry.bucket === "default" || tables[entry.bucket].has(entry.host)) continue;
+    tables[entry.bucket].set(entry.host, entry);
+  }
+  return {
+    covering(bucket, host) {
+      const wildcard = bucket === "exact" ? `*${host.slice(Math.max(0, host.indexOf(".")))}` : host;
+      const covering = [
+        bucket === "exact" ? tables.exact.get(host) : undefined,
+        bucket === "default" ? undefined : tables.wildcard.get(wildcard),
+        fallback,
+      ];
+      return covering.filter((entry) => entry !== undefined);
+    },
   };
 }

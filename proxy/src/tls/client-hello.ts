@@ -1,9 +1,20 @@
+/** What is read of a ClientHello. */
+export type ClientHello = {
+  readonly kind: "hello";
+  /** Lower case, empty when the client sent none (RFC 6066 3). */
+  readonly serverName: string;
+  /**
+   * The name of the key that encrypted the session ticket which the client offers, 16 bytes as latin1 text
+   * (RFC 5077 4; in TLS 1.3 the ticket is the first identity of the pre-shared keys, RFC 8446 4.2.11).
+   */
+  readonly ticketKeyName?: string;
+};
+
 /** What the first bytes of a connection say. */
 export type ClientHelloPeek =
   /** More bytes are needed. */
   | { readonly kind: "incomplete" }
-  /** A ClientHello; the name is lower case, empty when the client sent none (RFC 6066 3). */
-  | { readonly kind: "hello"; readonly serverName: string }
+  | ClientHello
   /** Not a ClientHello, or a malformed one: TLS itself has to say what is wrong with it. */
   | { readonly kind: "other" };
 
@@ -19,12 +30,14 @@ const maxRecordBytes = 16_384;
 const clientHello = 1;
 const handshakeHeaderBytes = 4;
 const serverNameExtension = 0;
+const sessionTicketExtension = 35;
+const preSharedKeyExtension = 41;
 const hostNameType = 0;
 
 /**
  * Reads the server name of a ClientHello (RFC 8446 4.1.2, RFC 6066 3) that may be cut into any records and pieces,
  * before TLS starts: certificates are chosen by it, and a name that nobody serves needs an answer that Node's TLS
- * cannot give. Never throws; everything beyond the name is left to TLS.
+ * cannot give. The session ticket says which keys can read it. Never throws; everything else is left to TLS.
  */
 export function peekClientHello(bytes: Buffer): ClientHelloPeek {
   const message = joinRecords(bytes);
@@ -63,54 +76,72 @@ function readHello(hello: Buffer): ClientHelloPeek {
   reader.skip(reader.uint8()); // legacy_compression_methods
   if (reader.atEnd) return { kind: "hello", serverName: "" };
   const extensionsEnd = reader.at + 2 + reader.uint16();
+  let serverName: string | undefined = "";
+  let ticketKeyName = "";
   while (reader.at < extensionsEnd && !reader.failed) {
     const type = reader.uint16();
-    const length = reader.uint16();
-    if (type === serverNameExtension) return readServerName(reader);
-    reader.skip(length);
+    const extension = new Reader(reader.bytes(reader.uint16()));
+    if (type === serverNameExtension) serverName = readServerName(extension);
+    if (type === sessionTicketExtension) ticketKeyName = extension.text(keyNameBytes);
+    if (type === preSharedKeyExtension) ticketKeyName = readFirstIdentity(extension);
   }
-  return reader.failed ? other : { kind: "hello", serverName: "" };
+  if (reader.failed || serverName === undefined) return other;
+  return { kind: "hello", serverName, ...(ticketKeyName === "" ? undefined : { ticketKeyName }) };
 }
 
-function readServerName(reader: Reader): ClientHelloPeek {
+function readServerName(reader: Reader): string | undefined {
   reader.skip(2); // length of the list
   const type = reader.uint8();
   const name = reader.text(reader.uint16());
-  if (reader.failed || type !== hostNameType || !/^[!-~]{1,255}$/.test(name)) return other;
-  return { kind: "hello", serverName: name.toLowerCase().replace(/\.$/, "") };
+  if (reader.failed || type !== hostNameType || !/^[!-~]{1,255}$/.test(name)) return undefined;
+  return name.toLowerCase().replace(/\.$/, "");
 }
+
+const keyNameBytes = 16;
+
+function readFirstIdentity(reader: Reader): string {
+  reader.skip(2); // length of the list
+  const identity = new Reader(reader.bytes(reader.uint16()));
+  return identity.text(keyNameBytes);
+}
+
+const nothing = Buffer.alloc(0);
 
 /** Reads numbers; beyond the end it fails and gives zeros. */
 class Reader {
   at = 0;
   failed = false;
-  private readonly bytes: Buffer;
+  private readonly all: Buffer;
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
+  constructor(all: Buffer) {
+    this.all = all;
   }
 
   get atEnd(): boolean {
-    return this.at === this.bytes.length;
+    return this.at === this.all.length;
   }
 
   skip(length: number): void {
     this.at += length;
-    if (this.at > this.bytes.length) this.failed = true;
+    if (this.at > this.all.length) this.failed = true;
   }
 
   uint8(): number {
     this.skip(1);
-    return this.failed ? 0 : this.bytes.readUInt8(this.at - 1);
+    return this.failed ? 0 : this.all.readUInt8(this.at - 1);
   }
 
   uint16(): number {
     this.skip(2);
-    return this.failed ? 0 : this.bytes.readUInt16BE(this.at - 2);
+    return this.failed ? 0 : this.all.readUInt16BE(this.at - 2);
+  }
+
+  bytes(length: number): Buffer {
+    this.skip(length);
+    return this.failed ? nothing : this.all.subarray(this.at - length, this.at);
   }
 
   text(length: number): string {
-    this.skip(length);
-    return this.failed ? "" : this.bytes.toString("latin1", this.at - length, this.at);
+    return this.bytes(length).toString("latin1");
   }
 }

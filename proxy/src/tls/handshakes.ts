@@ -1,7 +1,10 @@
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import type { Server, TLSSocket } from "node:tls";
+import { refuseWithAlert } from "./alert.ts";
 import type { CertificateStore } from "./certificate-store.ts";
-import { peekClientHello } from "./client-hello.ts";
+import { type ClientHello, peekClientHello } from "./client-hello.ts";
+import { type ClientPolicy, refusalOf } from "./client-validation.ts";
+import { createHandshakeNotebook } from "./handshake-notes.ts";
 import type { TlsSettings } from "./settings.ts";
 
 /** `version` is what was negotiated: `TLSv1.2`, `TLSv1.3`, or `unknown` for a handshake that did not get so far. */
@@ -13,7 +16,12 @@ export type HandshakeResult = {
 };
 
 export type HandshakeFailure =
-  "too many handshakes" | "timeout" | "unknown server name" | "client closed" | "failed";
+  | "too many handshakes"
+  | "timeout"
+  | "unknown server name"
+  | "client certificate refused"
+  | "client closed"
+  | "failed";
 
 export type HandshakeEvents = { onHandshake(result: HandshakeResult): void };
 
@@ -21,13 +29,18 @@ export type HandshakeRequest = {
   readonly socket: Socket;
   /** Asked when the name is known, so that a handshake sees the newest certificates. */
   readonly certificates: () => CertificateStore;
-  /** The handshake is complete; the TLS socket belongs to the receiver. */
-  readonly onSecure: (socket: TLSSocket, serverName: string) => void;
+  /**
+   * The handshake is complete and the client let in; the TLS socket belongs to the receiver. `policy` is what the
+   * client's certificate was checked by.
+   */
+  readonly onSecure: (socket: TLSSocket, serverName: string, policy: ClientPolicy | undefined) => void;
 };
 
 /** TLS handshakes under way: bounded in number and in time. */
 export type Handshakes = {
   start(request: HandshakeRequest): void;
+  /** For the terminators: clients of this server may be refused when their handshakes are complete. */
+  watch(server: Server): void;
   /** For the terminators: a handshake is complete. */
   secured(socket: TLSSocket): void;
   /** For the terminators: TLS refused the client, and has told it why. */
@@ -44,6 +57,7 @@ const evictableShare = 1 / 4;
 type Pending = HandshakeRequest & {
   readonly startedMs: number;
   serverName: string;
+  policy: ClientPolicy | undefined;
   failure: HandshakeFailure;
 };
 
@@ -57,6 +71,7 @@ export function createHandshakes(
 ): Handshakes {
   /** By the client's address and port, which the plain and the TLS socket of a connection share; oldest first. */
   const pending = new Map<string, Pending>();
+  const notebook = createHandshakeNotebook();
   const sweepIntervalMs = Math.max(10, Math.min(500, handshakeTimeoutMs / 4));
   let sweeper: NodeJS.Timeout | undefined;
 
@@ -85,15 +100,16 @@ export function createHandshakes(
     handshake.socket.destroy();
   };
 
-  const select = (key: string, handshake: Pending, serverName: string): void => {
+  const select = (key: string, handshake: Pending, { serverName, ticketKeyName }: ClientHello): void => {
     const { socket } = handshake;
     handshake.serverName = serverName;
     handshake.failure = "failed";
-    const terminator = handshake.certificates().select(serverName);
-    if (terminator !== undefined) {
+    const selected = handshake.certificates().select(serverName);
+    if (selected !== undefined) {
+      handshake.policy = selected.policy;
       // TLSSocket takes this over: a client that ends its side cannot complete a handshake.
       socket.allowHalfOpen = false;
-      terminator.server.emit("connection", socket);
+      selected.terminator.server(ticketKeyName).emit("connection", socket);
       return;
     }
     socket.end(unrecognizedName, () => fail(key, handshake, "unknown server name"));
@@ -117,17 +133,19 @@ export function createHandshakes(
       ...request,
       startedMs: performance.now(),
       serverName: "",
+      policy: undefined,
       failure: "client closed",
     };
     pending.set(key, handshake);
     sweeper ??= setInterval(() => endOlderThan(handshakeTimeoutMs, "timeout"), sweepIntervalMs);
     socket.on("error", () => {});
     socket.on("close", () => fail(key, handshake, handshake.failure));
-    readClientHello(socket, (serverName) => select(key, handshake, serverName));
+    readClientHello(socket, (hello) => select(key, handshake, hello));
   };
 
   return {
     start,
+    watch: (server) => notebook.watch(server),
     secured(socket) {
       const key = keyOf(socket);
       const handshake = key === undefined ? undefined : pending.get(key);
@@ -136,9 +154,17 @@ export function createHandshakes(
         return;
       }
       forget(key);
+      const { policy } = handshake;
+      const { presented, serverSecret } = notebook.of(socket);
+      const refusal = policy === undefined ? undefined : refusalOf(socket, presented, policy);
+      if (refusal !== undefined) {
+        events.onHandshake({ result: "fail", version: "unknown", reason: "client certificate refused" });
+        refuseWithAlert(handshake.socket, socket, serverSecret, refusal);
+        return;
+      }
       socket.allowHalfOpen = true;
       events.onHandshake({ result: "ok", version: versionOf(socket) });
-      handshake.onSecure(socket, handshake.serverName);
+      handshake.onSecure(socket, handshake.serverName, policy);
     },
     refused(socket) {
       socket.destroy();
@@ -158,8 +184,10 @@ function versionOf(socket: TLSSocket): HandshakeResult["version"] {
   return version === "TLSv1.2" || version === "TLSv1.3" ? version : "unknown";
 }
 
-/** Reads until the server name is known, puts the bytes back, and calls `then`, with "" for what is not TLS. */
-function readClientHello(socket: Socket, then: (serverName: string) => void): void {
+const noHello: ClientHello = { kind: "hello", serverName: "" };
+
+/** Reads until the ClientHello is known, puts the bytes back, and calls `then`, without a name for what is not TLS. */
+function readClientHello(socket: Socket, then: (hello: ClientHello) => void): void {
   let bytes: Buffer = Buffer.alloc(0);
   const onEnd = (): void => void socket.destroy();
   const onReadable = (): void => {
@@ -171,7 +199,7 @@ function readClientHello(socket: Socket, then: (serverName: string) => void): vo
     socket.off("readable", onReadable);
     socket.off("end", onEnd);
     socket.unshift(bytes);
-    then(peek.kind === "hello" ? peek.serverName : "");
+    then(peek.kind === "hello" ? peek : noHello);
   };
   socket.on("readable", onReadable);
   socket.on("end", onEnd);

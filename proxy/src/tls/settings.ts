@@ -1,5 +1,6 @@
 import { constants } from "node:crypto";
-import type { TlsOptions } from "node:tls";
+import { createSecureContext, type TlsOptions } from "node:tls";
+import type { ClientPolicy } from "./client-validation.ts";
 
 export type TlsSettings = {
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
@@ -7,11 +8,6 @@ export type TlsSettings = {
   readonly handshakeTimeoutMs: number;
   /** Handshakes under way at a time; further connections are closed. */
   readonly maxHandshakes: number;
-  /**
-   * 48 bytes that encrypt session tickets. Whoever has the same ones resumes the sessions of the others. Absent: made
-   * up when the process starts.
-   */
-  readonly ticketKeys?: Buffer;
 };
 
 /** Suites with forward secrecy and authenticated encryption only; ECDSA first, because it is cheaper to sign. */
@@ -44,6 +40,9 @@ const signatures = [
   "rsa_pkcs1_sha512",
 ];
 
+/** How long a session may be resumed: what two older ticket keys, kept for twelve hours each, allow. */
+const sessionSeconds = 86_400;
+
 /** What all TLS servers have in common, whatever their certificates: docs/features/tls.md, "Protocol". */
 export function commonTlsOptions(settings: TlsSettings): TlsOptions {
   return {
@@ -55,10 +54,31 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions {
     // A client that puts ChaCha20 first has no fast AES and gets ChaCha20 in spite of the server's order.
     secureOptions: constants.SSL_OP_PRIORITIZE_CHACHA | constants.SSL_OP_NO_RENEGOTIATION,
     ALPNProtocols: ["h2", "http/1.1"],
-    // No client certificate is asked for, so no authority needs to be loaded; the default is all of the system's.
+    // Without this, all of the system's authorities are loaded.
     ca: [],
     // Node's limit starts again with each byte; the one that counts is in handshakes.ts.
     handshakeTimeout: 2 * settings.handshakeTimeoutMs,
-    ...(settings.ticketKeys === undefined ? undefined : { ticketKeys: settings.ticketKeys }),
+    sessionTimeout: sessionSeconds,
+  };
+}
+
+/**
+ * What a server that asks for client certificates has besides: docs/features/auth-tls.md. Certificates are checked with
+ * each connection, so there are no tickets. OpenSSL verifies; who is refused, and with which alert, is decided after it
+ * (client-validation.ts).
+ */
+export function clientValidationOptions({ authorities }: ClientPolicy, options: TlsOptions): TlsOptions {
+  const strict = {
+    ...options,
+    ca: [...authorities],
+    secureOptions: (options.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET,
+  };
+  // Intermediate authorities are trust anchors, too. A server does not hand this on to its context, but takes one.
+  const context = createSecureContext({ ...strict, allowPartialTrustChain: true });
+  return {
+    ...strict,
+    requestCert: true,
+    rejectUnauthorized: false,
+    SNICallback: (_, answer) => answer(null, context),
   };
 }

@@ -1,72 +1,133 @@
+import { createHash } from "node:crypto";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { type LoadedCertificate, loadCertificate } from "./certificate.ts";
-import { commonTlsOptions, type TlsSettings } from "./settings.ts";
+import type { ClientPolicy } from "./client-validation.ts";
+import { clientValidationOptions, commonTlsOptions, type TlsSettings } from "./settings.ts";
+import { randomTicketKeys, type TicketKeyRing } from "./ticket-keys.ts";
 
-/** A TLS server for one set of certificates. It never listens: connections are handed to it. */
+/** TLS servers for one set of certificates. They never listen: connections are handed to them. */
 export type Terminator = {
-  readonly server: Server;
+  /** The server that can read tickets of the named key (`ClientHello.ticketKeyName`); it reads no other ones. */
+  server(ticketKeyName: string | undefined): Server;
   /** End of validity of the certificate that is preferred, milliseconds since 1970. */
   readonly notAfterMs: number;
 };
 
-/** TLS servers by the certificates they serve, each built once and kept as long as some port uses it. */
+/** TLS servers by what they show and ask for, each built once and kept as long as some port uses it. */
 export type Terminators = {
-  /** The server for these certificates, best first; bad ones are left out and logged. Undefined: none is usable. */
-  get(ids: readonly string[], certificates: TlsPort["certificates"]): Terminator | undefined;
-  /** Forgets the servers that none of the collections contains. Their connections are not touched. */
+  /**
+   * The terminator for these certificates, best first; bad ones are left out and logged. Undefined: none is usable.
+   * With a policy, clients are asked for a certificate; whether to let them in is for the caller to decide.
+   */
+  get(
+    ids: readonly string[],
+    certificates: TlsPort["certificates"],
+    policy?: ClientPolicy,
+  ): Terminator | undefined;
+  /** Forgets the terminators that are not in use any more. Their connections are not touched. */
   retain(used: ReadonlySet<Terminator>): void;
+  /** The keys of session tickets from now on, newest first. Connections are not touched. */
+  useTicketKeys(keys: TicketKeyRing): void;
   readonly size: number;
 };
 
 export type TerminatorEvents = {
   readonly onSecure: (socket: TLSSocket) => void;
   readonly onError: (error: Error, socket: TLSSocket) => void;
+  /** A server whose clients need a certificate, before its first connection. */
+  readonly onStrictServer?: (server: Server) => void;
 };
+
+type Built = Terminator & { useTicketKeys(keys: TicketKeyRing): void };
 
 export function createTerminators(settings: TlsSettings, log: Logger, events: TerminatorEvents): Terminators {
   const options = commonTlsOptions(settings);
-  const byIds = new Map<string, Terminator>();
+  const byKey = new Map<string, Built>();
+  let ring = randomTicketKeys();
 
-  const build = (ids: readonly string[], certificates: TlsPort["certificates"]): Terminator | undefined => {
+  const build = (
+    ids: readonly string[],
+    certificates: TlsPort["certificates"],
+    policy: ClientPolicy | undefined,
+  ): Built | undefined => {
     const loaded = loadAll(ids, certificates, log);
     const [preferred] = loaded;
     if (preferred === undefined) return undefined;
-    const server = withoutThrowing(() =>
-      createServer({
+    const create = (ticketKeys: Buffer): Server => {
+      const own = {
         ...options,
         cert: loaded.map(({ chainPem }) => chainPem),
         key: loaded.map(({ keyPem }) => keyPem),
-      }),
-    );
-    if (!server.ok) {
-      log.error({ certificates: ids, reason: server.error.message }, "certificates left out");
+        sessionIdContext: sessionContextOf(ids, policy),
+      };
+      const server = createServer(
+        policy === undefined ? { ...own, ticketKeys } : clientValidationOptions(policy, own),
+      );
+      server.on("secureConnection", events.onSecure);
+      server.on("tlsClientError", events.onError);
+      if (policy?.mode === "require") events.onStrictServer?.(server);
+      return server;
+    };
+    const first = withoutThrowing(() => create(ring.newest));
+    if (!first.ok) {
+      log.error({ certificates: ids, reason: first.error.message }, "certificates left out");
       return undefined;
     }
-    server.value.on("secureConnection", events.onSecure);
-    server.value.on("tlsClientError", events.onError);
-    return { server: server.value, notAfterMs: preferred.notAfterMs };
+    const present = first.value;
+    const { notAfterMs } = preferred;
+    if (policy !== undefined) return { notAfterMs, server: () => present, useTicketKeys: () => undefined };
+    /** Made when the first ticket of an older key comes. */
+    const older = new Map<string, Server>();
+    return {
+      notAfterMs,
+      server(name) {
+        const keys = name === undefined ? undefined : ring.older.get(name);
+        if (name === undefined || keys === undefined) return present;
+        let server = older.get(name);
+        if (server === undefined) older.set(name, (server = create(keys)));
+        return server;
+      },
+      useTicketKeys(keys) {
+        present.setTicketKeys(keys.newest);
+        for (const name of older.keys()) if (!keys.older.has(name)) older.delete(name);
+      },
+    };
   };
 
   return {
-    get(ids, certificates) {
-      const key = ids.join(",");
-      const known = byIds.get(key);
+    get(ids, certificates, policy) {
+      const key = `${ids.join(",")} ${policy?.id ?? ""}`;
+      const known = byKey.get(key);
       if (known !== undefined) return known;
-      const built = build(ids, certificates);
-      if (built !== undefined) byIds.set(key, built);
+      const built = build(ids, certificates, policy);
+      if (built !== undefined) byKey.set(key, built);
       return built;
     },
     retain(used) {
-      for (const [key, terminator] of byIds) if (!used.has(terminator)) byIds.delete(key);
+      for (const [key, terminator] of byKey) if (!used.has(terminator)) byKey.delete(key);
+    },
+    useTicketKeys(keys) {
+      ring = keys;
+      for (const terminator of byKey.values()) terminator.useTicketKeys(keys);
     },
     get size() {
-      return byIds.size;
+      return byKey.size;
     },
   };
 }
+
+/**
+ * A session is resumed only where the same certificates are shown and the same is asked of clients, on whatever worker
+ * or pod; Node's own context differs between processes. At most 32 bytes.
+ */
+const sessionContextOf = (ids: readonly string[], policy: ClientPolicy | undefined): string =>
+  createHash("sha256")
+    .update(`${ids.join(",")} ${policy?.id ?? ""}`)
+    .digest("hex")
+    .slice(0, 32);
 
 /** The usable certificates, the best one of each key type: OpenSSL shows the first type that the client verifies. */
 function loadAll(

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import { clientCertKey, endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
@@ -25,6 +27,10 @@ export type Plan = {
   readonly accessLog?: boolean;
   /** Port 443 is served with this certificate for the host `*`. */
   readonly certificate?: { readonly chainPem: string; readonly keyPem: string };
+  /** Certificates of port 443 by host, instead of the one above. */
+  readonly certificates?: TlsPort;
+  /** Client certificates of port 443. */
+  readonly clientCerts?: ClientCertPort;
 };
 
 export type Gateway = {
@@ -41,7 +47,15 @@ export type Gateway = {
 
 export const routeId = "ingress/ns/web:0.0";
 
+const certificatesOf = ({ certificate, certificates }: Plan): TlsPort | undefined =>
+  certificates ??
+  (certificate && {
+    certificates: { demo: certificate },
+    hosts: [{ bucket: "default", host: "*", certificates: ["demo"] }],
+  });
+
 function resourcesOf(plan: Plan): readonly Resource[] {
+  const certificates = certificatesOf(plan);
   const { protocol = "http1", hosts = ["a.example"] } = plan;
   const backend = { weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol };
   const route: Route = {
@@ -66,19 +80,13 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     encodeResource<"listener">(listenerKey("ingress"), {
       listeners: [
         { port: 80, publicPort: 80, protocol: "http" },
-        ...(plan.certificate === undefined
-          ? []
-          : [{ port: 443, publicPort: 443, protocol: "https" as const }]),
+        ...(certificates === undefined ? [] : [{ port: 443, publicPort: 443, protocol: "https" as const }]),
       ],
     }),
   );
-  if (plan.certificate !== undefined) {
-    resources.push(
-      encodeResource<"tls">(tlsKey(443), {
-        certificates: { demo: plan.certificate },
-        hosts: [{ bucket: "default", host: "*", certificates: ["demo"] }],
-      }),
-    );
+  if (certificates !== undefined) resources.push(encodeResource<"tls">(tlsKey(443), certificates));
+  if (plan.clientCerts !== undefined) {
+    resources.push(encodeResource<"clientcert">(clientCertKey(443), plan.clientCerts));
   }
   return [...resources, ...(plan.resources ?? [])];
 }

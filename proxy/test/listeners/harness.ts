@@ -136,4 +136,6 @@ export const plan = (
   listeners,
   tables: new Map(listeners.map(({ port }) => [port, table])),
   tls: new Map(tls === undefined ? [] : listeners.map(({ port }) => [port, tls])),
+  clientCerts: new Map(),
+  ticketKeys: undefined,
 });

@@ -24,7 +24,7 @@ describe("the certificates of a port", () => {
       tlsPort(["exact", "x.b.example", [a]], ["wildcard", "*.b.example", [b]], ["default", "*", [c]]),
       terminators,
     );
-    const notAfterOf = (name: string): number | undefined => store.select(name)?.notAfterMs;
+    const notAfterOf = (name: string): number | undefined => store.select(name)?.terminator.notAfterMs;
     expect(notAfterOf("x.b.example")).to.equal(Date.UTC(2090, 0, 1));
     expect(notAfterOf("y.b.example")).to.equal(Date.UTC(2091, 0, 1));
     for (const name of ["b.example", "z.y.b.example", ".b.example", "other", ""]) {
@@ -57,7 +57,7 @@ describe("the certificates of a port", () => {
       terminators,
     );
     for (const name of ["a.example", "y.x", "z"]) {
-      expect(store.select(name)?.notAfterMs).to.equal(Date.UTC(2090, 0, 1));
+      expect(store.select(name)?.terminator.notAfterMs).to.equal(Date.UTC(2090, 0, 1));
     }
     expect(store.names).to.have.length(3);
   });
@@ -68,7 +68,7 @@ describe("the certificates of a port", () => {
       tlsPort(["default", "*", [a]], ["exact", "b.example", [b]]),
       terminators,
     );
-    expect(second.select("anything")).to.equal(first.select("a.example"));
+    expect(second.select("anything")?.terminator).to.equal(first.select("a.example")?.terminator);
     expect(terminators.size).to.equal(2);
   });
 
@@ -80,7 +80,7 @@ describe("the certificates of a port", () => {
     const next = createCertificateStore(tlsPort(["exact", "b.example", [b]]), terminators);
     terminators.retain(next.terminators);
     expect(terminators.size).to.equal(1);
-    expect(next.select("b.example")).to.equal(store.select("b.example"));
+    expect(next.select("b.example")?.terminator).to.equal(store.select("b.example")?.terminator);
   });
 
   for (const [name, bad] of [
@@ -119,7 +119,7 @@ describe("the certificates of a port", () => {
       },
       terminators,
     );
-    expect(store.select("a.example")?.notAfterMs).to.equal(Date.UTC(2091, 0, 1));
+    expect(store.select("a.example")?.terminator.notAfterMs).to.equal(Date.UTC(2091, 0, 1));
     expect(errors.map(({ fields }) => fields["reason"])).to.deep.equal(["not in the snapshot"]);
   });
 });

@@ -229,24 +229,6 @@ describe("TLS handshakes", () => {
       });
       expect(await outcome).to.equal("ERR_SSL_NO_RENEGOTIATION");
     });
-
-    for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
-      it(`resumes a session of a server with the same ticket keys (${maxVersion})`, async () => {
-        const ticketKeys = Buffer.alloc(48, 7);
-        const certificates = tlsPort(["default", "*", [a]]);
-        const servers = [await startTls({ ticketKeys }), await startTls({ ticketKeys }), await startTls()];
-        for (const server of servers) server.serve(certificates);
-        const first = await servers[0]?.connect({ maxVersion });
-        // With TLS 1.3 the ticket follows the handshake.
-        let session: Buffer | undefined = maxVersion === "TLSv1.2" ? first?.getSession() : undefined;
-        first?.on("session", (given: Buffer) => (session = given));
-        first?.resume();
-        await eventually(() => session !== undefined);
-        const options = session === undefined ? { maxVersion } : { maxVersion, session };
-        expect((await servers[1]?.connect(options))?.isSessionReused()).to.equal(true);
-        expect((await servers[2]?.connect(options))?.isSessionReused()).to.equal(false);
-      });
-    }
   });
 
   describe("limits", () => {

@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import {
@@ -42,7 +43,7 @@ export type TlsUnderTest = {
   readonly terminators: Terminators;
   /** Plain sockets that were accepted. */
   readonly accepted: Socket[];
-  serve(port: TlsPort): void;
+  serve(port: TlsPort, clients?: ClientCertPort): void;
   connect(options?: ConnectionOptions): Promise<TLSSocket>;
 };
 
@@ -59,6 +60,7 @@ export async function startTls(settings: Partial<TlsSettings> = {}): Promise<Tls
   const terminators = createTerminators(all, silentLogger, {
     onSecure: (socket) => handshakes.secured(socket),
     onError: (_, socket) => handshakes.refused(socket),
+    onStrictServer: (strict) => handshakes.watch(strict),
   });
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     accepted.push(socket);
@@ -83,8 +85,8 @@ export async function startTls(settings: Partial<TlsSettings> = {}): Promise<Tls
     handshakes,
     terminators,
     accepted,
-    serve(next) {
-      store = createCertificateStore(next, terminators);
+    serve(next, clients) {
+      store = createCertificateStore(next, terminators, clients);
       terminators.retain(store.terminators);
     },
     connect(options = {}) {

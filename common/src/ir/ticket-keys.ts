@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+/** Bytes of one key: 16 that name it in tickets, 16 for the HMAC, 16 for AES. */
+export const ticketKeyBytes = 48;
+
+/** Keys of a scope that encrypt TLS session tickets (RFC 5077), base64: the first encrypts, all of them decrypt. */
+export const ticketKeysSchema = z.object({
+  keys: z
+    .array(
+      z.base64().refine((text) => Buffer.from(text, "base64").length === ticketKeyBytes, "is not 48 bytes"),
+    )
+    .min(1)
+    .max(3),
+});
+
+export type TicketKeys = { readonly keys: readonly string[] };

@@ -1,0 +1,121 @@
+import { X509Certificate } from "node:crypto";
+import type { TLSSocket } from "node:tls";
+import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
+
+/** What a server name asks of its clients, with the authorities at hand. Entries with equal `id` ask the same. */
+export type ClientPolicy = {
+  readonly id: string;
+  /** The entry that this policy belongs to: a host, `*.x`, or `*`. */
+  readonly host: string;
+  readonly mode: ClientValidation["mode"];
+  /** PEM, each certificate an authority; empty when nobody is let in. */
+  readonly authorities: readonly string[];
+  readonly maxIntermediates: number;
+  readonly forward: boolean;
+};
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Resolves the authorities that an entry names. */
+export function createClientPolicy(
+  { host, mode, authorities, maxIntermediates = Number.POSITIVE_INFINITY, forward }: ClientValidation,
+  port: ClientCertPort,
+): ClientPolicy {
+  const pem = authorities === undefined ? "" : (port.authorities[authorities] ?? "");
+  return {
+    id: `${mode} ${authorities ?? "none"} ${maxIntermediates}`,
+    host,
+    mode,
+    authorities: pem.match(pemCertificate) ?? [],
+    maxIntermediates,
+    forward,
+  };
+}
+
+/**
+ * Why a client is not let in, as the number of the TLS alert that tells it so (RFC 8446 6.2); undefined when it is. The
+ * chain itself has been verified by OpenSSL, with every authority as a trust anchor; Node has no limit for its length.
+ * `presented` are the certificates that came with the client's own.
+ */
+export function refusalOf(
+  socket: TLSSocket,
+  presented: readonly X509Certificate[],
+  policy: ClientPolicy,
+): number | undefined {
+  if (policy.mode === "optional") return undefined;
+  const leaf = socket.getPeerX509Certificate();
+  if (leaf === undefined) {
+    return socket.getProtocol() === "TLSv1.3" ? alerts.certificateRequired : alerts.handshakeFailure;
+  }
+  if (!socket.authorized) return alertOf(socket.authorizationError);
+  if (!Number.isFinite(policy.maxIntermediates)) return undefined;
+  const anchors = policy.authorities.map((pem) => new X509Certificate(pem));
+  const isShort = hasShortPath(leaf, presented, anchors, policy.maxIntermediates);
+  return isShort ? undefined : alerts.unknownCa;
+}
+
+const alerts = {
+  handshakeFailure: 40,
+  badCertificate: 42,
+  certificateExpired: 45,
+  unknownCa: 48,
+  certificateRequired: 116,
+} as const;
+
+/** Node gives the name of OpenSSL's reason. */
+function alertOf(reason: unknown): number {
+  switch (String(reason)) {
+    case "CERT_HAS_EXPIRED":
+      return alerts.certificateExpired;
+    case "UNABLE_TO_GET_ISSUER_CERT":
+    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
+    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+    case "SELF_SIGNED_CERT_IN_CHAIN":
+    case "DEPTH_ZERO_SELF_SIGNED_CERT":
+    case "CERT_UNTRUSTED":
+      return alerts.unknownCa;
+    default:
+      return alerts.badCertificate;
+  }
+}
+
+/**
+ * Whether an authority stands behind a certificate with at most `max` certificates in between. A shorter path counts
+ * as soon as there is one, as OpenSSL prefers it, too.
+ */
+export function hasShortPath(
+  leaf: X509Certificate,
+  presented: readonly X509Certificate[],
+  anchors: readonly X509Certificate[],
+  max: number,
+): boolean {
+  if (anchors.some(({ fingerprint256 }) => fingerprint256 === leaf.fingerprint256)) return true;
+  const nowMs = Date.now();
+  let reached: readonly X509Certificate[] = [leaf];
+  const seen = new Set([leaf.fingerprint256]);
+  for (let between = 0; between <= max && reached.length > 0; between++) {
+    if (reached.some((certificate) => anchors.some((anchor) => isIssuer(anchor, certificate, nowMs)))) {
+      return true;
+    }
+    const next: X509Certificate[] = [];
+    for (const candidate of presented) {
+      if (seen.has(candidate.fingerprint256)) continue;
+      if (!reached.some((certificate) => isIssuer(candidate, certificate, nowMs))) continue;
+      seen.add(candidate.fingerprint256);
+      next.push(candidate);
+    }
+    reached = next;
+  }
+  return false;
+}
+
+/** RFC 5280 6.1: an authority of that name, valid now, whose key has signed the certificate. */
+function isIssuer(issuer: X509Certificate, certificate: X509Certificate, nowMs: number): boolean {
+  return (
+    issuer.ca &&
+    issuer.validFromDate.getTime() <= nowMs &&
+    nowMs <= issuer.validToDate.getTime() &&
+    certificate.checkIssued(issuer) &&
+    certificate.verify(issuer.publicKey)
+  );
+}

@@ -1,0 +1,190 @@
+import { expect } from "chai";
+import { createServer, get, type IncomingHttpHeaders, type Server } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
+import { request } from "node:https";
+import type { AddressInfo } from "node:net";
+import { connect } from "node:tls";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import { issueCertificate, type Issued } from "../tls/certificates.ts";
+import { tlsPort } from "../tls/harness.ts";
+import { startGateway, type Gateway, type Plan } from "./gateway.ts";
+
+const server = issueCertificate(["m.example", "open.example", "other.example"]);
+const root = issueCertificate(["root"], { ca: true });
+const otherRoot = issueCertificate(["other root"], { ca: true });
+const alice = issueCertificate(["alice"], { issuer: root });
+
+const clientCerts = (forward: boolean): ClientCertPort => ({
+  authorities: { root: root.leafPem, other: otherRoot.leafPem },
+  hosts: [
+    {
+      bucket: "exact",
+      host: "m.example",
+      mode: "require",
+      authorities: "root",
+      maxIntermediates: 0,
+      forward,
+    },
+    {
+      bucket: "exact",
+      host: "other.example",
+      mode: "require",
+      authorities: "other",
+      maxIntermediates: 0,
+      forward,
+    },
+  ],
+});
+
+describe("requests to hosts with client certificates", () => {
+  let backend: Server;
+  let seen: IncomingHttpHeaders[];
+  let gateway: Gateway;
+  let plan: Plan;
+
+  beforeEach(async () => {
+    seen = [];
+    backend = createServer((incoming, response) => {
+      seen.push(incoming.headers);
+      response.end("answered");
+    });
+    await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+    plan = {
+      ports: [(backend.address() as AddressInfo).port],
+      hosts: ["m.example", "open.example", "other.example"],
+      certificates: tlsPort(
+        ["exact", "m.example", [server]],
+        ["exact", "open.example", [server]],
+        ["exact", "other.example", [server]],
+      ),
+      clientCerts: clientCerts(true),
+    };
+    gateway = await startGateway(plan);
+  });
+
+  afterEach(async () => {
+    await gateway.close();
+    backend.closeAllConnections();
+    await new Promise((resolve) => backend.close(resolve));
+  });
+
+  type Ask = {
+    readonly sni: string;
+    readonly host: string;
+    readonly identity?: Issued;
+    readonly headers?: Record<string, string>;
+  };
+
+  const ask = ({ sni, host, identity, headers = {} }: Ask): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const outgoing = request(
+        {
+          host: "127.0.0.1",
+          port: gateway.tlsPort,
+          servername: sni,
+          rejectUnauthorized: false,
+          agent: false,
+          headers: { host, ...headers },
+          ...(identity === undefined ? {} : { cert: identity.chainPem, key: identity.keyPem }),
+        },
+        (response) => {
+          response.resume();
+          response.on("end", () => resolve(response.statusCode ?? 0));
+        },
+      );
+      outgoing.on("error", reject);
+      outgoing.end();
+    });
+
+  it("serve a client with a certificate and show it to the upstream", async () => {
+    expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(200);
+    const encoded = String(seen[0]?.["x-ssl-client-cert"]);
+    expect(encoded).to.match(/^(?:[A-Za-z0-9]|%[0-9A-F]{2})+$/);
+    expect(decodeURIComponent(encoded).replaceAll(/\s/g, "")).to.equal(alice.leafPem.replaceAll(/\s/g, ""));
+  });
+
+  it("never pass on what a client claims in the header, whatever its spelling", async () => {
+    const forged = { "X-SSL-Client-Cert": "forged", X_SSL_Client_Cert: "forged" };
+    expect(await ask({ sni: "m.example", host: "m.example", identity: alice, headers: forged })).to.equal(
+      200,
+    );
+    expect(await ask({ sni: "open.example", host: "open.example", headers: forged })).to.equal(200);
+    expect(JSON.stringify(seen)).not.to.contain("forged");
+    expect(seen[1]?.["x-ssl-client-cert"]).to.equal(undefined);
+  });
+
+  it("show nothing where it is not asked for, and follow a change on open connections", async () => {
+    gateway.update({ ...plan, clientCerts: clientCerts(false) });
+    expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(200);
+    expect(seen[0]?.["x-ssl-client-cert"]).to.equal(undefined);
+  });
+
+  it("are answered 421 over a connection for another host, with or without a certificate", async () => {
+    expect(await ask({ sni: "open.example", host: "m.example" })).to.equal(421);
+    expect(await ask({ sni: "open.example", host: "M.example:443", identity: alice })).to.equal(421);
+    expect(await ask({ sni: "m.example", host: "other.example", identity: alice })).to.equal(421);
+    expect(await ask({ sni: "m.example", host: "open.example", identity: alice })).to.equal(200);
+    expect(seen).to.have.length(1);
+    expect(gateway.records.filter(({ status }) => status === 421)).to.have.length(3);
+  });
+
+  it("are answered 421 on an HTTP/2 connection that a client shares between hosts", async () => {
+    const session = connectHttp2("https://open.example", {
+      createConnection: () =>
+        connect({
+          host: "127.0.0.1",
+          port: gateway.tlsPort,
+          servername: "open.example",
+          ALPNProtocols: ["h2"],
+          rejectUnauthorized: false,
+        }),
+    });
+    const statusOf = (authority: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const stream = session.request({ ":authority": authority, ":path": "/" });
+        stream.on("response", (headers) => resolve(Number(headers[":status"])));
+        stream.on("error", reject);
+        stream.resume();
+      });
+    expect(await statusOf("open.example")).to.equal(200);
+    expect(await statusOf("m.example")).to.equal(421);
+    expect(await statusOf("open.example")).to.equal(200);
+    session.destroy();
+  });
+
+  it("serve plain HTTP to the host as ever", async () => {
+    const response = await new Promise<number>((resolve, reject) => {
+      get({ host: "127.0.0.1", port: gateway.port, headers: { host: "m.example" } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      }).on("error", reject);
+    });
+    expect(response).to.equal(200);
+    expect(seen[0]?.["x-ssl-client-cert"]).to.equal(undefined);
+  });
+
+  it("demand a certificate on open connections as soon as the host does", async () => {
+    const { clientCerts: _, ...open } = plan;
+    gateway.update(open);
+    const session = connectHttp2("https://m.example", {
+      createConnection: () =>
+        connect({
+          host: "127.0.0.1",
+          port: gateway.tlsPort,
+          servername: "m.example",
+          ALPNProtocols: ["h2"],
+          rejectUnauthorized: false,
+        }),
+    });
+    const status = (): Promise<number> =>
+      new Promise((resolve) => {
+        const stream = session.request({ ":authority": "m.example" });
+        stream.on("response", (headers) => resolve(Number(headers[":status"])));
+        stream.resume();
+      });
+    expect(await status()).to.equal(200);
+    gateway.update(plan);
+    expect(await status()).to.equal(421);
+    session.destroy();
+  });
+});
