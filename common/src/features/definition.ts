@@ -92,5 +92,14 @@ export const defineRoutingOption = <
   definition: RoutingOption<Slug, Annotations>,
 ): RoutingOption<Slug, Annotations> => definition;
 
+/** Annotations that decide about handshakes, which are over before there is a route. */
+export const defineTlsOption = <
+  const Slug extends string,
+  Annotations extends { readonly [name: string]: AnnotationDefinition<unknown> },
+>(option: {
+  readonly slug: Slug;
+  readonly annotations: Annotations;
+}): { readonly slug: Slug; readonly annotations: Annotations } => option;
+
 /** The full key of an annotation, as it stands on an Ingress. */
 export const annotationKey = ({ name }: { readonly name: string }): string => `${annotationPrefix}${name}`;

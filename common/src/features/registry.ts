@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { authBasicSecret } from "./auth-basic-secret.ts";
+import { authTls } from "./auth-tls.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { pathNormalize } from "./path-normalize.ts";
@@ -42,6 +43,11 @@ export const routingOptions = {
   "path-normalize": pathNormalize,
 } as const;
 
+/** What decides about the handshakes of hosts, before there is a request. */
+export const tlsOptions = {
+  "auth-tls": authTls,
+} as const;
+
 export type FeatureSlug = keyof typeof features;
 
 type FeatureShape = { [S in FeatureSlug]: z.ZodOptional<(typeof features)[S]["schema"]> };
@@ -57,7 +63,7 @@ export type RouteFeatures = Readonly<z.infer<typeof routeFeaturesSchema>>;
 
 /** Every annotation that an Ingress may carry, by its full key. */
 export const annotations: ReadonlyMap<string, AnnotationDefinition<unknown>> = new Map(
-  [...Object.values(features), ...Object.values(routingOptions)]
+  [...Object.values(features), ...Object.values(routingOptions), ...Object.values(tlsOptions)]
     .flatMap((owner): AnnotationDefinition<unknown>[] => Object.values(owner.annotations))
     .map((definition) => [annotationKey(definition), definition]),
 );

@@ -1,12 +1,18 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { annotationKey } from "../../src/features/definition.ts";
-import { annotations, features, routeFeaturesSchema, routingOptions } from "../../src/features/registry.ts";
+import {
+  annotations,
+  features,
+  routeFeaturesSchema,
+  routingOptions,
+  tlsOptions,
+} from "../../src/features/registry.ts";
 
 describe("feature registry", () => {
-  const owners = { ...features, ...routingOptions };
+  const owners = { ...features, ...routingOptions, ...tlsOptions };
 
-  it("files every feature and routing option under its own slug", () => {
+  it("files every feature and option under its own slug", () => {
     for (const [slug, owner] of Object.entries(owners)) expect(owner.slug).to.equal(slug);
     expect(Object.keys(routeFeaturesSchema.shape)).to.deep.equal(Object.keys(features));
   });

@@ -4,7 +4,8 @@
  * exception, and never changes what another object serves (docs/architecture.md).
  */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
-import { listenerKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import { clientCertKey, listenerKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { World } from "../world.ts";
 import { kindNames } from "../api/kinds.ts";
@@ -14,7 +15,7 @@ import { ingressListener } from "./ingress/host-table.ts";
 import { createIngressTranslator, type IngressPart } from "./ingress/translator.ts";
 import { memo } from "./memo.ts";
 import type { TranslateSettings } from "./settings.ts";
-import type { DesiredEvent, Translation } from "./translation.ts";
+import type { DesiredEvent, Routing, Translation } from "./translation.ts";
 
 type TranslateOptions = {
   /** The current time in milliseconds since 1970; without it, certificates are not checked for being outdated. */
@@ -44,10 +45,20 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
     const endpoints = translateEndpoints(world, ingress.needs);
     const secure = ingress.listenerSet.listeners.find(({ protocol }) => protocol === "https");
     const tls = new Map<number, TlsPort>(secure === undefined ? [] : [[secure.port, ingress.tls]]);
+    const clientCerts = new Map<number, ClientCertPort>(
+      secure === undefined || ingress.clientCerts.hosts.length === 0
+        ? []
+        : [[secure.port, ingress.clientCerts]],
+    );
     const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts, nowMs);
     return {
-      scopes: { shared: sharedResources(ingress, tls, endpoints.resources) },
-      routing: { hosts: ingress.hosts.map(({ served }) => served), endpoints: endpoints.sets, tls },
+      scopes: { shared: sharedResources(ingress, { tls, clientCerts }, endpoints.resources) },
+      routing: {
+        hosts: ingress.hosts.map(({ served }) => served),
+        endpoints: endpoints.sets,
+        tls,
+        clientCerts,
+      },
       conflicts: ingress.hosts.flatMap(({ conflicts }) => conflicts),
       diagnostics: [...ingress.diagnostics, ...endpoints.diagnostics, ...validity],
       events: withoutRepeats(ingress.events),
@@ -74,13 +85,14 @@ function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: Wo
 
 function sharedResources(
   ingress: IngressPart,
-  tls: ReadonlyMap<number, TlsPort>,
+  { tls, clientCerts }: Pick<Routing, "tls" | "clientCerts">,
   endpoints: readonly Resource[],
 ): readonly Resource[] {
   if (ingress.listenerSet.listeners.length === 0) return [];
   return [
     encodeResource(listenerKey(ingressListener), ingress.listenerSet),
     ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
+    ...[...clientCerts].map(([port, value]) => encodeResource(clientCertKey(port), value)),
     ...ingress.hosts.flatMap(({ resources }) => resources),
     ...new Map(ingress.resources.map((resource) => [resource.key, resource])).values(),
     ...endpoints,
@@ -95,7 +107,7 @@ const withoutRepeats = (events: readonly DesiredEvent[]): readonly DesiredEvent[
 /** Nothing to serve and nothing to say. */
 const nothing: Translation = {
   scopes: { shared: [] },
-  routing: { hosts: [], endpoints: new Map(), tls: new Map() },
+  routing: { hosts: [], endpoints: new Map(), tls: new Map(), clientCerts: new Map() },
   conflicts: [],
   diagnostics: [],
   events: [],

@@ -1,5 +1,6 @@
 /** What a translation gives: the snapshot, and everything worth telling people about the way to it. */
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
@@ -59,6 +60,8 @@ export type Routing = {
   readonly endpoints: ReadonlyMap<string, EndpointSet>;
   /** Certificates by port. */
   readonly tls: ReadonlyMap<number, TlsPort>;
+  /** What is asked of clients, by port; ports without any such host are left out. */
+  readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
 };
 
 export type Translation = {

@@ -1,6 +1,7 @@
 /** Golden cases: `<case>.in.yaml` holds manifests, `<case>.out.yaml` everything that their translation gives. */
 import { createPublicKey, X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { parseAllDocuments, stringify } from "yaml";
 import type { KubeObject } from "../../src/api/object.ts";
@@ -100,8 +101,8 @@ function renderResources(resources: readonly Resource[]): Record<string, unknown
 
 /** Certificates are shown by what they say instead of their PEM text, and by the first digits of their ids. */
 function renderValue({ type, value }: Decoded): unknown {
+  if (type === "clientcert") return describeClientCerts(value);
   if (type !== "tls") return value;
-  const short = (id: string): string => id.slice(0, 12);
   const certificates = Object.entries(value.certificates).map(([id, { chainPem, keyPem }]) => [
     short(id),
     { chain: describeChain(chainPem), key: describeKey(keyPem) },
@@ -111,6 +112,18 @@ function renderValue({ type, value }: Decoded): unknown {
     hosts: value.hosts.map((host) => ({ ...host, certificates: host.certificates.map(short) })),
   };
 }
+
+const short = (id: string): string => id.slice(0, 12);
+
+const describeClientCerts = ({ authorities, hosts }: ClientCertPort): unknown => ({
+  authorities: Object.fromEntries(
+    Object.entries(authorities).map(([id, pem]) => [short(id), describeChain(pem)]),
+  ),
+  hosts: hosts.map((host) => ({
+    ...host,
+    ...(host.authorities !== undefined && { authorities: short(host.authorities) }),
+  })),
+});
 
 const describeChain = (pem: string): readonly string[] =>
   (pem.match(/-----BEGIN[^]*?-----END CERTIFICATE-----/g) ?? []).map((block) => {

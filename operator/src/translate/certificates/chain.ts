@@ -2,24 +2,31 @@ import { X509Certificate, type KeyObject } from "node:crypto";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** Far more than any real chain; bounds the work of ordering one. */
-const maxCertificates = 32;
+const maxChainCertificates = 32;
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
 
-/** The certificates of a PEM text in the order in which they stand; text between them is skipped (RFC 7468 5.2). */
-export function readPemCertificates(pem: string): Result<readonly X509Certificate[]> {
+/**
+ * The certificates of a PEM text in the order in which they stand; text between them is skipped (RFC 7468 5.2). One that
+ * cannot be parsed spoils the text. `key` is where it stands, for messages.
+ */
+export function readPemCertificates(
+  pem: string,
+  key: string,
+  maxCertificates = maxChainCertificates,
+): Result<readonly X509Certificate[]> {
   const begun = pem.split("-----BEGIN CERTIFICATE-----").length - 1;
   const blocks = [...pem.matchAll(pemCertificate)].map(([block]) => block);
-  if (blocks.length === 0) return problem("tls.crt holds no certificate in PEM form");
+  if (blocks.length === 0) return problem(`${key} holds no certificate in PEM form`);
   if (blocks.length > maxCertificates)
-    return problem(`tls.crt holds more than ${maxCertificates} certificates`);
+    return problem(`${key} holds more than ${maxCertificates} certificates`);
   try {
     const certificates = blocks.map((block) => new X509Certificate(block));
     if (begun === blocks.length) return ok(certificates);
   } catch {
     // OpenSSL's reason ("not enough data") does not tell more than this.
   }
-  return problem("tls.crt holds a certificate that cannot be parsed");
+  return problem(`${key} holds a certificate that cannot be parsed`);
 }
 
 /**

@@ -35,7 +35,7 @@ export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertif
   if (!key.ok) return key;
   const keyType = checkKey(key.value);
   if (!keyType.ok) return keyType;
-  const certificates = readPemCertificates(decode(secret, "tls.crt"));
+  const certificates = readPemCertificates(decode(secret, "tls.crt"), "tls.crt");
   if (!certificates.ok) return certificates;
   const chain = orderChain(certificates.value, key.value);
   const [leaf] = chain;

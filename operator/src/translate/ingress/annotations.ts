@@ -60,7 +60,12 @@ export function readAnnotations(
   const features = translateFeatures(read, context);
   const isRegex = read(useRegex.annotations.useRegex) === true;
   const pathLevel = read(pathNormalize.annotations.pathNormalize);
-  return { features, useRegex: isRegex, pathLevel, ...findings };
+  const object = refOf(ingress);
+  const unknown = unknownKeys(Object.keys(ingress.metadata.annotations ?? {})).map((key) =>
+    unknownAnnotation({ object, field: keyField("metadata.annotations", key) }, key),
+  );
+  const diagnostics = [...findings.diagnostics, ...unknown];
+  return { features, useRegex: isRegex, pathLevel, ...findings, diagnostics };
 }
 
 /** The annotations of one Ingress, ready to be read. The findings grow while features read them. */
@@ -96,9 +101,6 @@ export function openAnnotations(
       if (notice === "event") events.push(invalidAnnotationEvent(object, message));
     },
   });
-  for (const key of unknownKeys(Object.keys(annotations))) {
-    diagnostics.push(unknownAnnotation(placeOf(key), key));
-  }
   const context: FeatureContext = {
     ...view,
     referrer: { kind: "Ingress", namespace },

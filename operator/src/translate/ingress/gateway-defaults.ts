@@ -39,24 +39,24 @@ export function planDefaultCertificate(
   _: undefined,
   { lookup }: View,
 ): TlsPlan {
-  if (defaultTlsSecret === undefined) return { claims: [], diagnostics: [] };
+  if (defaultTlsSecret === undefined) return { claims: [], diagnostics: [], events: [] };
   const { namespace, name } = defaultTlsSecret;
   const object = { kind: "Secret", namespace, name };
   const secret = lookup("Secret", namespace, name);
   if (secret === undefined) {
-    return { claims: [], diagnostics: [secretNotFound({ object }, `${namespace}/${name}`)] };
+    return { claims: [], diagnostics: [secretNotFound({ object }, `${namespace}/${name}`)], events: [] };
   }
   const certificate = readTlsSecret(secret);
   if (!certificate.ok)
-    return { claims: [], diagnostics: [invalidCertificate({ object }, certificate.error)] };
+    return { claims: [], diagnostics: [invalidCertificate({ object }, certificate.error)], events: [] };
   const claim = {
     host: anyHost,
-    certificate: certificate.value,
-    secret: object,
+    offer: { certificate: certificate.value, secret: object },
+    clients: undefined,
     owner: object,
     namespace,
     age: { createdMs: Number.NEGATIVE_INFINITY, key: "" },
     field: "",
   };
-  return { claims: [claim], diagnostics: [] };
+  return { claims: [claim], diagnostics: [], events: [] };
 }

@@ -38,7 +38,8 @@ type ParsedPath = {
 
 type ParsedTls = {
   readonly hosts: readonly HostPattern[];
-  readonly secretName: string;
+  /** Undefined: certificates of less specific names are shown. */
+  readonly secretName: string | undefined;
   readonly field: string;
 };
 
@@ -179,17 +180,18 @@ function parseTls(
   const implied = (spec?.rules ?? []).length === 0 ? [anyHost] : ruleHosts;
   for (const [block, { hosts = [], secretName }] of (spec?.tls ?? []).entries()) {
     const field = `spec.tls[${block}]`;
-    if (!secretName) {
-      diagnostics.push(noSecretName({ object, field }));
-      continue;
-    }
+    if (!secretName) diagnostics.push(noSecretName({ object, field }));
     const named = new Map<string, HostPattern>();
     for (const [index, written] of hosts.entries()) {
       const host = parseIngressHost(written);
       if (host.ok) named.set(host.value.host, host.value);
       else diagnostics.push(invalidHost({ object, field: `${field}.hosts[${index}]` }, host.error));
     }
-    blocks.push({ hosts: hosts.length === 0 ? implied : [...named.values()], secretName, field });
+    blocks.push({
+      hosts: hosts.length === 0 ? implied : [...named.values()],
+      secretName: secretName || undefined,
+      field,
+    });
   }
   return blocks;
 }

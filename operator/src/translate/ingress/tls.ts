@@ -1,103 +1,152 @@
 /** Which certificates the server names of Ingresses are offered. See docs/routing.md, "Certificates". */
+import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
+import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import { refOf, type ObjectRef } from "../../api/object.ts";
+import { formatRef, refOf, type ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import type { Lookup } from "../../world.ts";
 import { compareAges, compareText, type Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.ts";
 import {
   certificateConflict,
   certificateHostMismatch,
+  invalidAnnotation,
   invalidCertificate,
+  keyField,
   secretNotFound,
+  type Place,
 } from "../diagnostics.ts";
+import { invalidAnnotationEvent } from "../events.ts";
+import { translateAuthTls, type AuthTls } from "../features/auth-tls.ts";
 import { haveSameItems } from "../memo.ts";
-import type { Diagnostic } from "../translation.ts";
+import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import type { View } from "../view.ts";
+import { openAnnotations } from "./annotations.ts";
 import { parseIngress } from "./parse.ts";
 
-/** A usable certificate that one Ingress (or the settings) offers for one host. */
+/** What one Ingress (or the settings) wants for the handshakes of one host. */
 export type TlsClaim = {
   readonly host: HostPattern;
-  readonly certificate: TlsCertificate;
-  readonly secret: ObjectRef;
+  /** Undefined: the certificates of a less specific name are shown. */
+  readonly offer: TlsOffer | undefined;
+  /** Undefined: nothing is asked of clients. */
+  readonly clients: AuthTls | undefined;
   readonly owner: ObjectRef;
   readonly namespace: string;
   readonly age: Age;
   readonly field: string;
 };
 
-export type TlsPlan = { readonly claims: readonly TlsClaim[]; readonly diagnostics: readonly Diagnostic[] };
+/** A usable certificate. */
+export type TlsOffer = { readonly certificate: TlsCertificate; readonly secret: ObjectRef };
 
-/** The certificates of one Ingress. Never throws; a Secret that is missing or unusable only costs its own hosts. */
-export function planTls(ingress: ObjectOf<"Ingress">, lookup: Lookup): TlsPlan {
-  return attempt(ingress, () => plan(ingress, lookup), { claims: [] });
+type Findings = { readonly diagnostics: readonly Diagnostic[]; readonly events: readonly DesiredEvent[] };
+
+export type TlsPlan = Findings & { readonly claims: readonly TlsClaim[] };
+
+/** What one Ingress wants for its TLS hosts. Never throws; an unusable Secret only costs its own hosts. */
+export function planTls(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
+  return attempt(ingress, () => plan(ingress, view), { claims: [], events: [] });
 }
 
-function plan(ingress: ObjectOf<"Ingress">, lookup: Lookup): TlsPlan {
+function plan(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
   const { ref: owner, namespace, age, tls } = parseIngress(ingress);
+  const annotations = openAnnotations(ingress, undefined, { view, httpsPublicPort: 0 });
+  const clients = translateAuthTls(annotations.read, annotations.context);
   const diagnostics: Diagnostic[] = [];
   const claims: TlsClaim[] = [];
   for (const { hosts, secretName, field } of tls) {
-    const key = `${namespace}/${secretName}`;
     const place = { object: owner, field: `${field}.secretName` };
-    const secret = lookup("Secret", namespace, secretName);
-    if (secret === undefined) {
-      diagnostics.push(secretNotFound(place, key));
-      continue;
-    }
-    const certificate = readTlsSecret(secret);
-    if (!certificate.ok) {
-      diagnostics.push(invalidCertificate(place, certificate.error));
-      continue;
-    }
+    const read = secretName === undefined ? undefined : readOffer(namespace, secretName, place, view);
+    const offer = read?.offer;
+    if (read !== undefined) diagnostics.push(...read.diagnostics);
+    if (offer === undefined && clients === undefined) continue;
     for (const host of hosts) {
-      claims.push({
-        host,
-        certificate: certificate.value,
-        secret: refOf(secret),
-        owner,
-        namespace,
-        age,
-        field,
-      });
-      if (!certificate.value.covers(host)) diagnostics.push(certificateHostMismatch(place, key, host.host));
+      claims.push({ host, offer, clients, owner, namespace, age, field });
+      if (offer !== undefined && !offer.certificate.covers(host)) {
+        diagnostics.push(certificateHostMismatch(place, `${namespace}/${secretName}`, host.host));
+      }
     }
   }
-  return { claims, diagnostics };
+  if (clients !== undefined && claims.length === 0) {
+    annotations.context.warn(authTls.annotations.authTlsSecret, "has no effect, as spec.tls names no host");
+  }
+  return {
+    claims,
+    diagnostics: [...diagnostics, ...annotations.diagnostics],
+    events: annotations.events,
+  };
 }
 
-/** The certificates of one server name, and what those who may not add to them are told. */
-export type TlsHostTable = {
-  readonly host: TlsHost;
-  readonly used: readonly TlsClaim[];
-  readonly diagnostics: readonly Diagnostic[];
+function readOffer(
+  namespace: string,
+  name: string,
+  place: Place,
+  { lookup }: View,
+): { readonly offer: TlsOffer | undefined; readonly diagnostics: readonly Diagnostic[] } {
+  const secret = lookup("Secret", namespace, name);
+  if (secret === undefined) {
+    return { offer: undefined, diagnostics: [secretNotFound(place, `${namespace}/${name}`)] };
+  }
+  const certificate = readTlsSecret(secret);
+  if (!certificate.ok) {
+    return { offer: undefined, diagnostics: [invalidCertificate(place, certificate.error)] };
+  }
+  return { offer: { certificate: certificate.value, secret: refOf(secret) }, diagnostics: [] };
+}
+
+/** What one server name shows and asks for, and what those who may not take part in it are told. */
+export type TlsHostTable = Findings & {
+  readonly name: HostPattern;
+  /** Undefined: the name has no certificate of its own. */
+  readonly host: TlsHost | undefined;
+  readonly clients: AuthTls | undefined;
+  readonly used: readonly TlsOffer[];
 };
 
 /**
- * A server name belongs to the oldest Ingress that offers a usable certificate for it. Only Ingresses of the same
- * namespace may add certificates (ECDSA next to RSA, say), so that no other namespace can replace or break its TLS.
+ * A server name belongs to the oldest Ingress that offers a usable certificate for it, or, without any, to the oldest
+ * one that names it. Only Ingresses of the same namespace may add certificates (ECDSA next to RSA, say), and nobody
+ * else decides about client certificates, so that no other Ingress can replace or break its TLS.
  */
 export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
   const byAge = [...claims].sort((a, b) => compareAges(a.age, b.age));
-  const [first] = byAge;
-  if (first === undefined) throw new Error("a server name needs a certificate");
-  const used = byAge.filter(({ namespace }) => namespace === first.namespace);
+  const offering = byAge.filter(({ offer }) => offer !== undefined);
+  const first = offering[0] ?? byAge[0];
+  if (first === undefined) throw new Error("a server name needs a claim");
+  const { host: name, owner } = first;
+  const used = offering.flatMap(({ namespace, offer }) =>
+    namespace === first.namespace && offer !== undefined ? [offer] : [],
+  );
   const ids = used
     .map(({ certificate }) => certificate)
     .sort(compareChoice)
     .map(({ id }) => id);
-  const diagnostics = byAge
+  const conflicts = offering
     .filter(({ namespace }) => namespace !== first.namespace)
-    .map(({ owner, field, host }) => certificateConflict({ object: owner, field }, host.host, first.owner));
-  const { kind, host } = first.host;
+    .map((claim) => certificateConflict({ object: claim.owner, field: claim.field }, name.host, owner));
+  const unheard = byAge.filter((claim) => claim.clients !== undefined && claim.owner !== owner);
+  const key = annotationKey(authTls.annotations.authTlsSecret);
+  const message = `${key}: is ignored for host ${name.host}, whose TLS belongs to ${formatRef(owner)}`;
+  const field = keyField("metadata.annotations", key);
   return {
-    host: { bucket: kind === "any" ? "default" : kind, host, certificates: [...new Set(ids)] },
+    name,
+    host:
+      used.length === 0
+        ? undefined
+        : { bucket: bucketOf(name), host: name.host, certificates: [...new Set(ids)] },
+    clients: first.clients,
     used,
-    diagnostics,
+    diagnostics: [
+      ...conflicts,
+      ...unheard.map((claim) => invalidAnnotation({ object: claim.owner, field }, message)),
+    ],
+    events: unheard.map((claim) => invalidAnnotationEvent(claim.owner, message)),
   };
 }
+
+export const bucketOf = ({ kind }: HostPattern): TlsHost["bucket"] => (kind === "any" ? "default" : kind);
 
 /** ECDSA before others, because it is cheaper to serve; then the one that is valid longest. */
 function compareChoice(a: TlsCertificate, b: TlsCertificate): number {
@@ -116,8 +165,9 @@ export function createTlsPortBuilder(): (tables: readonly TlsHostTable[]) => Tls
   return (tables) => {
     if (haveSameItems(tables, lastTables)) return last;
     lastTables = tables;
-    const isEqual = tables.every(({ host }) => isSameHost(host, lastHosts.get(host.host)));
-    if (isEqual && tables.length === lastHosts.size) return last;
+    const hosts = tables.flatMap(({ host }) => host ?? []);
+    const isEqual = hosts.every((host) => isSameHost(host, lastHosts.get(host.host)));
+    if (isEqual && hosts.length === lastHosts.size) return last;
     last = buildTlsPort(tables);
     lastHosts = new Map(last.hosts.map((host) => [host.host, host]));
     return last;
@@ -135,7 +185,7 @@ function buildTlsPort(tables: readonly TlsHostTable[]): TlsPort {
   for (const { used } of tables) {
     for (const { certificate } of used) certificates[certificate.id] = certificate.value;
   }
-  const hosts = tables.map(({ host }) => host);
+  const hosts = tables.flatMap(({ host }) => host ?? []);
   return {
     certificates,
     hosts: hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host)),

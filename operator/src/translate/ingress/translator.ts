@@ -1,5 +1,8 @@
 /** All Ingresses together: from the objects to host tables, certificates and listeners. */
+import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
+import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -10,6 +13,7 @@ import type { TranslateSettings } from "../settings.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import { createClassReader, type ClassInfo } from "./classes.ts";
 import { planDefaultCertificate, planLastResort } from "./gateway-defaults.ts";
+import { createClientCertPortBuilder } from "./client-certs.ts";
 import { anyHost } from "./host.ts";
 import { buildHostTable, type HostTable } from "./host-table.ts";
 import { planIngress, type HostClaim } from "./plan.ts";
@@ -32,12 +36,13 @@ export type IngressPart = {
   /** What routes name besides endpoint sets; may hold a key more than once, then with the same value. */
   readonly resources: readonly Resource[];
   readonly tls: TlsPort;
+  readonly clientCerts: ClientCertPort;
   readonly tlsHosts: readonly TlsHostTable[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
 };
 
-const noCertificates: TlsPlan = { claims: [], diagnostics: [] };
+const noCertificates: TlsPlan = { claims: [], diagnostics: [], events: [] };
 
 /** Remembers what it worked out, under these settings, for every object that stays the same. */
 export function createIngressTranslator(settings: TranslateSettings): (world: World) => IngressPart {
@@ -50,8 +55,8 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
   const routesOf = trackedMemo((ingress: ObjectOf<"Ingress">, info: ClassInfo, view) =>
     planIngress(ingress, { info, view, allowExternalName, httpsPublicPort }),
   );
-  const certificatesOf = trackedMemo((ingress: ObjectOf<"Ingress">, _: undefined, { lookup }) =>
-    planTls(ingress, lookup),
+  const certificatesOf = trackedMemo((ingress: ObjectOf<"Ingress">, _: undefined, view) =>
+    planTls(ingress, view),
   );
   const lastResortOf = trackedMemo(planLastResort);
   const defaultCertificateOf = trackedMemo(planDefaultCertificate);
@@ -60,6 +65,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
   );
   const tlsHostOf = listMemo((claims: readonly TlsClaim[]) => buildTlsHost(claims));
   const tlsPortOf = createTlsPortBuilder();
+  const clientCertPortOf = createClientCertPortBuilder();
 
   return (world) => {
     const ingresses: ObjectOf<"Ingress">[] = [];
@@ -85,7 +91,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
       if (ours === undefined) continue;
       ingresses.push(ingress);
       const routes = routesOf(ingress, ours, world);
-      const certificates = ingress.spec?.tls ? certificatesOf(ingress, undefined, world) : noCertificates;
+      const certificates = concernsTls(ingress) ? certificatesOf(ingress, undefined, world) : noCertificates;
       for (const claim of routes.claims) addTo(claims, claim);
       for (const claim of certificates.claims) addTo(tlsClaims, claim);
       for (const need of routes.needs) needs.push(need);
@@ -93,6 +99,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
       for (const finding of certificates.diagnostics) diagnostics.push(finding);
       for (const event of routes.events) events.push(event);
       for (const resource of routes.resources) resources.push(resource);
+      for (const event of certificates.events) events.push(event);
     }
 
     if (lastResort.fallback !== undefined && !claims.has(anyHost.host)) claims.set(anyHost.host, []);
@@ -102,9 +109,24 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
       for (const finding of table.diagnostics) diagnostics.push(finding);
       for (const event of table.events) events.push(event);
     }
-    for (const table of tlsHosts) for (const finding of table.diagnostics) diagnostics.push(finding);
+    for (const table of tlsHosts) {
+      for (const finding of table.diagnostics) diagnostics.push(finding);
+      for (const event of table.events) events.push(event);
+    }
     const tls = tlsPortOf(tlsHosts);
-    return { ingresses, listenerSet, hosts, needs, resources, tls, tlsHosts, diagnostics, events };
+    const clientCerts = clientCertPortOf(tlsHosts);
+    return {
+      ingresses,
+      listenerSet,
+      hosts,
+      needs,
+      resources,
+      tls,
+      clientCerts,
+      tlsHosts,
+      diagnostics,
+      events,
+    };
   };
 }
 
@@ -116,6 +138,11 @@ function listenersOf(settings: TranslateSettings): readonly Listener[] {
   ];
   return listeners.filter(({ port }) => port !== 0).sort((a, b) => a.port - b.port);
 }
+
+const clientCertsKey = annotationKey(authTls.annotations.authTlsSecret);
+
+const concernsTls = ({ spec, metadata }: ObjectOf<"Ingress">): boolean =>
+  spec?.tls !== undefined || Object.hasOwn(metadata.annotations ?? {}, clientCertsKey);
 
 function namespaceFilter(namespaces: readonly string[]): (namespace: string) => boolean {
   if (namespaces.length === 0) return () => true;

@@ -1,0 +1,39 @@
+import { parseBoolean } from "../values/boolean.ts";
+import { parseInteger } from "../values/integer.ts";
+import { parseNamespacedName } from "../values/namespaced-name.ts";
+import { defineAnnotation, defineTlsOption } from "./definition.ts";
+
+/** Client certificates of the hosts under `spec.tls`. See docs/features/auth-tls.md. */
+export const authTls = defineTlsOption({
+  slug: "auth-tls",
+  annotations: {
+    authTlsSecret: defineAnnotation({
+      name: "auth-tls-secret",
+      type: "namespaced-name",
+      classDefault: false,
+      needsGrant: true,
+      onInvalid: "deny",
+      fallback: "every handshake to its hosts is refused",
+      doc: "The Secret with the authorities that must have issued the certificates of clients.",
+      parse: parseNamespacedName,
+    }),
+    authTlsVerifyDepth: defineAnnotation({
+      name: "auth-tls-verify-depth",
+      type: "integer",
+      classDefault: false,
+      onInvalid: "ignore",
+      fallback: "the depth is 1",
+      doc: "How many steps lead from a client's certificate to an authority at most; 1 when absent.",
+      parse: (text) => parseInteger(text, { min: 1 }),
+    }),
+    authTlsPassCertificateToUpstream: defineAnnotation({
+      name: "auth-tls-pass-certificate-to-upstream",
+      type: "boolean",
+      classDefault: false,
+      onInvalid: "ignore",
+      fallback: "upstreams do not see the certificate",
+      doc: "Whether upstreams get the client's certificate in `X-SSL-Client-Cert`.",
+      parse: parseBoolean,
+    }),
+  },
+});

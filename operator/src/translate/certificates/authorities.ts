@@ -1,0 +1,35 @@
+/** Bundles of certificate authorities. */
+import { Buffer } from "node:buffer";
+import { createSecureContext } from "node:tls";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { memo } from "../memo.ts";
+import { readPemCertificates } from "./chain.ts";
+
+const bundleKey = "ca.crt";
+const clientCaLabel = "ingress.svc-labs.dev/auth-tls";
+/** About twice what browsers and systems ship. */
+const maxAuthorities = 512;
+
+/**
+ * The authorities of a Secret of type `Opaque` that its owner has labelled for this use: `ca.crt`, every certificate of
+ * it, PEM. The error says why the Secret cannot be used.
+ */
+export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<string> => {
+  const { type = "Opaque", metadata, data } = secret;
+  if (type !== "Opaque") return problem("is not of type Opaque");
+  if (metadata.labels?.[clientCaLabel] !== "true") return problem(`has no label ${clientCaLabel}: "true"`);
+  return readBundle(Buffer.from(data?.[bundleKey] ?? "", "base64").toString("latin1"));
+});
+
+function readBundle(pem: string): Result<string> {
+  const certificates = readPemCertificates(pem, bundleKey, maxAuthorities);
+  if (!certificates.ok) return certificates;
+  const bundle = certificates.value.map((certificate) => certificate.toString()).join("");
+  try {
+    createSecureContext({ ca: bundle });
+    return ok(bundle);
+  } catch {
+    return problem(`${bundleKey} holds a certificate that TLS refuses`);
+  }
+}

@@ -1,0 +1,40 @@
+import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { readClientAuthorities } from "../certificates/authorities.ts";
+import { describeProblem, unusableResource } from "../diagnostics.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+import type { FeatureContext } from "./context.ts";
+import { resolveReference } from "./reference.ts";
+
+/** What an Ingress asks of the clients of its TLS hosts. */
+export type AuthTls = {
+  /** PEM; undefined where the Secret is missing or unusable: then nobody is let in. */
+  readonly authorities: string | undefined;
+  readonly maxIntermediates: number;
+  readonly forward: boolean;
+};
+
+const { authTlsSecret, authTlsVerifyDepth, authTlsPassCertificateToUpstream } = authTls.annotations;
+
+/**
+ * What the annotations ask for; undefined: nothing. A Secret that cannot be used, for whatever reason, lets nobody in
+ * (docs/features/auth-tls.md).
+ */
+export function translateAuthTls(read: AnnotationReader, context: FeatureContext): AuthTls | undefined {
+  if (!context.hasAnnotation(authTlsSecret.name)) return undefined;
+  return {
+    authorities: readAuthorities(read, context),
+    maxIntermediates: (read(authTlsVerifyDepth) ?? 1) - 1,
+    forward: read(authTlsPassCertificateToUpstream) ?? false,
+  };
+}
+
+function readAuthorities(read: AnnotationReader, context: FeatureContext): string | undefined {
+  const secret = resolveReference("Secret", authTlsSecret, read, context);
+  if (secret === undefined) return undefined;
+  const authorities = readClientAuthorities(secret);
+  if (authorities.ok) return authorities.value;
+  const why = `Secret ${formatNamespacedName(secret.metadata)}: ${describeProblem(authorities.error)}`;
+  context.announce(authTlsSecret, (place) => unusableResource(place, why, authTlsSecret.fallback));
+  return undefined;
+}
