@@ -1,5 +1,6 @@
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { KeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
 import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
 import { findUnserved } from "@svc-gateway/operator/runtime/unserved.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
@@ -13,18 +14,21 @@ export type BuildOptions = {
   readonly settings: StandaloneSettings;
   readonly proxy: Pick<Supervisor, "apply">;
   readonly health: StandaloneHealth;
+  /** Fetches the key sets that tokens are checked with. */
+  readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
   readonly log: Logger;
 };
 
 /** One build: translates the state of the folder, serves the result, and tells what is wrong with it. */
 export function createBuild(options: BuildOptions): (state: FolderState) => Promise<void> {
-  const { settings, proxy, health, log } = options;
+  const { settings, proxy, health, keySets, log } = options;
   const translateSettings = translateSettingsOf(settings);
   const findings = createFindingsLog(log);
   const publisher = createPublisher((update) => proxy.apply(update));
   return async ({ world, problems }) => {
     const startedMs = performance.now();
-    const translation = translate(world, translateSettings, { nowMs: Date.now() });
+    const translation = translate(world, translateSettings, { nowMs: Date.now(), keySets: keySets.fetched });
+    keySets.want(translation.wantedKeySets);
     const translateMs = performance.now() - startedMs;
     findings.report(problems, [...translation.diagnostics, ...findUnserved(world)]);
     health.sourceRead(!problems.some(({ file }) => file === settings.manifests));

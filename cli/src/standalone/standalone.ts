@@ -8,6 +8,9 @@ import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.t
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { fetchJson } from "@svc-gateway/operator/jwks/fetch-json.ts";
+import { createKeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
+import { systemClock } from "@svc-gateway/operator/runtime/clock.ts";
 import { createCoalescer } from "@svc-gateway/operator/runtime/coalescer.ts";
 import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
@@ -54,7 +57,13 @@ export async function serveFolder(
   }
 
   let state: FolderState | undefined;
-  const build = createBuild({ settings, proxy, health, log });
+  const keySets = createKeySetKeeper({
+    fetch: (url, signal) => fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, signal }),
+    onChange: () => coalescer.markDirty(),
+    clock: systemClock,
+    log,
+  });
+  const build = createBuild({ settings, proxy, health, keySets, log });
   const coalescer = createCoalescer({
     build: async () => {
       if (state !== undefined) await build(state);
@@ -73,6 +82,7 @@ export async function serveFolder(
     log,
   });
   const end = async (hurry: AbortSignal): Promise<void> => {
+    keySets.stop();
     await coalescer.stop();
     await proxy.shutdown(hurry);
     await admin.value.close();

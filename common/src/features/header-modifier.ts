@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseEndpoint } from "../values/endpoint.ts";
-import { parseHeaderName, parseHeaderValue } from "../values/header-name.ts";
+import { isToken, parseHeaderName, parseHeaderValue } from "../values/header-name.ts";
 import { splitCsv, splitLines } from "../values/list.ts";
 import { ok, problem, type Result } from "../values/result.ts";
 import type { Warn } from "./definition.ts";
@@ -76,6 +76,13 @@ function mayTouch(name: string, warn: Warn): boolean {
   warn(`${name} cannot be changed and is left out`);
   return false;
 }
+
+/** What a check of credentials may tell the upstream in, or take from a client: no field that routes or frames. */
+export const mayBeIdentityHeader = (name: string): boolean =>
+  name.length <= 256 &&
+  isToken(name) &&
+  !untouchable.has(name.toLowerCase()) &&
+  name.toLowerCase() !== "host";
 
 const isHost = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === "host";
 

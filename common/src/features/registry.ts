@@ -2,6 +2,7 @@ import { z } from "zod";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { authBasicSecret } from "./auth-basic-secret.ts";
 import { authTls } from "./auth-tls.ts";
+import { authJwt } from "./auth-jwt.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { pathNormalize } from "./path-normalize.ts";
@@ -28,6 +29,7 @@ export const features = {
   "max-body-size": maxBodySize,
   "auth-basic-secret": authBasicSecret,
   "mirror-target": mirrorTarget,
+  "auth-jwt": authJwt,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
   redirect: redirect,

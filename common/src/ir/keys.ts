@@ -26,6 +26,9 @@ export const endpointsKey = (name: string): ResourceKey => `endpoints|${name}` a
 /** `name` is `namespace/name` of an htpasswd Secret, as routes refer to it. */
 export const htpasswdKey = (name: string): ResourceKey => `htpasswd|${name}` as ResourceKey;
 
+/** `name` is `namespace/name` of a JwtAuth, as routes refer to its keys. */
+export const jwksKey = (name: string): ResourceKey => `jwks|${name}` as ResourceKey;
+
 /** A key taken apart; undefined when it has no known form (a newer controller's resource is then ignored). */
 export type ParsedKey =
   | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
@@ -34,7 +37,8 @@ export type ParsedKey =
   | { readonly type: "ticket-keys" }
   | { readonly type: "listener"; readonly owner: string }
   | { readonly type: "endpoints"; readonly name: string }
-  | { readonly type: "htpasswd"; readonly name: string };
+  | { readonly type: "htpasswd"; readonly name: string }
+  | { readonly type: "jwks"; readonly name: string };
 
 export function parseKey(key: string): ParsedKey | undefined {
   const parts = key.split("|");
@@ -59,6 +63,7 @@ export function parseKey(key: string): ParsedKey | undefined {
       return second === "" || parts.length !== 2 ? undefined : { type, owner: second };
     case "endpoints":
     case "htpasswd":
+    case "jwks":
       return second === "" || parts.length !== 2 ? undefined : { type, name: second };
     default:
       return undefined;

@@ -3,7 +3,7 @@ import canonicalize from "canonicalize";
 import type { z } from "zod";
 import { fail, ok, problem, type Problem, type Result } from "../values/result.ts";
 import { tlsPortSchema, type TlsPort } from "./certificate.ts";
-import { htpasswdSchema, type Htpasswd } from "./credentials.ts";
+import { htpasswdSchema, keySetSchema, type Htpasswd, type KeySet } from "./credentials.ts";
 import { clientCertPortSchema, type ClientCertPort } from "./client-certificate.ts";
 import { endpointSetSchema, type EndpointSet } from "./endpoints.ts";
 import { parseKey, type ResourceKey } from "./keys.ts";
@@ -20,6 +20,7 @@ export type ResourceValues = {
   readonly listener: ListenerSet;
   readonly endpoints: EndpointSet;
   readonly htpasswd: Htpasswd;
+  readonly jwks: KeySet;
 };
 export type ResourceType = keyof ResourceValues;
 
@@ -31,6 +32,7 @@ const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = 
   listener: listenerSetSchema,
   endpoints: endpointSetSchema,
   htpasswd: htpasswdSchema,
+  jwks: keySetSchema,
 };
 
 /**

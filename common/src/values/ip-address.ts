@@ -57,3 +57,9 @@ const privateOrReserved = compileCidrs(
  * unspecified. The scan of a forwarded-for header skips such addresses (docs/reference/values.md#addresses).
  */
 export const isPrivateOrReserved = (ip: string): boolean => privateOrReserved.contains(ip);
+
+/**
+ * Whether anybody on the Internet could have a canonical address: it is in none of the ranges for private, local,
+ * shared, translated or otherwise special use (RFC 6890).
+ */
+export const isPublicIp = (ip: string): boolean => ipaddr.parse(ip).range() === "unicast";

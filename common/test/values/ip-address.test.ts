@@ -4,6 +4,7 @@ import {
   canonicalIp,
   formatIpPort,
   isPrivateOrReserved,
+  isPublicIp,
   parseIpAddress,
   socketPeerIp,
 } from "../../src/values/ip-address.ts";
@@ -89,6 +90,33 @@ describe("isPrivateOrReserved", () => {
     "",
   ]) {
     it(`does not hold for "${ip}"`, () => expect(isPrivateOrReserved(ip)).to.equal(false));
+  }
+});
+
+describe("isPublicIp", () => {
+  for (const ip of ["8.8.8.8", "2606:4700::1111"]) {
+    it(`holds for ${ip}`, () => expect(isPublicIp(ip)).to.equal(true));
+  }
+  const special = [
+    "10.0.0.1",
+    "127.0.0.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "255.255.255.255",
+  ];
+  for (const ip of [
+    ...special,
+    "::1",
+    "::",
+    "fd00::1",
+    "fe80::1",
+    "ff02::1",
+    "64:ff9b::a00:1",
+    "2002:a00:1::",
+  ]) {
+    it(`does not hold for ${ip}`, () => expect(isPublicIp(ip)).to.equal(false));
   }
 });
 

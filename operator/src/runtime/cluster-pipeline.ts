@@ -4,6 +4,8 @@ import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { KindName } from "../api/kinds.ts";
+import { fetchJson } from "../jwks/fetch-json.ts";
+import { createKeySetKeeper } from "../jwks/key-set-keeper.ts";
 import { createReconcilers } from "../reconcilers/index.ts";
 import { prepareReconcileMetrics } from "../reconcilers/run-reconcilers.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
@@ -71,9 +73,16 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const statuses = createStatusWriter({ client, source, pathOf, metrics });
   const leaderWork = createLeaderWork({ ...options, reconcilers, statuses });
   const logDiagnostics = createDiagnosticLog(log);
+  const keySets = createKeySetKeeper({
+    fetch: (url, ending) => fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, signal: ending }),
+    onChange: () => coalescer.markDirty(),
+    clock: systemClock,
+    log,
+  });
   const coalescer = createCoalescer({
     build: createTableBuilder({
       source,
+      keySets,
       settings: translateSettingsOf(settings),
       publish: options.publish,
       onBuild(build) {
@@ -97,5 +106,6 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
 
   await source.done;
   cancelCheck();
+  keySets.stop();
   await coalescer.stop();
 }

@@ -3,6 +3,7 @@ import { createSnapshot, type Snapshot } from "@svc-gateway/common/ir/snapshot.t
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { KeySetKeeper } from "../jwks/key-set-keeper.ts";
 import type { ClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import type { TranslateSettings } from "../translate/settings.ts";
 import { translate } from "../translate/translate.ts";
@@ -24,6 +25,8 @@ export type TableMetrics = Pick<
 export type TableBuilderOptions = {
   readonly source: Pick<ClusterSource, "ready" | "world">;
   readonly settings: TranslateSettings;
+  /** Fetches the key sets that tokens are checked with. */
+  readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
   /** Hands the shared scope's snapshot to the discovery channel. */
   readonly publish: (shared: Snapshot) => void;
   /** Everything else that follows from a build. */
@@ -62,7 +65,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     let translation: Translation;
     let shared: Snapshot;
     try {
-      translation = translate(world, settings, { nowMs: nowMs() });
+      translation = translate(world, settings, { nowMs: nowMs(), keySets: options.keySets.fetched });
       shared = createSnapshot(translation.scopes.shared);
     } catch (error) {
       metrics.routingTableRebuilds.with({ result: "error" }).inc();
@@ -72,6 +75,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     metrics.routingTableRebuilds.with({ result: "ok" }).inc();
     metrics.routingTableRebuildDuration.with({}).observe((performance.now() - startedMs) / 1000);
     publish(shared, startedMs);
+    options.keySets.want(translation.wantedKeySets);
     if (counted !== translation.routing.hosts) countTable(translation.routing, metrics);
     counted = translation.routing.hosts;
     countCertificates(translation.routing, metrics);

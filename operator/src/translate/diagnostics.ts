@@ -169,6 +169,15 @@ export const unusableResource = (place: Place, why: string, consequence: string)
 export const protectionUnavailable = (place: Place, why: string, consequence: string): Diagnostic =>
   finding("error", "ProtectionUnavailable")(place, `${why}; ${consequence}`);
 
+export const resourcePartlyIgnored = (place: Place, message: string): Diagnostic =>
+  finding("warning", "ResourcePartlyIgnored")(place, message);
+
+export const keySetNotFetched = (place: Place, why: string, hasOldKeys: boolean): Diagnostic =>
+  finding("warning", "KeySetNotFetched")(
+    place,
+    `The key set cannot be fetched: ${why}; ${hasOldKeys ? "the last one stays in use" : "requests are answered 503 until it can"}`,
+  );
+
 export const linesLeftOut = (place: Place, named: string, leftOut: readonly string[]): Diagnostic =>
   finding("warning", "LinesLeftOut")(
     place,

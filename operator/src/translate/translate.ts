@@ -10,6 +10,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import type { World } from "../world.ts";
 import { kindNames } from "../api/kinds.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
+import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { checkValidity } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
 import { createIngressTranslator, type IngressPart } from "./ingress/translator.ts";
@@ -20,6 +21,8 @@ import type { DesiredEvent, Routing, Translation } from "./translation.ts";
 type TranslateOptions = {
   /** The current time in milliseconds since 1970; without it, certificates are not checked for being outdated. */
   readonly nowMs?: number;
+  /** What the key sets that the last translation wanted have come to; without it, nothing has been fetched. */
+  readonly keySets?: FetchedKeySets;
 };
 
 /**
@@ -40,9 +43,11 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
   if (!settings.ingressEnabled) return () => nothing;
   const translateIngresses = unlessOnlyEndpointsChanged(createIngressTranslator(settings));
   const translateEndpoints = createEndpointTranslator(settings);
-  return (world, { nowMs }) => {
+  const translateKeySets = createKeySetTranslator();
+  return (world, { nowMs, keySets: fetched = nothingFetched }) => {
     const ingress = translateIngresses(world);
     const endpoints = translateEndpoints(world, ingress.needs);
+    const keySets = translateKeySets(ingress.keySets, fetched);
     const secure = ingress.listenerSet.listeners.find(({ protocol }) => protocol === "https");
     const tls = new Map<number, TlsPort>(secure === undefined ? [] : [[secure.port, ingress.tls]]);
     const clientCerts = new Map<number, ClientCertPort>(
@@ -52,7 +57,12 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
     );
     const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts, nowMs);
     return {
-      scopes: { shared: sharedResources(ingress, { tls, clientCerts }, endpoints.resources) },
+      scopes: {
+        shared: sharedResources(ingress, { tls, clientCerts }, [
+          ...keySets.resources,
+          ...endpoints.resources,
+        ]),
+      },
       routing: {
         hosts: ingress.hosts.map(({ served }) => served),
         endpoints: endpoints.sets,
@@ -60,8 +70,9 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
         clientCerts,
       },
       conflicts: ingress.hosts.flatMap(({ conflicts }) => conflicts),
-      diagnostics: [...ingress.diagnostics, ...endpoints.diagnostics, ...validity],
+      diagnostics: [...ingress.diagnostics, ...endpoints.diagnostics, ...keySets.diagnostics, ...validity],
       events: withoutRepeats(ingress.events),
+      wantedKeySets: wantedKeySets(ingress.keySets),
       ingresses: ingress.ingresses,
     };
   };
@@ -86,7 +97,7 @@ function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: Wo
 function sharedResources(
   ingress: IngressPart,
   { tls, clientCerts }: Pick<Routing, "tls" | "clientCerts">,
-  endpoints: readonly Resource[],
+  named: readonly Resource[],
 ): readonly Resource[] {
   if (ingress.listenerSet.listeners.length === 0) return [];
   return [
@@ -95,9 +106,11 @@ function sharedResources(
     ...[...clientCerts].map(([port, value]) => encodeResource(clientCertKey(port), value)),
     ...ingress.hosts.flatMap(({ resources }) => resources),
     ...new Map(ingress.resources.map((resource) => [resource.key, resource])).values(),
-    ...endpoints,
+    ...named,
   ];
 }
+
+const nothingFetched: FetchedKeySets = new Map();
 
 /** One Event per object, reason and message. */
 const withoutRepeats = (events: readonly DesiredEvent[]): readonly DesiredEvent[] => [
@@ -111,5 +124,6 @@ const nothing: Translation = {
   conflicts: [],
   diagnostics: [],
   events: [],
+  wantedKeySets: new Map(),
   ingresses: [],
 };

@@ -71,6 +71,8 @@ export type Translation = {
   readonly conflicts: readonly Conflict[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
+  /** Key sets to be fetched for the next translations: URL to the time between fetches, in milliseconds. */
+  readonly wantedKeySets: ReadonlyMap<string, number>;
   /** The Ingresses that are ours to serve. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
 };

@@ -19,6 +19,7 @@ function setUp(settings = defaultTranslateSettings) {
   const builds: Build[] = [];
   const build = createTableBuilder({
     source,
+    keySets: { fetched: new Map(), want: () => {} },
     settings,
     publish: (snapshot) => published.push(snapshot),
     onBuild: (done) => builds.push(done),

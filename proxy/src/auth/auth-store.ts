@@ -1,33 +1,51 @@
-import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
+import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { createBcryptChecker } from "./bcrypt-checker.ts";
+import type { HeaderList } from "../http/message.ts";
+import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
 import { createUserList, type UserList } from "./user-list.ts";
-import { createVerifiedCache } from "./verified-cache.ts";
+import { createVerifiedCache, type VerifiedCache } from "./verified-cache.ts";
 
 /** What the filters of a worker check credentials with, as the last snapshot says. Asked once per request. */
 export type AuthStore = {
   /** The users of an htpasswd resource (`namespace/name`); undefined when there is none. */
   users(name: string): UserList | undefined;
+  /** The keys of a jwks resource (`namespace/name`); undefined when there is none. */
+  keys(name: string): VerificationKeys | undefined;
+  /** Tokens that were accepted, by keyed hash, until they expire (milliseconds since 1970). */
+  readonly tokens: VerifiedCache<AcceptedToken>;
   /** Takes over the resources that changed, by name; undefined is one that is gone. */
   update(changes: AuthChanges): void;
   close(): void;
 };
 
+/** What holds for a token as long as the key set is this one. */
+export type AcceptedToken = { readonly keys: VerificationKeys; readonly headers: HeaderList };
+
 export type AuthChanges = {
   readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;
+  readonly jwks: ReadonlyMap<string, KeySet | undefined>;
 };
 
 /** Comparisons that may wait for the one under way, see docs/features/auth-basic-secret.md. */
 const maxWaitingComparisons = 64;
 const maxVerifiedCredentials = 10_000;
+const maxAcceptedTokens = 4_096;
 
 /** Creates the store of a worker; workers share nothing of it. */
 export function createAuthStore(now: () => number = () => performance.now()): AuthStore {
   const bcrypt = createBcryptChecker(maxWaitingComparisons);
   const verified = createVerifiedCache<true>(maxVerifiedCredentials);
   const lists = new Map<string, UserList>();
+  const keySets = new Map<string, VerificationKeys>();
   return {
     users: (name) => lists.get(name),
-    update({ htpasswd }) {
+    keys: (name) => keySets.get(name),
+    tokens: createVerifiedCache(maxAcceptedTokens),
+    update({ htpasswd, jwks }) {
+      for (const [name, value] of jwks) {
+        if (value === undefined) keySets.delete(name);
+        else keySets.set(name, createVerificationKeys(value, keySets.get(name)));
+      }
       for (const [name, value] of htpasswd) {
         lists.get(name)?.forget();
         if (value === undefined) lists.delete(name);

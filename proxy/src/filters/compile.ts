@@ -1,5 +1,6 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { authBasicSecretFilter } from "./auth-basic-secret.ts";
+import { authJwtFilter } from "./auth-jwt.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
 import { ipAccessControlFilter } from "./ip-access-control.ts";
@@ -31,6 +32,7 @@ const factories: FilterFactories = {
   "max-body-size": maxBodySizeFilter,
   "auth-basic-secret": (value, { auth }) => authBasicSecretFilter(value, auth),
   "mirror-target": mirrorTargetFilter,
+  "auth-jwt": (value, { auth }) => authJwtFilter(value, auth),
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
   redirect: redirectFilter,

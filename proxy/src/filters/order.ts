@@ -39,6 +39,10 @@ export const filterOrder = {
     at: 130,
     why: "copies only what nothing has refused; the copy is made when all changes, those of the backend too, are done",
   },
+  "auth-jwt": {
+    at: 80,
+    why: "checks a signature, which needs nothing but the keys at hand, before another service is asked about the client",
+  },
   "request-headers": {
     at: 122,
     why: "changes what goes upstream only after everything that reads the request or refuses it has run",

@@ -1,5 +1,5 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
-import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
+import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { parseKey } from "@svc-gateway/common/ir/keys.ts";
@@ -17,6 +17,7 @@ export type SortedChanges = {
   readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort | undefined>;
   readonly ticketKeys: TicketKeyRing | undefined;
+  readonly jwks: ReadonlyMap<string, KeySet | undefined>;
 };
 
 export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
@@ -27,6 +28,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   const htpasswd = new Map<string, Htpasswd | undefined>();
   const clientCerts = new Map<number, ClientCertPort | undefined>();
   let ticketKeys: TicketKeyRing | undefined;
+  const jwks = new Map<string, KeySet | undefined>();
   const byKey = new Map(values.map((decoded) => [decoded.key, decoded]));
   for (const key of hashes.keys()) {
     const parsed = parseKey(key);
@@ -59,11 +61,14 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
       case "ticket-keys":
         if (decoded?.type === "ticket-keys") ticketKeys = readTicketKeys(decoded.value);
         break;
+      case "jwks":
+        jwks.set(parsed.name, decoded?.type === "jwks" ? decoded.value : undefined);
+        break;
       case undefined:
         break;
     }
   }
-  return { hosts, endpoints, listeners, tls, htpasswd, clientCerts, ticketKeys };
+  return { hosts, endpoints, listeners, tls, htpasswd, jwks, clientCerts, ticketKeys };
 }
 
 /** Why the certificates cannot be used: a server name refers to one that is not there. Undefined when all are. */

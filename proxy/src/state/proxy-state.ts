@@ -6,6 +6,7 @@ import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { AuthStore } from "../auth/auth-store.ts";
+import type { FilterEnvironment } from "../filters/environment.ts";
 import type { RouteProblem } from "../routing/host-table.ts";
 import type { OpenPortTable } from "../routing/port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
@@ -66,7 +67,7 @@ export type ProxyState = {
 export type ProxyStateOptions = {
   readonly upstreams: UpstreamRegistry;
   /** Gets what credentials are checked with; asked by the filters of routes. */
-  readonly auth: Pick<AuthStore, "users" | "update">;
+  readonly auth: FilterEnvironment["auth"] & Pick<AuthStore, "update">;
   readonly metrics: ProxyMetrics;
   readonly rates: RateStore;
   readonly log: Logger;

@@ -1,3 +1,4 @@
+import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { mock } from "node:test";
 import { expect } from "chai";
 import { mirrorTargetFilter } from "../../src/filters/mirror-target.ts";
@@ -11,7 +12,7 @@ const endpoint: UpstreamEndpoint = { host: "127.0.0.9", port: 9, address: "127.0
 
 const mirroring = (fraction?: { numerator: number; denominator: number }, endpoints = [endpoint]): Filter =>
   mirrorTargetFilter([{ service: "ns/copy", endpoints: "ns/copy/80", protocol: "http1", fraction }], {
-    auth: { users: () => undefined },
+    auth: createAuthStore(),
     rates: { take: () => 0 },
     upstreamOf: (name, protocol) => (): Upstream => ({
       key: name,

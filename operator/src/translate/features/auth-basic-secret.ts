@@ -25,7 +25,7 @@ export function translateAuthBasicSecret(
   const users = readHtpasswdSecret(secret);
   if (!users.ok) {
     const why = `Secret ${name} cannot be used: ${describeProblem(users.error)}`;
-    context.report(definition, (place) => protectionUnavailable(place, why, definition.fallback));
+    context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
     return {};
   }
   const { value, sha1Users, leftOut } = users.value;

@@ -1,6 +1,7 @@
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { Place } from "../diagnostics.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { Referrer } from "../reference-grants.ts";
@@ -35,6 +36,8 @@ export type FeatureContext = View & {
   readonly need: (need: EndpointNeed) => void;
   /** Takes a resource that the feature names and that must travel with the routes. */
   readonly provide: (resource: Resource) => void;
+  /** Takes a key set that the feature names and that comes from elsewhere. */
+  readonly fetch: (need: KeySetNeed) => void;
   /** Whether the Ingress itself has an annotation, by its name without prefix. */
   readonly hasAnnotation: (name: string) => boolean;
 };

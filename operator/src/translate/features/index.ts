@@ -1,6 +1,7 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
+import { translateAuthJwt } from "./auth-jwt.ts";
 import type { FeatureContext } from "./context.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
@@ -25,6 +26,7 @@ const translators: {
   "max-body-size": translateMaxBodySize,
   "auth-basic-secret": translateAuthBasicSecret,
   "mirror-target": translateMirrorTarget,
+  "auth-jwt": translateAuthJwt,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
   redirect: translateRedirect,

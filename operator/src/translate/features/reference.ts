@@ -45,7 +45,7 @@ export function resolveProtection<K extends KindName>(
   const found = context.lookup(kind, reference.namespace, reference.name);
   if (found !== undefined) return found;
   const why = `${kind} ${formatNamespacedName(reference)} does not exist${orElse}`;
-  context.report(definition, (place) => protectionUnavailable(place, why, definition.fallback));
+  context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
   return "unavailable";
 }
 

@@ -7,6 +7,7 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import {
   annotationWarning,
   invalidAnnotation,
@@ -37,6 +38,7 @@ type Findings = {
   readonly needs: readonly EndpointNeed[];
   /** What the features name besides endpoint sets. */
   readonly resources: readonly Resource[];
+  readonly keySets: readonly KeySetNeed[];
 };
 
 type Surroundings = { readonly view: View; readonly httpsPublicPort: number };
@@ -80,6 +82,7 @@ export function openAnnotations(
   const events: DesiredEvent[] = [];
   const resources: Resource[] = [];
   const needs: EndpointNeed[] = [];
+  const keySets: KeySetNeed[] = [];
   const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
   const tell =
     (finding: (place: Place, message: string) => Diagnostic): FeatureContext["warn"] =>
@@ -107,6 +110,7 @@ export function openAnnotations(
     httpsPublicPort,
     provide: (resource) => resources.push(resource),
     need: (need) => needs.push(need),
+    fetch: (need) => keySets.push(need),
     hasAnnotation: (name) => Object.hasOwn(annotations, annotationKey({ name })),
     freeNamespaces: (definition) =>
       classDefaults === undefined || hasOwnValue(annotations, definition)
@@ -124,5 +128,5 @@ export function openAnnotations(
       diagnostics.push(finding(placeOf(annotationKey(definition))));
     },
   };
-  return { read, context, diagnostics, events, resources, needs };
+  return { read, context, diagnostics, events, resources, needs, keySets };
 }

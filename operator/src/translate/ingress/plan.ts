@@ -9,6 +9,7 @@ import type { Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
 import { expandRewriteTarget } from "../features/rewrite-target.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import { readAnnotations } from "./annotations.ts";
@@ -39,6 +40,7 @@ export type IngressPlan = {
   readonly events: readonly DesiredEvent[];
   /** What the routes name besides endpoint sets; several Ingresses may name the same. */
   readonly resources: readonly Resource[];
+  readonly keySets: readonly KeySetNeed[];
 };
 
 type PlanContext = {
@@ -50,7 +52,7 @@ type PlanContext = {
 
 /** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
 export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
-  const nothing = { claims: [], needs: [], events: [], resources: [] };
+  const nothing = { claims: [], needs: [], events: [], resources: [], keySets: [] };
   return attempt(ingress, () => plan(ingress, context), nothing);
 }
 
@@ -76,6 +78,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
     diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
     events: annotations.events,
     resources: annotations.resources,
+    keySets: annotations.keySets,
   };
 }
 

@@ -7,6 +7,7 @@ import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import { listMemo, trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
@@ -35,6 +36,8 @@ export type IngressPart = {
   readonly needs: readonly EndpointNeed[];
   /** What routes name besides endpoint sets; may hold a key more than once, then with the same value. */
   readonly resources: readonly Resource[];
+  /** Key sets that routes name; may hold a name more than once. */
+  readonly keySets: readonly KeySetNeed[];
   readonly tls: TlsPort;
   readonly clientCerts: ClientCertPort;
   readonly tlsHosts: readonly TlsHostTable[];
@@ -77,6 +80,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
     const needs = [...lastResort.needs];
     const events: DesiredEvent[] = [];
     const resources: Resource[] = [];
+    const keySets: KeySetNeed[] = [];
     const diagnostics = [
       ...classes.diagnostics,
       ...lastResort.diagnostics,
@@ -100,6 +104,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
       for (const event of routes.events) events.push(event);
       for (const resource of routes.resources) resources.push(resource);
       for (const event of certificates.events) events.push(event);
+      for (const need of routes.keySets) keySets.push(need);
     }
 
     if (lastResort.fallback !== undefined && !claims.has(anyHost.host)) claims.set(anyHost.host, []);
@@ -121,6 +126,7 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
       hosts,
       needs,
       resources,
+      keySets,
       tls,
       clientCerts,
       tlsHosts,

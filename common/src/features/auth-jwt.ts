@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { parseNamespacedName, type NamespacedName } from "../values/namespaced-name.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+
+/** Which tokens are accepted and what the upstream learns of them. Header names are as written. */
+export const tokenRulesSchema = z.object({
+  /** The key set of the snapshot, by the `namespace/name` of the JwtAuth. */
+  keySet: z.string(),
+  issuer: z.string(),
+  /** Any of these has to be in `aud`; an empty list: not looked at. */
+  audiences: z.array(z.string()),
+  /** Where tokens are looked for; the first header that the request has decides. */
+  fromHeaders: z.array(z.object({ name: z.string(), prefix: z.string() })).min(1),
+  /** Whether the header with the token goes on upstream. */
+  forward: z.boolean(),
+  claimToHeaders: z.array(z.object({ claim: z.string(), header: z.string() })),
+  /** Header that carries all claims upstream. */
+  payloadHeader: z.string().optional(),
+});
+
+export type TokenRules = Readonly<z.infer<typeof tokenRulesSchema>>;
+
+/** Whose tokens let a request in. See docs/features/auth-jwt.md. */
+export const authJwtSchema = z.object({
+  /** Absent: nothing can be checked and every request is answered 503. */
+  rules: tokenRulesSchema.optional(),
+});
+
+export type AuthJwt = Readonly<z.infer<typeof authJwtSchema>>;
+
+export const authJwt = defineFeature({
+  slug: "auth-jwt",
+  schema: authJwtSchema,
+  annotations: {
+    authJwt: defineAnnotation<NamespacedName | "invalid">({
+      name: "auth-jwt",
+      type: "namespaced-name",
+      classDefault: true,
+      needsGrant: true,
+      onInvalid: "deny",
+      ifInvalid: "invalid",
+      fallback: "every request is answered 503",
+      doc: "The JwtAuth whose tokens let a request in.",
+      parse: parseNamespacedName,
+    }),
+  },
+});

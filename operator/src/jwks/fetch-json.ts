@@ -1,0 +1,98 @@
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { isIP } from "node:net";
+import { compileCidrs, type Cidr, type CidrMatcher } from "@svc-gateway/common/values/cidr.ts";
+import { canonicalIp, isPublicIp } from "@svc-gateway/common/values/ip-address.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+
+export type FetchOptions = {
+  /** Addresses that may be connected to although they are not public. */
+  readonly allowCidrs: readonly Cidr[];
+  /** Ends a fetch under way. */
+  readonly signal: AbortSignal;
+  /** Certificates to trust instead of those that Node trusts (NODE_EXTRA_CA_CERTS adds to these). */
+  readonly ca?: string;
+  readonly timeoutMs?: number;
+};
+
+const defaultTimeoutMs = 10_000;
+const maxBytes = 1024 * 1024;
+
+/**
+ * Gets JSON from an https URL that a tenant wrote. The name is resolved here and one of its addresses connected to, so
+ * what was judged is what is asked: only public addresses, and those that the operator allows. No redirects. The error is
+ * one sentence without anything of the answer.
+ */
+export async function fetchJson(url: string, options: FetchOptions): Promise<Result<unknown>> {
+  const { hostname, port, pathname, search, host } = new URL(url);
+  const name = hostname.replace(/^\[(.*)\]$/, "$1");
+  const address = await chooseAddress(name, compileCidrs(options.allowCidrs));
+  if (!address.ok) return address;
+  const signal = AbortSignal.any([
+    options.signal,
+    AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
+  ]);
+  return new Promise((settle) => {
+    const sent = request({
+      host: address.value,
+      port: port === "" ? 443 : Number(port),
+      servername: isIP(name) === 0 ? name : "",
+      path: pathname + search,
+      headers: { host, accept: "application/json", "user-agent": "svc-gateway" },
+      agent: false,
+      signal,
+      ...(options.ca !== undefined && { ca: options.ca }),
+    });
+    sent.once("response", (response) => void readJson(response).then(settle));
+    sent.once("error", (error: NodeJS.ErrnoException) =>
+      settle(
+        problem(
+          signal.aborted ? "there was no answer in time" : `the connection failed (${error.code ?? "?"})`,
+        ),
+      ),
+    );
+    sent.end();
+  });
+}
+
+async function chooseAddress(name: string, allowed: CidrMatcher): Promise<Result<string>> {
+  let found: readonly LookupAddress[];
+  try {
+    found = await lookup(name, { all: true });
+  } catch {
+    return problem("its host name cannot be resolved");
+  }
+  for (const { address } of found) {
+    const ip = canonicalIp(address);
+    if (ip !== undefined && (isPublicIp(ip) || allowed.contains(ip))) return ok(ip);
+  }
+  return problem("its host has no public address, nor one that --jwks-allow-cidrs allows");
+}
+
+async function readJson(response: IncomingMessage): Promise<Result<unknown>> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    if (response.statusCode !== 200) {
+      response.destroy();
+      return problem(`the answer has status ${response.statusCode ?? 0}, not 200`);
+    }
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) {
+        response.destroy();
+        return problem("the answer has more than 1 MiB");
+      }
+      chunks.push(chunk);
+    }
+  } catch {
+    return problem("the answer broke off");
+  }
+  try {
+    return ok(JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown);
+  } catch {
+    return problem("the answer is not JSON");
+  }
+}

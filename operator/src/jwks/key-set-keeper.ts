@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { readKeySet } from "../translate/credentials/key-set.ts";
+import type { FetchedKeySet, FetchedKeySets } from "../translate/credentials/remote-key-sets.ts";
+import { describeProblem } from "../translate/diagnostics.ts";
+
+/** Keeps the key sets fresh that the routes need (docs/features/auth-jwt.md, "Keys"). */
+export type KeySetKeeper = {
+  /** What is known at the moment; the same map as long as nothing changes. */
+  readonly fetched: FetchedKeySets;
+  /** Follows these URLs from now on, each at its interval in milliseconds, and forgets all others. */
+  want(urls: ReadonlyMap<string, number>): void;
+  /** Fetches nothing more. */
+  stop(): void;
+};
+
+export type KeySetKeeperOptions = {
+  readonly fetch: (url: string, signal: AbortSignal) => Promise<Result<unknown>>;
+  /** Called when `fetched` has changed. */
+  readonly onChange: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+const firstRetryMs = 5_000;
+/** Fetches under way at a time; more wait for their turn. */
+const maxFetching = 8;
+
+type Followed = { refreshMs: number; failures: number; cancel: () => void; readonly ending: AbortController };
+
+export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeperOptions): KeySetKeeper {
+  const followed = new Map<string, Followed>();
+  const waiting: string[] = [];
+  let fetching = 0;
+  let stopped = false;
+  let fetched: FetchedKeySets = new Map();
+
+  const note = (url: string, next: FetchedKeySet | undefined): void => {
+    const known = fetched.get(url);
+    if (isDeepStrictEqual(known, next)) return;
+    // Equal keys stay the same object, so that nothing is worked out again for them.
+    const keys = isDeepStrictEqual(known?.keys, next?.keys) ? known?.keys : next?.keys;
+    const changed = new Map(fetched);
+    if (next === undefined) changed.delete(url);
+    else changed.set(url, { ...next, keys });
+    fetched = changed;
+  };
+
+  const take = (url: string, one: Followed, answer: Result<unknown>): void => {
+    const set = answer.ok ? readKeySet(answer.value) : answer;
+    const before = fetched;
+    if (set.ok) {
+      one.failures = 0;
+      note(url, { keys: set.value.keys, problem: undefined });
+    } else {
+      one.failures++;
+      const problem = describeProblem(set.error);
+      note(url, { keys: fetched.get(url)?.keys, problem });
+      log.warn({ url, reason: problem, failures: one.failures }, "key set not fetched");
+    }
+    const retryMs = firstRetryMs * 2 ** (one.failures - 1);
+    const delayMs = one.failures === 0 ? one.refreshMs : Math.min(retryMs, one.refreshMs);
+    one.cancel = clock.schedule(delayMs, () => enqueue(url));
+    if (fetched !== before) onChange();
+  };
+
+  const enqueue = (url: string): void => {
+    waiting.push(url);
+    next();
+  };
+
+  const next = (): void => {
+    while (fetching < maxFetching) {
+      const url = waiting.shift();
+      if (url === undefined) return;
+      const one = followed.get(url);
+      if (one === undefined) continue;
+      fetching++;
+      void fetch(url, one.ending.signal).then((answer) => {
+        fetching--;
+        if (followed.get(url) === one) take(url, one, answer);
+        next();
+      });
+    }
+  };
+
+  const drop = (url: string, one: Followed): void => {
+    one.cancel();
+    one.ending.abort();
+    followed.delete(url);
+    note(url, undefined);
+  };
+
+  return {
+    get fetched() {
+      return fetched;
+    },
+    want(urls) {
+      if (stopped) return;
+      for (const [url, one] of followed) if (!urls.has(url)) drop(url, one);
+      for (const [url, refreshMs] of urls) {
+        const one = followed.get(url);
+        if (one !== undefined) {
+          one.refreshMs = refreshMs;
+          continue;
+        }
+        followed.set(url, { refreshMs, failures: 0, cancel: () => {}, ending: new AbortController() });
+        enqueue(url);
+      }
+    },
+    stop() {
+      stopped = true;
+      for (const [url, one] of followed) drop(url, one);
+    },
+  };
+}

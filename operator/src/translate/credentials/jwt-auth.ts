@@ -1,0 +1,101 @@
+/** What a JwtAuth says, apart from the keys of a URL. See docs/features/auth-jwt.md. */
+import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
+import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
+import { parseDuration } from "@svc-gateway/common/values/duration.ts";
+import { isToken } from "@svc-gateway/common/values/header-name.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { refOf } from "../../api/object.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { describeProblem } from "../diagnostics.ts";
+import { memo } from "../memo.ts";
+import { quote } from "../text.ts";
+import { readKeySet } from "./key-set.ts";
+import type { KeySetNeed } from "./remote-key-sets.ts";
+
+export type ReadJwtAuth = {
+  readonly rules: TokenRules;
+  /** Keys that stand in the object, or where they are to be fetched. */
+  readonly keys: { readonly inline: KeySet } | { readonly remote: KeySetNeed };
+  /** What is left out or replaced, one phrase each. */
+  readonly warnings: readonly string[];
+};
+
+const defaultRefreshMs = 5 * 60_000;
+const minRefreshMs = 30_000;
+const defaultSource = { name: "Authorization", prefix: "Bearer " };
+
+/** The error says why no token can be checked. */
+export const readJwtAuth = memo((resource: ObjectOf<"JwtAuth">): Result<ReadJwtAuth> => {
+  const { spec } = resource;
+  const warnings: string[] = [];
+  const keySet = formatNamespacedName(resource.metadata);
+  const keys = readKeys(resource, keySet, warnings);
+  if (!keys.ok) return keys;
+  const fromHeaders = (spec.fromHeaders ?? []).map(({ name, valuePrefix = "" }) => ({
+    name,
+    prefix: valuePrefix,
+  }));
+  const unusable = fromHeaders.find(({ name }) => !isToken(name));
+  if (unusable !== undefined)
+    return problem(`fromHeaders names ${quote(unusable.name)}, which is no header name`);
+  const isUsable = (header: string): boolean => {
+    if (mayBeIdentityHeader(header)) return true;
+    warnings.push(`the header ${quote(header)} cannot carry claims and is left out`);
+    return false;
+  };
+  const { forwardPayloadHeader: payloadHeader } = spec;
+  return ok({
+    keys: keys.value,
+    warnings,
+    rules: {
+      keySet,
+      issuer: spec.issuer,
+      audiences: [...(spec.audiences ?? [])],
+      fromHeaders: fromHeaders.length > 0 ? fromHeaders : [defaultSource],
+      forward: spec.forward === true,
+      claimToHeaders: (spec.claimToHeaders ?? [])
+        .filter(({ header }) => isUsable(header))
+        .map(({ claim, header }) => ({ claim, header })),
+      ...(payloadHeader !== undefined && isUsable(payloadHeader) && { payloadHeader }),
+    },
+  });
+});
+
+function readKeys(
+  resource: ObjectOf<"JwtAuth">,
+  name: string,
+  warnings: string[],
+): Result<ReadJwtAuth["keys"]> {
+  const { remote, inline } = resource.spec.jwks ?? {};
+  if ((remote === undefined) === (inline === undefined)) {
+    return problem("it needs exactly one of jwks.remote and jwks.inline");
+  }
+  if (inline !== undefined) {
+    const keys = readKeySet(inline.jwks);
+    if (!keys.ok) return problem(`jwks.inline cannot be used: ${describeProblem(keys.error)}`);
+    const { unusable } = keys.value;
+    if (unusable > 0) warnings.push(`${unusable} of the keys cannot be used and are left out`);
+    return ok({ inline: { keys: keys.value.keys } });
+  }
+  const uri = parseHttpsUrl(remote?.uri ?? "");
+  if (uri === undefined) return problem("jwks.remote.uri is not an https URL without credentials");
+  const refreshIntervalMs = readInterval(remote?.refreshInterval, warnings);
+  return ok({ remote: { name, object: refOf(resource), uri, refreshIntervalMs } });
+}
+
+function parseHttpsUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url?.protocol !== "https:" || url.username !== "" || url.password !== "") return undefined;
+  url.hash = "";
+  return url.href;
+}
+
+function readInterval(text: string | undefined, warnings: string[]): number {
+  if (text === undefined) return defaultRefreshMs;
+  const parsed = parseDuration(text);
+  if (parsed.ok) return parsed.value === 0 ? defaultRefreshMs : Math.max(parsed.value, minRefreshMs);
+  warnings.push(`the refreshInterval ${describeProblem(parsed.error)}; it is 5m`);
+  return defaultRefreshMs;
+}

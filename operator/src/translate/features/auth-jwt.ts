@@ -1,0 +1,31 @@
+import { authJwt, type AuthJwt } from "@svc-gateway/common/features/auth-jwt.ts";
+import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { readJwtAuth } from "../credentials/jwt-auth.ts";
+import { describeProblem, protectionUnavailable, resourcePartlyIgnored } from "../diagnostics.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+import type { FeatureContext } from "./context.ts";
+import { resolveProtection } from "./reference.ts";
+
+/** Whose tokens let a request in; absent: nobody is asked. See docs/features/auth-jwt.md. */
+export function translateAuthJwt(read: AnnotationReader, context: FeatureContext): AuthJwt | undefined {
+  const definition = authJwt.annotations.authJwt;
+  const resource = resolveProtection("JwtAuth", definition, read, context);
+  if (resource === undefined) return undefined;
+  if (resource === "unavailable") return {};
+  const name = formatNamespacedName(resource.metadata);
+  const known = readJwtAuth(resource);
+  if (!known.ok) {
+    const why = `JwtAuth ${name} cannot be used: ${describeProblem(known.error)}`;
+    context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
+    return {};
+  }
+  const { rules, keys, warnings } = known.value;
+  for (const warning of warnings) {
+    context.report(definition, (place) => resourcePartlyIgnored(place, `JwtAuth ${name}: ${warning}`));
+  }
+  if ("inline" in keys) context.provide(encodeResource(jwksKey(name), keys.inline));
+  else context.fetch(keys.remote);
+  return { rules };
+}

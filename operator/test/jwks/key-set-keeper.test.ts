@@ -1,0 +1,88 @@
+import { generateKeyPairSync } from "node:crypto";
+import { expect } from "chai";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { createManualClock } from "../../../common/test/time/manual-clock.ts";
+import { createKeySetKeeper } from "../../src/jwks/key-set-keeper.ts";
+
+const jwk = (kid: string): object => ({
+  ...generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" }),
+  kid,
+});
+const url = "https://id.example/jwks";
+const wanted = (refreshMs: number): ReadonlyMap<string, number> => new Map([[url, refreshMs]]);
+
+function rig() {
+  const clock = createManualClock(0);
+  const asked: { readonly url: string; readonly atMs: number }[] = [];
+  const state: { answer: Result<unknown>; changes: number } = { answer: problem("away"), changes: 0 };
+  const keeper = createKeySetKeeper({
+    fetch: (one) => {
+      asked.push({ url: one, atMs: clock.nowMs() });
+      return Promise.resolve(state.answer);
+    },
+    onChange: () => state.changes++,
+    clock,
+    log: silentLogger,
+  });
+  const kids = (): readonly (string | undefined)[] | undefined =>
+    keeper.fetched.get(url)?.keys?.map(({ kid }) => kid);
+  return { clock, asked, state, keeper, kids };
+}
+
+describe("the keeper of key sets", () => {
+  it("fetches at once, then at the interval, and tells only of changes", async () => {
+    const { clock, asked, state, keeper, kids } = rig();
+    const set = { keys: [jwk("a")] };
+    state.answer = ok(set);
+    keeper.want(wanted(60_000));
+    await clock.advance(0);
+    expect(kids()).to.deep.equal(["a"]);
+    const { fetched } = keeper;
+    state.answer = ok({ other: 1, keys: [...set.keys] });
+    await clock.advance(120_000);
+    expect(asked.map(({ atMs }) => atMs)).to.deep.equal([0, 60_000, 120_000]);
+    expect([state.changes, keeper.fetched === fetched]).to.deep.equal([1, true]);
+    state.answer = ok({ keys: [jwk("b")] });
+    await clock.advance(60_000);
+    expect([state.changes, kids()]).to.deep.equal([2, ["b"]]);
+  });
+
+  it("keeps the last good set, and tries again after 5 s, doubling up to the interval", async () => {
+    const { clock, asked, state, keeper, kids } = rig();
+    state.answer = ok({ keys: [jwk("a")] });
+    keeper.want(wanted(30_000));
+    await clock.advance(0);
+    state.answer = problem("away");
+    await clock.advance(30_000 + 5_000 + 10_000 + 20_000 + 30_000);
+    expect(asked.map(({ atMs }) => atMs)).to.deep.equal([0, 30_000, 35_000, 45_000, 65_000, 95_000]);
+    expect(keeper.fetched.get(url)?.problem).to.equal("away");
+    expect(kids()).to.deep.equal(["a"]);
+  });
+
+  it("takes a set without a usable key for a failure", async () => {
+    const { clock, state, keeper } = rig();
+    state.answer = ok({ keys: [{ kty: "oct", k: "c2VjcmV0" }] });
+    keeper.want(wanted(30_000));
+    await clock.advance(0);
+    expect(keeper.fetched.get(url)).to.deep.equal({
+      keys: undefined,
+      problem: "it has no usable key among 1",
+    });
+  });
+
+  it("forgets what is not wanted any more, and stops", async () => {
+    const { clock, asked, state, keeper } = rig();
+    state.answer = ok({ keys: [jwk("a")] });
+    keeper.want(wanted(30_000));
+    await clock.advance(0);
+    keeper.want(new Map());
+    expect([keeper.fetched.size, clock.pending()]).to.deep.equal([0, 0]);
+    keeper.want(wanted(30_000));
+    await clock.advance(0);
+    keeper.stop();
+    keeper.want(wanted(30_000));
+    await clock.advance(120_000);
+    expect([asked.length, clock.pending()]).to.deep.equal([2, 0]);
+  });
+});

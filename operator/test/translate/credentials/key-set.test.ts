@@ -1,0 +1,67 @@
+import { createSecretKey, generateKeyPairSync, type JsonWebKey } from "node:crypto";
+import { expect } from "chai";
+import fc from "fast-check";
+import { readKeySet } from "../../../src/translate/credentials/key-set.ts";
+
+const rsa = (bits: number): JsonWebKey =>
+  generateKeyPairSync("rsa", { modulusLength: bits }).publicKey.export({ format: "jwk" });
+const ec = (namedCurve: string): JsonWebKey =>
+  generateKeyPairSync("ec", { namedCurve }).publicKey.export({ format: "jwk" });
+const ed = generateKeyPairSync("ed25519");
+
+const algorithmsOf = (...keys: readonly object[]): readonly string[] => {
+  const read = readKeySet({ keys });
+  return read.ok ? read.value.keys.map(({ alg }) => alg) : [];
+};
+
+describe("a JWK Set", () => {
+  it("gives each key the one algorithm that it names, or that its type implies", () => {
+    expect(algorithmsOf(rsa(2048))).to.deep.equal(["RS256"]);
+    expect(algorithmsOf({ ...rsa(2048), alg: "PS512" })).to.deep.equal(["PS512"]);
+    expect(algorithmsOf(ec("P-256"))).to.deep.equal(["ES256"]);
+    expect(algorithmsOf(ec("P-384"))).to.deep.equal(["ES384"]);
+    expect(algorithmsOf(ec("P-521"))).to.deep.equal(["ES512"]);
+    expect(algorithmsOf(ed.publicKey.export({ format: "jwk" }))).to.deep.equal(["EdDSA"]);
+  });
+
+  for (const [what, key] of [
+    ["a weak RSA key", rsa(1024)],
+    ["an encryption key", { ...rsa(2048), use: "enc" }],
+    ["a key for other operations", { ...rsa(2048), key_ops: ["encrypt"] }],
+    ["an algorithm of another type", { ...rsa(2048), alg: "ES256" }],
+    ["a symmetric algorithm on a public key", { ...rsa(2048), alg: "HS256" }],
+    ["no algorithm at all", { ...rsa(2048), alg: "none" }],
+    ["a shared secret", createSecretKey(Buffer.from("0123456789abcdef")).export({ format: "jwk" })],
+    ["another curve", ec("secp256k1")],
+    ["a broken key", { ...ec("P-256"), x: "AAAA" }],
+  ] as const) {
+    it(`does not use ${what}`, () => {
+      const read = readKeySet({ keys: [key, ed.publicKey.export({ format: "jwk" })] });
+      expect(read.ok && [read.value.keys.length, read.value.unusable]).to.deep.equal([1, 1]);
+      expect(readKeySet({ keys: [key] }).ok).to.equal(false);
+    });
+  }
+
+  it("never lets a private part through", () => {
+    const read = readKeySet({ keys: [{ ...ed.privateKey.export({ format: "jwk" }), note: "x" }] });
+    expect(read.ok && Object.keys(read.value.keys[0] ?? {})).to.deep.equal(["kty", "alg", "crv", "x"]);
+  });
+
+  it("is the same in any order, with each key once", () => {
+    const keys = [ec("P-256"), ec("P-384"), ed.publicKey.export({ format: "jwk" })];
+    const once = readKeySet({ keys });
+    expect(readKeySet({ keys: [...keys, ...keys].toReversed() })).to.deep.equal(once);
+  });
+
+  it("has at most 100 keys", () => {
+    const key = ec("P-256");
+    const set = (count: number): object => ({ keys: Array.from({ length: count }, () => key) });
+    expect([readKeySet(set(100)).ok, readKeySet(set(101)).ok]).to.deep.equal([true, false]);
+  });
+
+  it("is any JSON without an exception", () => {
+    const refused = (value: unknown): boolean => !readKeySet(value).ok;
+    fc.assert(fc.property(fc.jsonValue(), refused));
+    fc.assert(fc.property(fc.jsonValue(), (key) => refused({ keys: [key] })));
+  });
+});

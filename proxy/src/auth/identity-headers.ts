@@ -1,0 +1,24 @@
+import type { HeaderList } from "../http/message.ts";
+
+/**
+ * Takes fields away by which a client could pass for somebody else: those of these names in any case, and with `_` in
+ * place of `-`, which some servers take for the same. In place.
+ */
+export function compileIdentityStripper(names: readonly string[]): (headers: HeaderList) => void {
+  if (names.length === 0) return () => {};
+  const stripped = new Set(names.map(plainName));
+  const lengths = new Set(names.map(({ length }) => length));
+  return (headers) => {
+    let kept = 0;
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i] as string;
+      if (lengths.has(name.length) && stripped.has(plainName(name))) continue;
+      headers[kept] = name;
+      headers[kept + 1] = headers[i + 1] as string;
+      kept += 2;
+    }
+    headers.length = kept;
+  };
+}
+
+const plainName = (name: string): string => name.toLowerCase().replaceAll("_", "-");

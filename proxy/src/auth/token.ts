@@ -1,0 +1,56 @@
+import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from "jose";
+import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
+import type { VerificationKey, VerificationKeys } from "./key-set.ts";
+
+/** Every algorithm that a key can be used with: asymmetric ones only, so that a public key is never taken for a secret. */
+const algorithms: ReadonlySet<unknown> = new Set([
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA"],
+]);
+
+const skewSeconds = 60;
+/** Tokens are shorter than a request header can be. */
+const maxLength = 32_768;
+const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+
+/** The claims of a valid token, and until when it is accepted (milliseconds since 1970). */
+export type ValidToken = { readonly claims: JWTPayload; readonly payload: string; readonly untilMs: number };
+
+/** Checks a compact JWS (RFC 7519); undefined when anything about it is wrong. */
+export async function verifyToken(
+  token: string,
+  keySet: VerificationKeys,
+  rules: Pick<TokenRules, "issuer" | "audiences">,
+  nowMs: number,
+): Promise<ValidToken | undefined> {
+  if (token.length > maxLength || !form.test(token)) return undefined;
+  for (const { alg, key } of candidates(token, keySet)) {
+    try {
+      const { payload: claims } = await jwtVerify(token, key, {
+        algorithms: [alg],
+        issuer: rules.issuer,
+        ...(rules.audiences.length > 0 && { audience: [...rules.audiences] }),
+        requiredClaims: ["exp"],
+        clockTolerance: skewSeconds,
+        currentDate: new Date(nowMs),
+      });
+      const untilMs = ((claims.exp ?? 0) + skewSeconds) * 1000;
+      return { claims, payload: token.split(".", 2)[1] ?? "", untilMs };
+    } catch (error) {
+      // Only another key can make another signature right; everything else is wrong with any key.
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The keys that may have signed the token: those of its `kid`, or all without one, and of its algorithm only. */
+function candidates(token: string, { keys }: VerificationKeys): readonly VerificationKey[] {
+  try {
+    const { alg, kid } = decodeProtectedHeader(token);
+    if (!algorithms.has(alg)) return [];
+    return keys.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,103 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { AuthJwt, TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
+import type { AcceptedToken } from "../auth/auth-store.ts";
+import { claimHeaders } from "../auth/claim-headers.ts";
+import { compileIdentityStripper } from "../auth/identity-headers.ts";
+import type { VerificationKeys } from "../auth/key-set.ts";
+import { verifyToken } from "../auth/token.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { joinedField } from "../http/fields.ts";
+import type { LocalReply } from "../http/local-reply.ts";
+import type { HeaderList } from "../http/message.ts";
+import type { FilterEnvironment } from "./environment.ts";
+import type { Filter } from "./filter.ts";
+
+const challenge: LocalReply = {
+  status: 401,
+  headers: ["WWW-Authenticate", "Bearer"],
+  error: "no valid token",
+};
+const unavailable: LocalReply = { status: 503, error: "no keys to check tokens with" };
+
+/** What is remembered of one token: larger ones are verified each time. */
+const maxRememberedLength = 2_048;
+
+/**
+ * Lets requests with a valid token pass, and tells the upstream what the token says. Waits only for tokens that were not
+ * seen before. See docs/features/auth-jwt.md.
+ */
+export function authJwtFilter(
+  { rules }: AuthJwt,
+  store: FilterEnvironment["auth"],
+  now: () => number = Date.now,
+): Filter {
+  if (rules === undefined) return { slug: "auth-jwt", onRequest: () => unavailable };
+  const readToken = compileTokenReader(rules);
+  const identityHeaders = rules.claimToHeaders.map(({ header }) => header);
+  if (rules.payloadHeader !== undefined) identityHeaders.push(rules.payloadHeader);
+  const stripIdentity = compileIdentityStripper(identityHeaders);
+  // Only this filter finds what it put in: other rules may say otherwise about the same token.
+  const cacheKey = randomBytes(32);
+
+  const accept = (exchange: Exchange, source: string, headers: HeaderList): undefined => {
+    if (!rules.forward) stripNamed(exchange.headers, source);
+    stripIdentity(exchange.headers);
+    exchange.headers.push(...headers);
+  };
+
+  const verify = async (
+    token: string,
+    key: string,
+    keys: VerificationKeys,
+  ): Promise<AcceptedToken | undefined> => {
+    const valid = await verifyToken(token, keys, rules, now());
+    if (valid === undefined) return undefined;
+    const headers = claimHeaders(valid, rules);
+    const accepted = { keys, headers };
+    const length = headers.reduce((sum, text) => sum + text.length, 0);
+    if (length <= maxRememberedLength) store.tokens.set(key, accepted, valid.untilMs);
+    return accepted;
+  };
+
+  return {
+    slug: "auth-jwt",
+    onRequest(exchange) {
+      const keys = store.keys(rules.keySet);
+      if (keys === undefined || keys.keys.length === 0) return unavailable;
+      const found = readToken(exchange.headers);
+      if (found === undefined) return challenge;
+      const key = createHmac("sha256", cacheKey).update(found.token).digest("base64");
+      const known = store.tokens.get(key, now());
+      // A token that was signed with a key which is gone must not outlive it.
+      if (known?.keys === keys) return accept(exchange, found.source, known.headers);
+      return verify(found.token, key, keys).then((accepted) =>
+        accepted === undefined ? challenge : accept(exchange, found.source, accepted.headers),
+      );
+    },
+  };
+}
+
+type FoundToken = { readonly token: string; readonly source: string };
+
+/** The first of the headers that the request has decides; its prefix is compared without case. */
+function compileTokenReader({ fromHeaders }: TokenRules): (headers: HeaderList) => FoundToken | undefined {
+  const sources = fromHeaders.map(({ name, prefix }) => ({
+    source: name.toLowerCase(),
+    prefix: prefix.toLowerCase(),
+  }));
+  return (headers) => {
+    for (const { source, prefix } of sources) {
+      const value = joinedField(headers, source);
+      if (value === undefined) continue;
+      if (value.slice(0, prefix.length).toLowerCase() !== prefix) return undefined;
+      return { token: value.slice(prefix.length).trim(), source };
+    }
+    return undefined;
+  };
+}
+
+function stripNamed(headers: HeaderList, lowerName: string): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if ((headers[i] as string).toLowerCase() === lowerName) headers.splice(i, 2);
+  }
+}

@@ -1,0 +1,134 @@
+import { once } from "node:events";
+import { createServer, request, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
+import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { makeKey, signToken, type TestKey } from "../auth/tokens.ts";
+import { startGateway, type Gateway, type Plan } from "./gateway.ts";
+
+const rules: TokenRules = {
+  keySet: "ns/id",
+  issuer: "https://id.example",
+  audiences: ["shop"],
+  fromHeaders: [{ name: "Authorization", prefix: "Bearer " }],
+  forward: false,
+  claimToHeaders: [{ claim: "sub", header: "X-User" }],
+  payloadHeader: "X-Claims",
+};
+const keySet = (...keys: readonly TestKey[]): Resource =>
+  encodeResource<"jwks">(jwksKey("ns/id"), { keys: keys.map((key) => key.public) });
+const plan = (more: Partial<TokenRules>, ...keys: readonly TestKey[]): Omit<Plan, "ports"> => ({
+  features: { "auth-jwt": { rules: { ...rules, ...more } } },
+  resources: [keySet(...keys)],
+});
+
+describe("auth-jwt, through the whole data plane", () => {
+  const key = makeKey("EC", "ES256", "one");
+  let gateway: Gateway;
+  let seen: IncomingMessage[];
+  let ports: readonly number[];
+  let stop: (() => Promise<void> | void)[];
+
+  beforeEach(async () => {
+    seen = [];
+    const server = createServer((message, response) => {
+      seen.push(message);
+      response.end("upstream");
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ports = [(server.address() as AddressInfo).port];
+    gateway = await startGateway({ ports, ...plan({}, key) });
+    stop = [
+      () => {
+        server.closeAllConnections();
+        server.close();
+      },
+      () => gateway.close(),
+    ];
+  });
+  afterEach(async () => {
+    for (const each of stop.toReversed()) await each();
+  });
+
+  async function send(headers: Record<string, string | string[]>): Promise<IncomingMessage> {
+    const options = { host: "127.0.0.1", port: gateway.port, agent: false };
+    const sent = request({ ...options, headers: { host: "a.example", ...headers } });
+    sent.end();
+    const [message] = (await once(sent, "response")) as [IncomingMessage];
+    message.resume();
+    return message;
+  }
+  const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+  it("lets a valid token pass and tells the upstream what it says", async () => {
+    const token = await signToken(key);
+    const forged = { "x-user": "root", x_user: "root", "X-Claims": "forged" };
+    for (let times = 0; times < 2; times++) {
+      expect((await send({ ...bearer(token), ...forged })).statusCode).to.equal(200);
+      const { headers } = seen[times] as IncomingMessage;
+      expect(headers).to.include({ "x-user": "alice", "x-claims": token.split(".")[1] });
+      expect(headers).not.to.have.any.keys("x_user", "authorization");
+    }
+  });
+
+  it("takes identity away from a client even if the token has no such claim", async () => {
+    expect(
+      (await send({ ...bearer(await signToken(key, { sub: undefined as never })), "x-user": "root" }))
+        .statusCode,
+    ).to.equal(200);
+    expect(seen[0]?.headers).not.to.have.property("x-user");
+  });
+
+  it("answers 401 with a bare challenge to everything else, and contacts no upstream", async () => {
+    const token = await signToken(key);
+    const other = await signToken(makeKey("EC", "ES256", "one"));
+    for (const headers of [
+      {},
+      bearer(other),
+      bearer(""),
+      { authorization: `Basic ${token}` },
+      { authorization: [`Bearer ${token}`, `Bearer ${token}`] },
+      bearer(await signToken(key, { exp: 1 })),
+    ]) {
+      const message = await send(headers);
+      expect([message.statusCode, message.headers["www-authenticate"]]).to.deep.equal([401, "Bearer"]);
+    }
+    expect(seen).to.deep.equal([]);
+  });
+
+  it("finds the token where it is told to; the first header decides", async () => {
+    const fromHeaders = [
+      { name: "X-Token", prefix: "" },
+      { name: "Authorization", prefix: "Bearer " },
+    ];
+    gateway.update({ ports, ...plan({ fromHeaders, forward: true }, key) });
+    const token = await signToken(key);
+    expect((await send({ "x-token": token })).statusCode).to.equal(200);
+    expect(seen[0]?.headers["x-token"]).to.equal(token);
+    expect((await send(bearer(token))).statusCode).to.equal(200);
+    expect((await send({ "x-token": "bad", ...bearer(token) })).statusCode).to.equal(401);
+  });
+
+  it("follows a rotation at once, also for tokens that it has accepted", async () => {
+    const token = await signToken(key);
+    expect((await send(bearer(token))).statusCode).to.equal(200);
+    const next = makeKey("EC", "ES256", "two");
+    gateway.update({ ports, ...plan({}, key, next) });
+    expect((await send(bearer(token))).statusCode).to.equal(200);
+    expect((await send(bearer(await signToken(next)))).statusCode).to.equal(200);
+    gateway.update({ ports, ...plan({}, next) });
+    expect((await send(bearer(token))).statusCode).to.equal(401);
+  });
+
+  it("answers 503 without keys, or without rules", async () => {
+    const token = await signToken(key);
+    gateway.update({ ports, ...plan({}, key), resources: [] });
+    expect((await send(bearer(token))).statusCode).to.equal(503);
+    gateway.update({ ports, features: { "auth-jwt": {} } });
+    expect((await send(bearer(token))).statusCode).to.equal(503);
+    expect(seen).to.deep.equal([]);
+  });
+});
