@@ -32,10 +32,6 @@ describe("the command line", () => {
         ["serve", "standalone", "--manifests", ".", "--admin-port", "x"],
         /^svc-gateway: --admin-port: expected .*, got "x"/,
       ],
-      [
-        ["serve", "standalone", "--manifests", ".", "--proxy-accept-proxy-protocol"],
-        /^svc-gateway: --proxy-accept-proxy-protocol: not part of this release yet/,
-      ],
       [["check"], /^svc-gateway: check: expected a folder/],
       [["check", "/nonexistent"], /^svc-gateway: \/nonexistent: the folder does not exist/],
       [["check", "a", "b"], /^svc-gateway: unexpected argument "b"/],

@@ -2,6 +2,7 @@ import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { createAuthStore } from "./auth/auth-store.ts";
 import { prepareCollector } from "./collector.ts";
@@ -65,6 +66,8 @@ export type Proxy = {
 const maxSweepIntervalMs = 1_000;
 /** Handshakes under way at a time: about half a second of one core's signatures. */
 const maxHandshakes = 1_024;
+/** For the whole PROXY protocol header of a connection. */
+const proxyHeaderTimeoutMs = 5_000;
 const maxRequestsPerConnection = 10_000;
 /** After the signal, while load balancers take notice. */
 const acceptAfterSignalMs = 5_000;
@@ -115,6 +118,11 @@ export function startProxy(options: ProxyOptions): Proxy {
     gate: new ConnectionGate(settings.proxyMaxConnections, memory.connections, worker),
     drainTimeoutMs: settings.proxyListenerDrainTimeoutMs,
     firstByteTimeoutMs: settings.proxyClientHeaderTimeoutMs,
+    proxyProtocol: {
+      accepted: settings.proxyAcceptProxyProtocol,
+      trustedPeers: compileCidrs(settings.proxyProtocolTrustedCidrs),
+      timeoutMs: proxyHeaderTimeoutMs,
+    },
     tls: {
       minVersion: settings.proxyTlsMinVersion === "1.3" ? "TLSv1.3" : "TLSv1.2",
       handshakeTimeoutMs: settings.proxyTlsHandshakeTimeoutMs,

@@ -5,7 +5,7 @@ import {
   readStandaloneSettings,
 } from "@svc-gateway/common/settings/settings.ts";
 import { done, misused, refused, type Command } from "../command.ts";
-import { describeIdleSettings, describeRefusedSettings } from "../standalone/idle-settings.ts";
+import { describeIdleSettings } from "../standalone/idle-settings.ts";
 
 // What a role needs is loaded when it is chosen: the client of Kubernetes alone takes longer than all the rest.
 
@@ -32,8 +32,6 @@ export const serveProxy: Command = {
     const read = readProxySettings({ argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     const { runProxy } = await import("../cluster/proxy-process.ts");
-    const refusal = describeRefusedSettings(read.value.settings);
-    if (refusal !== undefined) return refused(refusal);
     const ended = await runProxy(read.value.settings, read.value.warnings, io);
     return ended.ok ? done(0) : refused(ended.error);
   },
@@ -48,8 +46,6 @@ export const serveStandalone: Command = {
     const read = readStandaloneSettings({ argv, env: io.env });
     if (!read.ok) return misused(read.error.message);
     const { settings, warnings } = read.value;
-    const refusal = describeRefusedSettings(settings);
-    if (refusal !== undefined) return refused(refusal);
     const { serveFolder } = await import("../standalone/standalone.ts");
     const served = await serveFolder(settings, [...warnings, ...describeIdleSettings(settings)], io);
     return served.ok ? done(0) : refused(served.error);

@@ -7,7 +7,6 @@ import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/s
 const idleFlags: ReadonlySet<string> = new Set([
   "backend-tls-strict",
   "proxy-default-backend-request-timeout",
-  "proxy-protocol-trusted-cidrs",
   "proxy-udp-session-timeout",
   "status-address",
 ]);
@@ -24,9 +23,3 @@ export const describeIdleSettings = (settings: StandaloneSettings): readonly str
         ),
     )
     .map(({ name }) => `--${name}: has no effect in this release`);
-
-/** Why these settings must not be served with: without PROXY protocol every connection would fail. */
-export const describeRefusedSettings = ({
-  proxyAcceptProxyProtocol,
-}: Pick<StandaloneSettings, "proxyAcceptProxyProtocol">): string | undefined =>
-  proxyAcceptProxyProtocol ? "--proxy-accept-proxy-protocol: not part of this release yet" : undefined;

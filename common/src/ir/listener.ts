@@ -10,6 +10,8 @@ export const listenerSchema = z.object({
   /** Port that clients see, used for `Location` and `X-Forwarded-Port`. */
   publicPort: z.int().min(1).max(65535),
   protocol: z.enum(["http", "https", "tls", "tcp", "udp"]),
+  /** Whether connections begin with a PROXY protocol header; absent: `--proxy-accept-proxy-protocol` decides. */
+  acceptProxyProtocol: z.boolean().optional(),
 });
 
 /** What one owner (a Gateway, or all Ingresses together) listens on, sorted by port and protocol. */

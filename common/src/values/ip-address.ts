@@ -31,6 +31,15 @@ export function socketPeerIp(address: string): string {
   return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
 }
 
+/**
+ * The canonical form of an address that a PROXY protocol header names, or undefined when the text is none. Families stay
+ * apart: an IPv4-mapped address that arrives this way is IPv6 (docs/reference/values.md#addresses).
+ */
+export function receivedIp(text: string): string | undefined {
+  if (isIPv4(text)) return text;
+  return isIPv6(text) && !text.includes("%") ? ipaddr.IPv6.parse(text).toRFC5952String() : undefined;
+}
+
 /** Writes `ip:port`, with an IPv6 address in brackets. */
 export const formatIpPort = (ip: string, port: number): string =>
   ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;

@@ -1,4 +1,5 @@
 import type { ServedName } from "../tls/certificate-store.ts";
+import type { ProxyHeaderRefusal } from "./proxy-protocol/read-header.ts";
 import type { HandshakeResult } from "../tls/handshakes.ts";
 
 /** Values of the `event` label of `svc_proxy_listener_lifecycle_total`. */
@@ -18,6 +19,8 @@ export type ListenerEvents = {
   onConnectionClosed(listener: string, durationMs: number): void;
   /** A connection was closed at once because there are too many. */
   onConnectionRefused(listener: string): void;
+  /** A connection was closed because of its PROXY protocol header, or for the lack of one. */
+  onProxyHeaderRefused(reason: ProxyHeaderRefusal): void;
   onRequestsForceClosed(reason: "drain_exceeded" | "shutdown", requests: number): void;
   onHandshake(result: HandshakeResult): void;
   /** The server names of all ports, after they changed. */

@@ -13,6 +13,8 @@ import type { ConnectionGate } from "./connection-gate.ts";
 import { detectProtocol } from "./detect-protocol.ts";
 import type { ListenerEvents } from "./events.ts";
 import { type Peer, peerOf } from "./peer.ts";
+import { readProxyHeader } from "./proxy-protocol/read-header.ts";
+import { isTrustedPeer, type ProxyProtocolSettings } from "./proxy-protocol/settings.ts";
 import type { ListenerView } from "./view.ts";
 
 /** What a listener shares with the others of its worker. */
@@ -26,10 +28,14 @@ export type ListenerContext = {
   readonly reusePort: boolean;
   /** How long a connection may stay silent before its first byte, milliseconds, 0 = off. */
   readonly firstByteTimeoutMs: number;
+  readonly proxyProtocol: ProxyProtocolSettings;
   /** Each listener has fronts of its own, so that it can drain alone. */
   createHttp1Front(): Front;
   createHttp2Front(): Front;
 };
+
+/** Who is at the other end, as its connection or its PROXY protocol header says. */
+type Client = { readonly peer: Peer; readonly proxied: boolean };
 
 const keepAliveDelayMs = 60_000;
 
@@ -41,18 +47,21 @@ export class Listener {
   readonly view: { -readonly [Key in keyof ListenerView]: ListenerView[Key] };
   /** Port of the socket while it is bound. */
   localPort: number | undefined = undefined;
+  /** Whether connections begin with a PROXY protocol header. */
+  private takesProxyHeader: boolean;
   private readonly context: ListenerContext;
   private readonly server: Server;
   private readonly http1: Front;
   private readonly http2: Front;
   private readonly sockets = new Set<Socket>();
   private store: CertificateStore = emptyCertificateStore;
-  /** Those that have not sent a byte. */
+  /** Those that have not sent a byte of a request. */
   private readonly silent = new Set<Socket>();
   private onEmpty: (() => void) | undefined = undefined;
 
   constructor(plan: ListenerPlan, table: PortTable, context: ListenerContext) {
     this.context = context;
+    this.takesProxyHeader = plan.acceptProxyProtocol ?? context.proxyProtocol.accepted;
     this.view = {
       port: plan.port,
       portLabel: String(plan.port),
@@ -89,7 +98,8 @@ export class Listener {
   }
 
   /** Takes what may change while it listens. */
-  update({ publicPort }: ListenerPlan, table: PortTable): void {
+  update({ publicPort, acceptProxyProtocol }: ListenerPlan, table: PortTable): void {
+    this.takesProxyHeader = acceptProxyProtocol ?? this.context.proxyProtocol.accepted;
     this.view.publicPort = publicPort;
     this.view.publicPortLabel = String(publicPort);
     this.view.table = table;
@@ -152,36 +162,62 @@ export class Listener {
       events.onConnectionClosed(view.portLabel, performance.now() - openedMs);
       if (this.sockets.size === 0) this.onEmpty?.();
     });
-    if (view.secure) this.secure(socket, peer);
-    else this.detect(socket, peer);
+    if (this.takesProxyHeader) this.readProxyHeader(socket, peer);
+    else this.admit(socket, { peer, proxied: false });
   }
 
-  private detect(socket: Socket, peer: Peer): void {
+  private readProxyHeader(socket: Socket, peer: Peer): void {
+    const { events, proxyProtocol } = this.context;
+    if (!isTrustedPeer(proxyProtocol, peer)) {
+      events.onProxyHeaderRefused("proxy-protocol-peer");
+      socket.destroy();
+      return;
+    }
     this.silent.add(socket);
-    detectProtocol(socket, this.context.firstByteTimeoutMs, (protocol) => {
-      this.silent.delete(socket);
-      this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, peer, undefined);
+    readProxyHeader(socket, proxyProtocol.timeoutMs, {
+      onHeader: (source) => {
+        this.silent.delete(socket);
+        this.admit(socket, { peer: source ?? peer, proxied: source !== undefined });
+      },
+      onRefused: (reason) => events.onProxyHeaderRefused(reason),
     });
   }
 
-  private secure(socket: Socket, peer: Peer): void {
+  private admit(socket: Socket, client: Client): void {
+    if (this.view.secure) this.secure(socket, client);
+    else this.detect(socket, client);
+  }
+
+  private detect(socket: Socket, client: Client): void {
+    this.silent.add(socket);
+    detectProtocol(socket, this.context.firstByteTimeoutMs, (protocol) => {
+      this.silent.delete(socket);
+      this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, client, undefined);
+    });
+  }
+
+  private secure(socket: Socket, client: Client): void {
     this.context.handshakes.start({
       socket,
       certificates: () => this.store,
       onSecure: (tlsSocket: TLSSocket, serverName, policy) => {
         const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
-        const client = verifiedClientOf(tlsSocket, policy);
+        const verified = verifiedClientOf(tlsSocket, policy);
         const version = tlsSocket.getProtocol() ?? "unknown";
-        this.handOver(front, tlsSocket, peer, { serverName, version, ...(client && { client }) });
+        this.handOver(front, tlsSocket, client, {
+          serverName,
+          version,
+          ...(verified && { client: verified }),
+        });
       },
     });
   }
 
-  private handOver(front: Front, socket: Socket, peer: Peer, tls: TlsFacts | undefined): void {
+  private handOver(front: Front, socket: Socket, client: Client, tls: TlsFacts | undefined): void {
     front.accept(socket, {
-      remoteAddress: peer.address,
-      remotePort: peer.port,
-      proxied: false,
+      remoteAddress: client.peer.address,
+      remotePort: client.peer.port,
+      proxied: client.proxied,
       listener: this.view,
       tls,
     });

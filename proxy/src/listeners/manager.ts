@@ -13,6 +13,7 @@ import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import { drainWithin, pause } from "./drain.ts";
 import type { ListenerEvents } from "./events.ts";
 import { Listener, type ListenerContext } from "./listener.ts";
+import type { ProxyProtocolSettings } from "./proxy-protocol/settings.ts";
 
 /** What a snapshot says to the listeners; `ServingState` fits. Maps are by listener port. */
 export type ServingPlan = {
@@ -37,6 +38,7 @@ export type ListenerManagerOptions = {
   /** How long a removed listener may take to finish, milliseconds. */
   readonly drainTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
+  readonly proxyProtocol: ProxyProtocolSettings;
   /** How often a socket that could not be bound is tried again, milliseconds. */
   readonly bindRetryMs?: number;
   readonly tls: TlsSettings;
@@ -96,6 +98,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     bindAddress: options.bindAddress,
     reusePort: options.reusePort,
     firstByteTimeoutMs: options.firstByteTimeoutMs,
+    proxyProtocol: options.proxyProtocol,
     createHttp1Front: options.createHttp1Front,
     createHttp2Front: options.createHttp2Front,
   };

@@ -33,6 +33,7 @@ export function createListenerMetrics(
       metrics.connectionDuration.with({ listener }).observe(durationMs / 1000);
     },
     onConnectionRefused: () => metrics.limitsReached.with({ limit: "connections" }).inc(),
+    onProxyHeaderRefused: (reason) => metrics.limitsReached.with({ limit: reason }).inc(),
     onRequestsForceClosed: (reason, requests) => metrics.requestsForceClosed.with({ reason }).inc(requests),
     onHandshake({ result, version, reason }) {
       metrics.tlsHandshakes.with({ result, version }).inc();

@@ -1,6 +1,7 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
 import { type Logger, silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { ClientConnection } from "../../src/http/connection.ts";
 import type { RequestHandler } from "../../src/http/front.ts";
 import { createHttp1Front } from "../../src/http/h1/front.ts";
@@ -13,6 +14,7 @@ import {
   type ListenerManager,
   type ListenerManagerOptions,
 } from "../../src/listeners/manager.ts";
+import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/settings.ts";
 import { emptyPortTable, type PortTable } from "../../src/routing/port-table.ts";
 import { wideLimits } from "../http/h1/harness.ts";
 import { wideSettings } from "../tls/harness.ts";
@@ -48,6 +50,9 @@ export class EventLog implements ListenerEvents {
   onConnectionRefused(listener: string): void {
     this.lines.push(`refused ${listener}`);
   }
+  onProxyHeaderRefused(reason: string): void {
+    this.lines.push(reason);
+  }
   onRequestsForceClosed(reason: string, requests: number): void {
     this.lines.push(`cut ${reason} ${requests}`);
   }
@@ -75,6 +80,12 @@ export type ManagerUnderTest = {
 };
 
 const running: ListenerManager[] = [];
+/** Without PROXY protocol, unless a listener asks for it. */
+export const noProxyProtocol: ProxyProtocolSettings = {
+  accepted: false,
+  trustedPeers: compileCidrs([]),
+  timeoutMs: 60_000,
+};
 const immediately = { acceptMs: 0, graceMs: 0, timeoutMs: 0 };
 
 /** A manager whose listener ports are served on free local ports. The handler may leave requests to the test. */
@@ -103,6 +114,7 @@ export function startManager(
     bindAddress: "127.0.0.1",
     portMap: new Map([80, 81, 443].map((port) => [port, 0])),
     reusePort: false,
+    proxyProtocol: noProxyProtocol,
     gate: new ConnectionGate(1000),
     drainTimeoutMs: 60_000,
     firstByteTimeoutMs: 60_000,

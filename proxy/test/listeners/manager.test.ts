@@ -7,7 +7,15 @@ import type { PortTable } from "../../src/routing/port-table.ts";
 import { answer, eventually, RawClient, statusesOf } from "../http/h1/harness.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { failureOf, readUntil, tlsPort } from "../tls/harness.ts";
-import { http, https, type ManagerUnderTest, plan, startManager, stopManagers } from "./harness.ts";
+import {
+  http,
+  https,
+  type ManagerUnderTest,
+  noProxyProtocol,
+  plan,
+  startManager,
+  stopManagers,
+} from "./harness.ts";
 
 const request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const certificate = issueCertificate(["a.example"]);
@@ -305,6 +313,49 @@ describe("the listener manager", () => {
       await started.manager.apply(plan([http(80)]));
       await started.manager.apply(plan([]));
       expect(started.events.of("added", "removed", "drain_completed")).to.deep.equal([]);
+    });
+  });
+
+  describe("PROXY protocol", () => {
+    it("is a matter of each listener, and changes in place", async () => {
+      const started = startManager({}, (_, _head, client) => answer(client));
+      const accepting = { ...http(81), acceptProxyProtocol: true };
+      await started.manager.apply(plan([http(80), accepting]));
+      const header = "PROXY TCP4 192.0.2.7 192.0.2.1 1234 80\r\n";
+      const get = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+      const ask = async (port: number, text: string): Promise<readonly string[]> => {
+        const client = await connect(started, port);
+        client.socket.write(text);
+        return statusesOf(await client.untilEnd());
+      };
+      expect(await ask(81, header + get)).to.deep.equal(["200"]);
+      expect(await ask(81, get)).to.deep.equal([]);
+      expect(await ask(80, get)).to.deep.equal(["200"]);
+      expect(started.events.of("proxy-protocol-header")).to.have.length(1);
+      expect(started.seen.map(({ connection }) => connection.proxied)).to.deep.equal([true, false]);
+      await started.manager.apply(plan([http(80), http(81)]));
+      expect(await ask(81, get)).to.deep.equal(["200"]);
+      expect(started.events.of("added")).to.have.length(2);
+    });
+
+    it("is not waited for when the listener goes, nor longer than its time", async () => {
+      const settings = { ...noProxyProtocol, accepted: true, timeoutMs: 50 };
+      const started = startManager({ proxyProtocol: settings });
+      await started.manager.apply(plan([http(80)]));
+      const slow = await connect(started);
+      slow.socket.write("PROXY ");
+      await slow.untilEnd();
+      expect(started.events.of("proxy-protocol-timeout")).to.have.length(1);
+      await started.manager.shutdown({ acceptMs: 0, graceMs: 0, timeoutMs: 0 }, AbortSignal.abort());
+
+      const patient = startManager({ proxyProtocol: { ...settings, timeoutMs: 60_000 } });
+      await patient.manager.apply(plan([http(80)]));
+      const waiting = await connect(patient);
+      waiting.socket.write("PROXY ");
+      await eventually(() => patient.events.of("opened").length === 1);
+      await patient.manager.apply(plan([]));
+      await waiting.untilEnd();
+      expect(patient.events.of("proxy-protocol-timeout", "drain_exceeded")).to.deep.equal([]);
     });
   });
 

@@ -1,0 +1,54 @@
+import type { Socket } from "node:net";
+import type { Peer } from "../peer.ts";
+import { parseProxyHeader } from "./header.ts";
+
+/** Why a connection was closed: values of the `limit` label of `svc_proxy_limits_reached_total`. */
+export type ProxyHeaderRefusal =
+  /** Its peer may not send headers. */
+  | "proxy-protocol-peer"
+  /** It began with something else, or with a malformed header. */
+  | "proxy-protocol-header"
+  | "proxy-protocol-timeout";
+
+export type ProxyHeaderEvents = {
+  /** The header was read; what came after it was put back. `source` is undefined where the header names none. */
+  onHeader(source: Peer | undefined): void;
+  /** The connection is being closed. */
+  onRefused(reason: ProxyHeaderRefusal): void;
+};
+
+/** Reads the PROXY protocol header of a new connection, before anything else looks at it. */
+export function readProxyHeader(socket: Socket, timeoutMs: number, events: ProxyHeaderEvents): void {
+  let bytes: Buffer = Buffer.alloc(0);
+  const stop = (): void => {
+    clearTimeout(timer);
+    socket.off("readable", onReadable);
+    socket.off("end", onEnd);
+    socket.off("close", stop);
+  };
+  const refuse = (reason: ProxyHeaderRefusal): void => {
+    stop();
+    events.onRefused(reason);
+    socket.destroy();
+  };
+  const onReadable = (): void => {
+    const chunk = socket.read() as Buffer | null;
+    if (chunk === null) return;
+    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+    const header = parseProxyHeader(bytes);
+    if (header.kind === "incomplete") return;
+    if (header.kind === "invalid") return refuse("proxy-protocol-header");
+    stop();
+    if (bytes.length > header.length) socket.unshift(bytes.subarray(header.length));
+    events.onHeader(header.source);
+  };
+  const onEnd = (): void => {
+    // Health checks connect and leave; that is no fault.
+    if (bytes.length > 0) return refuse("proxy-protocol-header");
+    socket.destroy();
+  };
+  const timer = setTimeout(() => refuse("proxy-protocol-timeout"), timeoutMs);
+  socket.on("readable", onReadable);
+  socket.on("end", onEnd);
+  socket.on("close", stop);
+}
