@@ -7,7 +7,7 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test golden generate format bench-smoke clean \
+.PHONY: help install run build test golden generate format bench-smoke bench-mirror clean \
 	cluster-up cluster-down image deploy undeploy e2e
 
 help: ## Show the targets
@@ -42,6 +42,9 @@ format: $(INSTALLED) ## Format all files
 
 bench-smoke: build ## Compare requests per core with nginx
 	@$(NODE) bench/smoke/main.ts
+
+bench-mirror: build ## Show what a slow or dead mirror does to latency
+	@$(NODE) bench/mirror/main.ts
 
 cluster-up: $(INSTALLED) ## Start the test cluster: CLUSTER=kind, or CLUSTER=local without Docker
 	@e2e/cluster/provider up
