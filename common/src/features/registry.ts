@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { cors } from "./cors.ts";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { authBasicSecret } from "./auth-basic-secret.ts";
 import { authTls } from "./auth-tls.ts";
@@ -32,6 +33,7 @@ export const features = {
   "auth-jwt": authJwt,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
+  cors: cors,
   redirect: redirect,
   retry: retry,
   "rewrite-target": rewriteTarget,

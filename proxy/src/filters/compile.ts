@@ -3,6 +3,7 @@ import { authBasicSecretFilter } from "./auth-basic-secret.ts";
 import { authJwtFilter } from "./auth-jwt.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
+import { corsFilter } from "./cors.ts";
 import { ipAccessControlFilter } from "./ip-access-control.ts";
 import { maxBodySizeFilter } from "./max-body-size.ts";
 import { mirrorTargetFilter } from "./mirror-target.ts";
@@ -35,6 +36,7 @@ const factories: FilterFactories = {
   "auth-jwt": (value, { auth }) => authJwtFilter(value, auth),
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
+  cors: corsFilter,
   redirect: redirectFilter,
   retry: retryFilter,
   "rewrite-target": rewriteTargetFilter,

@@ -51,6 +51,10 @@ export const filterOrder = {
     at: 125,
     why: "has the last word on what other features say in response fields, but sees them before a body is compressed",
   },
+  cors: {
+    at: 50,
+    why: "answers preflights before credentials are asked for, since browsers send none with them",
+  },
   redirect: {
     at: 110,
     why: "answers only those whom limits and credentials let pass, and leaves nothing to do for what changes the request",

@@ -21,6 +21,8 @@ const connectionTo = (secure: boolean, publicPort: number): ClientConnection => 
 
 export type ExchangeOptions = {
   readonly version?: HttpVersion;
+  /** POST when absent. */
+  readonly method?: string;
   /** Declared length of the body; `streaming` for a body without one; absent for no body. */
   readonly body?: number | "streaming";
   /** On a listener with TLS. */
@@ -36,6 +38,7 @@ export type ExchangeOptions = {
 /** An exchange as a filter sees it, without a network. */
 export function exchange({
   version = "1.1",
+  method = "POST",
   body,
   secure = false,
   publicPort = 80,
@@ -60,7 +63,7 @@ export function exchange({
     onDrain: null,
     onClose: null,
   };
-  const head = { version, method: "POST", target: "/", authority: undefined, scheme: undefined, headers };
+  const head = { version, method, target: "/", authority: undefined, scheme: undefined, headers };
   const connection = connectionTo(secure, publicPort);
   const from = peer === undefined ? connection : { ...connection, remoteAddress: peer };
   const result = new Exchange(from, head, client, 0);

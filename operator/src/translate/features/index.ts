@@ -29,6 +29,8 @@ const translators: {
   "auth-jwt": translateAuthJwt,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
+  // Set by HTTPRoutes only.
+  cors: () => undefined,
   redirect: translateRedirect,
   retry: translateRetry,
   "rewrite-target": translateRewriteTarget,

@@ -1,0 +1,119 @@
+import type { Cors } from "@svc-gateway/common/features/cors.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { LocalReply } from "../http/local-reply.ts";
+import type { HeaderList } from "../http/message.ts";
+import { headerValue } from "../routing/request-values.ts";
+import type { Filter } from "./filter.ts";
+
+/** Fields that say what other origins may do: with this filter they are the proxy's to set, not the upstream's. */
+const owned = new Set([
+  "access-control-allow-origin",
+  "access-control-allow-credentials",
+  "access-control-expose-headers",
+]);
+
+/**
+ * Answers preflights of the browser, and says on every other response who may read it. To an origin that is not allowed
+ * nothing is said, and its browser keeps the response from the page. See docs/features/cors.md.
+ */
+export function corsFilter(cors: Cors): Filter {
+  const isAllowed = compileOrigins(cors.allowOrigins);
+  const isPublic = cors.allowOrigins.includes("*") && !cors.allowCredentials;
+  const exposed = cors.exposeHeaders.join(", ");
+
+  const grant = (origin: string): readonly string[] => [
+    "Access-Control-Allow-Origin",
+    isPublic ? "*" : origin,
+    ...(cors.allowCredentials ? ["Access-Control-Allow-Credentials", "true"] : []),
+  ];
+
+  const answerPreflight = (exchange: Exchange, origin: string, method: string): LocalReply => {
+    if (!isAllowed(origin)) return { status: 204, headers: [], body: "" };
+    const headers = headerValue(exchange.received, "access-control-request-headers");
+    return {
+      status: 204,
+      headers: [
+        ...listField("Access-Control-Allow-Methods", cors.allowMethods, cors.allowCredentials, method),
+        ...listField("Access-Control-Allow-Headers", cors.allowHeaders, cors.allowCredentials, headers),
+        "Access-Control-Max-Age",
+        String(cors.maxAgeSeconds),
+      ],
+      body: "",
+    };
+  };
+
+  return {
+    slug: "cors",
+    onRequest(exchange) {
+      if (exchange.method !== "OPTIONS") return undefined;
+      const origin = headerValue(exchange.received, "origin");
+      const method = headerValue(exchange.received, "access-control-request-method");
+      if (origin === undefined || method === undefined) return undefined;
+      return answerPreflight(exchange, origin, method);
+    },
+    onResponse(exchange, head) {
+      drop(head.headers, owned);
+      if (!isPublic) addToVary(head.headers, "Origin");
+      const origin = headerValue(exchange.received, "origin");
+      if (origin === undefined || !isAllowed(origin)) return;
+      head.headers.push(...grant(origin));
+      if (exposed !== "") head.headers.push("Access-Control-Expose-Headers", exposed);
+    },
+  };
+}
+
+/** For a request with credentials `*` would mean a thing of that name: what was asked for is named instead. */
+function listField(
+  name: string,
+  allowed: readonly string[],
+  hasCredentials: boolean,
+  asked: string | undefined,
+): readonly string[] {
+  if (allowed.includes("*")) return hasCredentials ? (asked === undefined ? [] : [name, asked]) : [name, "*"];
+  return allowed.length === 0 ? [] : [name, allowed.join(", ")];
+}
+
+/** Whether an origin is one of the list; schemes and hosts are compared without case. */
+function compileOrigins(allowed: readonly string[]): (origin: string) => boolean {
+  if (allowed.includes("*")) return () => true;
+  const exact = new Set<string>();
+  const wildcards: { readonly scheme: string; readonly rest: string }[] = [];
+  for (const written of allowed) {
+    const origin = written.toLowerCase();
+    const [scheme = "", rest = ""] = origin.split("://*");
+    if (origin.includes("://*")) wildcards.push({ scheme: `${scheme}://`, rest });
+    else exact.add(origin);
+  }
+  return (origin) => {
+    const text = origin.toLowerCase();
+    return (
+      exact.has(text) ||
+      wildcards.some(
+        ({ scheme, rest }) =>
+          text.startsWith(scheme) && text.endsWith(rest) && text.length > scheme.length + rest.length,
+      )
+    );
+  };
+}
+
+function drop(headers: HeaderList, names: ReadonlySet<string>): void {
+  let kept = 0;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (names.has(name.toLowerCase())) continue;
+    headers[kept] = name;
+    headers[kept + 1] = headers[i + 1] as string;
+    kept += 2;
+  }
+  headers.length = kept;
+}
+
+/** A cache must not hand the response for one origin to another (Fetch, "CORS protocol and HTTP caches"). */
+function addToVary(headers: HeaderList, field: string): void {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]?.toLowerCase() !== "vary") continue;
+    const names = (headers[i + 1] ?? "").toLowerCase().split(",");
+    if (names.some((name) => name.trim() === field.toLowerCase() || name.trim() === "*")) return;
+  }
+  headers.push("Vary", field);
+}
