@@ -5,8 +5,12 @@ import { defineAnnotation, defineFeature } from "./definition.ts";
 
 const timeoutSchema = z.number().positive().max(maxDurationMs).optional();
 
-/** Limits on the upstream's side of a request, in milliseconds; absent: no limit. See docs/features/timeouts.md. */
+/** Limits on a request and on its upstream's side, in milliseconds; absent: no limit. See docs/features/timeouts.md. */
 export const timeoutsSchema = z.object({
+  /** From the head of the request to the end of the response, all attempts included. */
+  requestTimeoutMs: timeoutSchema,
+  /** From the beginning of one attempt to the end of its response's head. */
+  backendTimeoutMs: timeoutSchema,
   /** From the end of the request to the beginning of the response. */
   readTimeoutMs: timeoutSchema,
   /** From the connection to the end of the request. */

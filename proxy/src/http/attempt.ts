@@ -95,6 +95,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
    */
   private discard(): void {
     this.discarded = true;
+    this.timer?.stop();
     process.nextTick(() => this.stream?.abort());
   }
 
@@ -119,7 +120,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   onHead(head: ResponseHead): void {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
-    this.timer?.stop();
+    this.timer?.responseBegan();
     if (head.status >= 500) this.countError("5xx");
     this.progress();
     const { retries } = this.owner;
@@ -163,6 +164,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   private complete(trailers: HeaderList | undefined): void {
+    this.timer?.stop();
     this.exchange.client.end(trailers);
     this.exchange.finish();
   }

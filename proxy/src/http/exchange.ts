@@ -84,6 +84,8 @@ export class Exchange {
   owner: ExchangeOwner | undefined = undefined;
   /** Monotonic milliseconds of the last byte in either direction. */
   lastActivityMs: number;
+  /** Runs where the route limits the whole request. */
+  private timer: NodeJS.Timeout | undefined = undefined;
   /** Its place among the active exchanges, theirs to set. */
   activeIndex = -1;
 
@@ -106,10 +108,17 @@ export class Exchange {
     this.lastActivityMs = startedAtMs;
   }
 
+  /** Ends the request when its response has not ended this many milliseconds after its head came. */
+  limitTo(requestTimeoutMs: number): void {
+    const leftMs = requestTimeoutMs - (performance.now() - this.startedAtMs);
+    this.timer = setTimeout(() => this.owner?.expire("request timeout"), Math.max(0, leftMs));
+  }
+
   /** The response is complete, or will never be. */
   finish(): void {
     if (this.finished) return;
     this.finished = true;
+    if (this.timer !== undefined) clearTimeout(this.timer);
     this.client.onClose = null;
     this.client.onDrain = null;
     this.work = undefined;

@@ -1,5 +1,7 @@
 /** Limits of one upstream request in milliseconds; undefined: none. */
 export type UpstreamTimeouts = {
+  /** From the beginning of the attempt to the end of the response. */
+  readonly backendTimeoutMs?: number | undefined;
   /** From the end of the request to the head of the response. */
   readonly readTimeoutMs?: number | undefined;
   /** From the connection to the end of the request. */
@@ -8,17 +10,23 @@ export type UpstreamTimeouts = {
 
 /**
  * Times one upstream request: first how long it takes to send, then how long the response takes to begin. Only one of
- * the two runs at a time, and none once the response has begun. See docs/features/timeouts.md.
+ * the two runs at a time, and none once the response has begun. Beside them runs the limit of the whole attempt. See
+ * docs/features/timeouts.md.
  */
 export class UpstreamTimer {
   private readonly limits: UpstreamTimeouts;
   private readonly onExpire: (error: string) => void;
   private timer: NodeJS.Timeout | undefined = undefined;
-  private done = false;
+  private readonly whole: NodeJS.Timeout | undefined;
+  private hasBegun = false;
 
   constructor(limits: UpstreamTimeouts, onExpire: (error: string) => void) {
     this.limits = limits;
     this.onExpire = onExpire;
+    this.whole =
+      limits.backendTimeoutMs === undefined
+        ? undefined
+        : setTimeout(() => onExpire("upstream request timeout"), limits.backendTimeoutMs);
   }
 
   /** The request is on a connection, perhaps not on its first one. */
@@ -32,15 +40,21 @@ export class UpstreamTimer {
     this.run(this.limits.readTimeoutMs, "upstream read timeout");
   }
 
-  /** The response has begun, or will never come. */
-  stop(): void {
-    this.done = true;
+  /** The response has begun. */
+  responseBegan(): void {
+    this.hasBegun = true;
     clearTimeout(this.timer);
+  }
+
+  /** The response has ended, or will never come. */
+  stop(): void {
+    this.responseBegan();
+    clearTimeout(this.whole);
   }
 
   private run(limitMs: number | undefined, error: string): void {
     clearTimeout(this.timer);
-    if (limitMs === undefined || this.done) return;
+    if (limitMs === undefined || this.hasBegun) return;
     this.timer = setTimeout(() => this.onExpire(error), limitMs);
   }
 }

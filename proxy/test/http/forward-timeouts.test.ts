@@ -1,4 +1,5 @@
 import { mock } from "node:test";
+import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import { expect } from "chai";
 import { timeoutsFilter } from "../../src/filters/timeouts.ts";
 import { createBench, FakeBody } from "./fakes.ts";
@@ -80,5 +81,55 @@ describe("forwarding under timeouts", () => {
     mock.timers.tick(1000);
     expect(timeoutsOf(under)).to.equal(0);
     expect(under.records.map(({ status }) => status)).to.deep.equal([499, 502]);
+  });
+
+  describe("of a route", () => {
+    const limited = (timeouts: Timeouts) => createBench({ filters: [timeoutsFilter(timeouts)] });
+
+    it("504 when the whole response is not there in time, connecting included", () => {
+      const under = limited({ backendTimeoutMs: 100 });
+      const client = under.request();
+      mock.timers.tick(99);
+      expect(client.head).to.equal(undefined);
+      mock.timers.tick(1);
+      expect(client.head?.status).to.equal(504);
+      expect(under.upstream.aborted).to.equal(1);
+      expect(under.records[0]).to.include({ status: 504, error: "upstream request timeout" });
+      expect(timeoutsOf(under)).to.equal(1);
+    });
+
+    it("cuts a response that has begun but does not end in time", () => {
+      const under = limited({ backendTimeoutMs: 100 });
+      const client = under.request();
+      const { handler } = under.upstream.last;
+      handler.onConnection(true);
+      handler.onHead(ok());
+      mock.timers.tick(100);
+      expect(client.aborted).to.equal(true);
+      expect(under.records[0]).to.include({ status: 200, error: "upstream request timeout" });
+    });
+
+    it("leaves a response alone that ends in time", () => {
+      const under = limited({ backendTimeoutMs: 100, requestTimeoutMs: 100 });
+      const client = under.request();
+      const { handler } = under.upstream.last;
+      handler.onConnection(true);
+      handler.onHead(ok());
+      handler.onEnd(undefined);
+      mock.timers.tick(1000);
+      expect(client).to.include({ aborted: false, ended: true });
+      expect(under.records).to.have.length(1);
+      expect(timeoutsOf(under)).to.equal(0);
+    });
+
+    it("limits the request as a whole, whatever the upstream does", () => {
+      const under = limited({ requestTimeoutMs: 100, readTimeoutMs: 1000 });
+      const client = under.request();
+      under.upstream.last.handler.onConnection(true);
+      mock.timers.tick(100);
+      expect(client.head?.status).to.equal(504);
+      expect(under.upstream.aborted).to.equal(1);
+      expect(under.records[0]).to.include({ status: 504, error: "request timeout" });
+    });
   });
 });
