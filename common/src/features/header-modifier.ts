@@ -71,8 +71,11 @@ export function parseHeaderNames(text: string, warn: Warn): Result<readonly stri
   return ok(names);
 }
 
+/** Whether no modifier may touch fields of this name. */
+export const isUntouchable = (name: string): boolean => untouchable.has(name.toLowerCase());
+
 function mayTouch(name: string, warn: Warn): boolean {
-  if (!untouchable.has(name.toLowerCase())) return true;
+  if (!isUntouchable(name)) return true;
   warn(`${name} cannot be changed and is left out`);
   return false;
 }

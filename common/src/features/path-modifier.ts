@@ -1,7 +1,14 @@
 import { z } from "zod";
 
-/** A change to a path. `full` replaces all of it; the query stays. Equivalent to Gateway API's HTTPPathModifier. */
-export const pathModifierSchema = z.object({ type: z.literal("full"), value: z.string() });
+/**
+ * A change to a path; the query stays. `full` replaces all of it. `prefix` replaces `prefix`, which ends at the end of
+ * a segment, by `value`; neither ends in a slash, and what is left of nothing is `/`. Equivalent to Gateway API's
+ * HTTPPathModifier.
+ */
+export const pathModifierSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("full"), value: z.string() }),
+  z.object({ type: z.literal("prefix"), prefix: z.string(), value: z.string() }),
+]);
 
 export type PathModifier = Readonly<z.infer<typeof pathModifierSchema>>;
 

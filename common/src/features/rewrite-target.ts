@@ -11,9 +11,10 @@ const expandedPathSchema = z.object({
   pattern: z.string(),
 });
 
-/** How the path changes on its way to the upstream. See docs/features/rewrite-target.md. */
+/** How path and host change on their way to the upstream. See docs/features/rewrite-target.md. */
 export const rewriteTargetSchema = z.object({
-  path: z.discriminatedUnion("type", [pathModifierSchema, expandedPathSchema]),
+  path: z.discriminatedUnion("type", [pathModifierSchema, expandedPathSchema]).optional(),
+  hostname: z.string().optional(),
 });
 
 export type RewriteTarget = Readonly<z.infer<typeof rewriteTargetSchema>>;

@@ -6,7 +6,7 @@ export type LocationParts = {
   readonly scheme?: "http" | "https" | undefined;
   readonly hostname?: string | undefined;
   readonly port?: number | undefined;
-  readonly path?: string | undefined;
+  readonly path?: ((path: string) => string) | undefined;
 };
 
 const defaultPorts = { http: 80, https: 443 } as const;
@@ -23,6 +23,7 @@ export function redirectReply(exchange: Exchange, statusCode: number, parts: Loc
   const scheme = parts.scheme ?? (listener.secure ? "https" : "http");
   const port = parts.port ?? (parts.scheme === undefined ? listener.publicPort : defaultPorts[scheme]);
   const authority = port === defaultPorts[scheme] ? host : `${host}:${port}`;
-  const location = `${scheme}://${authority}${parts.path ?? exchange.path}${exchange.query}`;
+  const path = parts.path === undefined ? exchange.path : parts.path(exchange.path);
+  const location = `${scheme}://${authority}${path}${exchange.query}`;
   return { status: statusCode, headers: ["Location", location], body: "" };
 }

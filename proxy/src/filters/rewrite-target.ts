@@ -1,3 +1,4 @@
+import type { PathModifier } from "@svc-gateway/common/features/path-modifier.ts";
 import {
   groupReference,
   type ExpandedPath,
@@ -8,26 +9,40 @@ import type { Exchange } from "../http/exchange.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import type { Filter } from "./filter.ts";
+import { compilePathModifier } from "./path-modifier.ts";
 
 /** Bounds one search for groups to about a tenth of a second: the steps of the expression times the length of the path. */
 const maxSteps = 2_000_000;
 /** A new path of many references can be far longer than the client's. */
 const maxPathLength = 65_536;
 
-/** Replaces the path of the upstream request; the access log keeps the one that matched. See docs/features/rewrite-target.md. */
-export const rewriteTargetFilter = ({ path }: RewriteTarget): Filter => ({
-  slug: "rewrite-target",
-  onRequest: path.type === "expand" ? expandPath(path) : replacePath(path.value),
-});
+/**
+ * Replaces path and host of the upstream request; the access log keeps the path that matched. See
+ * docs/features/rewrite-target.md.
+ */
+export function rewriteTargetFilter({ path, hostname }: RewriteTarget): Filter {
+  const onPath = path === undefined ? keepPath : path.type === "expand" ? expandPath(path) : modifyPath(path);
+  if (hostname === undefined) return { slug: "rewrite-target", onRequest: onPath };
+  return {
+    slug: "rewrite-target",
+    onRequest(exchange) {
+      exchange.upstreamAuthority = hostname;
+      return onPath(exchange);
+    },
+  };
+}
 
 type OnRequest = (exchange: Exchange) => LocalReply | undefined;
 
-const replacePath =
-  (value: string): OnRequest =>
-  (exchange) => {
-    exchange.path = value;
+const keepPath: OnRequest = () => undefined;
+
+function modifyPath(modifier: PathModifier): OnRequest {
+  const modify = compilePathModifier(modifier);
+  return (exchange) => {
+    exchange.path = modify(exchange.matchedPath);
     return undefined;
   };
+}
 
 const tooLong: LocalReply = { status: 414, error: "path too long to be rewritten" };
 const notCanonical: LocalReply = { status: 400, error: "rewritten path is not canonical" };
