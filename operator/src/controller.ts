@@ -97,6 +97,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
       leadership,
       events,
       watchHealth,
+      fleet: discovery.fleet,
       publish: (shared) => discovery.cache.publish([[{ kind: "shared" }, shared]]),
       onBuild(next) {
         build = next;

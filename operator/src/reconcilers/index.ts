@@ -1,7 +1,35 @@
+import type { Fleet } from "../discovery/fleet.ts";
+import type { ApiClient } from "../sources/kubernetes/api-client.ts";
+import type { VipSettings } from "../translate/gateway/vip-plan.ts";
+import { createGatewayAddressReader } from "./gateway/address.ts";
+import { gatewayClassReconciler } from "./gateway/gateway-class.ts";
+import { gatewayReconciler } from "./gateway/gateway.ts";
+import { listenerSetReconciler } from "./gateway/listener-set.ts";
+import { routeReconciler } from "./gateway/route.ts";
+import { vipReconciler } from "./gateway/vip.ts";
+import { createAddressReader } from "./ingress-address.ts";
 import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
 import type { Reconciler } from "./reconciler.ts";
 
+export type ReconcilersOptions = IngressReconcilerOptions & {
+  readonly controllerName: string;
+  readonly fleet: Pick<Fleet, "isProgrammed">;
+  readonly client: ApiClient;
+  /** The Services of Gateways; undefined: they have none. */
+  readonly vips: VipSettings | undefined;
+};
+
 /** Every reconciler of the controller, one per kind. */
-export const createReconcilers = (options: IngressReconcilerOptions): readonly Reconciler[] => [
-  ingressReconciler(options),
-];
+export function createReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
+  const { controllerName, fleet, client, vips } = options;
+  const addressesOf = createGatewayAddressReader(vips, createAddressReader(options));
+  return [
+    ingressReconciler(options),
+    gatewayClassReconciler(),
+    gatewayReconciler({ addressesOf, fleet }),
+    listenerSetReconciler({ fleet }),
+    routeReconciler("HTTPRoute", controllerName),
+    routeReconciler("GRPCRoute", controllerName),
+    ...(vips === undefined ? [] : [vipReconciler(client, vips.namespace)]),
+  ];
+}

@@ -29,6 +29,8 @@ export type RunningReconcilers = {
   onBuild(build: Build): void;
   /** Somebody has changed the status of an object. */
   onObserved(kind: KindName, name: string): void;
+  /** Proxies came, went, or reported something new. */
+  onProxies(): void;
   /** Resolves when everything is in line. */
   idle(): Promise<void>;
 };
@@ -83,6 +85,13 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
         if (reconciler.kind !== kind || signal.aborted) continue;
         if (observed.size === 0) cancelTimer = clock.schedule(observedDelayMs, lookAtObserved);
         observed.set(queue, (observed.get(queue) ?? new Set()).add(name));
+      }
+    },
+    onProxies() {
+      if (build === undefined || signal.aborted) return;
+      for (const [reconciler, queue] of queues) {
+        if (reconciler.followsProxies !== true) continue;
+        for (const name of reconciler.dirty(undefined, build)) queue.add(name);
       }
     },
     idle: async () => void (await Promise.all(queues.map(([, queue]) => queue.idle()))),

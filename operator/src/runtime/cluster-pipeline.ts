@@ -3,6 +3,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import type { Fleet } from "../discovery/fleet.ts";
 import type { KindName } from "../api/kinds.ts";
 import { fetchJson } from "../jwks/fetch-json.ts";
 import { createKeySetKeeper } from "../jwks/key-set-keeper.ts";
@@ -19,7 +20,7 @@ import { createLeaderWork } from "./leader-work.ts";
 import type { Leadership } from "./leadership.ts";
 import { createStatusWriter } from "./status-writer.ts";
 import { createTableBuilder, type Build } from "./table-builder.ts";
-import { translateSettingsOf } from "./translate-settings.ts";
+import { translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
 import { findUnserved } from "./unserved.ts";
 import type { WatchHealth } from "./watch-health.ts";
 
@@ -30,6 +31,7 @@ export type ClusterPipelineOptions = {
   readonly leadership: Leadership;
   readonly events: EventSource;
   readonly watchHealth: WatchHealth;
+  readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
   readonly publish: (shared: Snapshot) => void;
   readonly onBuild: (build: Build) => void;
   readonly metrics: MetricSet<typeof controllerMetrics>;
@@ -48,7 +50,12 @@ const expiryCheckMs = 60 * 60_000;
  */
 export async function runClusterPipeline(options: ClusterPipelineOptions): Promise<void> {
   const { client, kinds, settings, watchHealth, metrics, log, signal } = options;
+  const vips = vipSettingsOf(settings);
   const reconcilers = createReconcilers({
+    controllerName: settings.controllerName,
+    fleet: options.fleet,
+    client,
+    vips,
     statusAddress: settings.statusAddress,
     sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
   });
@@ -83,7 +90,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     build: createTableBuilder({
       source,
       keySets,
-      settings: translateSettingsOf(settings),
+      settings: translateSettingsOf(settings, vips),
       publish: options.publish,
       onBuild(build) {
         options.onBuild(build);
@@ -104,7 +111,9 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   };
   cancelCheck = systemClock.schedule(expiryCheckMs, checkExpiry);
 
+  const unsubscribe = options.fleet.subscribe(() => leaderWork.onProxies());
   await source.done;
+  unsubscribe();
   cancelCheck();
   keySets.stop();
   await coalescer.stop();

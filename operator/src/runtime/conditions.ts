@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-
-/** A condition that this controller reports about an object (Kubernetes API conventions, "Typical status properties"). */
-export type DesiredCondition = {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason: string;
-  readonly message: string;
-};
+import type { DesiredCondition } from "../translate/condition.ts";
 
 export type ConditionsInput = {
   /** As the API server has them; undefined when the object has none. */
@@ -67,10 +60,11 @@ export function mergeOwnedEntries<T extends object>(input: OwnedEntries<T>): unk
 
 function renew(
   present: Readonly<Record<string, unknown>> | undefined,
-  { type, status, reason, message }: DesiredCondition,
-  generation: number | undefined,
+  { type, status, reason, message, observedGeneration }: DesiredCondition,
+  generationOfObject: number | undefined,
   nowMs: number,
 ): unknown {
+  const generation = observedGeneration ?? generationOfObject;
   const known = present?.["observedGeneration"];
   if (typeof known === "number" && generation !== undefined && known > generation) return present;
   const time = present?.["lastTransitionTime"];

@@ -24,6 +24,7 @@ export type LeaderWorkOptions = {
 export type LeaderWork = {
   onBuild(build: Build): void;
   onObserved(kind: KindName, name: string): void;
+  onProxies(): void;
 };
 
 type Term = LeaderWork & { readonly signal: AbortSignal };
@@ -48,6 +49,7 @@ export function createLeaderWork(options: LeaderWorkOptions): LeaderWork {
         recorder.sync(eventsOf(build));
       },
       onObserved: running.onObserved,
+      onProxies: running.onProxies,
     };
   };
 
@@ -70,5 +72,6 @@ export function createLeaderWork(options: LeaderWorkOptions): LeaderWork {
       if (now !== undefined && now === before) now.onBuild(build);
     },
     onObserved: (kind, name) => present()?.onObserved(kind, name),
+    onProxies: () => present()?.onProxies(),
   };
 }

@@ -1,7 +1,10 @@
-import type { ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { VipSettings } from "../translate/gateway/vip-plan.ts";
 import type { TranslateSettings } from "../translate/settings.ts";
 
-/** What the flags of a process say about translation. Call it once: work is remembered by the result's identity. */
+/**
+ * What the flags of a process say about translation; `gatewayVips` says which Services Gateways get, if they do. Call it once: work is remembered by the result's identity.
+ */
 export const translateSettingsOf = (
   settings: Pick<
     ControlPlaneSettings,
@@ -9,6 +12,7 @@ export const translateSettingsOf = (
     | "ingressClass"
     | "watchNamespace"
     | "disableIngress"
+    | "disableGatewayApi"
     | "ingressHttpPort"
     | "ingressHttpsPort"
     | "ingressHttpPublicPort"
@@ -17,11 +21,14 @@ export const translateSettingsOf = (
     | "defaultTlsSecret"
     | "allowExternalName"
   >,
+  gatewayVips?: VipSettings,
 ): TranslateSettings => ({
   controllerName: settings.controllerName,
   ingressClass: settings.ingressClass,
   watchNamespaces: settings.watchNamespace,
   ingressEnabled: !settings.disableIngress,
+  gatewayApiEnabled: !settings.disableGatewayApi,
+  gatewayVips,
   ingressHttpPort: settings.ingressHttpPort,
   ingressHttpsPort: settings.ingressHttpsPort,
   ingressHttpPublicPort: settings.ingressHttpPublicPort,
@@ -30,3 +37,17 @@ export const translateSettingsOf = (
   defaultTlsSecret: settings.defaultTlsSecret,
   allowExternalName: settings.allowExternalName,
 });
+
+/** The Services of Gateways as the flags want them; undefined without a selector for the shared proxies. */
+export function vipSettingsOf({
+  podNamespace,
+  sharedProxySelector,
+  sharedVipServiceType,
+  disableGatewayApi,
+}: Pick<
+  ControllerSettings,
+  "podNamespace" | "sharedProxySelector" | "sharedVipServiceType" | "disableGatewayApi"
+>): VipSettings | undefined {
+  if (disableGatewayApi || Object.keys(sharedProxySelector).length === 0) return undefined;
+  return { namespace: podNamespace, selector: sharedProxySelector, serviceType: sharedVipServiceType };
+}

@@ -8,13 +8,12 @@ import type { World } from "../world.ts";
  * traffic to be served, those of the second change how it is served once something refers to them.
  */
 const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>> = {
-  routes: ["Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"],
+  routes: ["TLSRoute", "TCPRoute", "UDPRoute"],
   policies: [
     "BackendTLSPolicy",
     "BasicAuth",
     "ClientTrafficPolicy",
     "Compression",
-    "GatewayClass",
     "PathRewriteRegex",
     "RequestSizeLimit",
     "SvcBackendPolicy",

@@ -4,6 +4,7 @@
  */
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";
+import type { Refusal } from "./condition.ts";
 import { oneLine, quote } from "./text.ts";
 import type { Diagnostic } from "./translation.ts";
 
@@ -87,6 +88,17 @@ export const noEndpoints = (place: Place, port: number, why: string): Diagnostic
     place,
     `Port ${port} has no endpoint, because ${why}; requests to it are answered 503`,
   );
+
+// Gateway API
+
+export const conditionFinding = (place: Place, { reason, message }: Refusal): Diagnostic =>
+  finding("error", reason)(place, message);
+
+export const parentNotFound = (place: Place, parent: string): Diagnostic =>
+  finding("warning", "ParentNotFound")(place, `${parent} does not exist; the route is not served there`);
+
+export const routeFieldIgnored = (place: Place, message: string): Diagnostic =>
+  finding("warning", "FieldIgnored")(place, message);
 
 // Certificates
 

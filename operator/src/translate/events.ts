@@ -10,6 +10,28 @@ export const routeConflictEvent = (object: ObjectRef, message: string): DesiredE
   message: oneLine(message),
 });
 
+export const internalPortRemapped = (
+  object: ObjectRef,
+  port: number,
+  before: number,
+  after: number,
+): DesiredEvent => ({
+  object,
+  type: "Warning",
+  reason: "InternalPortRemapped",
+  message: `Listener port ${port} moved from internal port ${before} to ${after}`,
+});
+
+export const internalPortRangeExhausted = (
+  object: ObjectRef,
+  listeners: readonly string[],
+): DesiredEvent => ({
+  object,
+  type: "Warning",
+  reason: "InternalPortRangeExhausted",
+  message: oneLine(`No free internal port in 30000-32767 for listeners ${listeners.join(", ")}`),
+});
+
 /** `message` is `<annotation>: <message>`. */
 export const invalidAnnotationEvent = (object: ObjectRef, message: string): DesiredEvent => ({
   object,

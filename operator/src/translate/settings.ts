@@ -1,4 +1,5 @@
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { VipSettings } from "./gateway/vip-plan.ts";
 
 /** A port of a Service, by number or by name. */
 export type ServicePortRef = { readonly number: number } | { readonly name: string };
@@ -16,6 +17,13 @@ export type TranslateSettings = {
   readonly watchNamespaces: readonly string[];
   /** False leaves every Ingress alone: no listener, no route, no certificate comes from one. */
   readonly ingressEnabled: boolean;
+  /** False leaves the objects of the Gateway API alone. */
+  readonly gatewayApiEnabled: boolean;
+  /**
+   * The Services that give each Gateway of the shared proxies an address of its own, and that say which ports proxies bind
+   * for it; undefined: proxies bind the ports that the listeners say.
+   */
+  readonly gatewayVips: VipSettings | undefined;
   /** Ports that serve Ingresses, without and with TLS; 0: none. */
   readonly ingressHttpPort: number;
   readonly ingressHttpsPort: number;
@@ -36,6 +44,8 @@ export const defaultTranslateSettings: TranslateSettings = {
   ingressClass: undefined,
   watchNamespaces: [],
   ingressEnabled: true,
+  gatewayApiEnabled: true,
+  gatewayVips: undefined,
   ingressHttpPort: 80,
   ingressHttpsPort: 443,
   ingressHttpPublicPort: 80,

@@ -13,7 +13,9 @@ import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { checkValidity } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
-import { createIngressTranslator, type IngressPart } from "./ingress/translator.ts";
+import { mergeTlsPorts } from "./gateway/tls.ts";
+import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.ts";
+import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
 import { memo } from "./memo.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { DesiredEvent, Routing, Translation } from "./translation.ts";
@@ -40,43 +42,68 @@ export function translate(
 type Translator = (world: World, options: TranslateOptions) => Translation;
 
 const translatorOf: (settings: TranslateSettings) => Translator = memo((settings) => {
-  if (!settings.ingressEnabled) return () => nothing;
-  const translateIngresses = unlessOnlyEndpointsChanged(createIngressTranslator(settings));
+  const ingressListeners = settings.ingressEnabled ? ingressListenersOf(settings) : [];
+  const translateIngresses = settings.ingressEnabled
+    ? unlessOnlyEndpointsChanged(createIngressTranslator(settings, ingressListeners))
+    : () => noIngresses;
+  const translateGateways = settings.gatewayApiEnabled
+    ? unlessOnlyEndpointsChanged(createGatewayTranslator(settings, ingressListeners))
+    : () => noGateways;
   const translateEndpoints = createEndpointTranslator(settings);
   const translateKeySets = createKeySetTranslator();
+  const tlsOf = createTlsOfPorts();
   return (world, { nowMs, keySets: fetched = nothingFetched }) => {
     const ingress = translateIngresses(world);
-    const endpoints = translateEndpoints(world, ingress.needs);
+    const gateway = translateGateways(world);
+    const endpoints = translateEndpoints(world, [...ingress.needs, ...gateway.needs]);
     const keySets = translateKeySets(ingress.keySets, fetched);
-    const secure = ingress.listenerSet.listeners.find(({ protocol }) => protocol === "https");
-    const tls = new Map<number, TlsPort>(secure === undefined ? [] : [[secure.port, ingress.tls]]);
+    const tls = tlsOf(ingress, gateway);
+    const secure = securePort(ingress);
     const clientCerts = new Map<number, ClientCertPort>(
-      secure === undefined || ingress.clientCerts.hosts.length === 0
-        ? []
-        : [[secure.port, ingress.clientCerts]],
+      secure === undefined || ingress.clientCerts.hosts.length === 0 ? [] : [[secure, ingress.clientCerts]],
     );
     const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts, nowMs);
+    const named = [...keySets.resources, ...endpoints.resources];
     return {
-      scopes: {
-        shared: sharedResources(ingress, { tls, clientCerts }, [
-          ...keySets.resources,
-          ...endpoints.resources,
-        ]),
-      },
+      scopes: { shared: sharedResources({ ingress, gateway, tls, clientCerts, named }) },
       routing: {
-        hosts: ingress.hosts.map(({ served }) => served),
+        hosts: [...ingress.hosts, ...gateway.hosts].map(({ served }) => served),
         endpoints: endpoints.sets,
         tls,
         clientCerts,
       },
       conflicts: ingress.hosts.flatMap(({ conflicts }) => conflicts),
-      diagnostics: [...ingress.diagnostics, ...endpoints.diagnostics, ...keySets.diagnostics, ...validity],
-      events: withoutRepeats(ingress.events),
+      diagnostics: [
+        ...ingress.diagnostics,
+        ...gateway.diagnostics,
+        ...endpoints.diagnostics,
+        ...keySets.diagnostics,
+        ...validity,
+      ],
+      events: withoutRepeats([...ingress.events, ...gateway.events]),
       wantedKeySets: wantedKeySets(ingress.keySets),
       ingresses: ingress.ingresses,
+      gatewayStatuses: gateway.statuses,
+      vips: gateway.vips,
     };
   };
 });
+
+/** The port at which Ingresses are served with TLS. */
+const securePort = ({ listenerSet }: IngressPart): number | undefined =>
+  listenerSet.listeners.find(({ protocol }) => protocol === "https")?.port;
+
+/** The certificates of each port; where Ingresses and Gateways share one, a Gateway's come first, as its routes do. */
+function createTlsOfPorts(): (ingress: IngressPart, gateway: GatewayPart) => ReadonlyMap<number, TlsPort> {
+  const mergeWith = memo((first: TlsPort) => memo((second: TlsPort) => mergeTlsPorts(first, second)));
+  return (ingress, gateway) => {
+    const secure = securePort(ingress);
+    const tls = new Map(gateway.tls);
+    if (secure === undefined) return tls;
+    const other = tls.get(secure);
+    return tls.set(secure, other === undefined ? ingress.tls : mergeWith(other)(ingress.tls));
+  };
+}
 
 /**
  * Keeps the last result while no list but that of the EndpointSlices is another one. Routes name endpoint sets and
@@ -94,18 +121,30 @@ function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: Wo
   };
 }
 
-function sharedResources(
-  ingress: IngressPart,
-  { tls, clientCerts }: Pick<Routing, "tls" | "clientCerts">,
-  named: readonly Resource[],
-): readonly Resource[] {
-  if (ingress.listenerSet.listeners.length === 0) return [];
+type Parts = {
+  readonly ingress: IngressPart;
+  readonly gateway: GatewayPart;
+  readonly tls: Routing["tls"];
+  readonly clientCerts: Routing["clientCerts"];
+  /** What others refer to by name. */
+  readonly named: readonly Resource[];
+};
+
+function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): readonly Resource[] {
+  const listenerSets = [
+    ...(ingress.listenerSet.listeners.length === 0
+      ? []
+      : [encodeResource(listenerKey(ingressListener), ingress.listenerSet)]),
+    ...gateway.listenerSets,
+  ];
+  if (listenerSets.length === 0) return [];
   return [
-    encodeResource(listenerKey(ingressListener), ingress.listenerSet),
+    ...listenerSets,
     ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
     ...[...clientCerts].map(([port, value]) => encodeResource(clientCertKey(port), value)),
     ...ingress.hosts.flatMap(({ resources }) => resources),
     ...new Map(ingress.resources.map((resource) => [resource.key, resource])).values(),
+    ...gateway.hosts.map(({ resource }) => resource),
     ...named,
   ];
 }
@@ -117,13 +156,28 @@ const withoutRepeats = (events: readonly DesiredEvent[]): readonly DesiredEvent[
   ...new Map(events.map((event) => [JSON.stringify(event), event])).values(),
 ];
 
-/** Nothing to serve and nothing to say. */
-const nothing: Translation = {
-  scopes: { shared: [] },
-  routing: { hosts: [], endpoints: new Map(), tls: new Map(), clientCerts: new Map() },
-  conflicts: [],
+const noIngresses: IngressPart = {
+  ingresses: [],
+  listenerSet: { listeners: [] },
+  hosts: [],
+  needs: [],
+  resources: [],
+  keySets: [],
+  tls: { certificates: {}, hosts: [] },
+  clientCerts: { authorities: {}, hosts: [] },
+  tlsHosts: [],
   diagnostics: [],
   events: [],
-  wantedKeySets: new Map(),
-  ingresses: [],
+};
+
+const noGateways: GatewayPart = {
+  listenerSets: [],
+  listeners: [],
+  hosts: [],
+  needs: [],
+  tls: new Map(),
+  statuses: { classes: [], gateways: [], listenerSets: [], routes: [] },
+  vips: [],
+  diagnostics: [],
+  events: [],
 };

@@ -8,6 +8,8 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../api/object.ts";
 import type { ObjectOf } from "../api/kinds.ts";
+import type { GatewayStatuses } from "./gateway/statuses.ts";
+import type { VipService } from "./gateway/vip-plan.ts";
 
 /**
  * A finding about one object. `error`: a part of it is not served as written. `warning`: it is served, but probably
@@ -28,7 +30,8 @@ export type Diagnostic = {
 export type DesiredEvent = {
   readonly object: ObjectRef;
   readonly type: "Normal" | "Warning";
-  readonly reason: "RouteConflict" | "InvalidAnnotation";
+  readonly reason:
+    "RouteConflict" | "InvalidAnnotation" | "InternalPortRemapped" | "InternalPortRangeExhausted";
   readonly message: string;
 };
 
@@ -75,4 +78,8 @@ export type Translation = {
   readonly wantedKeySets: ReadonlyMap<string, number>;
   /** The Ingresses that are ours to serve. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
+  /** What the statuses of Gateway API objects of ours should say. */
+  readonly gatewayStatuses: GatewayStatuses;
+  /** The Services that lead to the Gateways of the shared proxies, where Gateways have one. */
+  readonly vips: readonly VipService[];
 };

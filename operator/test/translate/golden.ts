@@ -4,8 +4,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { parseAllDocuments, stringify } from "yaml";
-import type { KubeObject } from "../../src/api/object.ts";
+import { formatRef, refOf, type KubeObject } from "../../src/api/object.ts";
 import { validateObject } from "../../src/api/validate.ts";
+import type { DesiredCondition } from "../../src/translate/condition.ts";
 import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import type { Translation } from "../../src/translate/translation.ts";
@@ -67,10 +68,50 @@ export function renderCase({ world, settings, nowMs }: GoldenCase): string {
         message,
       })),
       conflicts: translation.conflicts,
+      ...renderStatuses(translation),
     },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
 }
+
+/** The statuses of Gateway API objects; nothing in a world without any. */
+function renderStatuses({ gatewayStatuses }: Translation): object {
+  const { gateways, listenerSets, routes } = gatewayStatuses;
+  const statuses = {
+    ...Object.fromEntries(
+      [...gateways, ...listenerSets].map(({ object, conditions, listeners }) => [
+        formatRef(refOf(object)),
+        {
+          conditions: conditions.map(renderCondition),
+          listeners: Object.fromEntries(
+            listeners.map((listener) => [
+              listener.name,
+              {
+                supportedKinds: listener.supportedKinds.map(({ kind }) => kind).join(", "),
+                attachedRoutes: listener.attachedRoutes,
+                conditions: listener.conditions.map(renderCondition),
+                ...(listener.unprogrammable && { unprogrammable: listener.unprogrammable.reason }),
+              },
+            ]),
+          ),
+        },
+      ]),
+    ),
+    ...Object.fromEntries(
+      routes.map(({ object, parents }) => [
+        formatRef(refOf(object)),
+        parents.map(({ parentRef, conditions }) => ({
+          parentRef,
+          conditions: conditions.map(renderCondition),
+        })),
+      ]),
+    ),
+  };
+  return Object.keys(statuses).length === 0 ? {} : { statuses };
+}
+
+const renderCondition = ({ type, status, reason, message }: DesiredCondition): string =>
+  `${type}=${status} ${reason}: ${message}`;
 
 const renderDiagnostic = ({
   object,

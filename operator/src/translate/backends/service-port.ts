@@ -1,5 +1,6 @@
 /** From a Service and a port of it to what a route sends to. See docs/routing.md. */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { ServicePort } from "../../api/generated/service.ts";
 import type { Lookup } from "../../world.ts";
@@ -27,34 +28,53 @@ type ResolvedBackend = {
 /** The status that answers for an Ingress backend that cannot be resolved. */
 const unavailable = 503;
 
+type ServicePortReference = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: ServicePortRef;
+};
+
+/** A Service port to send to, with the need of its endpoints; or why there is none. */
+export function findServicePort(
+  { namespace, name, port: wanted }: ServicePortReference,
+  lookup: Lookup,
+  allowExternalName: boolean,
+): Result<
+  { readonly backend: Backend; readonly need: EndpointNeed },
+  "no-service" | "external-name" | "no-port"
+> {
+  const key = `${namespace}/${name}`;
+  const service = lookup("Service", namespace, name);
+  if (service === undefined) return fail("no-service");
+  if (service.spec?.type === "ExternalName" && !allowExternalName) return fail("external-name");
+  const port = findPort(service, wanted);
+  if (port === undefined) return fail("no-port");
+  const endpoints = `${key}/${port.port}`;
+  return ok({
+    backend: { weight: 1, service: key, endpoints, protocol: protocolOf(port) },
+    need: { name: endpoints, key, service, port },
+  });
+}
+
 /**
  * Resolves an Ingress backend. A Service or port that does not exist, or an ExternalName Service without permission,
  * answers 503; the rest of the Ingress is not affected.
  */
 export function resolveServicePort(
-  reference: { readonly namespace: string; readonly name: string; readonly port: ServicePortRef },
+  reference: ServicePortReference,
   place: Place,
   lookup: Lookup,
   allowExternalName: boolean,
 ): ResolvedBackend {
-  const { namespace, name } = reference;
-  const key = `${namespace}/${name}`;
-  const unresolved = (diagnostic: Diagnostic): ResolvedBackend => ({
-    backend: unresolvedBackend(key),
-    diagnostic,
-  });
-  const service = lookup("Service", namespace, name);
-  if (service === undefined) return unresolved(serviceNotFound(place, key));
-  if (service.spec?.type === "ExternalName" && !allowExternalName) {
-    return unresolved(externalNameNotAllowed(place, key));
-  }
-  const port = findPort(service, reference.port);
-  if (port === undefined) return unresolved(servicePortNotFound(place, key, formatPortRef(reference.port)));
-  const endpoints = `${key}/${port.port}`;
-  return {
-    backend: { weight: 1, service: key, endpoints, protocol: protocolOf(port) },
-    need: { name: endpoints, key, service, port },
-  };
+  const found = findServicePort(reference, lookup, allowExternalName);
+  if (found.ok) return found.value;
+  const key = `${reference.namespace}/${reference.name}`;
+  const diagnostic = {
+    "no-service": () => serviceNotFound(place, key),
+    "external-name": () => externalNameNotAllowed(place, key),
+    "no-port": () => servicePortNotFound(place, key, formatPortRef(reference.port)),
+  }[found.error]();
+  return { backend: unresolvedBackend(key), diagnostic };
 }
 
 /** A backend that answers 503; `service` is `namespace/name`, or empty when none is named. */

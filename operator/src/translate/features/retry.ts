@@ -29,21 +29,26 @@ const defaultCodes = [502, 503, 504];
 const defaultGrpcCodes = [14];
 
 /** Read once for all routes that use the resource; undefined when it asks for no retries. */
-export const readRetryPolicy = memo(({ spec }: ObjectOf<"RetryPolicy">): ReadPolicy => {
+export const readRetryPolicy = memo(({ spec }: ObjectOf<"RetryPolicy">): ReadPolicy =>
+  readRetrySpec(spec, "spec."),
+);
+
+/** Reads the fields of a policy; `at` is the path before them, for messages. */
+export function readRetrySpec(spec: ObjectOf<"RetryPolicy">["spec"], at: string): ReadPolicy {
   const { attempts = 0, codes = defaultCodes, backoff, grpcCodes = defaultGrpcCodes } = spec;
   const refused: string[] = [];
-  if (attempts < 0) refused.push(`spec.attempts ${attempts} is negative; failed requests are not retried`);
+  if (attempts < 0) refused.push(`${at}attempts ${attempts} is negative; failed requests are not retried`);
   const http = codesWithin(codes, 100, 599);
   if (http.refused !== undefined) {
-    refused.push(`spec.codes holds ${http.refused}, expected statuses from 100 to 599; it is left out`);
+    refused.push(`${at}codes holds ${http.refused}, expected statuses from 100 to 599; it is left out`);
   }
   const grpc = codesWithin(grpcCodes, 1, 16);
   if (grpc.refused !== undefined) {
-    refused.push(`spec.grpcCodes holds ${grpc.refused}, expected statuses from 1 to 16; it is left out`);
+    refused.push(`${at}grpcCodes holds ${grpc.refused}, expected statuses from 1 to 16; it is left out`);
   }
   const wait = backoff === undefined ? undefined : parseDuration(backoff);
   if (wait !== undefined && !wait.ok) {
-    refused.push(`spec.backoff: ${describeProblem(wait.error)}; retries do not wait`);
+    refused.push(`${at}backoff: ${describeProblem(wait.error)}; retries do not wait`);
   }
   if (attempts <= 0) return { value: undefined, refused };
   const backoffMs = wait?.ok === true && wait.value > 0 ? wait.value : undefined;
@@ -56,7 +61,7 @@ export const readRetryPolicy = memo(({ spec }: ObjectOf<"RetryPolicy">): ReadPol
     },
     refused,
   };
-});
+}
 
 /** The codes of a range, each once and sorted, and the first one outside it. */
 function codesWithin(

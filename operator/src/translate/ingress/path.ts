@@ -67,7 +67,7 @@ const unreserved = /^[A-Za-z0-9\-._~]$/;
  * The path as a normalised request has it: escapes of unreserved characters decoded, what cannot stand in a URL
  * escaped (RFC 3986 sections 2.1 and 6.2.2.2), backslashes as slashes. Other escapes stay as they were written.
  */
-function canonicalPath(path: string): string {
+export function canonicalPath(path: string): string {
   if (plainPath.test(path)) return path;
   const escaped = path.toWellFormed().replaceAll(escapeOrUnsafe, (part) => {
     if (part.length !== 3 || !part.startsWith("%")) return encodeURIComponent(part);

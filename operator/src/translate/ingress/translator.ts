@@ -48,8 +48,11 @@ export type IngressPart = {
 const noCertificates: TlsPlan = { claims: [], diagnostics: [], events: [] };
 
 /** Remembers what it worked out, under these settings, for every object that stays the same. */
-export function createIngressTranslator(settings: TranslateSettings): (world: World) => IngressPart {
-  const listenerSet: ListenerSet = { listeners: listenersOf(settings) };
+export function createIngressTranslator(
+  settings: TranslateSettings,
+  listeners: readonly Listener[],
+): (world: World) => IngressPart {
+  const listenerSet: ListenerSet = { listeners };
   const ports = listenerSet.listeners.map(({ port }) => port);
   const { allowExternalName, ingressHttpsPublicPort: httpsPublicPort } = settings;
   const isWatched = namespaceFilter(settings.watchNamespaces);
@@ -136,7 +139,8 @@ export function createIngressTranslator(settings: TranslateSettings): (world: Wo
   };
 }
 
-function listenersOf(settings: TranslateSettings): readonly Listener[] {
+/** What serves all Ingresses: a listener without TLS and one with it, of ports that are not 0. */
+export function ingressListenersOf(settings: TranslateSettings): readonly Listener[] {
   const { ingressHttpPort, ingressHttpsPort, ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
   const listeners: readonly Listener[] = [
     { port: ingressHttpPort, publicPort: ingressHttpPublicPort, protocol: "http" },

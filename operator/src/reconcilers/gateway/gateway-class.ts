@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from "node:util";
+import { mergeConditions } from "../../runtime/conditions.ts";
+import type { StatusChange } from "../../runtime/status-writer.ts";
+import type { Build } from "../../runtime/table-builder.ts";
+import { supportedFeatures } from "../../translate/gateway/supported-features.ts";
+import type { GatewayClassStatus } from "../../translate/gateway/statuses.ts";
+import { memo } from "../../translate/memo.ts";
+import type { Reconciler } from "../reconciler.ts";
+import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
+
+/** Condition types that this controller writes about a GatewayClass. */
+const owned: ReadonlySet<string> = new Set(["Accepted", "SupportedVersion"]);
+
+type PresentStatus = { readonly conditions?: unknown; readonly supportedFeatures?: unknown };
+
+/** Writes the status of GatewayClasses of ours. */
+export function gatewayClassReconciler(): Reconciler {
+  const desiredOf = memo((status: GatewayClassStatus): DesiredStatus => ({
+    object: status.object,
+    change: changeOf(status),
+  }));
+  const statusesOf = memo((classes: readonly GatewayClassStatus[]) => classes.map(desiredOf));
+  return statusReconciler({
+    kind: "GatewayClass",
+    statuses: ({ translation }: Build) => statusesOf(translation.gatewayStatuses.classes),
+    release: () => () => ({}),
+  });
+}
+
+const features = supportedFeatures.map((name) => ({ name }));
+
+function changeOf({ object, conditions }: GatewayClassStatus): StatusChange {
+  const { generation } = object.metadata;
+  return (current, nowMs) => {
+    const present = (current ?? {}) as PresentStatus;
+    return {
+      conditions: mergeConditions({
+        current: present.conditions,
+        desired: conditions,
+        owned,
+        generation,
+        nowMs,
+      }),
+      ...(!isDeepStrictEqual(present.supportedFeatures, features) && { supportedFeatures: features }),
+    };
+  };
+}

@@ -1,0 +1,102 @@
+import { mergeConditions } from "../../runtime/conditions.ts";
+import type { DesiredCondition, Refusal } from "../../translate/condition.ts";
+import type { ListenerStatus } from "../../translate/gateway/status.ts";
+
+/** What a status says now, as far as it is looked at. */
+export type PresentListener = { readonly name?: string; readonly conditions?: unknown };
+
+/** Condition types that this controller writes about a listener. */
+const owned: ReadonlySet<string> = new Set([
+  "Accepted",
+  "Programmed",
+  "ResolvedRefs",
+  "Conflicted",
+  "OverlappingTLSConfig",
+]);
+
+export type ProgrammedInput = {
+  readonly present: unknown;
+  readonly generation: number | undefined;
+  /** Why it can never be programmed as it is. */
+  readonly refusal: Refusal | undefined;
+  /** What is missing still. */
+  readonly pending: Refusal | undefined;
+};
+
+/**
+ * The condition `Programmed`. Once it is true for a generation it stays so; until then it says nothing about that
+ * generation, but that the one before is not the last word (docs/gateway-api.md, "Programmed").
+ */
+export function programmedCondition({
+  present,
+  generation,
+  refusal,
+  pending,
+}: ProgrammedInput): DesiredCondition {
+  if (refusal !== undefined) return { type: "Programmed", status: "False", ...refusal };
+  if (pending === undefined || isProgrammed(present, generation)) {
+    return {
+      type: "Programmed",
+      status: "True",
+      reason: "Programmed",
+      message: "All proxies have it in place",
+    };
+  }
+  const before = generation === undefined ? undefined : Math.max(0, generation - 1);
+  return {
+    type: "Programmed",
+    status: "False",
+    ...pending,
+    ...(before !== undefined && { observedGeneration: before }),
+  };
+}
+
+type PresentCondition = {
+  readonly type?: unknown;
+  readonly status?: unknown;
+  readonly observedGeneration?: unknown;
+};
+
+function isProgrammed(present: unknown, generation: number | undefined): boolean {
+  const conditions = Array.isArray(present) ? (present as readonly PresentCondition[]) : [];
+  return conditions.some(
+    ({ type, status, observedGeneration }) =>
+      type === "Programmed" && status === "True" && observedGeneration === generation,
+  );
+}
+
+/** The listeners of a status: ours by name, without those that are gone. */
+export function mergeListeners(
+  present: unknown,
+  listeners: readonly ListenerStatus[],
+  options: {
+    readonly generation: number | undefined;
+    readonly nowMs: number;
+    readonly pendingOf: (listener: ListenerStatus) => Refusal | undefined;
+  },
+): readonly object[] {
+  const { generation, nowMs, pendingOf } = options;
+  const before = Array.isArray(present) ? (present as readonly PresentListener[]) : [];
+  return listeners.map((listener) => {
+    const { name, supportedKinds, attachedRoutes, conditions, unprogrammable } = listener;
+    const current = before.find((one) => one.name === name)?.conditions;
+    const programmed = programmedCondition({
+      present: current,
+      generation,
+      refusal: unprogrammable,
+      pending: pendingOf(listener),
+    });
+    return {
+      name,
+      supportedKinds,
+      attachedRoutes,
+      conditions: mergeConditions({
+        current,
+        desired: [...conditions, programmed],
+        owned,
+        generation,
+        nowMs,
+      }),
+    };
+  });
+}

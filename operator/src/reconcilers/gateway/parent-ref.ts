@@ -1,0 +1,13 @@
+import type { HTTPRouteParentRef as ParentRef } from "../../api/generated/httproute.ts";
+import { gatewayGroup } from "../../translate/gateway/kinds.ts";
+
+/** Equal for references to the same listeners of the same parent, whatever of them is written out. */
+export const parentRefKey = (ref: Partial<ParentRef>, ownNamespace: string): string =>
+  JSON.stringify([
+    ref.group ?? gatewayGroup,
+    ref.kind ?? "Gateway",
+    ref.namespace ?? ownNamespace,
+    ref.name,
+    ref.sectionName ?? "",
+    ref.port ?? 0,
+  ]);

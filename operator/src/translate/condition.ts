@@ -1,0 +1,23 @@
+/** A condition that this controller reports about an object (Kubernetes API conventions, "Typical status properties"). */
+export type DesiredCondition = {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+  /** The generation that it was worked out from, where that is not the object's present one. */
+  readonly observedGeneration?: number;
+};
+
+/** Why something is not as it was asked for: the reason of a condition, and a sentence for the person who asked. */
+export type Refusal = { readonly reason: string; readonly message: string };
+
+/** A condition that holds unless there is a refusal. */
+export const conditionOf = (
+  type: string,
+  refusal: Refusal | undefined,
+  otherwise: Refusal,
+): DesiredCondition => ({
+  type,
+  status: refusal === undefined ? "True" : "False",
+  ...(refusal ?? otherwise),
+});

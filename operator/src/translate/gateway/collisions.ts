@@ -1,0 +1,82 @@
+/**
+ * Listeners of different Gateways that the same proxies would bind to one port. This is so where a listener's port is
+ * the port of the proxy: standalone, and on a controller without virtual IPs. See docs/gateway-api.md, "Shared ports".
+ */
+import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
+import type { Refusal } from "../condition.ts";
+import { refOf, nameOf } from "../../api/object.ts";
+import type { Listener, ListenerGroup, PlannedGateway } from "./gateways.ts";
+import { familyOf } from "./listener.ts";
+
+/** What has a port before any Gateway: its number and what its listener speaks. */
+export type Reserved = { readonly port: number; readonly protocol: BoundListener["protocol"] };
+
+type Holder = { readonly family: string; readonly by: string; readonly hosts: Map<string, string> };
+
+/**
+ * Takes listeners out of service whose port speaks something else already, or whose host an older Gateway serves on it.
+ * Gateways without such a listener come back as they are, and the others as the same value for as long as nothing of
+ * this changes.
+ */
+export function createCollisionCheck(
+  reserved: readonly Reserved[],
+): (gateways: readonly PlannedGateway[]) => readonly PlannedGateway[] {
+  const known = new WeakMap<PlannedGateway, { readonly key: string; readonly result: PlannedGateway }>();
+  return (gateways) => {
+    const holders = new Map<number, Holder>(
+      reserved.map(({ port, protocol }) => [
+        port,
+        { family: familyOf(protocol), by: "the Ingresses", hosts: new Map() },
+      ]),
+    );
+    return gateways.map((planned) => {
+      const refusals = findRefusals(planned, holders);
+      if (refusals.size === 0) return planned;
+      const key = JSON.stringify([...refusals]);
+      const last = known.get(planned);
+      if (last?.key === key) return last.result;
+      const result = refuse(planned, refusals);
+      known.set(planned, { key, result });
+      return result;
+    });
+  };
+}
+
+function findRefusals(
+  { gateway, own, sets }: PlannedGateway,
+  holders: Map<number, Holder>,
+): ReadonlyMap<string, Refusal> {
+  const by = `Gateway ${nameOf(refOf(gateway))}`;
+  const refusals = new Map<string, Refusal>();
+  for (const { id, port, protocol, hostname, serves } of [own, ...sets].flatMap(
+    ({ listeners }) => listeners,
+  )) {
+    if (!serves || protocol === undefined) continue;
+    const family = familyOf(protocol);
+    const holder = holders.get(port) ?? { family, by, hosts: new Map<string, string>() };
+    holders.set(port, holder);
+    const owner = holder.hosts.get(hostname.host) ?? by;
+    if (holder.family !== family) {
+      const message = `Port ${port} serves ${holder.by} with another protocol`;
+      refusals.set(id, { reason: "PortUnavailable", message });
+    } else if (owner !== by) {
+      const message = `Host ${hostname.host} on port ${port} belongs to ${owner}`;
+      refusals.set(id, { reason: "HostnameConflict", message });
+    } else holder.hosts.set(hostname.host, by);
+  }
+  return refusals;
+}
+
+function refuse(planned: PlannedGateway, refusals: ReadonlyMap<string, Refusal>): PlannedGateway {
+  const inGroup = (group: ListenerGroup): ListenerGroup => ({
+    ...group,
+    listeners: group.listeners.map((listener): Listener => {
+      const refusal = refusals.get(listener.id);
+      if (refusal === undefined) return listener;
+      return refusal.reason === "PortUnavailable"
+        ? { ...listener, unaccepted: refusal, serves: false }
+        : { ...listener, conflict: refusal, serves: false };
+    }),
+  });
+  return { ...planned, own: inGroup(planned.own), sets: planned.sets.map(inGroup) };
+}

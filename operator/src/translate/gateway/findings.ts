@@ -1,0 +1,63 @@
+/** What the statuses of Gateway API objects say that is wrong, as findings for `check`, `explain` and the log. */
+import type { KubeObject } from "../../api/object.ts";
+import { refOf } from "../../api/object.ts";
+import type { DesiredCondition } from "../condition.ts";
+import { conditionFinding } from "../diagnostics.ts";
+import { memo } from "../memo.ts";
+import type { Diagnostic } from "../translation.ts";
+import type { GatewayStatus, ListenerSetStatus, RouteStatus } from "./status.ts";
+import type { GatewayStatuses } from "./statuses.ts";
+
+/** One finding for each condition that is not as its object wants it. */
+export const describeStatuses = ({
+  gateways,
+  listenerSets,
+  routes,
+}: GatewayStatuses): readonly Diagnostic[] => [
+  ...[...gateways, ...listenerSets].flatMap(findingsOfListeners),
+  ...routes.flatMap(findingsOfRoute),
+];
+
+const findingsOfListeners = memo(
+  ({ object, conditions, listeners }: GatewayStatus | ListenerSetStatus): readonly Diagnostic[] => [
+    ...findings(object, undefined, conditions),
+    ...listeners.flatMap((listener, index) =>
+      findings(object, `spec.listeners[${index}]`, listener.conditions),
+    ),
+  ],
+);
+
+const findingsOfRoute = memo(({ object, parents }: RouteStatus): readonly Diagnostic[] => {
+  const references = object.spec.parentRefs ?? [];
+  const seen = new Set<string>();
+  return parents
+    .flatMap(({ parentRef, conditions }) =>
+      findings(object, `spec.parentRefs[${references.indexOf(parentRef)}]`, conditions),
+    )
+    .filter((finding) => {
+      // What is wrong with the route itself is wrong at every parent.
+      const key = `${finding.reason} ${finding.message}`;
+      const isNew = !seen.has(key);
+      seen.add(key);
+      return isNew;
+    });
+});
+
+const findings = (
+  object: KubeObject,
+  field: string | undefined,
+  conditions: readonly DesiredCondition[],
+): readonly Diagnostic[] =>
+  conditions
+    .filter(isBad)
+    .map((condition) =>
+      conditionFinding({ object: refOf(object), ...(field !== undefined && { field }) }, condition),
+    );
+
+/** Conditions of which `True` is the bad news. */
+const abnormal: ReadonlySet<string> = new Set(["Conflicted", "PartiallyInvalid"]);
+
+const isBad = ({ type, status, reason }: DesiredCondition): boolean =>
+  type === "Accepted" && reason === "ListenersNotValid"
+    ? status === "False"
+    : (status === "True") === abnormal.has(type) && !(type === "Conflicted" && status === "True");

@@ -1,0 +1,131 @@
+/** Gateways with their ListenerSets: which listeners they have, and which of those serve. See docs/gateway-api.md. */
+import type { ObjectOf } from "../../api/kinds.ts";
+import type { World } from "../../world.ts";
+import { ageOf, compareAges, type Age } from "../age.ts";
+import type { Refusal } from "../condition.ts";
+import { listMemo, trackedMemo } from "../memo.ts";
+import type { View } from "../view.ts";
+import { familyOf, readListeners, type ListenerOwner, type ParsedListener } from "./listener.ts";
+import { gatewayGroup } from "./kinds.ts";
+import { admits, readNamespaceRule } from "./namespaces.ts";
+
+/** A listener among all listeners of its Gateway. */
+export type Listener = ParsedListener & {
+  /** What an earlier listener already has: it keeps this one from being accepted. */
+  readonly conflict: Refusal | undefined;
+  /** Whether it is bound, and routes attached to it are served. */
+  readonly serves: boolean;
+};
+
+/** The listeners of a Gateway itself, or of one ListenerSet. */
+export type ListenerGroup = {
+  readonly owner: ListenerOwner;
+  readonly listeners: readonly Listener[];
+  /** Why the Gateway does not take this ListenerSet. */
+  readonly refusal: Refusal | undefined;
+};
+
+export type PlannedGateway = {
+  readonly gateway: ObjectOf<"Gateway">;
+  readonly age: Age;
+  readonly own: ListenerGroup;
+  /** Oldest first. */
+  readonly sets: readonly ListenerGroup[];
+};
+
+type ReadGroup = Omit<ListenerGroup, "listeners"> & { readonly listeners: readonly ParsedListener[] };
+
+/** Remembers each Gateway for as long as nothing that its listeners depend on changes. Oldest first. */
+export function createGatewayPlanner(): (
+  world: World,
+  classes: ReadonlyMap<string, unknown>,
+) => readonly PlannedGateway[] {
+  const readOwn = trackedMemo((owner: ObjectOf<"Gateway">, _: undefined, view): ReadGroup => ({
+    owner,
+    listeners: readListeners(owner, view),
+    refusal: undefined,
+  }));
+  const readSet = trackedMemo(
+    (owner: ObjectOf<"ListenerSet">, gateway: ObjectOf<"Gateway">, view): ReadGroup => ({
+      owner,
+      listeners: readListeners(owner, view),
+      refusal: refuseSet(owner, gateway, view),
+    }),
+  );
+  const merge = listMemo(mergeGroups);
+  return (world, classes) => {
+    const sets = Map.groupBy(world.ListenerSet, parentOf);
+    return world.Gateway.filter(({ spec }) => classes.has(spec.gatewayClassName))
+      .map((gateway) => {
+        const { namespace, name } = gateway.metadata;
+        const ofGateway = (sets.get(`${namespace}/${name}`) ?? [])
+          .toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))
+          .map((set) => readSet(set, gateway, world));
+        return merge([readOwn(gateway, undefined, world), ...ofGateway], gateway);
+      })
+      .sort((a, b) => compareAges(a.age, b.age));
+  };
+}
+
+/** `namespace/name` of the Gateway that a ListenerSet belongs to. */
+function parentOf({ metadata, spec }: ObjectOf<"ListenerSet">): string | undefined {
+  const { group = gatewayGroup, kind = "Gateway", namespace = metadata.namespace, name } = spec.parentRef;
+  return group === gatewayGroup && kind === "Gateway" ? `${namespace}/${name}` : undefined;
+}
+
+function refuseSet(
+  set: ObjectOf<"ListenerSet">,
+  { metadata, spec }: ObjectOf<"Gateway">,
+  view: View,
+): Refusal | undefined {
+  const rule = readNamespaceRule(spec.allowedListeners?.namespaces, "None");
+  return admits(rule, metadata.namespace, set.metadata.namespace, view)
+    ? undefined
+    : {
+        reason: "NotAllowed",
+        message: `allowedListeners of Gateway ${metadata.namespace}/${metadata.name} does not let in namespace ${set.metadata.namespace}`,
+      };
+}
+
+/** Of listeners that exclude each other the first one serves: the Gateway's own, then the oldest ListenerSet's. */
+function mergeGroups(groups: readonly ReadGroup[], gateway: ObjectOf<"Gateway">): PlannedGateway {
+  const taken = new Map<number, ParsedListener[]>();
+  const [own, ...sets] = groups.map((group): ListenerGroup => {
+    const listeners = group.listeners.map((listener): Listener => {
+      const { protocol, port } = listener;
+      const isCandidate = group.refusal === undefined && listener.unaccepted === undefined;
+      if (!isCandidate || protocol === undefined) return { ...listener, conflict: undefined, serves: false };
+      const before = taken.get(port) ?? [];
+      const conflict = findConflict(listener, protocol, before);
+      if (conflict === undefined) taken.set(port, [...before, listener]);
+      return { ...listener, conflict, serves: conflict === undefined };
+    });
+    return { ...group, listeners };
+  });
+  return {
+    gateway,
+    age: ageOf(gateway),
+    // A group was handed in for the Gateway itself.
+    own: own ?? { owner: gateway, listeners: [], refusal: undefined },
+    sets,
+  };
+}
+
+function findConflict(
+  { port, hostname }: ParsedListener,
+  protocol: NonNullable<ParsedListener["protocol"]>,
+  before: readonly ParsedListener[],
+): Refusal | undefined {
+  for (const other of before) {
+    if (other.protocol === undefined) continue;
+    if (familyOf(other.protocol) !== familyOf(protocol)) {
+      const message = `Port ${port} belongs to listener ${other.name} with protocol ${other.written}`;
+      return { reason: "ProtocolConflict", message };
+    }
+    if (other.hostname.host === hostname.host) {
+      const message = `Host ${hostname.host} on port ${port} belongs to listener ${other.name}`;
+      return { reason: "HostnameConflict", message };
+    }
+  }
+  return undefined;
+}

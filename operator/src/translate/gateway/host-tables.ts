@@ -1,0 +1,87 @@
+/** The host tables of Gateways: which listener has which host on a port, and what it serves there. */
+import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
+import { listMemo, memo } from "../memo.ts";
+import type { ServedHost } from "../translation.ts";
+import type { Listener } from "./gateways.ts";
+import { covers, specificity } from "./hostnames.ts";
+import { comparePrecedence } from "./precedence.ts";
+import type { RoutePlan } from "./route-plan.ts";
+
+/** What a route serves on one host of one listener. */
+export type HostClaim = {
+  readonly listener: Listener;
+  readonly host: HostPattern;
+  readonly plan: RoutePlan;
+};
+
+export type GatewayHost = { readonly served: ServedHost; readonly resource: Resource };
+
+/** Listeners that serve HTTP on one port of one scope. */
+export type PortListeners = { readonly port: number; readonly listeners: readonly Listener[] };
+
+/**
+ * The tables of all ports. Each host belongs to the narrowest listener of its port that covers it, and to no other
+ * (listener isolation): each listener has a table for its own host name, even an empty one, so that requests for it
+ * never fall to another listener. Within a listener a request goes on from narrower hosts to wider ones.
+ */
+export function createHostTableBuilder(): (
+  ports: readonly PortListeners[],
+  claims: ReadonlyMap<string, readonly HostClaim[]>,
+) => readonly GatewayHost[] {
+  const tableOf = listMemo((claims: readonly HostClaim[], port: number) => buildTable(claims, port));
+  const emptyTablesOf = memo(noTables);
+  return (ports, claims) => {
+    const hosts: GatewayHost[] = [];
+    for (const { port, listeners } of ports) {
+      for (const listener of listeners) {
+        const byHost = Map.groupBy(claims.get(listener.id) ?? [], ({ host }) => host.host);
+        for (const ofHost of byHost.values()) {
+          const host = ofHost[0]?.host;
+          if (host !== undefined && ownerOf(host, listeners) === listener) hosts.push(tableOf(ofHost, port));
+        }
+        if (byHost.has(listener.hostname.host)) continue;
+        const known = emptyTablesOf(listener);
+        const table =
+          known.get(port) ?? encode(port, listener.hostname, { ...identity(listener), routes: [] });
+        known.set(port, table);
+        hosts.push(table);
+      }
+    }
+    return hosts;
+  };
+}
+
+/** Tables without routes, by port. */
+const noTables: (listener: Listener) => Map<number, GatewayHost> = () => new Map();
+
+/** The narrowest of the listeners that cover a host. */
+function ownerOf(host: HostPattern, listeners: readonly Listener[]): Listener | undefined {
+  let owner: Listener | undefined;
+  for (const listener of listeners) {
+    if (!covers(listener.hostname, host)) continue;
+    if (owner === undefined || specificity(listener.hostname) > specificity(owner.hostname)) owner = listener;
+  }
+  return owner;
+}
+
+const identity = ({ id }: Listener): Pick<HostRoutes, "listener" | "inherit"> => ({
+  listener: id,
+  inherit: true,
+});
+
+function buildTable(claims: readonly HostClaim[], port: number): GatewayHost {
+  const [first] = claims;
+  if (first === undefined) throw new Error("a table needs a claim");
+  const ranked = claims.flatMap(({ plan }) =>
+    plan.routes.map((route, position) => ({ route, age: plan.age, position })),
+  );
+  const routes = ranked.sort(comparePrecedence).map(({ route }) => route);
+  return encode(port, first.host, { ...identity(first.listener), routes });
+}
+
+const encode = (port: number, host: HostPattern, value: HostRoutes): GatewayHost => ({
+  served: { group: "gateway", ports: [port], host, value },
+  resource: encodeResource(routeKey("gateway", port, host), value),
+});

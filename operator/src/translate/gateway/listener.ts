@@ -1,0 +1,120 @@
+/** A listener as its Gateway or ListenerSet writes it, read on its own. See docs/gateway-api.md, "Listeners". */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
+import type { GatewayListener as Written } from "../../api/generated/gateway.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import type { TlsCertificate } from "../certificates/tls-secret.ts";
+import type { Refusal } from "../condition.ts";
+import { describeProblem } from "../diagnostics.ts";
+import { anyHost } from "../ingress/host.ts";
+import { quote } from "../text.ts";
+import type { View } from "../view.ts";
+import { resolveCertificates } from "./certificate-refs.ts";
+import { readHost } from "./hostnames.ts";
+import { gatewayGroup, isProtocolName, protocols, type ListenerProtocol, type RouteKind } from "./kinds.ts";
+import { readNamespaceRule, type NamespaceRule } from "./namespaces.ts";
+
+/** What listeners are written in. */
+export type ListenerOwner = ObjectOf<"Gateway"> | ObjectOf<"ListenerSet">;
+
+export type ParsedListener = {
+  /** `<Kind>/<namespace>/<name>/<listener>`: unique, and stable for as long as the listener keeps its name. */
+  readonly id: string;
+  readonly name: string;
+  /** The port that clients are told. */
+  readonly port: number;
+  /** The name in the API; also of one that is not served. */
+  readonly written: string;
+  readonly protocol: ListenerProtocol | undefined;
+  readonly hostname: HostPattern;
+  /** Routes that may attach, by kind. */
+  readonly kinds: readonly RouteKind[];
+  /** Namespaces that routes may come from. */
+  readonly namespaces: NamespaceRule;
+  readonly certificates: readonly TlsCertificate[];
+  /** Why the listener is not accepted. */
+  readonly unaccepted: Refusal | undefined;
+  /** Which of its references cannot be followed. */
+  readonly unresolved: Refusal | undefined;
+};
+
+/** Reads all listeners of an object. */
+export const readListeners = (owner: ListenerOwner, view: View): readonly ParsedListener[] =>
+  (owner.spec.listeners ?? []).map((written) => readListener(written, owner, view));
+
+function readListener(written: Written, owner: ListenerOwner, view: View): ParsedListener {
+  const { kind, metadata } = owner;
+  const { name, port, protocol } = written;
+  const hostname = readHost(written.hostname);
+  const kinds = readKinds(written);
+  const tls = protocol === "HTTPS" ? readTls(written, owner, view) : noTls;
+  return {
+    id: `${kind}/${metadata.namespace}/${metadata.name}/${name}`,
+    name,
+    port,
+    written: protocol,
+    protocol: isProtocolName(protocol) ? protocols[protocol].protocol : undefined,
+    hostname: hostname.ok ? hostname.value : anyHost,
+    kinds: kinds.kinds,
+    namespaces: readNamespaceRule(written.allowedRoutes?.namespaces, "Same"),
+    certificates: tls.certificates,
+    unaccepted:
+      unsupportedProtocol(protocol) ??
+      (hostname.ok ? undefined : { reason: "UnsupportedValue", message: describeProblem(hostname.error) }) ??
+      tls.unaccepted,
+    unresolved: tls.refusal ?? kinds.refusal,
+  };
+}
+
+const unsupportedProtocol = (protocol: string): Refusal | undefined =>
+  isProtocolName(protocol)
+    ? undefined
+    : {
+        reason: "UnsupportedProtocol",
+        message: `Protocol ${quote(protocol)} is not served, expected ${Object.keys(protocols).join(" or ")}`,
+      };
+
+/** The kinds that the protocol carries, or those of them that `allowedRoutes.kinds` names. */
+function readKinds({ protocol, allowedRoutes }: Written): {
+  readonly kinds: readonly RouteKind[];
+  readonly refusal?: Refusal;
+} {
+  const possible: readonly RouteKind[] = isProtocolName(protocol) ? protocols[protocol].kinds : [];
+  const wanted = allowedRoutes?.kinds ?? [];
+  if (wanted.length === 0) return { kinds: possible };
+  const kinds = possible.filter((kind) =>
+    wanted.some((one) => one.kind === kind && (one.group ?? gatewayGroup) === gatewayGroup),
+  );
+  const refused = wanted.filter(
+    (one) => (one.group ?? gatewayGroup) !== gatewayGroup || !possible.some((kind) => kind === one.kind),
+  );
+  if (refused.length === 0) return { kinds };
+  const names = refused.map(({ group = gatewayGroup, kind }) => quote(`${group}/${kind}`)).join(", ");
+  const message = `Routes of kind ${names} cannot attach to a listener of protocol ${protocol}`;
+  return { kinds, refusal: { reason: "InvalidRouteKinds", message } };
+}
+
+type ReadTls = {
+  readonly certificates: readonly TlsCertificate[];
+  readonly refusal?: Refusal | undefined;
+  readonly unaccepted?: Refusal;
+};
+
+const noTls: ReadTls = { certificates: [] };
+
+function readTls({ tls }: Written, { kind, metadata }: ListenerOwner, view: View): ReadTls {
+  if (tls?.mode === "Passthrough") {
+    const message = "An HTTPS listener cannot pass TLS through, expected mode Terminate";
+    return { certificates: [], unaccepted: { reason: "UnsupportedValue", message } };
+  }
+  const refs = tls?.certificateRefs ?? [];
+  if (refs.length === 0) {
+    const message = "An HTTPS listener needs certificateRefs";
+    return { certificates: [], refusal: { reason: "InvalidCertificateRef", message } };
+  }
+  return resolveCertificates(refs, { kind, namespace: metadata.namespace }, view);
+}
+
+/** Listeners of one port can share it when they are of one family: the connection tells them apart later. */
+export const familyOf = (protocol: BoundListener["protocol"]): string =>
+  Object.values(protocols).find((one) => one.protocol === protocol)?.family ?? protocol;

@@ -1,0 +1,26 @@
+/** Which of two routes of a host comes first. See docs/gateway-api.md, "Precedence". */
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { compareAges, type Age } from "../age.ts";
+
+/** A route with what decides when its match is as good as another's. */
+export type Ranked = { readonly route: Route; readonly age: Age; readonly position: number };
+
+const rank = { exact: 0, prefix: 1, regex: 2 } as const;
+
+/**
+ * The exact path, then the longest prefix, a method, the most headers, the most query parameters; then the oldest route,
+ * and its rules and matches in their order (Gateway API, HTTPRouteRule.matches).
+ */
+export function comparePrecedence(a: Ranked, b: Ranked): number {
+  const first = a.route.match;
+  const second = b.route.match;
+  return (
+    rank[first.path.type] - rank[second.path.type] ||
+    second.path.value.length - first.path.value.length ||
+    Number(second.method !== undefined) - Number(first.method !== undefined) ||
+    (second.headers?.length ?? 0) - (first.headers?.length ?? 0) ||
+    (second.query?.length ?? 0) - (first.query?.length ?? 0) ||
+    compareAges(a.age, b.age) ||
+    a.position - b.position
+  );
+}

@@ -1,0 +1,132 @@
+/** What a route contributes, whatever its kind and whichever listeners take it. */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
+import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { HTTPRouteParentRef as ParentRef } from "../../api/generated/httproute.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf, type ObjectRef } from "../../api/object.ts";
+import { ageOf, type Age } from "../age.ts";
+import type { EndpointNeed } from "../backends/service-port.ts";
+import type { Refusal } from "../condition.ts";
+import type { Diagnostic } from "../translation.ts";
+import type { RouteKind } from "./kinds.ts";
+
+export type RoutePlan = {
+  readonly object: ObjectOf<RouteKind>;
+  readonly ref: ObjectRef;
+  readonly kind: RouteKind;
+  readonly namespace: string;
+  readonly age: Age;
+  /** Undefined: every host of the listener. */
+  readonly hosts: readonly HostPattern[] | undefined;
+  readonly parentRefs: readonly ParentRef[];
+  /** In the order of rules and matches. */
+  readonly routes: readonly Route[];
+  readonly needs: readonly EndpointNeed[];
+  /** The first reference that cannot be followed. */
+  readonly unresolved: Refusal | undefined;
+  /** Rules of which nothing is served, by index, with the reason. */
+  readonly dropped: readonly { readonly rule: number; readonly message: string }[];
+  /** Whether every rule is dropped. */
+  readonly isUnusable: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** One match of a rule, with what happens to its requests. */
+export type MatchPlan = {
+  readonly match: RouteMatch;
+  readonly backends: readonly Backend[];
+  readonly features?: RouteFeatures | undefined;
+};
+
+/** One rule as its kind reads it. */
+export type RulePlan =
+  | {
+      readonly matches: readonly MatchPlan[];
+      readonly needs: readonly EndpointNeed[];
+      readonly unresolved: Refusal | undefined;
+      /** What of the rule is not supported; it then answers 500. */
+      readonly unsupported: Refusal | undefined;
+    }
+  /** Not served at all. */
+  | { readonly invalid: string };
+
+/** What a rule answers of which a filter is missing or not supported (Gateway API, HTTPRouteRule.filters). */
+const broken: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 500 }];
+
+/** The rule with 500 as its answer to every request. */
+export const breakRule = (
+  matches: readonly MatchPlan[],
+  why: Pick<RulePlanOf, "unresolved" | "unsupported">,
+): RulePlan => ({
+  matches: matches.map(({ match }) => ({ match, backends: broken })),
+  needs: [],
+  ...why,
+});
+
+type RulePlanOf = Exclude<RulePlan, { readonly invalid: string }>;
+
+type RuleName = { readonly name?: string };
+
+/** Puts the rules of a route together. */
+export function assembleRoute(
+  object: ObjectOf<RouteKind>,
+  hosts: readonly HostPattern[] | undefined,
+  rules: readonly (readonly [RuleName, RulePlan])[],
+  diagnostics: readonly Diagnostic[],
+): RoutePlan {
+  const { kind, metadata, spec } = object;
+  const { namespace, name } = metadata;
+  const source = { kind, namespace, name };
+  const routes: Route[] = [];
+  const needs: EndpointNeed[] = [];
+  const dropped: { rule: number; message: string }[] = [];
+  let unresolved: Refusal | undefined;
+  for (const [index, [{ name: ruleName }, plan]] of rules.entries()) {
+    if ("invalid" in plan) {
+      dropped.push({ rule: index, message: plan.invalid });
+      continue;
+    }
+    if (plan.unsupported !== undefined) {
+      dropped.push({ rule: index, message: plan.unsupported.message });
+    }
+    unresolved ??= plan.unresolved;
+    needs.push(...plan.needs);
+    const id = `${kind.toLowerCase()}/${namespace}/${name}:${ruleName ?? index}`;
+    for (const { match, backends, features } of plan.matches) {
+      routes.push({ id, source, match, backends, ...(features && { features }) });
+    }
+  }
+  return {
+    object,
+    ref: refOf(object),
+    kind,
+    namespace,
+    age: ageOf(object),
+    hosts,
+    parentRefs: spec.parentRefs ?? [],
+    routes,
+    needs,
+    unresolved,
+    dropped,
+    isUnusable: rules.length > 0 && dropped.length === rules.length,
+    diagnostics,
+  };
+}
+
+/** A route that trips over a bug: nothing of it is served. */
+export const unusableRoute = (object: ObjectOf<RouteKind>): Omit<RoutePlan, "diagnostics"> => ({
+  object,
+  ref: refOf(object),
+  kind: object.kind,
+  namespace: object.metadata.namespace,
+  age: ageOf(object),
+  hosts: undefined,
+  parentRefs: object.spec.parentRefs ?? [],
+  routes: [],
+  needs: [],
+  unresolved: undefined,
+  dropped: [],
+  isUnusable: true,
+});

@@ -1,0 +1,177 @@
+/**
+ * What the statuses of Gateway API objects should say, as far as the objects themselves decide it. Whether a listener is
+ * programmed is known to the controller alone, which asks the proxies. See docs/gateway-api.md, "Conditions".
+ */
+import type { HTTPRouteParentRef as ParentRef } from "../../api/generated/httproute.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { conditionOf, type DesiredCondition, type Refusal } from "../condition.ts";
+import type { Attachment } from "./attachment.ts";
+import type { Listener, ListenerGroup, PlannedGateway } from "./gateways.ts";
+import { gatewayGroup, type RouteKind } from "./kinds.ts";
+import type { Bindings } from "./ports.ts";
+import type { RoutePlan } from "./route-plan.ts";
+
+export type ListenerStatus = {
+  readonly name: string;
+  readonly supportedKinds: readonly { readonly group: string; readonly kind: RouteKind }[];
+  readonly attachedRoutes: number;
+  /** All but `Programmed`. */
+  readonly conditions: readonly DesiredCondition[];
+  /** Why the listener cannot be programmed, however long one waits. */
+  readonly unprogrammable: Refusal | undefined;
+  /** The port that the proxies bind for it; undefined when it serves nothing, or when there was none left. */
+  readonly port: number | undefined;
+};
+
+/** What is known of listeners besides what they say. */
+export type ListenerFacts = {
+  /** How many routes are attached, by the id of the listener. */
+  readonly attached: ReadonlyMap<string, number>;
+  /** The ports that the proxies bind. */
+  readonly ports: Bindings;
+  /** What proxies bind for the Gateway. */
+  readonly bound: Resource | undefined;
+};
+
+export type GatewayStatus = {
+  readonly object: ObjectOf<"Gateway">;
+  /** All but `Programmed`. */
+  readonly conditions: readonly DesiredCondition[];
+  readonly listeners: readonly ListenerStatus[];
+  /** ListenerSets that the Gateway takes and that have a listener that serves. */
+  readonly attachedListenerSets: number;
+  /** What proxies must have to serve its listeners; undefined: none serves. */
+  readonly bound: Resource | undefined;
+};
+
+export type ListenerSetStatus = {
+  readonly object: ObjectOf<"ListenerSet">;
+  readonly gateway: ObjectOf<"Gateway">;
+  /** All but `Programmed`; a set that the Gateway does not take has `Programmed` as well. */
+  readonly conditions: readonly DesiredCondition[];
+  readonly listeners: readonly ListenerStatus[];
+  /** What proxies must have to serve the listeners of the Gateway. */
+  readonly bound: Resource | undefined;
+};
+
+export type RouteStatus = {
+  readonly object: ObjectOf<RouteKind>;
+  /** One entry for each reference to a parent of ours. */
+  readonly parents: readonly {
+    readonly parentRef: ParentRef;
+    readonly conditions: readonly DesiredCondition[];
+  }[];
+};
+
+export function gatewayStatus({ gateway, own, sets }: PlannedGateway, facts: ListenerFacts): GatewayStatus {
+  return {
+    object: gateway,
+    conditions: [acceptedGateway(own.listeners)],
+    listeners: own.listeners.map((listener) => listenerStatus(listener, facts)),
+    attachedListenerSets: sets.filter(
+      ({ refusal, listeners }) => refusal === undefined && listeners.some(({ serves }) => serves),
+    ).length,
+    bound: facts.bound,
+  };
+}
+
+/** Accepted as long as one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
+function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
+  const broken = listeners.filter(({ serves }) => !serves);
+  if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The Gateway is served"));
+  const message = `Not accepted: listener ${broken.map(({ name }) => name).join(", ")}`;
+  const status = listeners.some(({ serves }) => serves) ? "True" : "False";
+  return { type: "Accepted", status, reason: "ListenersNotValid", message };
+}
+
+const accepted = (message: string): Refusal => ({ reason: "Accepted", message });
+
+function listenerStatus(listener: Listener, { attached, ports }: ListenerFacts): ListenerStatus {
+  const { id, name, kinds, conflict, unaccepted, unresolved, port, certificates, protocol } = listener;
+  const hasNoCertificate = protocol === "https" && certificates.length === 0;
+  const refusal = unaccepted ?? conflict;
+  return {
+    name,
+    supportedKinds: kinds.map((kind) => ({ group: gatewayGroup, kind })),
+    attachedRoutes: attached.get(id) ?? 0,
+    conditions: [
+      conditionOf("Accepted", refusal, accepted("The listener is served")),
+      conflict === undefined
+        ? {
+            type: "Conflicted",
+            status: "False",
+            reason: "NoConflicts",
+            message: "No other listener is in the way",
+          }
+        : { type: "Conflicted", status: "True", ...conflict },
+      conditionOf("ResolvedRefs", unresolved, {
+        reason: "ResolvedRefs",
+        message: "All references are resolved",
+      }),
+    ],
+    unprogrammable:
+      conflict ??
+      (unaccepted !== undefined || hasNoCertificate || kinds.length === 0
+        ? { reason: "Invalid", message: (unaccepted ?? unresolved)?.message ?? "The listener is not valid" }
+        : undefined),
+    port: ports.get(port),
+  };
+}
+
+export function listenerSetStatus(
+  { owner, listeners, refusal }: ListenerGroup & { readonly owner: ObjectOf<"ListenerSet"> },
+  gateway: ObjectOf<"Gateway">,
+  facts: ListenerFacts,
+): ListenerSetStatus {
+  if (refusal !== undefined) {
+    const conditions = ["Accepted", "Programmed"].map((type) => ({
+      type,
+      status: "False" as const,
+      ...refusal,
+    }));
+    return { object: owner, gateway, conditions, listeners: [], bound: undefined };
+  }
+  return {
+    object: owner,
+    gateway,
+    conditions: [acceptedSet(listeners)],
+    listeners: listeners.map((listener) => listenerStatus(listener, facts)),
+    bound: facts.bound,
+  };
+}
+
+function acceptedSet(listeners: readonly Listener[]): DesiredCondition {
+  const condition = acceptedGateway(listeners);
+  return condition.reason === "Accepted" ? { ...condition, message: "The listeners are served" } : condition;
+}
+
+export const routeStatus = (plan: RoutePlan, attachments: readonly Attachment[]): RouteStatus => ({
+  object: plan.object,
+  parents: attachments.map(({ parentRef, refusal }) => ({
+    parentRef,
+    conditions: routeConditions(plan, refusal),
+  })),
+});
+
+function routeConditions(plan: RoutePlan, refusal: Refusal | undefined): readonly DesiredCondition[] {
+  const { dropped, isUnusable, unresolved } = plan;
+  const [first] = dropped;
+  const broken =
+    first === undefined
+      ? undefined
+      : {
+          reason: "UnsupportedValue",
+          message: `Dropped Rule ${dropped.map(({ rule }) => rule).join(", ")}: ${first.message}`,
+        };
+  return [
+    conditionOf("Accepted", refusal ?? (isUnusable ? broken : undefined), accepted("The route is served")),
+    conditionOf("ResolvedRefs", unresolved, {
+      reason: "ResolvedRefs",
+      message: "All references are resolved",
+    }),
+    ...(broken !== undefined && !isUnusable && refusal === undefined
+      ? [{ type: "PartiallyInvalid", status: "True" as const, ...broken }]
+      : []),
+  ];
+}

@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import type { ProgrammedQuestion } from "../../../src/discovery/fleet.ts";
+import { createGatewayAddressReader } from "../../../src/reconcilers/gateway/address.ts";
+import { gatewayReconciler } from "../../../src/reconcilers/gateway/gateway.ts";
+import { brief, buildOf, gatewayYaml, statusAfter, vips, vipYaml } from "./support.ts";
+
+type Status = {
+  readonly conditions: unknown;
+  readonly addresses?: unknown;
+  readonly listeners: readonly { readonly name: string; readonly conditions: unknown }[];
+};
+
+const asked: ProgrammedQuestion[] = [];
+
+const reconcilerWhere = (isProgrammed: boolean) =>
+  gatewayReconciler({
+    addressesOf: createGatewayAddressReader(vips, () => []),
+    fleet: {
+      isProgrammed(question) {
+        asked.push(question);
+        return isProgrammed;
+      },
+    },
+  });
+
+const withAddress = `${gatewayYaml}---${vipYaml(30_000, "[{ hostname: lb.example }, { ip: 192.0.2.7 }]")}`;
+
+const run = async (isProgrammed: boolean, yaml: string, status: unknown = {}) =>
+  (await statusAfter(reconcilerWhere(isProgrammed), buildOf(yaml), "shop/edge", status)) as Status;
+
+describe("gatewayReconciler", () => {
+  it("says that a Gateway is programmed once it has an address and all proxies serve it", async () => {
+    const { conditions, addresses, listeners } = await run(true, withAddress);
+    expect(brief(conditions)).to.deep.equal([
+      "Accepted=True ListenersNotValid@3",
+      "Programmed=True Programmed@3",
+    ]);
+    expect(addresses).to.deep.equal([
+      { type: "IPAddress", value: "192.0.2.7" },
+      { type: "Hostname", value: "lb.example" },
+    ]);
+    expect(listeners.map(({ name, conditions: ofListener }) => [name, ...brief(ofListener)])).to.deep.equal([
+      [
+        "http",
+        "Accepted=True Accepted@3",
+        "Conflicted=False NoConflicts@3",
+        "ResolvedRefs=True ResolvedRefs@3",
+        "Programmed=True Programmed@3",
+      ],
+      [
+        "odd",
+        "Accepted=False UnsupportedProtocol@3",
+        "Conflicted=False NoConflicts@3",
+        "ResolvedRefs=True ResolvedRefs@3",
+        "Programmed=False Invalid@3",
+      ],
+    ]);
+  });
+
+  it("asks the proxies about the listeners and the ports that they bind", async () => {
+    await run(true, withAddress);
+    const { ports, resources, scope } = asked.at(-1) ?? expect.fail("nothing was asked");
+    expect(scope).to.deep.equal({ kind: "shared" });
+    expect([...ports]).to.deep.equal([30_000]);
+    expect([...resources].map(([key]) => key)).to.deep.equal(["listener|shop/edge"]);
+  });
+
+  it("decides nothing about a generation while proxies or an address are missing", async () => {
+    expect(brief((await run(false, withAddress)).conditions)).to.include("Programmed=False Pending@2");
+    expect(brief((await run(true, gatewayYaml)).conditions)).to.include(
+      "Programmed=False AddressNotAssigned@2",
+    );
+  });
+
+  it("does not take back what it has said of the same generation, but does not carry it over to the next", async () => {
+    const before = await run(true, withAddress);
+    expect(brief((await run(false, withAddress, before)).conditions)).to.include(
+      "Programmed=True Programmed@3",
+    );
+    const next = withAddress.replace("generation: 3", "generation: 4");
+    expect(brief((await run(false, next, before)).conditions)).to.include("Programmed=False Pending@3");
+  });
+
+  it("keeps the conditions of others and writes nothing when nothing is new", async () => {
+    const foreign = {
+      type: "example.com/Checked",
+      status: "True",
+      reason: "Ok",
+      message: "",
+      lastTransitionTime: "x",
+    };
+    const first = await run(true, withAddress, { conditions: [foreign] });
+    expect(first.conditions).to.deep.include(foreign);
+    expect(await run(true, withAddress, first)).to.deep.equal(first);
+  });
+
+  it("looks at a Gateway again when its Service gets an address, and at nothing when nothing changes", () => {
+    const reconciler = reconcilerWhere(true);
+    const before = buildOf(gatewayYaml);
+    expect([...reconciler.dirty(undefined, before)]).to.deep.equal(["shop/edge"]);
+    expect([...reconciler.dirty(before, before)]).to.deep.equal([]);
+    expect(new Set(reconciler.dirty(before, buildOf(withAddress)))).to.deep.equal(new Set(["shop/edge"]));
+  });
+});

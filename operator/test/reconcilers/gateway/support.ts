@@ -1,0 +1,104 @@
+import { parseAllDocuments } from "yaml";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { validateObject } from "../../../src/api/validate.ts";
+import { applyMergePatch } from "../../../src/runtime/merge-patch.ts";
+import type { StatusTarget, StatusWriter } from "../../../src/runtime/status-writer.ts";
+import type { Build } from "../../../src/runtime/table-builder.ts";
+import type { Reconciler } from "../../../src/reconcilers/reconciler.ts";
+import { defaultTranslateSettings, type TranslateSettings } from "../../../src/translate/settings.ts";
+import { translate } from "../../../src/translate/translate.ts";
+import { createWorld } from "../../../src/world.ts";
+
+export const vips = {
+  namespace: "svc-system",
+  selector: { app: "proxy" },
+  serviceType: "LoadBalancer",
+} as const;
+
+/** The build of these manifests, with Services of their own for Gateways. */
+export function buildOf(yaml: string, change: Partial<TranslateSettings> = {}): Build {
+  const world = createWorld(objectsOf(yaml));
+  return {
+    world,
+    translation: translate(world, { ...defaultTranslateSettings, gatewayVips: vips, ...change }),
+  };
+}
+
+export function objectsOf(yaml: string): readonly KubeObject[] {
+  return parseAllDocuments(yaml).map((document) => {
+    const value = document.toJS() as KubeObject;
+    const validated = validateObject(value);
+    if (!validated.ok)
+      throw new Error(`${value.kind} ${value.metadata.name}: ${JSON.stringify(validated.error)}`);
+    return validated.value.object;
+  });
+}
+
+/** The status that a reconciler makes of one that is there; undefined when it writes none. */
+export async function statusAfter(
+  reconciler: Reconciler,
+  build: Build,
+  name: string,
+  status: unknown = {},
+): Promise<unknown> {
+  let target: StatusTarget | undefined;
+  const statuses: StatusWriter = {
+    write(given) {
+      target = given;
+      return Promise.resolve({ ok: true, value: "written" });
+    },
+  };
+  await reconciler.reconcile(name, { build, statuses, signal: new AbortController().signal });
+  return target === undefined ? undefined : applyMergePatch(status, target.change(status, 0));
+}
+
+/** `Type=Status Reason@generation` of each condition. */
+export const brief = (conditions: unknown): readonly string[] =>
+  (
+    conditions as readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly observedGeneration?: number;
+    }[]
+  ).map(
+    ({ type, status, reason, observedGeneration }) => `${type}=${status} ${reason}@${observedGeneration}`,
+  );
+
+export const gatewayYaml = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: svc }
+spec: { controllerName: svc-labs.dev/gateway-controller }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: edge, namespace: shop, generation: 3, uid: uid-edge }
+spec:
+  gatewayClassName: svc
+  listeners:
+    - { name: http, port: 80, protocol: HTTP }
+    - { name: odd, port: 81, protocol: SCTP }
+`;
+
+/** The Service of that Gateway, as the controller made it and the cluster completed it. */
+export const vipYaml = (targetPort: number, ingress: string): string => `
+apiVersion: v1
+kind: Service
+metadata:
+  name: shop-edge-3788f37a-shared-gw
+  namespace: svc-system
+  uid: uid-vip
+  labels:
+    app.kubernetes.io/name: svc
+    app.kubernetes.io/instance: edge
+    app.kubernetes.io/managed-by: svc
+    app.kubernetes.io/component: shared-gateway-vip
+    gateway.networking.k8s.io/gateway-name: edge
+    gateway.svc-labs.dev/gateway-namespace: shop
+spec:
+  type: LoadBalancer
+  selector: { app: proxy }
+  ports: [{ name: port-80, port: 80, protocol: TCP, targetPort: ${targetPort} }]
+status: { loadBalancer: { ingress: ${ingress} } }
+`;

@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { vipReconciler } from "../../../src/reconcilers/gateway/vip.ts";
+import type { Build } from "../../../src/runtime/table-builder.ts";
+import { createFakeClient } from "../../runtime/fake-client.ts";
+import { buildOf, gatewayYaml, objectsOf, vips, vipYaml } from "./support.ts";
+
+const name = "shop-edge-3788f37a-shared-gw";
+const path = `/api/v1/namespaces/svc-system/services/${name}`;
+
+/** What the reconciler sends for one name, and what it says about it, where the API server has this Service. */
+async function run(build: Build, live: KubeObject | undefined) {
+  const client = createFakeClient(({ method = "GET" }) => (method === "GET" ? (live ?? 404) : {}));
+  const signal = new AbortController().signal;
+  const statuses = { write: () => Promise.reject(new Error("no status is written")) };
+  const result = await vipReconciler(client, vips.namespace).reconcile(name, { build, statuses, signal });
+  const sent = client.calls.filter(({ method = "GET" }) => method !== "GET");
+  return { result, sent };
+}
+
+const dirty = (build: Build) => [
+  ...vipReconciler(
+    createFakeClient(() => 500),
+    vips.namespace,
+  ).dirty(undefined, build),
+];
+
+const vip = vipYaml(30_000, "[]");
+const [vipObject] = objectsOf(vip);
+
+describe("vipReconciler", () => {
+  it("creates the Service that a Gateway does not have", async () => {
+    const build = buildOf(gatewayYaml);
+    expect(dirty(build)).to.deep.equal([name]);
+    const { result, sent } = await run(build, undefined);
+    expect(result).to.deep.equal({ ok: true, value: "created" });
+    expect(sent).to.have.length(1);
+    expect(sent[0]).to.deep.include({
+      path,
+      method: "PATCH",
+      patch: "apply",
+      query: { fieldManager: "svc-controller", force: true },
+    });
+    expect(sent[0]?.body)
+      .to.have.nested.property("spec.ports")
+      .that.deep.equals([{ name: "port-80", protocol: "TCP", port: 80, targetPort: 30_000 }]);
+  });
+
+  it("leaves a Service alone that is as it should be", () => {
+    expect(dirty(buildOf(`${gatewayYaml}---${vip}`))).to.deep.equal([]);
+  });
+
+  it("puts right what somebody has changed", async () => {
+    const changed = vip.replace("app: proxy", "app: other");
+    const build = buildOf(`${gatewayYaml}---${changed}`);
+    expect(dirty(build)).to.deep.equal([name]);
+    const { result } = await run(build, objectsOf(changed)[0]);
+    expect(result).to.deep.equal({ ok: true, value: "updated" });
+  });
+
+  it("writes nothing while the API server has ports that the table does not know of", async () => {
+    const { result, sent } = await run(buildOf(gatewayYaml), objectsOf(vipYaml(30_005, "[]"))[0]);
+    expect(result).to.deep.equal({ ok: true, value: "waiting" });
+    expect(sent).to.deep.equal([]);
+  });
+
+  it("deletes the Service of a Gateway that is gone, and nobody else's", async () => {
+    const build = buildOf(vip);
+    expect(dirty(build)).to.deep.equal([name]);
+    const { sent } = await run(build, vipObject);
+    expect(sent).to.deep.include({
+      path,
+      method: "DELETE",
+      body: { preconditions: { uid: "uid-vip" } },
+      signal: sent[0]?.signal,
+    });
+    const foreign = objectsOf(vip.replace("shared-gateway-vip", "database"))[0];
+    expect((await run(build, foreign)).sent).to.deep.equal([]);
+  });
+
+  it("does not take over a Service that somebody else has made under the name", async () => {
+    const foreign = objectsOf(vip.replace("shared-gateway-vip", "database"))[0];
+    const { result, sent } = await run(buildOf(gatewayYaml), foreign);
+    expect(result).to.have.nested.property("error.message").that.includes("was not made by this controller");
+    expect(sent).to.deep.equal([]);
+  });
+});
