@@ -1,6 +1,6 @@
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import { createSnapshotBuilder } from "@svc-gateway/common/ir/snapshot-builder.ts";
 import {
-  createSnapshot,
   diffSnapshots,
   fullUpdate,
   type Snapshot,
@@ -18,10 +18,11 @@ export type Publisher<Applied> = {
 export function createPublisher<Applied>(
   apply: (update: SnapshotUpdate) => Result<Applied> | Promise<Result<Applied>>,
 ): Publisher<Applied> {
+  const build = createSnapshotBuilder();
   let applied: Snapshot | undefined;
   return {
     async publish(resources) {
-      const next = createSnapshot(resources);
+      const next = build(resources);
       if (next.version === applied?.version) return undefined;
       const result = await apply(applied === undefined ? fullUpdate(next) : diffSnapshots(applied, next));
       if (result.ok) applied = next;

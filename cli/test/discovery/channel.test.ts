@@ -173,7 +173,7 @@ describe("the discovery channel", () => {
     const isProgrammed = (): boolean =>
       controller.server.fleet.isProgrammed({
         scope,
-        resources: Array.from(snapshotOf({ own: 1 }).resources, ([key, { hash }]) => [key, hash] as const),
+        resources: snapshotOf({ own: 1 }).resources.values.map(({ key, hash }) => [key, hash] as const),
         ports: [8443],
       });
     await until(() => controller.server.fleet.node("gw-svc-1")?.isInSync === true, "acknowledged");

@@ -49,7 +49,8 @@ export function createServedState(): ServedState {
         refusal.left -= 1;
         return problem(refusal.reason);
       }
-      const resources = update.full ? new Map() : new Map(snapshot.resources);
+      const present = update.full ? [] : snapshot.resources.values;
+      const resources = new Map(present.map((resource) => [resource.key, resource]));
       for (const key of update.removed) resources.delete(key);
       for (const resource of update.resources) {
         const decoded = decodeResource(resource);

@@ -1,4 +1,5 @@
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
+import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import { isSameIdentity, type WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
@@ -148,7 +149,7 @@ function isInPlace(
 ): boolean {
   return (
     acknowledged !== undefined &&
-    resources.every(([key, hash]) => acknowledged.resources.get(key)?.hash === hash) &&
+    resources.every(([key, hash]) => findEntry(acknowledged.resources, key)?.hash === hash) &&
     ports.every((port) => boundPorts.includes(port))
   );
 }

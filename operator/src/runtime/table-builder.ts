@@ -1,5 +1,6 @@
 import type { TlsHost } from "@svc-gateway/common/ir/certificate.ts";
-import { createSnapshot, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import { createSnapshotBuilder } from "@svc-gateway/common/ir/snapshot-builder.ts";
+import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
@@ -43,12 +44,17 @@ export type TableBuilderOptions = {
  */
 export function createTableBuilder(options: TableBuilderOptions): () => void {
   const { source, settings, metrics, log, nowMs = Date.now } = options;
+  const buildSnapshot = createSnapshotBuilder();
   let published: Snapshot | undefined;
   let counted: Routing["hosts"] | undefined;
 
   const publish = (shared: Snapshot, startedMs: number): void => {
     const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
-    const fields = { version: shared.version, resources: shared.resources.size, duration_ms: durationMs };
+    const fields = {
+      version: shared.version,
+      resources: shared.resources.keys.length,
+      duration_ms: durationMs,
+    };
     if (published?.version === shared.version)
       return log.debug(fields, "routing table built, nothing changed");
     const isFirst = published === undefined;
@@ -66,7 +72,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     let shared: Snapshot;
     try {
       translation = translate(world, settings, { nowMs: nowMs(), keySets: options.keySets.fetched });
-      shared = createSnapshot(translation.scopes.shared);
+      shared = buildSnapshot(translation.scopes.shared);
     } catch (error) {
       metrics.routingTableRebuilds.with({ result: "error" }).inc();
       log.error({ err: error }, "routing table cannot be built, the last one stays");

@@ -95,10 +95,10 @@ describe("the fleet", () => {
 
   it("calls something programmed when every proxy of the scope has it and has its ports bound", () => {
     const snapshot = snapshotOf({ a: 1, b: 1 });
-    const [[key, resource] = []] = snapshot.resources;
-    if (key === undefined || resource === undefined) throw new Error("no resource");
+    const [resource] = snapshot.resources.values;
+    if (resource === undefined) throw new Error("no resource");
     const ask = (hash = resource.hash, ports = [8443]) =>
-      fleet.isProgrammed({ scope: shared, resources: [[key, hash]], ports });
+      fleet.isProgrammed({ scope: shared, resources: [[resource.key, hash]], ports });
     expect(ask()).to.equal(false);
     const [first, second] = [join("pod-1"), join("pod-2")];
     for (const one of [first, second]) {

@@ -12,7 +12,7 @@ describe("the snapshot cache", () => {
     expect(cache.get(shared)).to.equal(undefined);
     cache.publish([[shared, snapshotOf({})]]);
     expect(cache.isListed()).to.equal(true);
-    expect(cache.get(shared)?.snapshot.resources.size).to.equal(0);
+    expect(cache.get(shared)?.snapshot.resources.keys).to.deep.equal([]);
   });
 
   it("keeps scopes apart and tells only of the scope that has changed", () => {

@@ -18,7 +18,8 @@ import { listListeners } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { stageUpdate } from "./staged-update.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
-import { noVersionLines, type VersionLines } from "./version-lines.ts";
+import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import type { VersionLines } from "@svc-gateway/common/ir/version-lines.ts";
 
 /** Everything that a snapshot says to the listeners, as one immutable value. */
 export type ServingState = {
@@ -88,7 +89,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     filters: { auth: options.auth, rates, upstreamOf: links.to },
   });
   const hashes = new Map<ResourceKey, string>();
-  let lines: VersionLines = noVersionLines;
+  let lines: VersionLines = noEntries;
   let listenerSets: ReadonlyMap<string, ListenerSet> = new Map();
   let serving: ServingState = {
     version: "",

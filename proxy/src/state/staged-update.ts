@@ -2,7 +2,7 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { changeVersionLines, versionOf, type VersionLines } from "./version-lines.ts";
+import { changeVersionLines, versionOf, type VersionLines } from "@svc-gateway/common/ir/version-lines.ts";
 
 /** An update that was checked but has not changed anything yet. */
 export type StagedUpdate = {

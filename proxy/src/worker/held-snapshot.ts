@@ -1,6 +1,6 @@
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import { fullUpdate, type SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 
 /** The resources that all workers serve, kept for those that start later. */
 export class HeldSnapshot {
@@ -18,6 +18,7 @@ export class HeldSnapshot {
   /** Everything, or undefined before the first update. */
   asUpdate(): SnapshotUpdate | undefined {
     const { version, resources } = this;
-    return version === undefined ? undefined : fullUpdate({ version, resources });
+    if (version === undefined) return undefined;
+    return { version, full: true, resources: [...resources.values()], removed: [] };
   }
 }

@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import { snapshotVersion } from "@svc-gateway/common/ir/snapshot.ts";
-import { changeVersionLines, noVersionLines, versionOf } from "../../src/state/version-lines.ts";
+import { createSnapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { changeVersionLines, versionOf, type VersionLines } from "@svc-gateway/common/ir/version-lines.ts";
 
 const key = fc.string({ unit: "binary", maxLength: 3 }).map((text) => text as ResourceKey);
 const hash = fc.constantFrom("a", "b", undefined);
@@ -14,7 +16,7 @@ describe("version lines", () => {
     fc.assert(
       fc.property(changes, (steps) => {
         const resources = new Map<ResourceKey, Resource>();
-        let lines = noVersionLines;
+        let lines: VersionLines = noEntries;
         for (const step of steps) {
           const change = new Map(step);
           for (const [name, value] of change) {
@@ -22,7 +24,10 @@ describe("version lines", () => {
             else resources.set(name, { key: name, hash: value, body: "" });
           }
           lines = changeVersionLines(lines, change);
-          expect(versionOf(lines)).to.equal(snapshotVersion(resources));
+          const text = [...resources.keys()].sort().map((name) => `${name}\n${resources.get(name)?.hash}\n`);
+          const version = createHash("sha256").update(text.join("")).digest("hex");
+          expect(versionOf(lines)).to.equal(version);
+          expect(createSnapshot(resources.values()).version).to.equal(version);
         }
       }),
     );

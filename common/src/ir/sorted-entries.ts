@@ -1,0 +1,57 @@
+import type { ResourceKey } from "./keys.ts";
+
+/** Values by key, in two lists in key order. Immutable; cheap to make from another one with few changes, and to compare. */
+export type SortedEntries<T> = { readonly keys: readonly ResourceKey[]; readonly values: readonly T[] };
+
+export const noEntries: SortedEntries<never> = { keys: [], values: [] };
+
+/** Order of keys: by UTF-16 code units, the same on every machine. */
+export const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export function sortEntries<T>(entries: ReadonlyMap<ResourceKey, T>): SortedEntries<T> {
+  const sorted = [...entries].sort(([a], [b]) => compareKeys(a, b));
+  return { keys: sorted.map(([key]) => key), values: sorted.map(([, value]) => value) };
+}
+
+export function findEntry<T>({ keys, values }: SortedEntries<T>, key: ResourceKey): T | undefined {
+  const at = positionOf(keys, key);
+  return keys[at] === key ? values[at] : undefined;
+}
+
+/** Merges changes in: a value sets the entry of a key, undefined removes it. */
+export function changeEntries<T>(
+  current: SortedEntries<T>,
+  changes: ReadonlyMap<ResourceKey, T | undefined>,
+): SortedEntries<T> {
+  const keys: ResourceKey[] = [];
+  const values: T[] = [];
+  let at = 0;
+  const keepUntil = (end: number): void => {
+    for (; at < end; at++) {
+      keys.push(current.keys[at] as ResourceKey);
+      values.push(current.values[at] as T);
+    }
+  };
+  for (const key of [...changes.keys()].sort(compareKeys)) {
+    keepUntil(positionOf(current.keys, key));
+    if (current.keys[at] === key) at++;
+    const value = changes.get(key);
+    if (value === undefined) continue;
+    keys.push(key);
+    values.push(value);
+  }
+  keepUntil(current.keys.length);
+  return { keys, values };
+}
+
+/** Where the key is, or would be. */
+function positionOf(keys: readonly ResourceKey[], key: ResourceKey): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] as ResourceKey) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
