@@ -1,16 +1,28 @@
 import type { KubeObject } from "../../api/object.ts";
 
 /**
- * What is kept of an object in the world. A controller holds every object of a cluster in memory, so what nobody reads
- * goes: managed fields, versions, the last-applied annotation, all data of a ConfigMap but its CA bundle, and the
- * statuses that controllers write. What is left changes only when somebody declares something else.
+ * What is taken in of an object. A controller holds every object of a cluster in memory, and while it lists, versions of
+ * them that it is about to let go; so what nobody reads goes as soon as an object arrives: managed fields, which are
+ * often half of it, the last-applied annotation, and all data of a ConfigMap but its CA bundle.
  */
 export function frugal(object: KubeObject): KubeObject {
-  const { managedFields: _managed, resourceVersion: _version, ...metadata } = object.metadata as Metadata;
+  const { managedFields: _managed, ...metadata } = object.metadata as Metadata;
   const { [lastApplied]: _applied, ...annotations } = metadata.annotations ?? {};
   const kept = { ...object, metadata: { ...metadata, annotations } };
-  if (object.kind === "ConfigMap") return onlyBundle(kept);
-  return object.kind === "Service" ? kept : withoutStatus(kept);
+  return object.kind === "ConfigMap" ? onlyBundle(kept) : kept;
+}
+
+/**
+ * What of an object the world holds: it changes only when somebody declares something else. Versions and the statuses
+ * that controllers write go; the status of a Service says where it is reached, which is an input.
+ */
+export function declaredPart(object: KubeObject): KubeObject {
+  const { resourceVersion: _version, ...metadata } = object.metadata;
+  const { status, ...rest } = object as KubeObject & { readonly status?: unknown };
+  const declared = { ...rest, metadata };
+  return object.kind === "Service" && status !== undefined
+    ? ({ ...declared, status } as KubeObject)
+    : declared;
 }
 
 type Metadata = KubeObject["metadata"] & { readonly managedFields?: unknown };
@@ -18,17 +30,9 @@ type Metadata = KubeObject["metadata"] & { readonly managedFields?: unknown };
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** ConfigMaps serve many as a lock whose annotations change every few seconds. */
-function onlyBundle(object: KubeObject): KubeObject {
-  const { annotations: _annotations, ...metadata } = object.metadata;
-  const { data } = object as KubeObject & { readonly data?: Readonly<Record<string, string>> };
-  const bundle = data?.["ca.crt"];
-  const { apiVersion, kind } = object;
+function onlyBundle({ apiVersion, kind, ...rest }: KubeObject): KubeObject {
+  const { annotations: _annotations, ...metadata } = rest.metadata;
+  const bundle = (rest as { readonly data?: Readonly<Record<string, string>> }).data?.["ca.crt"];
   const kept = { apiVersion, kind, metadata };
   return bundle === undefined ? kept : ({ ...kept, data: { "ca.crt": bundle } } as KubeObject);
-}
-
-/** The status of a Service says where it is reached, which is an input; other statuses are outputs. */
-function withoutStatus(object: KubeObject): KubeObject {
-  const { status: _status, ...rest } = object as KubeObject & { readonly status?: unknown };
-  return rest;
 }

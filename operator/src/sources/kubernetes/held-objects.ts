@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../../api/object.ts";
 import { validateObject, type InvalidObject } from "../../api/validate.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { frugal } from "./frugal.ts";
+import { declaredPart } from "./frugal.ts";
 
 /**
  * What the API server says about an object besides what people declared. It changes whenever a controller reports
@@ -47,7 +47,7 @@ export function createHeldObjects(): HeldObjects {
       const observed = observedOf(incoming);
       const { version } = observed;
       if (before !== undefined && version !== "" && before.version === version) return ok("nothing");
-      const valid = validateObject(frugal(incoming));
+      const valid = validateObject(declaredPart(incoming));
       if (!valid.ok) return fail(valid.error);
       const object = valid.value.object;
       if (before === undefined || !isDeepStrictEqual(before.object, object)) {

@@ -2,8 +2,9 @@ import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
+import { frugal } from "./frugal.ts";
 
-/** What a reflector tells its owner. Calls come in order; the owner's store is the only state. */
+/** What a reflector tells its owner, with objects from which everything is gone that nobody reads. Calls come in order; the owner's store is the only state. */
 export type ReflectorEvents = {
   /** A complete list: replaces everything at once, so that no half-read state is ever seen. */
   onList(objects: readonly KubeObject[]): void;
@@ -110,7 +111,7 @@ async function listAll(
       signal: options.signal,
     });
     if (!page.ok) return page;
-    for (const item of page.value.items ?? []) objects.push(withType(item, options));
+    for (const item of page.value.items ?? []) objects.push(take(item, options));
     token = page.value.metadata?.continue;
     if (token === undefined || token === "") {
       return { ok: true, value: { version: page.value.metadata?.resourceVersion ?? "", objects } };
@@ -118,11 +119,9 @@ async function listAll(
   }
 }
 
-const withType = (object: KubeObject, { apiVersion, kind }: ReflectorOptions): KubeObject => ({
-  ...object,
-  apiVersion,
-  kind,
-});
+/** At once for each object: of a long list nothing is held that nobody reads. */
+const take = (object: KubeObject, { apiVersion, kind }: ReflectorOptions): KubeObject =>
+  frugal({ ...object, apiVersion, kind });
 
 /** One watch, from `progress.version` on; leaves the last seen version and whether the server has forgotten it. */
 async function follow(
@@ -142,8 +141,8 @@ async function follow(
     }
     progress.version = object.metadata.resourceVersion ?? progress.version;
     progress.moved = true;
-    if (type === "ADDED" || type === "MODIFIED") events.onApply(withType(object, options));
-    else if (type === "DELETED") events.onDelete(withType(object, options));
+    if (type === "ADDED" || type === "MODIFIED") events.onApply(take(object, options));
+    else if (type === "DELETED") events.onDelete(take(object, options));
   };
   const ended = await options.client.watch(options.path, {
     query: {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { frugal } from "../../../src/sources/kubernetes/frugal.ts";
+import { declaredPart, frugal } from "../../../src/sources/kubernetes/frugal.ts";
 
 const metadata = {
   name: "a",
@@ -12,31 +12,18 @@ const metadata = {
   managedFields: [{ manager: "kubectl" }],
   annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{...}", team: "x" },
 };
+const { managedFields: _managed, annotations: _annotations, ...plain } = metadata;
 
-const kept = (object: object): unknown => frugal(object as KubeObject);
+const taken = (object: object): unknown => frugal(object as KubeObject);
+const declared = (object: object): unknown => declaredPart(object as KubeObject);
 
 describe("frugal", () => {
-  it("drops versions, managed fields, the last applied configuration and statuses", () => {
-    expect(
-      kept({ apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata, spec: {}, status: {} }),
-    ).to.deep.equal({
-      apiVersion: "networking.k8s.io/v1",
-      kind: "Ingress",
-      metadata: {
-        name: "a",
-        namespace: "ns",
-        uid: "u",
-        generation: 2,
-        labels: { app: "a" },
-        annotations: { team: "x" },
-      },
-      spec: {},
+  it("drops managed fields and the last applied configuration", () => {
+    const object = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", spec: {}, status: {} };
+    expect(taken({ ...object, metadata })).to.deep.equal({
+      ...object,
+      metadata: { ...plain, annotations: { team: "x" } },
     });
-  });
-
-  it("keeps the status of a Service, which says where it is reached", () => {
-    const status = { loadBalancer: { ingress: [{ ip: "10.0.0.1" }] } };
-    expect(kept({ apiVersion: "v1", kind: "Service", metadata, status })).to.have.property("status", status);
   });
 
   it("keeps the CA bundle of a ConfigMap and nothing that others use it for", () => {
@@ -48,12 +35,35 @@ describe("frugal", () => {
       binaryData: { blob: "AAAA" },
       immutable: true,
     };
-    expect(kept(configMap)).to.deep.equal({
+    expect(taken(configMap)).to.deep.equal({
       apiVersion: "v1",
       kind: "ConfigMap",
-      metadata: { name: "a", namespace: "ns", uid: "u", generation: 2, labels: { app: "a" } },
+      metadata: plain,
       data: { "ca.crt": "PEM" },
     });
-    expect(kept({ ...configMap, data: { other: "x" } })).not.to.have.property("data");
+    expect(taken({ ...configMap, data: { other: "x" } })).not.to.have.property("data");
+  });
+});
+
+describe("declaredPart", () => {
+  const { resourceVersion: _, ...withoutVersion } = plain;
+
+  it("drops the version and the status", () => {
+    const object = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", spec: {} };
+    expect(declared({ ...object, metadata: plain, status: { loadBalancer: {} } })).to.deep.equal({
+      ...object,
+      metadata: withoutVersion,
+    });
+  });
+
+  it("keeps the status of a Service, which says where it is reached", () => {
+    const object = {
+      apiVersion: "v1",
+      kind: "Service",
+      status: { loadBalancer: { ingress: [{ ip: "10.0.0.1" }] } },
+    };
+    expect(declared({ ...object, metadata: plain })).to.deep.equal({ ...object, metadata: withoutVersion });
+    const { status: _status, ...noStatus } = object;
+    expect(declared({ ...noStatus, metadata: plain })).not.to.have.property("status");
   });
 });

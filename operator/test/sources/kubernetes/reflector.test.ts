@@ -3,12 +3,14 @@ import type { ServerResponse } from "node:http";
 import { EventEmitter } from "node:events";
 import { expect } from "chai";
 import { createApiClient } from "../../../src/sources/kubernetes/api-client.ts";
+import type { KubeObject } from "../../../src/api/object.ts";
 import { runReflector } from "../../../src/sources/kubernetes/reflector.ts";
 import { ingress, sendJson, startFakeApiServer, type FakeApiServer } from "./fake-api-server.ts";
 
 /** Runs a reflector against a scripted server and collects what it says. */
 function record(server: FakeApiServer) {
   const said: string[] = [];
+  const objects: KubeObject[] = [];
   const changes = new EventEmitter();
   const stop = new AbortController();
   const say = (text: string): void => {
@@ -25,8 +27,14 @@ function record(server: FakeApiServer) {
       signal: stop.signal,
       random: () => 0,
       events: {
-        onList: (objects) => say(`list ${objects.map(({ metadata }) => metadata.name).join(",")}`),
-        onApply: ({ metadata }) => say(`apply ${metadata.name}`),
+        onList(listed) {
+          objects.push(...listed);
+          say(`list ${listed.map(({ metadata }) => metadata.name).join(",")}`);
+        },
+        onApply(object) {
+          objects.push(object);
+          say(`apply ${object.metadata.name}`);
+        },
         onDelete: ({ metadata }) => say(`delete ${metadata.name}`),
         onError: ({ status }) => say(`error ${status}`),
         onRestart: () => say("restart"),
@@ -37,6 +45,7 @@ function record(server: FakeApiServer) {
   const running = start();
   return {
     said,
+    objects,
     async until(text: string): Promise<void> {
       while (!said.includes(text)) await once(changes, "said");
     },
@@ -87,6 +96,19 @@ describe("runReflector", () => {
     await reflector.until("apply b");
     expect(server.requests.filter((text) => text.includes("watch=true"))[1]).to.include("resourceVersion=42");
     expect(server.requests.filter((text) => !text.includes("watch=true"))).to.have.length(1);
+    await reflector.stop();
+  });
+
+  it("gives objects without what nobody reads", async () => {
+    const item = { metadata: { name: "a", managedFields: [{}], annotations: {} }, spec: {}, status: {} };
+    const server = await startFakeApiServer((_request, response, { searchParams }) => {
+      if (searchParams.has("watch")) response.write(line("ADDED", item));
+      else sendJson(response, { metadata: { resourceVersion: "1" }, items: [item] });
+    });
+    const reflector = record(server);
+    await reflector.until("apply a");
+    const kept = { name: "a", annotations: {} };
+    expect(reflector.objects.map(({ metadata }) => metadata)).to.deep.equal([kept, kept]);
     await reflector.stop();
   });
 
