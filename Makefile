@@ -7,7 +7,7 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test golden generate format bench-smoke bench-mirror clean \
+.PHONY: help install run build test golden generate format bench-smoke bench-mirror bench-control clean \
 	cluster-up cluster-down image deploy undeploy e2e
 
 help: ## Show the targets
@@ -45,6 +45,9 @@ bench-smoke: build ## Compare requests per core with nginx
 
 bench-mirror: build ## Show what a slow or dead mirror does to latency
 	@$(NODE) bench/mirror/main.ts
+
+bench-control: build ## Measure how fast changes reach clients, and a controller with 10,000 Ingresses
+	@$(NODE) bench/control/main.ts
 
 cluster-up: $(INSTALLED) ## Start the test cluster: CLUSTER=kind, or CLUSTER=local without Docker
 	@e2e/cluster/provider up

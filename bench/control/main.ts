@@ -1,0 +1,57 @@
+/**
+ * How fast a change reaches clients, and what a controller of a large cluster needs: `serve controller` and
+ * `serve proxy --shared` as processes, on a real kube-apiserver and etcd without a node. See docs/benchmarks.md.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isInstalled } from "../smoke/process.ts";
+import { missingPrograms } from "./api-server.ts";
+import { isInside, openNetwork, runFolder, runInside } from "./isolation.ts";
+import { figureTable } from "./report.ts";
+import { runBenchmark } from "./run.ts";
+
+const limitMs = 10 * 60_000;
+
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Prepares namespaces and a folder for the run, and takes away what it leaves. */
+async function outside(): Promise<number> {
+  const commands = ["unshare", "ip"].filter((command) => !isInstalled(command));
+  const programs = missingPrograms();
+  if (commands.length > 0 || programs.length > 0) {
+    tell(`bench-control needs ${[...commands, ...programs].join(", ")}`);
+    if (programs.length > 0) tell("e2e/cluster/local.sh build makes the programs of the test cluster");
+    return 2;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-bench-control-"));
+  try {
+    return await runInside(folder);
+  } finally {
+    if (process.env["KEEP"] === "1") tell(`logs and profiles stay in ${folder}`);
+    else rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function inside(): Promise<number> {
+  const limit = setTimeout(() => {
+    tell(`gave up after ${limitMs / 60_000} minutes`);
+    process.exit(2);
+  }, limitMs);
+  try {
+    openNetwork();
+    const figures = await runBenchmark(runFolder(), tell);
+    tell("");
+    tell(figureTable(figures));
+    return 0;
+  } catch (error) {
+    tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return 2;
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+// What still runs inside ends with its namespace.
+if (isInside()) process.exit(await inside());
+process.exitCode = await outside();

@@ -1,0 +1,121 @@
+/** The world under test: applications with a Service, an EndpointSlice and an Ingress each, as people apply them. */
+import { address } from "./isolation.ts";
+
+export const backendPort = 9000;
+export const installNamespace = "svc-system";
+
+const perNamespace = 100;
+
+export const namespaceOf = (index: number): string => `team-${Math.floor(index / perNamespace)}`;
+export const appName = (index: number): string => `app-${index}`;
+export const hostOf = (index: number): string => `app-${index}.example.com`;
+
+/** Where objects of each kind are created. */
+export const collections = {
+  namespaces: "/api/v1/namespaces",
+  serviceAccounts: `/api/v1/namespaces/${installNamespace}/serviceaccounts`,
+  ingressClasses: "/apis/networking.k8s.io/v1/ingressclasses",
+  definitions: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+  services: (namespace: string) => `/api/v1/namespaces/${namespace}/services`,
+  slices: (namespace: string) => `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+  ingresses: (namespace: string) => `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`,
+};
+
+export const namespace = (name: string): object => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name },
+});
+
+export const ingressClass = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "IngressClass",
+  metadata: { name: "svc" },
+  spec: { controller: "svc-labs.dev/gateway-controller" },
+};
+
+export const service = (index: number): object => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: appName(index), labels: labelsOf(index) },
+  spec: { clusterIP: "None", ports: [{ name: "http", port: 80, targetPort: backendPort }] },
+});
+
+/** What the controller of Kubernetes writes for a Service with two pods; the second is not ready. */
+export const slice = (index: number, isSecondReady = false): object => ({
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  metadata: {
+    name: `${appName(index)}-x7k2p`,
+    labels: {
+      ...labelsOf(index),
+      "kubernetes.io/service-name": appName(index),
+      "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+    },
+  },
+  addressType: "IPv4",
+  ports: [{ name: "http", port: backendPort, protocol: "TCP" }],
+  endpoints: [endpoint(index, 1, address, true), endpoint(index, 2, "10.253.0.2", isSecondReady)],
+});
+
+const endpoint = (index: number, pod: number, ip: string, ready: boolean): object => ({
+  addresses: [ip],
+  conditions: { ready, serving: ready, terminating: false },
+  nodeName: `node-${pod}`,
+  targetRef: { kind: "Pod", namespace: namespaceOf(index), name: `${appName(index)}-5d9c7b6f4-${pod}` },
+});
+
+/** An Ingress as `kubectl apply` leaves it: with a copy of itself in an annotation. */
+export function ingress(index: number, paths: readonly string[] = ["/", "/api"]): object {
+  const declared = {
+    ...ingressType,
+    metadata: {
+      name: appName(index),
+      namespace: namespaceOf(index),
+      labels: labelsOf(index),
+      annotations: { "ingress.svc-labs.dev/max-body-size": "8m" },
+    },
+    spec: ingressSpec(hostOf(index), appName(index), paths),
+  };
+  return {
+    ...declared,
+    metadata: {
+      ...declared.metadata,
+      annotations: {
+        ...declared.metadata.annotations,
+        "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(declared),
+      },
+    },
+  };
+}
+
+/** An Ingress for a Service that is there already. */
+export const newIngress = (name: string, host: string, ofApp: number): object => ({
+  ...ingressType,
+  metadata: { name, namespace: namespaceOf(ofApp) },
+  spec: ingressSpec(host, appName(ofApp), ["/"]),
+});
+
+const ingressType = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" };
+
+const ingressSpec = (host: string, serviceName: string, paths: readonly string[]): object => ({
+  ingressClassName: "svc",
+  rules: [
+    {
+      host,
+      http: {
+        paths: paths.map((path) => ({
+          path,
+          pathType: "Prefix",
+          backend: { service: { name: serviceName, port: { name: "http" } } },
+        })),
+      },
+    },
+  ],
+});
+
+const labelsOf = (index: number): Readonly<Record<string, string>> => ({
+  "app.kubernetes.io/name": appName(index),
+  "app.kubernetes.io/instance": appName(index),
+  "app.kubernetes.io/managed-by": "Helm",
+});
