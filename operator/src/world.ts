@@ -119,6 +119,16 @@ export function createLookup(world: World): Lookup {
     objectsByName.of(world[kind]).get(namespace)?.get(name) as ObjectOf<K> | undefined;
 }
 
+/** The objects of a kind in one namespace, in no particular order. */
+export function objectsIn<K extends KindName>(
+  world: World,
+  kind: K,
+  namespace: string,
+): Iterable<ObjectOf<K>> {
+  // The index of the list of kind K holds objects of kind K.
+  return (objectsByName.of(world[kind]).get(namespace)?.values() ?? []) as Iterable<ObjectOf<K>>;
+}
+
 type EndpointSlices = readonly ObjectOf<"EndpointSlice">[];
 
 const noSlices: EndpointSlices = [];
