@@ -140,7 +140,9 @@ export function startProxy(options: ProxyOptions): Proxy {
       else metrics.activeUpstreams.with({ upstream }).set(usable);
     },
   });
-  const auth = createAuthStore();
+  const auth = createAuthStore({
+    send: (endpoint, request, receiver) => client.send(endpoint, request, receiver),
+  });
   let binding: Promise<void> = Promise.resolve();
   const state = createProxyState({
     upstreams,

@@ -4,6 +4,7 @@ import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { authBasicSecret } from "./auth-basic-secret.ts";
 import { authTls } from "./auth-tls.ts";
 import { authJwt } from "./auth-jwt.ts";
+import { extAuth } from "./ext-auth.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
 import { pathNormalize } from "./path-normalize.ts";
@@ -31,6 +32,7 @@ export const features = {
   "auth-basic-secret": authBasicSecret,
   "mirror-target": mirrorTarget,
   "auth-jwt": authJwt,
+  "ext-auth": extAuth,
   "request-headers": requestHeaders,
   "response-headers": responseHeaders,
   cors: cors,

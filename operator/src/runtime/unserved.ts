@@ -17,13 +17,25 @@ const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>
     "PathRewriteRegex",
     "RequestSizeLimit",
     "SvcBackendPolicy",
-    "SvcExternalAuth",
     "SvcGatewayParameters",
   ],
 };
 
 /** Says of each object of such a kind that it has no effect, so that nobody looks for the mistake elsewhere. */
-export const findUnserved = (world: World): readonly Diagnostic[] =>
+export const findUnserved = (world: World): readonly Diagnostic[] => [
+  ...unservedObjects(world),
+  ...world.SvcExternalAuth.filter(({ spec }) => (spec.targetRefs ?? []).length > 0).map(
+    (object): Diagnostic => ({
+      object: refOf(object),
+      severity: "error",
+      reason: "NotServed",
+      field: "spec.targetRefs",
+      message: "Attaching to a Gateway is checked, but this release does not apply it yet",
+    }),
+  ),
+];
+
+const unservedObjects = (world: World): readonly Diagnostic[] =>
   kindNames.flatMap((kind) => {
     const isRoute = unservedKinds.routes.includes(kind);
     if (!isRoute && !unservedKinds.policies.includes(kind)) return [];

@@ -1,4 +1,5 @@
 import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
+import type { UpstreamClient } from "../upstream/upstream.ts";
 import { createBcryptChecker } from "./bcrypt-checker.ts";
 import type { HeaderList } from "../http/message.ts";
 import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
@@ -13,6 +14,10 @@ export type AuthStore = {
   keys(name: string): VerificationKeys | undefined;
   /** Tokens that were accepted, by keyed hash, until they expire (milliseconds since 1970). */
   readonly tokens: VerifiedCache<AcceptedToken>;
+  /** Asks an authorization service. */
+  readonly send: UpstreamClient["send"];
+  /** Room for one more question, to be given back by calling the result; undefined when there is none. */
+  enterCall(): (() => void) | undefined;
   /** Takes over the resources that changed, by name; undefined is one that is gone. */
   update(changes: AuthChanges): void;
   close(): void;
@@ -31,15 +36,34 @@ const maxWaitingComparisons = 64;
 const maxVerifiedCredentials = 10_000;
 const maxAcceptedTokens = 4_096;
 
+/** Questions to authorization services under way in a worker. */
+const maxCalls = 1_024;
+
+type AuthStoreOptions = { readonly send?: UpstreamClient["send"]; readonly now?: () => number };
+
+const nobodyToAsk: UpstreamClient["send"] = () => {
+  throw new Error("no upstream client to ask with");
+};
+
 /** Creates the store of a worker; workers share nothing of it. */
-export function createAuthStore(now: () => number = () => performance.now()): AuthStore {
+export function createAuthStore({
+  send = nobodyToAsk,
+  now = () => performance.now(),
+}: AuthStoreOptions = {}): AuthStore {
   const bcrypt = createBcryptChecker(maxWaitingComparisons);
   const verified = createVerifiedCache<true>(maxVerifiedCredentials);
+  let calls = 0;
   const lists = new Map<string, UserList>();
   const keySets = new Map<string, VerificationKeys>();
   return {
     users: (name) => lists.get(name),
     keys: (name) => keySets.get(name),
+    send,
+    enterCall() {
+      if (calls >= maxCalls) return undefined;
+      calls++;
+      return () => calls--;
+    },
     tokens: createVerifiedCache(maxAcceptedTokens),
     update({ htpasswd, jwks }) {
       for (const [name, value] of jwks) {

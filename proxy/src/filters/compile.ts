@@ -1,5 +1,6 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { authBasicSecretFilter } from "./auth-basic-secret.ts";
+import { extAuthFilter } from "./ext-auth.ts";
 import { authJwtFilter } from "./auth-jwt.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
@@ -34,6 +35,7 @@ const factories: FilterFactories = {
   "auth-basic-secret": (value, { auth }) => authBasicSecretFilter(value, auth),
   "mirror-target": mirrorTargetFilter,
   "auth-jwt": (value, { auth }) => authJwtFilter(value, auth),
+  "ext-auth": extAuthFilter,
   "request-headers": requestHeadersFilter,
   "response-headers": responseHeadersFilter,
   cors: corsFilter,

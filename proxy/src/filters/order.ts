@@ -43,6 +43,10 @@ export const filterOrder = {
     at: 80,
     why: "checks a signature, which needs nothing but the keys at hand, before another service is asked about the client",
   },
+  "ext-auth": {
+    at: 100,
+    why: "asks another service only about those whom every check at hand lets pass, and may tell it what tokens said",
+  },
   "request-headers": {
     at: 122,
     why: "changes what goes upstream only after everything that reads the request or refuses it has run",

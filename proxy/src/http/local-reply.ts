@@ -8,6 +8,8 @@ export type LocalReply = {
   readonly headers?: HeaderList;
   /** Absent: the standard body `<code> <reason>\n`. An empty string: no body. */
   readonly body?: string;
+  /** True for somebody else's answer that is handed on: nothing is added but its length. */
+  readonly isVerbatim?: boolean;
   /** Short fixed text for the access log. */
   readonly error?: string;
   /** True when the connection must not be used again (framing is in doubt). */
@@ -31,8 +33,9 @@ export function renderReply(
   const bodyless = status === 204 || status === 304;
   const text = reply.body ?? `${status} ${STATUS_CODES[status] ?? "Unknown"}\n`;
   const headers: HeaderList = [];
-  if (text !== "" && !bodyless) headers.push("Content-Type", "text/plain");
-  if (status < 300 || status > 399) headers.push("Cache-Control", "no-store");
+  const isOwn = reply.isVerbatim !== true;
+  if (isOwn && text !== "" && !bodyless) headers.push("Content-Type", "text/plain");
+  if (isOwn && (status < 300 || status > 399)) headers.push("Cache-Control", "no-store");
   if (reply.headers !== undefined) headers.push(...reply.headers);
   const length = bodyless ? 0 : Buffer.byteLength(text, "latin1");
   if (!bodyless) headers.push("Content-Length", String(length));

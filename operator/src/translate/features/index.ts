@@ -1,6 +1,7 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
+import { translateExtAuth } from "./ext-auth.ts";
 import { translateAuthJwt } from "./auth-jwt.ts";
 import type { FeatureContext } from "./context.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
@@ -27,6 +28,7 @@ const translators: {
   "auth-basic-secret": translateAuthBasicSecret,
   "mirror-target": translateMirrorTarget,
   "auth-jwt": translateAuthJwt,
+  "ext-auth": translateExtAuth,
   "request-headers": translateRequestHeaders,
   "response-headers": translateResponseHeaders,
   // Set by HTTPRoutes only.
