@@ -20,6 +20,8 @@ export type Reply = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** The body as it came. */
+  readonly bytes: Buffer;
   /** SHA-256 of the certificate that the server showed; empty without TLS. */
   readonly fingerprint: string;
 };
@@ -41,14 +43,16 @@ export async function send(options: SendOptions): Promise<Reply> {
       const fingerprint = isTls ? (response.socket as TLSSocket).getPeerCertificate().fingerprint256 : "";
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.once("error", reject);
-      response.once("end", () =>
+      response.once("end", () => {
+        const bytes = Buffer.concat(chunks);
         settle({
           status: response.statusCode ?? 0,
           headers: response.headers,
-          body: Buffer.concat(chunks).toString("utf8"),
+          body: bytes.toString("utf8"),
+          bytes,
           fingerprint,
-        }),
-      );
+        });
+      });
     });
     sent.end(body);
   });

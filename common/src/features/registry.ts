@@ -4,6 +4,7 @@ import { annotationKey, type AnnotationDefinition } from "./definition.ts";
 import { authBasicSecret } from "./auth-basic-secret.ts";
 import { authTls } from "./auth-tls.ts";
 import { authJwt } from "./auth-jwt.ts";
+import { compression } from "./compression.ts";
 import { extAuth } from "./ext-auth.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
@@ -41,6 +42,7 @@ export const features = {
   "rewrite-target": rewriteTarget,
   "ssl-redirect": sslRedirect,
   timeouts: timeouts,
+  compression: compression,
 } as const;
 
 /** What decides how requests find their routes. */

@@ -47,6 +47,11 @@ export const proxyMetrics = {
     "Upstream connections used by requests: opened for the request, or taken from the idle pool.",
     { state: ["new", "reused"] },
   ),
+  compressionSkipped: counter(
+    "svc_proxy_compression_skipped_total",
+    "Responses sent uncompressed because too many others were being compressed.",
+    {},
+  ),
   mirrorRequests: counter("svc_proxy_mirror_requests_total", "Mirror requests attempted.", {
     route: open,
     upstream: open,

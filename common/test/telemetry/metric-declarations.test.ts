@@ -22,6 +22,7 @@ svc_proxy_request_duration_seconds histogram listener route
 svc_proxy_upstream_errors_total counter listener route upstream error_type
 svc_proxy_upstream_retries_total counter listener route upstream condition
 svc_proxy_upstream_connections_total counter state
+svc_proxy_compression_skipped_total counter
 svc_proxy_mirror_requests_total counter route upstream
 svc_proxy_active_upstreams gauge upstream
 svc_proxy_routing_table_hosts gauge

@@ -13,7 +13,6 @@ const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>
     "BackendTLSPolicy",
     "BasicAuth",
     "ClientTrafficPolicy",
-    "Compression",
     "PathRewriteRegex",
     "RequestSizeLimit",
     "SvcBackendPolicy",

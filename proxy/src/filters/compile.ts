@@ -2,6 +2,7 @@ import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/re
 import { authBasicSecretFilter } from "./auth-basic-secret.ts";
 import { extAuthFilter } from "./ext-auth.ts";
 import { authJwtFilter } from "./auth-jwt.ts";
+import { compressionFilter } from "./compression.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
 import { corsFilter } from "./cors.ts";
@@ -44,6 +45,7 @@ const factories: FilterFactories = {
   "rewrite-target": rewriteTargetFilter,
   "ssl-redirect": sslRedirectFilter,
   timeouts: timeoutsFilter,
+  compression: (value, { encoders }) => compressionFilter(value, encoders),
 };
 
 /** All features in the order in which their filters run. */

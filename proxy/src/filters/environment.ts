@@ -1,4 +1,5 @@
 import type { AuthStore } from "../auth/auth-store.ts";
+import type { EncoderSlots } from "./encoder-slots.ts";
 import type { RateStore } from "./rate-store.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
@@ -9,4 +10,6 @@ export type FilterEnvironment = {
   readonly rates: RateStore;
   /** The upstream of an endpoint set as it is now; asked once per request. */
   readonly upstreamOf: (endpoints: string, protocol: Upstream["protocol"]) => () => Upstream;
+  /** For compressed responses. */
+  readonly encoders: EncoderSlots;
 };

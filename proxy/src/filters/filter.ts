@@ -2,6 +2,20 @@ import type { Exchange } from "../http/exchange.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import type { BodySink, ResponseHead } from "../http/message.ts";
 
+/** The two sides that a transformation of a body stands between. */
+export type BodyEnds = {
+  readonly client: BodySink;
+  readonly upstream: { resume(): void };
+};
+
+/** Takes the body of an upstream, and hands on another one. */
+export type BodyTransform = BodySink & {
+  /** The client can take more. */
+  resume(): void;
+  /** Nothing more is wanted: frees what is held. */
+  cancel(): void;
+};
+
 /**
  * One feature on one route, built once when a snapshot is applied. A filter is synchronous unless it must wait;
  * filters run in the order of filters/order.ts, response hooks in the order given there as well.
@@ -13,8 +27,12 @@ export type Filter = {
   /** Sees, and may change, the head of every response of the route, local replies included. */
   readonly onResponse?: (exchange: Exchange, head: ResponseHead) => void;
   /**
-   * May put a transformation in front of the client for an upstream's body: returns a sink that writes into `next`,
-   * or undefined to leave the body alone. Called after all `onResponse` hooks; may change the head once more.
+   * May put a transformation between an upstream's body and the client, or undefined to leave the body alone. Called
+   * after all `onResponse` hooks; may change the head once more.
    */
-  readonly transformBody?: (exchange: Exchange, head: ResponseHead, next: BodySink) => BodySink | undefined;
+  readonly transformBody?: (
+    exchange: Exchange,
+    head: ResponseHead,
+    ends: BodyEnds,
+  ) => BodyTransform | undefined;
 };

@@ -75,6 +75,10 @@ export const filterOrder = {
     at: 137,
     why: "repeats the upstream request as everything before it has left it",
   },
+  compression: {
+    at: 140,
+    why: "sees the response as every other feature leaves it, and changes the body last",
+  },
   timeouts: {
     at: 135,
     why: "limits the upstream request that is made next; nothing before it is the doing of the upstream",

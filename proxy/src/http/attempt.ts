@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Selection, Upstream, UpstreamError, UpstreamHandler } from "../upstream/upstream.ts";
+import type { BodyTransform } from "../filters/filter.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
 import type { Cancellable, Exchange } from "./exchange.ts";
 import type { LocalReply } from "./local-reply.ts";
@@ -33,7 +34,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private readonly exchange: Exchange;
   private stream: UpstreamStream | undefined = undefined;
   /** Set while a filter transforms the response body. */
-  private sink: BodySink | undefined = undefined;
+  private transform: BodyTransform | undefined = undefined;
   /** Set on routes that limit the time of their upstreams. */
   private timer: UpstreamTimer | undefined = undefined;
   /** Another attempt has taken over: whatever still comes is of no interest. */
@@ -87,6 +88,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   cancel(): void {
     this.timer?.stop();
     this.stream?.abort();
+    this.transform?.cancel();
   }
 
   /**
@@ -130,17 +132,38 @@ export class Attempt implements UpstreamHandler, Cancellable {
     }
     exchange.status = head.status;
     applyResponseFilters(exchange, head);
-    this.sink = transformBody(exchange, head, this);
+    this.transform = transformBody(exchange, head, this);
+    if (this.transform !== undefined) exchange.client.onDrain = () => this.transform?.resume();
     exchange.client.sendHead(head);
   }
 
+  resume(): void {
+    this.stream?.resume();
+  }
+
+  /** The client, as a transformation sees it. */
   clientSink(): BodySink {
     const { exchange } = this;
     return {
-      onData: (chunk) => exchange.client.write(chunk),
-      onEnd: (trailers) => this.complete(trailers),
-      onAbort: () => exchange.client.abort(),
+      onData: (chunk) => {
+        this.progress();
+        return exchange.finished || exchange.client.write(chunk);
+      },
+      onEnd: (trailers) => {
+        if (!exchange.finished) this.complete(trailers);
+      },
+      onAbort: () => this.fail("response transformation failed"),
     };
+  }
+
+  /** The response has begun and cannot be completed. */
+  private fail(error: string): void {
+    const { exchange } = this;
+    if (exchange.finished) return;
+    exchange.error = error;
+    this.cancel();
+    exchange.client.abort();
+    exchange.finish();
   }
 
   onData(chunk: Chunk): boolean {
@@ -148,19 +171,19 @@ export class Attempt implements UpstreamHandler, Cancellable {
     if (exchange.finished) return false;
     if (this.discarded) return true;
     this.progress();
-    return this.sink === undefined ? exchange.client.write(chunk) : this.sink.onData(chunk);
+    return this.transform === undefined ? exchange.client.write(chunk) : this.transform.onData(chunk);
   }
 
   /** Unknown as soon as a filter stands between the upstream and the client. */
   get pendingBytes(): number | undefined {
-    return this.sink === undefined ? this.exchange.client.pendingBytes : undefined;
+    return this.transform === undefined ? this.exchange.client.pendingBytes : undefined;
   }
 
   onEnd(trailers: HeaderList | undefined): void {
     if (this.exchange.finished || this.discarded) return;
     const safe = trailers === undefined ? undefined : withoutUnsafeTrailers(trailers);
-    if (this.sink === undefined) this.complete(safe);
-    else this.sink.onEnd(safe);
+    if (this.transform === undefined) this.complete(safe);
+    else this.transform.onEnd(safe);
   }
 
   private complete(trailers: HeaderList | undefined): void {
@@ -197,12 +220,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
     const reply = this.replyTo(error);
-    if (exchange.client.headSent) {
-      exchange.error = error.text;
-      exchange.client.abort();
-      exchange.finish();
-      return;
-    }
+    if (exchange.client.headSent) return this.fail(error.text);
     if (this.owner.retries?.afterError(error) === true) this.discarded = true;
     else this.owner.reply(reply);
   }

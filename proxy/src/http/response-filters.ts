@@ -1,4 +1,4 @@
-import type { Filter } from "../filters/filter.ts";
+import type { BodyTransform, Filter } from "../filters/filter.ts";
 import type { Exchange } from "./exchange.ts";
 import type { BodySink, ResponseHead } from "./message.ts";
 
@@ -12,8 +12,13 @@ export function applyResponseFilters(exchange: Exchange, head: ResponseHead): vo
   for (const filter of exchange.route.filters) filter.onResponse?.(exchange, head);
 }
 
-/** Makes the sink that writes to the client; asked only when a filter wants to stand in front of it. */
-type ClientSide = { clientSink(): BodySink };
+/** What stands at either end of all transformations. */
+type Sides = {
+  /** A sink that writes to the client; asked for only when a filter wants to stand in front of it. */
+  clientSink(): BodySink;
+  /** The upstream may go on. */
+  resume(): void;
+};
 
 /**
  * Lets the filters put transformations in front of the client; undefined when none does. Like the head, the body
@@ -22,24 +27,46 @@ type ClientSide = { clientSink(): BodySink };
 export function transformBody(
   exchange: Exchange,
   head: ResponseHead,
-  client: ClientSide,
-): BodySink | undefined {
-  const filters = exchange.route?.filters;
-  const sink = filters === undefined ? undefined : wrap(filters, exchange, head, undefined, client);
-  return wrap(exchange.backendFilters, exchange, head, sink, client);
+  sides: Sides,
+): BodyTransform | undefined {
+  const chain = addTransforms(undefined, exchange.route?.filters ?? [], exchange, head, sides);
+  const whole = addTransforms(chain, exchange.backendFilters, exchange, head, sides);
+  return whole === undefined || whole.length === 1 ? whole?.[0] : join(whole);
 }
 
-function wrap(
+/** Adds to a chain that begins at the client. */
+function addTransforms(
+  present: BodyTransform[] | undefined,
   filters: readonly Filter[],
   exchange: Exchange,
   head: ResponseHead,
-  inner: BodySink | undefined,
-  client: ClientSide,
-): BodySink | undefined {
-  let sink = inner;
+  sides: Sides,
+): BodyTransform[] | undefined {
+  let chain = present;
   for (const filter of filters) {
     if (filter.transformBody === undefined) continue;
-    sink = filter.transformBody(exchange, head, sink ?? client.clientSink()) ?? sink;
+    const place = chain?.length ?? 0;
+    const upstream = { resume: (): void => (chain?.[place + 1] ?? sides).resume() };
+    const transform = filter.transformBody(exchange, head, {
+      client: chain?.at(-1) ?? sides.clientSink(),
+      upstream,
+    });
+    if (transform !== undefined) (chain ??= []).push(transform);
   }
-  return sink;
+  return chain;
+}
+
+/** Several transformations as one: the body goes in at the last, the client's drain at the first. */
+function join(chain: readonly BodyTransform[]): BodyTransform {
+  const first = chain[0] as BodyTransform;
+  const last = chain.at(-1) as BodyTransform;
+  return {
+    onData: (chunk) => last.onData(chunk),
+    onEnd: (trailers) => last.onEnd(trailers),
+    onAbort: (reason) => last.onAbort(reason),
+    resume: () => first.resume(),
+    cancel: () => {
+      for (const transform of chain) transform.cancel();
+    },
+  };
 }

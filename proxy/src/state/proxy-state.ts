@@ -6,6 +6,7 @@ import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { AuthStore } from "../auth/auth-store.ts";
+import { createEncoderSlots } from "../filters/encoder-slots.ts";
 import type { FilterEnvironment } from "../filters/environment.ts";
 import type { RouteProblem } from "../routing/host-table.ts";
 import type { OpenPortTable } from "../routing/port-table.ts";
@@ -78,6 +79,9 @@ export type ProxyStateOptions = {
   readonly random?: () => number;
 };
 
+/** Responses that a worker compresses at the same time: at most about 170 MB (docs/features/compression.md). */
+const maxEncoders = 100;
+
 /** Creates the state of a worker: empty, so that every request is answered 404 until the first snapshot. */
 export function createProxyState(options: ProxyStateOptions): ProxyState {
   const { metrics, rates, log, publish, random = Math.random } = options;
@@ -86,7 +90,12 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     metrics,
     upstreamOf: links.to,
     random,
-    filters: { auth: options.auth, rates, upstreamOf: links.to },
+    filters: {
+      auth: options.auth,
+      rates,
+      upstreamOf: links.to,
+      encoders: createEncoderSlots(maxEncoders, metrics.compressionSkipped.with({})),
+    },
   });
   const hashes = new Map<ResourceKey, string>();
   let lines: VersionLines = noEntries;

@@ -10,6 +10,7 @@ const environment = {
   upstreamOf: () => () => {
     throw new Error("no filter here asks for an upstream");
   },
+  encoders: { take: () => true, free: () => {} },
 };
 
 describe("compileFilters", () => {

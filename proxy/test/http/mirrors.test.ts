@@ -14,6 +14,7 @@ const mirroring = (fraction?: { numerator: number; denominator: number }, endpoi
   mirrorTargetFilter([{ service: "ns/copy", endpoints: "ns/copy/80", protocol: "http1", fraction }], {
     auth: createAuthStore(),
     rates: { take: () => 0 },
+    encoders: { take: () => true, free: () => {} },
     upstreamOf: (name, protocol) => (): Upstream => ({
       key: name,
       service: "ns/copy",

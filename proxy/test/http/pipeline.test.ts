@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
+import type { BodyEnds } from "../../src/filters/filter.ts";
 import type { RequestHead } from "../../src/http/message.ts";
 import type { UpstreamErrorKind } from "../../src/upstream/upstream.ts";
 import { createBench, FakeBody } from "./fakes.ts";
@@ -253,10 +254,12 @@ describe("pipeline: Expect, filters, limits, upgrades", () => {
         {
           slug: "shout",
           onResponse: (_exchange, head) => void head.headers.push("X-Seen", "1"),
-          transformBody: (_exchange, _head, next) => ({
-            onData: (chunk) => next.onData(chunk.toString().toUpperCase()),
-            onEnd: (trailers) => next.onEnd(trailers),
-            onAbort: (reason) => next.onAbort(reason),
+          transformBody: (_exchange, _head, ends) => ({
+            onData: (chunk) => ends.client.onData(chunk.toString().toUpperCase()),
+            onEnd: (trailers) => ends.client.onEnd(trailers),
+            onAbort: (reason) => ends.client.onAbort(reason),
+            resume: () => ends.upstream.resume(),
+            cancel: () => {},
           }),
         },
       ],
@@ -269,6 +272,71 @@ describe("pipeline: Expect, filters, limits, upgrades", () => {
     expect(client.head?.headers).to.deep.equal(["X-Seen", "1"]);
     expect(client.text).to.equal("ABC");
     expect(client.ended).to.equal(true);
+  });
+
+  describe("with a transformation between upstream and client", () => {
+    const transformed = () => {
+      const calls: string[] = [];
+      let ends: BodyEnds | undefined;
+      const bench = createBench({
+        filters: [
+          {
+            slug: "hold",
+            transformBody: (_exchange, _head, given) => {
+              ends = given;
+              return {
+                onData: () => calls.push("data") === 0,
+                onEnd: () => calls.push("end"),
+                onAbort: () => calls.push("abort"),
+                resume: () => calls.push("resume"),
+                cancel: () => calls.push("cancel"),
+              };
+            },
+          },
+        ],
+      });
+      const client = bench.request();
+      const { handler } = bench.upstream.last;
+      handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+      return { bench, client, handler, calls, ends: ends as BodyEnds };
+    };
+
+    it("pauses the upstream as the transformation says, and each side wakes its own neighbour", () => {
+      const { bench, client, handler, calls, ends } = transformed();
+      expect(handler.onData("abc")).to.equal(false);
+      expect(handler.pendingBytes).to.equal(undefined);
+      client.onDrain?.();
+      expect(calls).to.deep.equal(["data", "resume"]);
+      expect(bench.upstream.resumed).to.equal(0);
+      ends.upstream.resume();
+      expect(bench.upstream.resumed).to.equal(1);
+    });
+
+    it("ends the exchange when the transformation has ended, not when the upstream has", () => {
+      const { bench, client, handler, ends } = transformed();
+      handler.onEnd(["x-sum", "1"]);
+      expect([client.ended, bench.records.length]).to.deep.equal([false, 0]);
+      ends.client.onData("all");
+      ends.client.onEnd(["x-sum", "1"]);
+      expect([client.text, client.trailers, bench.records.length]).to.deep.equal(["all", ["x-sum", "1"], 1]);
+    });
+
+    it("frees it when the client leaves, when the upstream fails, and when it fails itself", () => {
+      const left = transformed();
+      left.client.onClose?.("client-closed");
+      expect(left.calls).to.deep.equal(["cancel"]);
+      const failed = transformed();
+      failed.handler.onError({ kind: "reset", text: "upstream reset", requestSent: true });
+      expect([failed.calls, failed.client.aborted]).to.deep.equal([["cancel"], true]);
+      const broken = transformed();
+      broken.ends.client.onAbort("malformed");
+      expect([broken.calls, broken.client.aborted, broken.bench.upstream.aborted]).to.deep.equal([
+        ["cancel"],
+        true,
+        1,
+      ]);
+      expect(broken.bench.records[0]?.error).to.equal("response transformation failed");
+    });
   });
 
   it("asks upstream for websocket only, and destroys a 101 that the client cannot take", () => {

@@ -2,14 +2,18 @@ import { expect } from "chai";
 import type { Filter } from "../../src/filters/filter.ts";
 import { createBench } from "./fakes.ts";
 
+const cancelled: string[] = [];
+
 /** Notes its name on the head and on every piece of the body. */
 const marking = (name: string): Filter => ({
   slug: name,
   onResponse: (_, head) => void head.headers.push("X-Seen", name),
-  transformBody: (_exchange, _head, next) => ({
-    onData: (chunk) => next.onData(`${chunk.toString()} ${name}`),
-    onEnd: (trailers) => next.onEnd(trailers),
-    onAbort: (reason) => next.onAbort(reason),
+  transformBody: (_exchange, _head, { client, upstream }) => ({
+    onData: (chunk) => client.onData(`${chunk.toString()} ${name}`),
+    onEnd: (trailers) => client.onEnd(trailers),
+    onAbort: (reason) => client.onAbort(reason),
+    resume: () => upstream.resume(),
+    cancel: () => void cancelled.push(name),
   }),
 });
 
@@ -23,6 +27,16 @@ describe("response filters", () => {
     handler.onEnd(undefined);
     expect(client.head?.headers).to.deep.equal(["X-Seen", "backend", "X-Seen", "route"]);
     expect(client.text).to.equal("body backend route");
+  });
+
+  it("wake the upstream through each other, and are all freed when the client leaves", () => {
+    const bench = createBench({ filters: [marking("route")], backendFilters: [marking("backend")] });
+    const client = bench.request();
+    bench.upstream.last.handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
+    client.onDrain?.();
+    expect(bench.upstream.resumed).to.equal(1);
+    client.onClose?.("client-closed");
+    expect(cancelled.splice(0)).to.deep.equal(["route", "backend"]);
   });
 
   it("of the backend see the proxy's own answers from the choice of the backend on", () => {

@@ -4,6 +4,7 @@ import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
 import { translateExtAuth } from "./ext-auth.ts";
 import { translateAuthJwt } from "./auth-jwt.ts";
 import type { FeatureContext } from "./context.ts";
+import { translateCompression } from "./compression.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
 import { translateMirrorTarget } from "./mirror-target.ts";
@@ -38,6 +39,7 @@ const translators: {
   "rewrite-target": translateRewriteTarget,
   "ssl-redirect": translateSslRedirect,
   timeouts: translateTimeouts,
+  compression: translateCompression,
 };
 
 /** The features of an Ingress, the same for all its routes; undefined when it has none. */

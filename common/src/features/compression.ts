@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { parseNamespacedName } from "../values/namespaced-name.ts";
+import { defineAnnotation, defineFeature } from "./definition.ts";
+
+/** Which responses are compressed, and how; at least one of the codings is on. See docs/features/compression.md. */
+export const compressionSchema = z.object({
+  gzip: z.boolean(),
+  brotli: z.boolean(),
+  /** 1 (fast) to 9 (small), for both codings. */
+  level: z.int().min(1).max(9),
+  /** Smallest declared length in bytes; a response that declares none is compressed whatever its size. */
+  minSize: z.int().min(0),
+  /** Lower-case media types. */
+  types: z.array(z.string()),
+});
+
+export type Compression = Readonly<z.infer<typeof compressionSchema>>;
+
+export const compression = defineFeature({
+  slug: "compression",
+  schema: compressionSchema,
+  annotations: {
+    compression: defineAnnotation({
+      name: "compression",
+      type: "namespaced-name",
+      classDefault: true,
+      onInvalid: "ignore",
+      fallback: "responses are not compressed",
+      doc: "The Compression that says which responses are compressed for clients that accept it.",
+      parse: parseNamespacedName,
+    }),
+  },
+});

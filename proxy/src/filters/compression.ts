@@ -1,0 +1,94 @@
+import type { Compression } from "@svc-gateway/common/features/compression.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { joinedField } from "../http/fields.ts";
+import type { HeaderList, ResponseHead } from "../http/message.ts";
+import { readAcceptEncoding } from "./accept-encoding.ts";
+import { createEncoder, type Coding } from "./body-encoder.ts";
+import type { EncoderSlots } from "./encoder-slots.ts";
+import type { Filter } from "./filter.ts";
+
+/** Compresses what upstreams send, for clients that accept it. See docs/features/compression.md. */
+export function compressionFilter(settings: Compression, slots: EncoderSlots): Filter {
+  const types = new Set(settings.types);
+  return {
+    slug: "compression",
+    transformBody(exchange, head, ends) {
+      const type = mediaType(head.headers);
+      if (type === undefined || !types.has(type) || !isCompressible(exchange, head, settings.minSize)) {
+        return undefined;
+      }
+      addVary(head.headers);
+      const coding = chooseCoding(exchange, settings);
+      if (coding === undefined || head.bodyless || !slots.take()) return undefined;
+      describeEncoded(head, coding);
+      const options = { level: settings.level, flushesAtOnce: type === "text/event-stream" };
+      return createEncoder(coding, options, ends, () => slots.free());
+    },
+  };
+}
+
+/** The Content-Type without its parameters. gRPC frames its messages itself and has a compression of its own. */
+function mediaType(headers: HeaderList): string | undefined {
+  const value = joinedField(headers, "content-type");
+  if (value === undefined) return undefined;
+  const semicolon = value.indexOf(";");
+  const type = (semicolon < 0 ? value : value.slice(0, semicolon)).trim().toLowerCase();
+  return type.startsWith("application/grpc") ? undefined : type;
+}
+
+const noTransform = /(?:^|[\s,])no-transform(?:$|[\s,;=])/i;
+
+/** Whether the response may be compressed at all; whether this client wants it is another question. */
+function isCompressible(
+  { received }: Exchange,
+  { status, headers, length }: ResponseHead,
+  minSize: number,
+): boolean {
+  if (status === 204 || status === 205 || status === 206 || status === 304) return false;
+  if (length !== undefined && (length === 0 || length < minSize)) return false;
+  return (
+    joinedField(headers, "content-encoding") === undefined &&
+    joinedField(headers, "content-range") === undefined &&
+    !noTransform.test(joinedField(headers, "cache-control") ?? "") &&
+    !noTransform.test(joinedField(received, "cache-control") ?? "")
+  );
+}
+
+function chooseCoding({ received }: Exchange, { gzip, brotli }: Compression): Coding | undefined {
+  const accepted = readAcceptEncoding(joinedField(received, "accept-encoding") ?? "");
+  if (brotli && accepted.br) return "br";
+  return gzip && accepted.gzip ? "gzip" : undefined;
+}
+
+/** Says that another client may get this response in another form (RFC 9110 12.5.5). */
+function addVary(headers: HeaderList): void {
+  const vary = joinedField(headers, "vary");
+  if (vary === undefined) headers.push("Vary", "Accept-Encoding");
+  else if (!/(?:^|[\s,])(?:\*|accept-encoding)(?:$|[\s,])/i.test(vary))
+    headers.push("Vary", "Accept-Encoding");
+}
+
+/** Fields that are about the bytes as the upstream sent them. */
+const aboutBytes = new Set([
+  "content-length",
+  "accept-ranges",
+  "content-md5",
+  "digest",
+  "content-digest",
+  "repr-digest",
+]);
+
+/** Other bytes make it another representation: its validator says so by being weak (RFC 9110 8.8.3.3). */
+function describeEncoded(head: ResponseHead, coding: Coding): void {
+  const headers: HeaderList = [];
+  for (let i = 0; i < head.headers.length; i += 2) {
+    const name = head.headers[i] as string;
+    const value = head.headers[i + 1] as string;
+    const lower = name.toLowerCase();
+    if (aboutBytes.has(lower)) continue;
+    headers.push(name, lower === "etag" && value.startsWith('"') ? `W/${value}` : value);
+  }
+  headers.push("Content-Encoding", coding);
+  head.headers = headers;
+  head.length = undefined;
+}
