@@ -1,7 +1,6 @@
 /** Who may name objects of another namespace. See docs/cross-namespace-references.md. */
 import { definitionOf, type KindName, type ObjectOf } from "../api/kinds.ts";
-import type { World } from "../world.ts";
-import { objectsByName } from "../world-index.ts";
+import { objectsIn, type World } from "../world.ts";
 
 /** The object that holds a reference. */
 export type Referrer = { readonly kind: KindName; readonly namespace: string };
@@ -19,9 +18,8 @@ export type Permits = (from: Referrer, to: Referent) => boolean;
 export function createPermits(world: World): Permits {
   return (from, to) => {
     if (from.namespace === to.namespace) return true;
-    for (const grant of objectsByName.of(world.ReferenceGrant).get(to.namespace)?.values() ?? []) {
-      // The index of the list of ReferenceGrants holds ReferenceGrants.
-      if (allows(grant as ObjectOf<"ReferenceGrant">, from, to)) return true;
+    for (const grant of objectsIn(world, "ReferenceGrant", to.namespace)) {
+      if (allows(grant, from, to)) return true;
     }
     return false;
   };

@@ -8,8 +8,7 @@ import { describeApiError } from "../../sources/kubernetes/api-error.ts";
 import { componentLabel, vipComponent } from "../../translate/gateway/names.ts";
 import { mappingOf } from "../../translate/gateway/ports.ts";
 import type { VipService } from "../../translate/gateway/vip-plan.ts";
-import { createLookup, type World } from "../../world.ts";
-import { objectsByName } from "../../world-index.ts";
+import { createLookup, objectsIn, type World } from "../../world.ts";
 import type { Reconciler } from "../reconciler.ts";
 
 type Service = ObjectOf<"Service">;
@@ -83,10 +82,7 @@ const findWanted = ({ translation }: Build, name: string): VipService | undefine
 const isOurs = ({ metadata }: Service): boolean => metadata.labels?.[componentLabel] === vipComponent;
 
 const vipsIn = (world: World, namespace: string): readonly string[] =>
-  [...(objectsByName.of(world.Service).get(namespace)?.values() ?? [])]
-    // The index of the list of Services holds Services.
-    .filter((object) => isOurs(object as Service))
-    .map(({ metadata }) => metadata.name);
+  [...objectsIn(world, "Service", namespace)].filter(isOurs).map(({ metadata }) => metadata.name);
 
 /** Whether a Service has all that it should have; what others have added is theirs. */
 const isInLine = (present: Service, wanted: VipService): boolean =>

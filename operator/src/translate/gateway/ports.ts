@@ -5,8 +5,7 @@
  */
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import type { World } from "../../world.ts";
-import { objectsByName } from "../../world-index.ts";
+import { objectsIn, type World } from "../../world.ts";
 import type { DesiredEvent } from "../translation.ts";
 import { internalPortRangeExhausted, internalPortRemapped } from "../events.ts";
 import { memo } from "../memo.ts";
@@ -107,10 +106,9 @@ const listenersOn = ({ own, sets }: PlannedGateway, ports: readonly number[]): r
 /** The Services that lead to internal ports, by name. */
 function vipsOf(world: World, namespace: string): ReadonlyMap<string, ObjectOf<"Service">> {
   const vips = new Map<string, ObjectOf<"Service">>();
-  for (const [name, object] of objectsByName.of(world.Service).get(namespace) ?? []) {
-    // The index of the list of Services holds Services.
-    if (object.metadata.labels?.[componentLabel] === vipComponent)
-      vips.set(name, object as ObjectOf<"Service">);
+  for (const service of objectsIn(world, "Service", namespace)) {
+    const { labels, name } = service.metadata;
+    if (labels?.[componentLabel] === vipComponent) vips.set(name, service);
   }
   return vips;
 }
