@@ -8,7 +8,9 @@ import { createAuthStore } from "./auth/auth-store.ts";
 import { prepareCollector } from "./collector.ts";
 import { ActiveExchanges } from "./http/active-exchanges.ts";
 import type { FrontLimits } from "./http/front.ts";
+import type { FrontEvent as Http1FrontEvent } from "./http/h1/events.ts";
 import { createHttp1Front } from "./http/h1/front.ts";
+import type { Http2FrontEvent } from "./http/h2/events.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
 import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
@@ -25,6 +27,7 @@ import {
 import type { AccessLog } from "./telemetry/access-log.ts";
 import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
+import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { createUpstreamClient } from "./upstream/client.ts";
 import { createUpstreamRegistry } from "./upstream/registry.ts";
 
@@ -105,9 +108,11 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
   });
   const limits = frontLimitsOf(settings);
-  const onEvent = ({ reason, error }: { readonly reason: string; readonly error?: unknown }): void => {
-    metrics.limitsReached.with({ limit: reason }).inc();
-    if (reason === "handler-failed") log.error({ err: error }, "request failed inside the proxy");
+  const recordRefusal = createRefusalRecorder(accessLog, metrics);
+  const onEvent = (event: Http1FrontEvent | Http2FrontEvent): void => {
+    metrics.limitsReached.with({ limit: event.reason }).inc();
+    if (event.status > 0) recordRefusal(event);
+    if (event.reason === "handler-failed") log.error({ err: event.error }, "request failed inside the proxy");
   };
   const listenerMetrics = createListenerMetrics(metrics, log, options.onBoundPorts ?? (() => {}));
   const portMap = new Map(settings.portMap?.map(({ listenerPort, localPort }) => [listenerPort, localPort]));

@@ -44,4 +44,28 @@ describe("the access log of a class", () => {
       .filter((line) => line.startsWith("svc_proxy_requests_total{") && line.includes(routeId));
     expect(counted.map((line) => Number(line.slice(line.lastIndexOf(" "))))).to.have.members([2, 1]);
   });
+
+  it("has a line for what is refused before routing, as far as it was read, and counts it", async () => {
+    gateway.records.length = 0;
+    const long = `GET /${"a".repeat(20_000)}?token=secret HTTP/1.1\r\nHost: a.example\r\n\r\n`;
+    expect(await exchange(gateway.port, long)).to.match(/^HTTP\/1\.1 414 /);
+    expect(await exchange(gateway.port, "GET / HTTP/1.1\r\nHost : a\r\n\r\n")).to.match(/^HTTP\/1\.1 400 /);
+    await eventually(() => gateway.records.length === 2);
+    expect(
+      gateway.records.map(({ host, method, path, status, clientIp, error }) => [
+        host,
+        method,
+        path.slice(0, 3),
+        status,
+        clientIp,
+        error,
+      ]),
+    ).to.deep.equal([
+      ["a.example", "GET", "/aa", 414, "127.0.0.1", "uri-too-long"],
+      ["", "", "", 400, "127.0.0.1", "malformed"],
+    ]);
+    expect(gateway.records[0]?.path).to.not.include("secret");
+    const { body } = await gateway.metrics.expose();
+    expect(body).to.include('route="",method="GET",status_code="414"} 1');
+  });
 });

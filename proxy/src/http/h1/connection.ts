@@ -238,7 +238,7 @@ export class Http1Connection {
     this.current = stream;
     if (stream.detached) this.adopt(stream.response);
     if (stream.refusal !== undefined) {
-      this.report({ reason: stream.refusal, status: refusalStatus[stream.refusal] });
+      this.report({ reason: stream.refusal, status: refusalStatus[stream.refusal], head: stream.head });
       return stream.refuse(stream.refusal);
     }
     try {

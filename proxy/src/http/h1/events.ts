@@ -1,4 +1,5 @@
 import type { ClientConnection } from "../connection.ts";
+import type { RequestHead } from "../message.ts";
 
 /**
  * Why a front ended or refused something on its own, before or without the pipeline. The names are the values of the
@@ -34,6 +35,8 @@ export type FrontEvent = {
   readonly connection: ClientConnection;
   /** Status that the front answered with; 0 when it closed without an answer, or left the answer to the pipeline. */
   readonly status: number;
+  /** The request that was refused, where its head was read. */
+  readonly head?: RequestHead;
   /** Only with `handler-failed` and `broken-response`. */
   readonly error?: unknown;
 };

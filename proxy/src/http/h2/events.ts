@@ -1,4 +1,5 @@
 import type { ClientConnection } from "../connection.ts";
+import type { RequestHead } from "../message.ts";
 
 /**
  * Why the HTTP/2 front ended or refused something on its own, before or without the pipeline: values of the `limit`
@@ -29,6 +30,8 @@ export type Http2FrontEvent = {
   readonly connection: ClientConnection;
   /** Status that the front answered with; 0 when it closed without an answer, or left the answer to the pipeline. */
   readonly status: number;
+  /** The request that was refused. */
+  readonly head?: RequestHead;
   /** Only with `handler-failed` and `malformed`. */
   readonly error?: unknown;
 };

@@ -174,7 +174,7 @@ export class Http2ServerConnection implements StreamHost {
     client.sendHead(reply.head);
     client.write(reply.body);
     client.end(undefined);
-    this.report(reason, { status });
+    this.report(reason, { status, head: received.head });
   }
 
   /** Without streams: waits for the first request as long as for a header, for the next ones as an idle connection. */
@@ -215,7 +215,7 @@ export class Http2ServerConnection implements StreamHost {
 
   private report(
     reason: Http2FrontEventReason,
-    details: { readonly status?: number; readonly error?: unknown } = {},
+    details: Pick<Partial<Http2FrontEvent>, "status" | "head" | "error"> = {},
   ): void {
     this.context.onEvent({ connection: this.connection, reason, status: 0, ...details });
   }
