@@ -1,6 +1,12 @@
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
+import {
+  nextTicketSecretMs,
+  ticketKeysOf,
+  withNewTicketSecret,
+  type TicketSecret,
+} from "@svc-gateway/operator/runtime/ticket-keys.ts";
 import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
 import { findUnserved } from "@svc-gateway/operator/runtime/unserved.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
@@ -25,14 +31,21 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   const translateSettings = translateSettingsOf(settings);
   const findings = createFindingsLog(log);
   const publisher = createPublisher((update) => proxy.apply(update));
+  /** In memory, so that sessions outlive changes of the folder but not the process. */
+  let ticketSecrets: readonly TicketSecret[] = [];
   return async ({ world, problems }) => {
     const startedMs = performance.now();
-    const translation = translate(world, translateSettings, { nowMs: Date.now(), keySets: keySets.fetched });
+    const nowMs = Date.now();
+    const translation = translate(world, translateSettings, { nowMs, keySets: keySets.fetched });
     keySets.want(translation.wantedKeySets);
+    if (nextTicketSecretMs(ticketSecrets) <= nowMs) ticketSecrets = withNewTicketSecret(ticketSecrets, nowMs);
     const translateMs = performance.now() - startedMs;
     findings.report(problems, [...translation.diagnostics, ...findUnserved(world)]);
     health.sourceRead(!problems.some(({ file }) => file === settings.manifests));
-    const applied = await publisher.publish(translation.scopes.shared);
+    const applied = await publisher.publish([
+      ...translation.scopes.shared,
+      ticketKeysOf(ticketSecrets, "standalone"),
+    ]);
     if (applied?.ok === true) {
       const { version, changes } = applied.value;
       const totalMs = performance.now() - startedMs;

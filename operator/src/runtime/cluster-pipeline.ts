@@ -20,6 +20,7 @@ import { createLeaderWork } from "./leader-work.ts";
 import type { Leadership } from "./leadership.ts";
 import { createStatusWriter } from "./status-writer.ts";
 import { createTableBuilder, type Build } from "./table-builder.ts";
+import { createTicketKeyKeeper } from "./ticket-key-keeper.ts";
 import { translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
 import { findUnserved } from "./unserved.ts";
 import type { WatchHealth } from "./watch-health.ts";
@@ -79,6 +80,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   });
   const statuses = createStatusWriter({ client, source, pathOf, metrics });
   const leaderWork = createLeaderWork({ ...options, reconcilers, statuses });
+  const ticketKeys = createTicketKeyKeeper({ ...options, namespace: settings.podNamespace });
   const logDiagnostics = createDiagnosticLog(log);
   const keySets = createKeySetKeeper({
     fetch: (url, ending) => fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, signal: ending }),
@@ -92,10 +94,12 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
       keySets,
       settings: translateSettingsOf(settings, vips),
       publish: options.publish,
+      addResources: ticketKeys.resources,
       onBuild(build) {
         options.onBuild(build);
         logDiagnostics([...build.translation.diagnostics, ...findUnserved(build.world)]);
         leaderWork.onBuild(build);
+        ticketKeys.check(build.world);
       },
       metrics,
       log,
@@ -116,5 +120,6 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   unsubscribe();
   cancelCheck();
   keySets.stop();
+  ticketKeys.stop();
   await coalescer.stop();
 }

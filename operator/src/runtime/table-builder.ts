@@ -1,4 +1,5 @@
 import type { TlsHost } from "@svc-gateway/common/ir/certificate.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshotBuilder } from "@svc-gateway/common/ir/snapshot-builder.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -30,6 +31,8 @@ export type TableBuilderOptions = {
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
   /** Hands the shared scope's snapshot to the discovery channel. */
   readonly publish: (shared: Snapshot) => void;
+  /** What the shared scope gets besides what the translation gives, from the same world. */
+  readonly addResources?: (world: World) => readonly Resource[];
   /** Everything else that follows from a build. */
   readonly onBuild: (build: Build) => void;
   readonly metrics: TableMetrics;
@@ -72,7 +75,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     let shared: Snapshot;
     try {
       translation = translate(world, settings, { nowMs: nowMs(), keySets: options.keySets.fetched });
-      shared = buildSnapshot(translation.scopes.shared);
+      shared = buildSnapshot([...translation.scopes.shared, ...(options.addResources?.(world) ?? [])]);
     } catch (error) {
       metrics.routingTableRebuilds.with({ result: "error" }).inc();
       log.error({ err: error }, "routing table cannot be built, the last one stays");
