@@ -13,6 +13,10 @@ export type SendOptions = {
   readonly body?: string | Buffer;
   /** Sends over TLS and trusts this certificate; the host is the server name. */
   readonly caPem?: string;
+  /** The client's own certificate and key. */
+  readonly identity?: { readonly certificatePem: string; readonly keyPem: string };
+  /** The server name, where it is not the host. */
+  readonly serverName?: string;
   readonly timeoutMs?: number;
 };
 
@@ -29,12 +33,19 @@ export type Reply = {
 /** One request on a connection of its own. */
 export async function send(options: SendOptions): Promise<Reply> {
   const { host, path = "/", method = "GET", headers = {}, body, caPem, timeoutMs = 10_000 } = options;
+  const { identity, serverName = host } = options;
   const address = await proxyAddress();
   const isTls = caPem !== undefined;
   const common = { host: address.host, path, method, headers: { ...headers, host }, agent: false } as const;
   return new Promise((settle, reject) => {
     const sent = isTls
-      ? requestHttps({ ...common, port: address.https, ca: caPem, servername: host })
+      ? requestHttps({
+          ...common,
+          port: address.https,
+          ca: caPem,
+          servername: serverName,
+          ...(identity && { cert: identity.certificatePem, key: identity.keyPem }),
+        })
       : requestHttp({ ...common, port: address.http });
     sent.setTimeout(timeoutMs, () => sent.destroy(new Error(`no answer in ${timeoutMs} ms`)));
     sent.once("error", reject);

@@ -25,10 +25,10 @@ export type ExampleCertificates = {
 const dayMs = 24 * 60 * 60_000;
 const lifetimeMs = 30 * dayMs;
 
-/** Makes a certificate for these names, valid for 30 days from yesterday on. */
+/** Makes a certificate for these names, of a server unless said otherwise, valid for 30 days from yesterday on. */
 export async function createExampleCertificates(
   dnsNames: readonly string[],
-  nowMs: number = Date.now(),
+  { nowMs = Date.now(), usage = "server" }: { nowMs?: number; usage?: "server" | "client" } = {},
 ): Promise<ExampleCertificates> {
   const [authority, server] = await Promise.all([createKeys(), createKeys()]);
   const validity = { notBeforeMs: nowMs - dayMs, notAfterMs: nowMs + lifetimeMs };
@@ -50,7 +50,7 @@ export async function createExampleCertificates(
       extensions: [
         basicConstraints(false),
         keyUsage(digitalSignature),
-        tlsUsage("server"),
+        tlsUsage(usage),
         alternativeNames([], dnsNames),
       ],
     },

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
-import type { TicketKeys } from "@svc-gateway/common/ir/ticket-keys.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { createTicketKeyKeeper, ticketKeySecret } from "../../src/runtime/ticket-key-keeper.ts";
@@ -50,8 +49,8 @@ function setUp(isLeading = true) {
     const [resource] = keeper.resources(world());
     if (resource === undefined) return [];
     const decoded = decodeResource(resource);
-    if (!decoded.ok) throw new Error(decoded.error.message);
-    return (decoded.value?.value as TicketKeys).keys;
+    if (!decoded.ok || decoded.value?.type !== "ticket-keys") throw new Error("not the keys of tickets");
+    return decoded.value.value.keys;
   };
   const build = async (): Promise<void> => {
     keeper.check(world());

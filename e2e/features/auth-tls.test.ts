@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import {
+  createExampleCertificates,
+  type ExampleCertificates,
+} from "../../scripts/quickstart/certificates.ts";
+import { echoed, send, type Reply, type SendOptions } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { ingress } from "../support/ingress.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+describe("auth-tls", () => {
+  const sandbox = useSandbox("auth-tls");
+  const host = "auth-tls.e2e.example";
+  const openHost = "open.auth-tls.e2e.example";
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+  let server: ExampleCertificates;
+  let client: ExampleCertificates;
+  let stranger: ExampleCertificates;
+
+  const authorities = (labels: object): object => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "clients", labels },
+    type: "Opaque",
+    data: { "ca.crt": base64(client.authorityPem) },
+  });
+  const usable = { "ingress.svc-labs.dev/auth-tls": "true" };
+  const protectedIngress = (annotations: Readonly<Record<string, string>>): object =>
+    ingress({
+      name: "protected",
+      host,
+      tlsSecret: "tls",
+      annotations: { "auth-tls-secret": `${sandbox.namespace}/clients`, ...annotations },
+      paths: [{ service: "echo" }],
+    });
+  const sendTls = (options: Partial<SendOptions> = {}): Promise<Reply> =>
+    send({ host, caPem: server.authorityPem, ...options });
+  const outcome = (sending: Promise<Reply>): Promise<number | "refused"> =>
+    sending.then(
+      ({ status }) => status,
+      () => "refused" as const,
+    );
+  const certificateField = (reply: Reply): string | undefined =>
+    echoed(reply)?.headers.find(([name]) => name.toLowerCase() === "x-ssl-client-cert")?.[1];
+
+  before(async () => {
+    server = await createExampleCertificates([host, openHost]);
+    client = await createExampleCertificates(["alice"], { usage: "client" });
+    stranger = await createExampleCertificates(["mallory"], { usage: "client" });
+    await deployEcho(sandbox, { replicas: 1 });
+    await sandbox.apply(
+      {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "tls" },
+        type: "kubernetes.io/tls",
+        data: { "tls.crt": base64(server.certificatePem), "tls.key": base64(server.keyPem) },
+      },
+      authorities(usable),
+      protectedIngress({ "auth-tls-pass-certificate-to-upstream": "true" }),
+      ingress({ name: "open", host: openHost, tlsSecret: "tls", paths: [{ service: "echo" }] }),
+    );
+    await until("the host to be served", async () => (await outcome(sendTls({ identity: client }))) === 200);
+    await until(
+      "the other host to be served",
+      async () => (await outcome(sendTls({ host: openHost }))) === 200,
+    );
+  });
+
+  it("lets in clients of the authority and shows their certificate to the backend", async () => {
+    const forged = { "X-SSL-Client-Cert": "forged" };
+    const field = certificateField(await sendTls({ identity: client, headers: forged }));
+    expect(decodeURIComponent(field ?? "")).to.include("-----BEGIN CERTIFICATE-----");
+    expect(field).to.match(/^(?:[A-Za-z0-9]|%[0-9A-F]{2})+$/);
+  });
+
+  it("refuses the handshake of clients without a certificate, and of those of another authority", async () => {
+    expect(await outcome(sendTls())).to.equal("refused");
+    expect(await outcome(sendTls({ identity: stranger }))).to.equal("refused");
+  });
+
+  it("answers 421 over a connection for another host", async () => {
+    expect(await outcome(sendTls({ serverName: openHost }))).to.equal(421);
+    expect(await outcome(sendTls({ serverName: openHost, identity: client }))).to.equal(421);
+  });
+
+  it("leaves plain HTTP and other hosts alone", async () => {
+    expect((await send({ host })).status).to.equal(200);
+    expect(
+      certificateField(await sendTls({ host: openHost, headers: { X_SSL_Client_Cert: "forged" } })),
+    ).to.equal(undefined);
+  });
+
+  it("lets nobody in while the Secret has no label", async () => {
+    await sandbox.apply(authorities({ "ingress.svc-labs.dev/auth-tls": "false" }));
+    await until(
+      "the handshake to be refused",
+      async () => (await outcome(sendTls({ identity: client }))) === "refused",
+    );
+    expect((await send({ host })).status).to.equal(200);
+    await sandbox.apply(authorities(usable));
+    await until(
+      "the client to be let in",
+      async () => (await outcome(sendTls({ identity: client }))) === 200,
+    );
+  });
+});
