@@ -29,6 +29,8 @@ import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { createUpstreamClient } from "./upstream/client.ts";
+import { monotonicMs } from "./shared/monotonic.ts";
+import { BreakerTable } from "./upstream/breaker/table.ts";
 import { createUpstreamRegistry } from "./upstream/registry.ts";
 
 export type ProxyOptions = {
@@ -139,6 +141,11 @@ export function startProxy(options: ProxyOptions): Proxy {
     log: snapshotLog,
   });
   const upstreams = createUpstreamRegistry({
+    breakers: {
+      table: new BreakerTable(memory.breakers),
+      nowMs: () => Math.floor(monotonicMs()),
+      metrics,
+    },
     retire: (endpoints) => client.retire(endpoints),
     onUsableEndpoints(upstream, usable) {
       if (usable === undefined) metrics.activeUpstreams.remove((labels) => labels.upstream === upstream);
@@ -148,6 +155,7 @@ export function startProxy(options: ProxyOptions): Proxy {
   const auth = createAuthStore({
     send: (endpoint, request, receiver) => client.send(endpoint, request, receiver),
   });
+  metrics.beforeExport(() => upstreams.refreshGauges());
   let binding: Promise<void> = Promise.resolve();
   const state = createProxyState({
     upstreams,
@@ -159,7 +167,11 @@ export function startProxy(options: ProxyOptions): Proxy {
       binding = listeners.apply(serving);
     },
   });
-  const sweeper = setInterval(() => active.sweep(performance.now()), sweepIntervalOf(settings)).unref();
+  const sweeper = setInterval(() => {
+    const nowMs = performance.now();
+    active.sweep(nowMs);
+    client.closeExpired(nowMs);
+  }, sweepIntervalOf(settings)).unref();
 
   return {
     apply: (update) => state.apply(update),

@@ -32,6 +32,9 @@ const noUpstreams: UpstreamRegistry = {
   get: (name) => {
     throw new Error(`nothing is sent to ${name}`);
   },
+  setSessionKey: () => undefined,
+  forgetRoutes: () => undefined,
+  refreshGauges: () => undefined,
 };
 
 /** The certificates that a server name is offered, best first. */

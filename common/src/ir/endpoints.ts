@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { backendPolicySchema, type BackendPolicy } from "../features/backend-policy.ts";
 
 /** One network endpoint. `host` is an IP address, or a DNS name when the set says `resolve: "dns"`. */
 export const endpointSchema = z.object({ host: z.string(), port: z.int().min(1).max(65535) });
@@ -13,9 +14,12 @@ export const endpointSetSchema = z.object({
   /** `static`: addresses are IPs. `dns`: the proxy resolves each host (ExternalName). */
   resolve: z.enum(["static", "dns"]),
   addresses: z.array(endpointSchema),
+  /** How the addresses are chosen and spoken to. Here, not in the routes: a Service has one policy, routes are many. */
+  policy: backendPolicySchema.optional(),
 });
 
 export type Endpoint = Readonly<z.infer<typeof endpointSchema>>;
-export type EndpointSet = Readonly<Omit<z.infer<typeof endpointSetSchema>, "addresses">> & {
+export type EndpointSet = Readonly<Omit<z.infer<typeof endpointSetSchema>, "addresses" | "policy">> & {
   readonly addresses: readonly Endpoint[];
+  readonly policy?: BackendPolicy | undefined;
 };

@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Selection, Upstream, UpstreamError, UpstreamHandler } from "../upstream/upstream.ts";
 import type { BodyTransform } from "../filters/filter.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
+import { sendSelected } from "../upstream/send-selected.ts";
 import type { Cancellable, Exchange } from "./exchange.ts";
 import type { LocalReply } from "./local-reply.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "./message.ts";
@@ -32,6 +33,7 @@ export type AttemptOwner = {
 export class Attempt implements UpstreamHandler, Cancellable {
   private readonly owner: AttemptOwner;
   private readonly exchange: Exchange;
+  private selection: Selection | undefined = undefined;
   private stream: UpstreamStream | undefined = undefined;
   /** Set while a filter transforms the response body. */
   private transform: BodyTransform | undefined = undefined;
@@ -45,17 +47,19 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.exchange = owner.exchange;
   }
 
-  start(upstream: Upstream, { endpoint }: Selection): void {
+  start(upstream: Upstream, selection: Selection): void {
     const { exchange } = this;
     const { body, deps } = this.owner;
     const { client } = exchange;
     exchange.attempts++;
-    exchange.upstreamAddress = endpoint.address;
+    exchange.upstreamAddress = selection.endpoint.address;
+    this.selection = selection;
     if (exchange.upstreamTimeouts !== undefined) this.startTiming(exchange.upstreamTimeouts);
     client.onDrain = () => this.stream?.resume();
     exchange.work = this;
-    this.stream = deps.client.send(
-      endpoint,
+    this.stream = sendSelected(
+      deps.client,
+      selection,
       {
         protocol: upstream.protocol,
         method: exchange.method,
@@ -81,11 +85,14 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   private expired(error: string): void {
     this.countError("timeout");
+    this.selection?.watch?.failed();
     if (this.owner.retries?.afterTimeout() === true) this.discard();
     else this.exchange.owner?.expire(error);
   }
 
-  cancel(): void {
+  cancel(timedOut?: boolean): void {
+    const isSent = this.owner.body?.ended !== false;
+    if (timedOut === true && isSent) this.selection?.watch?.failed();
     this.timer?.stop();
     this.stream?.abort();
     this.transform?.cancel();
@@ -131,6 +138,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
       retries.settle();
     }
     exchange.status = head.status;
+    const setCookie = this.selection?.setCookie;
+    if (setCookie !== undefined) head.headers.push("Set-Cookie", setCookie);
     applyResponseFilters(exchange, head);
     this.transform = transformBody(exchange, head, this);
     if (this.transform !== undefined) exchange.client.onDrain = () => this.transform?.resume();

@@ -13,7 +13,10 @@ import type {
 import type { UpstreamTimeouts } from "./upstream-timer.ts";
 
 /** Methods instead of closures: these are set for every request. */
-export type Cancellable = { cancel(): void };
+export type Cancellable = {
+  /** `timedOut`: because the upstream took too long, not because the client has gone. */
+  cancel(timedOut?: boolean): void;
+};
 
 export type ExchangeOwner = {
   /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. */
@@ -134,6 +137,14 @@ export class Exchange {
     if (this.error === "") this.error = closeTexts[reason];
     this.work?.cancel();
     this.finish();
+  }
+
+  get routeId(): string {
+    return this.route?.id ?? "";
+  }
+
+  get secure(): boolean {
+    return this.connection.listener.secure;
   }
 
   /** Declared body length in bytes; undefined when there is no body or none was declared. */

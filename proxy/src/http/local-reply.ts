@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { HeaderList, ResponseHead } from "./message.ts";
+import type { Upstream } from "../upstream/upstream.ts";
 
 /** An answer of the proxy itself. */
 export type LocalReply = {
@@ -92,3 +93,9 @@ export function grpcStatusOf(httpStatus: number): number {
 /** Percent-encoding of `grpc-message` (gRPC over HTTP/2, "Responses"). */
 const encodeGrpcMessage = (text: string): string =>
   text.replaceAll(/[^ -$&-~]/g, (char) => encodeURIComponent(char));
+
+/** The answer when an upstream has no endpoint to offer. */
+export const noSelection = ({ endpoints }: Pick<Upstream, "endpoints">): LocalReply => ({
+  status: 503,
+  error: endpoints.length === 0 ? "no endpoint" : "circuit breaker open",
+});

@@ -10,7 +10,7 @@ import { addClientCertificate, isMisdirected } from "./client-certificate.ts";
 import type { ClientConnection } from "./connection.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
 import type { RequestHandler } from "./front.ts";
-import { type LocalReply, renderReply } from "./local-reply.ts";
+import { type LocalReply, noSelection, renderReply } from "./local-reply.ts";
 import type { RequestBody, RequestHead } from "./message.ts";
 import type { Mirrors } from "./mirrors.ts";
 import { OutgoingBody } from "./request-body.ts";
@@ -183,7 +183,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       return this.retries.attempt();
     }
     const selection = upstream.pick(exchange);
-    if (selection === undefined) return this.reply({ status: 503, error: "no endpoint" });
+    if (selection === undefined) return this.reply(noSelection(upstream));
     new Attempt(this).start(upstream, selection);
   }
 
@@ -216,7 +216,7 @@ class Request implements ExchangeOwner, AttemptOwner {
   /** A time limit is over: 504, or the end of a response that has begun. */
   expire(error: string): void {
     const { exchange } = this;
-    exchange.work?.cancel();
+    exchange.work?.cancel(!exchange.client.headSent);
     if (!exchange.client.headSent) return this.reply({ status: 504, error });
     exchange.error = error;
     exchange.client.abort();

@@ -30,7 +30,7 @@ export class OutgoingBody implements RequestBody, BodySink {
   private readonly client: ClientStream;
   private readonly options: OutgoingBodyOptions;
   private sink: BodySink | undefined = undefined;
-  private ended = false;
+  ended = false;
   private trailers: HeaderList | undefined = undefined;
   private kept: ReplayBuffer | undefined;
   /** The end of a replay, held back while its sink is full. */

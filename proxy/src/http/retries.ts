@@ -4,6 +4,7 @@ import type { UpstreamEndpoint, UpstreamError } from "../upstream/upstream.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import type { Cancellable } from "./exchange.ts";
 import { joinedField } from "./fields.ts";
+import { noSelection } from "./local-reply.ts";
 import { isIdempotent } from "./methods.ts";
 import type { ResponseHead } from "./message.ts";
 
@@ -42,7 +43,7 @@ export class Retries implements Cancellable {
     // Asked anew: an endpoint that is gone by now is not tried any more.
     const { upstream } = this.backend;
     const selection = upstream.pick(exchange, tried.size === 0 ? undefined : tried);
-    if (selection === undefined) return owner.reply({ status: 503, error: "no endpoint" });
+    if (selection === undefined) return owner.reply(noSelection(upstream));
     tried.add(selection.endpoint);
     new Attempt(owner).start(upstream, selection);
   };

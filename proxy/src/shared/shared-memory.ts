@@ -1,9 +1,12 @@
 import { createRateMemory } from "../filters/rate-store.ts";
+import { breakerTableBytes } from "../upstream/breaker/table.ts";
 import type { SharedTableMemory } from "./shared-table.ts";
 
 /** Everything that the workers of a proxy share; made by the supervisor, handed to each worker when it starts. */
 export type SharedMemory = {
   readonly rates: SharedTableMemory;
+  /** The circuit breakers, see upstream/breaker/table.ts. */
+  readonly breakers: SharedArrayBuffer;
   /** One counter per worker: its open client connections. */
   readonly connections: SharedArrayBuffer;
   /** One counter per worker: bytes of log lines that are on their way to the supervisor. */
@@ -16,6 +19,7 @@ const counterBytes = 4;
 
 export const createSharedMemory = (workers: number): SharedMemory => ({
   rates: createRateMemory(maxRateKeys),
+  breakers: new SharedArrayBuffer(breakerTableBytes),
   connections: new SharedArrayBuffer(workers * counterBytes),
   logBytes: new SharedArrayBuffer(workers * counterBytes),
 });

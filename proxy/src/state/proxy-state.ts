@@ -142,7 +142,10 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
           ticketKeys: changes.ticketKeys ?? serving.ticketKeys,
         };
         publish(serving);
-        if (gone.size > 0) metrics.forgetRoutes(gone);
+        if (gone.size > 0) {
+          options.upstreams.forgetRoutes(gone);
+          metrics.forgetRoutes(gone);
+        }
         return gone;
       },
     });

@@ -28,6 +28,8 @@ export type ProxyMetrics = MetricSet<typeof proxyMetrics> & {
   requestMetrics(listener: string, route: string): RequestMetrics;
   /** Drops all series of routes that left the routing table. */
   forgetRoutes(routeIds: ReadonlySet<string>): void;
+  /** Has gauges of what is not told as it changes brought up to date before every look at the values. */
+  beforeExport(refresh: () => void): void;
   /** All values as plain data, to be merged with those of other workers (merged-metrics.ts). */
   export(): MetricExport;
   /** All values, and those of other parts of the process, in the Prometheus text format. */
@@ -39,7 +41,9 @@ export function createProxyMetrics({
   logSink,
 }: { readonly logSink?: Pick<LogSink, "droppedLines"> } = {}): ProxyMetrics {
   const set = createMetricSet(proxyMetrics);
+  const refreshers: (() => void)[] = [];
   const refresh = (): void => {
+    for (const one of refreshers) one();
     if (logSink !== undefined) set.logLinesDropped.with({}).value = logSink.droppedLines();
   };
   const byListener = new Map<string, Map<string, RouteCounters>>();
@@ -62,6 +66,7 @@ export function createProxyMetrics({
       if (routeIds.size === 0) return;
       for (const family of routeFamilies(set)) family.remove(({ route }) => routeIds.has(route));
     },
+    beforeExport: (one) => void refreshers.push(one),
     export() {
       refresh();
       return exportMetrics(set);

@@ -13,7 +13,10 @@ export type UpstreamLimits = {
 };
 
 /** The upstream client of a worker: HTTP/1.1 and HTTP/2, by what each request asks for. */
-export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient {
+export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient & {
+  /** Closes connections that have been idle for longer than their Service allows. */
+  closeExpired(nowMs: number): void;
+} {
   const options = {
     connectTimeoutMs: limits.connectTimeoutMs,
     idlePool: createIdlePool(limits.maxIdleConnections),
@@ -29,6 +32,7 @@ export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient {
       clients.http1.retire(endpoints);
       clients.http2.retire(endpoints);
     },
+    closeExpired: (nowMs) => options.idlePool.closeExpired(nowMs),
     close() {
       clients.http1.close();
       clients.http2.close();

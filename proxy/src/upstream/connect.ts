@@ -31,7 +31,8 @@ export function connectEndpoint(
   options: ConnectOptions,
   done: (result: Result<Connected, UpstreamError>) => void,
 ): ConnectAttempt {
-  const deadlineMs = performance.now() + options.connectTimeoutMs;
+  const timeoutMs = connectTimeoutOf(endpoint, options);
+  const deadlineMs = performance.now() + timeoutMs;
   let socket: Socket | undefined;
   let timer: NodeJS.Timeout | undefined;
   let settled = false;
@@ -45,7 +46,7 @@ export function connectEndpoint(
 
   const limit = (ms: number, expired: () => void): void => {
     clearTimeout(timer);
-    if (options.connectTimeoutMs > 0) timer = setTimeout(expired, Math.max(1, ms));
+    if (timeoutMs > 0) timer = setTimeout(expired, Math.max(1, ms));
   };
 
   const tryAddress = (addresses: readonly string[], index: number): void => {
@@ -84,7 +85,7 @@ export function connectEndpoint(
   if (isIP(endpoint.host) !== 0) {
     start(ok([endpoint.host]));
   } else {
-    limit(options.connectTimeoutMs, () => settle(fail(connectTimeoutError)));
+    limit(timeoutMs, () => settle(fail(connectTimeoutError)));
     queueMicrotask(() => options.resolver.resolve(endpoint.host, start));
   }
   return {
@@ -95,6 +96,12 @@ export function connectEndpoint(
     },
   };
 }
+
+/** Limit of a connect to the endpoint in milliseconds: that of its Service, else the client's; 0 = none. */
+export const connectTimeoutOf = (
+  { limits }: UpstreamEndpoint,
+  { connectTimeoutMs }: Pick<UpstreamClientOptions, "connectTimeoutMs">,
+): number => limits?.connectTimeoutMs ?? connectTimeoutMs;
 
 /** Destroys a socket whose further fate, late errors included, is of no interest. */
 export function abandon(socket: Socket): void {

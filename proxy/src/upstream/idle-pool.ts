@@ -9,6 +9,8 @@ export type IdleConnection = {
 /** A place in the order of entry; without neighbours while its connection is in use. */
 export type IdlePlace = {
   readonly connection: IdleConnection | undefined;
+  /** When it has been idle for too long, in monotonic milliseconds. */
+  untilMs: number;
   earlier: IdlePlace | undefined;
   later: IdlePlace | undefined;
 };
@@ -18,10 +20,17 @@ export type IdlePlace = {
  * longest gives way (docs/features/upstream.md, "Connection pool").
  */
 export type IdlePool = {
-  /** Enters a connection that has become idle, once; may close it, or another, at once. */
-  add(connection: IdleConnection): void;
+  /**
+   * Enters a connection that has become idle, once; may close it, or another, at once. After `timeoutMs` it is of no
+   * more use; undefined: it may stay for any time.
+   */
+  add(connection: IdleConnection, timeoutMs?: number): void;
   /** Takes a connection out that is about to be used or has ended. */
   remove(connection: IdleConnection): void;
+  /** Whether a connection that is or was here has been idle for too long. */
+  hasExpired(connection: IdleConnection): boolean;
+  /** Closes what has been idle for too long; called every now and then. */
+  closeExpired(nowMs: number): void;
   readonly size: number;
 };
 
@@ -29,12 +38,17 @@ export type IdlePool = {
  * Creates an empty pool. Every request takes a connection out and puts it back, so this is a ring of places that
  * live as long as their connections: it makes no garbage, where a Set would leave one copy of its table after another.
  */
-export function createIdlePool(maxConnections: number): IdlePool {
+export function createIdlePool(
+  maxConnections: number,
+  now: () => number = () => performance.now(),
+): IdlePool {
   /** Stands between the newest and the oldest. */
-  const seam: IdlePlace = { connection: undefined, earlier: undefined, later: undefined };
+  const seam: IdlePlace = { connection: undefined, untilMs: never, earlier: undefined, later: undefined };
   seam.earlier = seam;
   seam.later = seam;
   let size = 0;
+  /** Connections that may stay for a limited time only. */
+  let limited = 0;
 
   const remove = (connection: IdleConnection): void => {
     const place = connection.idlePlace;
@@ -44,12 +58,15 @@ export function createIdlePool(maxConnections: number): IdlePool {
     place.earlier = undefined;
     place.later = undefined;
     size--;
+    if (place.untilMs !== never) limited--;
   };
 
   return {
-    add(connection) {
-      const place = (connection.idlePlace ??= { connection, earlier: undefined, later: undefined });
+    add(connection, timeoutMs) {
+      const place = (connection.idlePlace ??= newPlace(connection));
       if (place.later !== undefined) return;
+      place.untilMs = timeoutMs === undefined ? never : now() + timeoutMs;
+      if (timeoutMs !== undefined) limited++;
       const newest = seam.earlier as IdlePlace;
       place.earlier = newest;
       place.later = seam;
@@ -62,8 +79,31 @@ export function createIdlePool(maxConnections: number): IdlePool {
       oldest.closeIdle();
     },
     remove,
+    hasExpired({ idlePlace: { untilMs } = seam }) {
+      return untilMs !== never && untilMs <= now();
+    },
+    closeExpired(nowMs) {
+      if (limited === 0) return;
+      let place = seam.later as IdlePlace;
+      while (place.connection !== undefined) {
+        const { connection, untilMs } = place;
+        place = place.later as IdlePlace;
+        if (untilMs > nowMs) continue;
+        remove(connection);
+        connection.closeIdle();
+      }
+    },
     get size() {
       return size;
     },
   };
 }
+
+const never = Number.POSITIVE_INFINITY;
+
+const newPlace = (connection: IdleConnection): IdlePlace => ({
+  connection,
+  untilMs: never,
+  earlier: undefined,
+  later: undefined,
+});

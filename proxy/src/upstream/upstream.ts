@@ -8,6 +8,15 @@ export type UpstreamEndpoint = {
   readonly port: number;
   /** `ip:port`, `[ip6]:port`: for logs and hashing. */
   readonly address: string;
+  /** What its Service says about connections; one object for all endpoints of a set, and always up to date. */
+  readonly limits?: ConnectionLimits;
+};
+
+export type ConnectionLimits = {
+  /** Limit of a connect in milliseconds; undefined: that of the client. */
+  connectTimeoutMs: number | undefined;
+  /** Longest time that a pooled connection may be idle, in milliseconds; undefined: any. */
+  idleTimeoutMs: number | undefined;
 };
 
 /** What a balancer may look at when it picks; an Exchange is one. */
@@ -16,7 +25,14 @@ export type PickRequest = {
   readonly path: string;
   /** With its `?`, or empty. */
   readonly query: string;
+  /** As they go to the backend. */
   readonly headers: ReadonlyHeaderList;
+  /** As the client sent them. */
+  readonly received: ReadonlyHeaderList;
+  /** Empty without a route. */
+  readonly routeId: string;
+  /** The client came over TLS. */
+  readonly secure: boolean;
 };
 
 /**
@@ -39,8 +55,24 @@ export type Upstream = {
   pick(request: PickRequest, tried?: ReadonlySet<UpstreamEndpoint>): Selection | undefined;
 };
 
-/** What was chosen for one attempt of a request. */
-export type Selection = { readonly endpoint: UpstreamEndpoint };
+/** What was chosen for one attempt of a request. The attempt must begin, by `sendSelected`, or nobody learns its end. */
+export type Selection = {
+  readonly endpoint: UpstreamEndpoint;
+  /** Wants to know how the attempt goes; undefined where nobody does. */
+  readonly watch: AttemptWatch | undefined;
+  /** Value of the Set-Cookie field that goes to the client if this endpoint answers. */
+  readonly setCookie: string | undefined;
+};
+
+/** Learns how an attempt goes. */
+export type AttemptWatch = {
+  /** The head of the response is there. */
+  responded(status: number): void;
+  /** The endpoint has failed: no connection, no answer in time, a broken answer. */
+  failed(): void;
+  /** The attempt is over, however it went. Called once, last. */
+  ended(): void;
+};
 
 /** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
 export type UpstreamRequest = {

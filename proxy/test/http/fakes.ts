@@ -161,7 +161,7 @@ export function createBench(
       retryBudget: new RetryBudget(0),
       pick(_, tried) {
         const endpoint = endpoints.find((one) => tried?.has(one) !== true) ?? endpoints[0];
-        return endpoint && { endpoint };
+        return endpoint && { endpoint, watch: undefined, setCookie: undefined };
       },
     },
   };

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { BodyEnds } from "../../src/filters/filter.ts";
 import type { RequestHead } from "../../src/http/message.ts";
 import type { UpstreamErrorKind } from "../../src/upstream/upstream.ts";
+import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 
 const fieldOf = (headers: readonly string[], name: string): string | undefined => {
@@ -60,6 +61,61 @@ describe("pipeline: answers without an upstream", () => {
   it("503 without endpoints, and the status of a broken backend", () => {
     expect(createBench({ endpoints: 0 }).request().head?.status).to.equal(503);
     expect(createBench({ backend: { kind: "status", status: 500 } }).request().head?.status).to.equal(500);
+  });
+});
+
+describe("pipeline: the choice of an endpoint", () => {
+  const selecting = (setCookie: string | undefined) => {
+    const told: string[] = [];
+    const endpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
+    const watch = {
+      responded: (status: number) => void told.push(`responded ${status}`),
+      failed: () => void told.push("failed"),
+      ended: () => void told.push("ended"),
+    };
+    const retryBudget = new RetryBudget(0);
+    const protocol = "http1" as const;
+    const upstream = { key: "ns/web/80", service: "ns/web", protocol, retryBudget, endpoints: [endpoint] };
+    const pick = () => ({ endpoint, watch, setCookie });
+    return {
+      told,
+      ...createBench({ backend: { kind: "upstream", filters: [], upstream: { ...upstream, pick } } }),
+    };
+  };
+
+  it("gives the client its session cookie with the answer of the endpoint, not with our own", () => {
+    const bench = selecting("sid=1; Path=/; HttpOnly");
+    const answered = bench.request();
+    bench.upstream.last.handler.onHead({ status: 200, headers: ["X-A", "1"], length: 0, bodyless: true });
+    expect(answered.head?.headers).to.deep.equal(["X-A", "1", "Set-Cookie", "sid=1; Path=/; HttpOnly"]);
+    const failed = bench.request();
+    bench.upstream.last.handler.onError({ kind: "refused", text: "connection refused", requestSent: false });
+    expect(fieldOf(failed.head?.headers ?? [], "set-cookie")).to.equal(undefined);
+    expect(bench.told).to.deep.equal(["responded 200", "failed", "ended"]);
+  });
+
+  it("holds a missing answer against the endpoint, not a client that leaves", () => {
+    const bench = selecting(undefined);
+    bench.request();
+    bench.active.sweep(performance.now() + 60_000);
+    expect(bench.told.splice(0)).to.deep.equal(["failed", "ended"]);
+    const client = bench.request();
+    client.onClose?.("client-closed");
+    expect(bench.told.splice(0)).to.deep.equal(["ended"]);
+    bench.request({ method: "POST" }, new FakeBody());
+    bench.active.sweep(performance.now() + 60_000);
+    expect(bench.told).to.deep.equal(["ended"]);
+  });
+
+  it("says 503 when no breaker lets a request through", () => {
+    const retryBudget = new RetryBudget(0);
+    const upstream = { key: "ns/web/80", service: "ns/web", protocol: "http1" as const, retryBudget };
+    const endpoints = [{ host: "127.0.0.1", port: 1, address: "127.0.0.1:1" }];
+    const bench = createBench({
+      backend: { kind: "upstream", filters: [], upstream: { ...upstream, endpoints, pick: () => undefined } },
+    });
+    expect(bench.request().head?.status).to.equal(503);
+    expect(bench.records[0]?.error).to.equal("circuit breaker open");
   });
 });
 

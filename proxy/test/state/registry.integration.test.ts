@@ -6,6 +6,7 @@ import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
 import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { request } from "../routing/support.ts";
+import { breakerEnvironment } from "../upstream/balancing.ts";
 import { backend, endpoints, fakeLog, host, routeTo } from "./support.ts";
 
 describe("the proxy state with the upstream registry", () => {
@@ -16,6 +17,7 @@ describe("the proxy state with the upstream registry", () => {
       upstreams: createUpstreamRegistry({
         retire: (gone) => void retired.push(...gone.map(({ address }) => address)),
         onUsableEndpoints() {},
+        breakers: breakerEnvironment().environment,
       }),
       auth: createAuthStore(),
       metrics: createProxyMetrics(),

@@ -21,9 +21,10 @@ import type { UpstreamRegistry } from "../../src/upstream/registry.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type { PickRequest, Upstream } from "../../src/upstream/upstream.ts";
 import { pattern, request } from "../routing/support.ts";
+import { pickRequest } from "../upstream/balancing.ts";
 
 /** What a balancer is shown where it does not matter. */
-export const anyRequest: PickRequest = { clientIp: "192.0.2.1", path: "/", query: "", headers: [] };
+export const anyRequest: PickRequest = pickRequest();
 
 export const backend = (endpoints: string, rest: Partial<Backend> = {}): Backend => ({
   weight: 1,
@@ -91,13 +92,16 @@ export function fakeUpstreams(): FakeUpstreams {
         else sets.set(name, set);
       }
     },
+    setSessionKey() {},
+    forgetRoutes() {},
+    refreshGauges() {},
     get(name, protocol): Upstream {
       this.lookups++;
       const set = sets.get(name);
       if (set === undefined) throw new Error(`no endpoint set ${name}`);
       const addresses = set.addresses.map((one) => ({ ...one, address: `${one.host}:${one.port}` }));
       const [endpoint] = addresses;
-      const pick = () => endpoint && { endpoint };
+      const pick = () => endpoint && { endpoint, watch: undefined, setCookie: undefined };
       const retryBudget = new RetryBudget(0);
       return { key: name, service: set.service, protocol, endpoints: addresses, retryBudget, pick };
     },

@@ -82,6 +82,20 @@ describe("connectEndpoint", () => {
     await silent.close();
   });
 
+  it("gives up earlier or later where the Service of the endpoint says so", async () => {
+    const silent = await silentPort();
+    const limited = (connectTimeoutMs: number) => ({
+      ...at("127.0.0.1", silent.port),
+      limits: { connectTimeoutMs, idleTimeoutMs: undefined },
+    });
+    expect(await outcome(limited(50), { connectTimeoutMs: 0 })).to.equal("connect-timeout: connect timeout");
+    await silent.close();
+    const server = await RawServer.start();
+    const patient = { ...server.endpoint, limits: { connectTimeoutMs: 0, idleTimeoutMs: undefined } };
+    expect(await outcome(patient)).to.equal("127.0.0.1");
+    server.close();
+  });
+
   describe("to a name", () => {
     it("tries the addresses in order", async () => {
       const server = await RawServer.start();

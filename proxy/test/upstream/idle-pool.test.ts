@@ -28,4 +28,44 @@ describe("createIdlePool", () => {
       }),
     );
   });
+
+  it("closes what has been idle for too long, and nothing else", () => {
+    const step = fc.record({
+      add: fc.boolean(),
+      id: fc.nat(5),
+      timeoutMs: fc.option(fc.nat(50), { nil: undefined }),
+      passMs: fc.nat(30),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let nowMs = 0;
+        const pool = createIdlePool(100, () => nowMs);
+        const closed: number[] = [];
+        const connections = Array.from({ length: 6 }, (_, id) => ({ closeIdle: () => closed.push(id) }));
+        const due = new Map<number, number>();
+        for (const { add, id, timeoutMs, passMs } of steps) {
+          const connection = connections[id];
+          if (connection === undefined) continue;
+          if (!add) {
+            pool.remove(connection);
+            due.delete(id);
+          } else if (!due.has(id)) {
+            pool.add(connection, timeoutMs);
+            due.set(id, timeoutMs === undefined ? Number.POSITIVE_INFINITY : nowMs + timeoutMs);
+          }
+          nowMs += passMs;
+          const late = [...due].filter(([, dueMs]) => dueMs <= nowMs).map(([name]) => name);
+          for (const [name, dueMs] of due) {
+            expect(pool.hasExpired(connections[name] as (typeof connections)[number])).to.equal(
+              dueMs <= nowMs,
+            );
+          }
+          for (const name of late) due.delete(name);
+          pool.closeExpired(nowMs);
+          expect(closed.splice(0)).to.have.members(late);
+          expect(pool.size).to.equal(due.size);
+        }
+      }),
+    );
+  });
 });

@@ -1,9 +1,10 @@
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { expect } from "chai";
+import { breakerEnvironment, pickRequest } from "./balancing.ts";
 import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
-import type { PickRequest, Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import type { Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 
-const request: PickRequest = { clientIp: "192.0.2.1", path: "/", query: "", headers: [] };
+const request = pickRequest();
 
 const set = (service: string, ...addresses: string[]): EndpointSet => ({
   service,
@@ -20,6 +21,7 @@ function harness() {
   const registry = createUpstreamRegistry({
     retire: (endpoints) => retired.push(endpoints.map(({ address }) => address)),
     onUsableEndpoints: (service, count) => counts.push([service, count]),
+    breakers: breakerEnvironment().environment,
     random: () => 0,
   });
   const update = (changes: Record<string, EndpointSet | undefined>) =>
@@ -36,9 +38,9 @@ describe("createUpstreamRegistry", () => {
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "::1:80") });
     const upstream = registry.get("ns/web/http", "http1");
     expect(upstream).to.deep.include({ key: "ns/web/http", service: "ns/web", protocol: "http1" });
-    expect(upstream.endpoints).to.deep.equal([
-      { host: "10.0.0.1", port: 80, address: "10.0.0.1:80" },
-      { host: "::1", port: 80, address: "[::1]:80" },
+    expect(upstream.endpoints.map(({ host, port, address }) => [host, port, address])).to.deep.equal([
+      ["10.0.0.1", 80, "10.0.0.1:80"],
+      ["::1", 80, "[::1]:80"],
     ]);
     expect(registry.get("ns/web/http", "http1")).to.equal(upstream);
     const http2 = registry.get("ns/web/http", "http2");

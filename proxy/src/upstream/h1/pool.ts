@@ -34,7 +34,8 @@ export class ConnectionPool {
     const { idle } = this.connectionsOf(endpoint);
     for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
       this.idlePool.remove(connection);
-      if (connection.usable && this.isCurrent(endpoint, connection)) return connection;
+      const isFresh = !this.idlePool.hasExpired(connection);
+      if (isFresh && connection.usable && this.isCurrent(endpoint, connection)) return connection;
       connection.destroy();
     }
     return undefined;
@@ -45,7 +46,7 @@ export class ConnectionPool {
     const connections = this.connectionsOf(connection.endpoint);
     if (connections.retired) return false;
     connections.idle.push(connection);
-    this.idlePool.add(connection);
+    this.idlePool.add(connection, connection.endpoint.limits?.idleTimeoutMs);
     return true;
   }
 

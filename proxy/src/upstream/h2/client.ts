@@ -1,4 +1,4 @@
-import { connectEndpoint } from "../connect.ts";
+import { connectEndpoint, connectTimeoutOf } from "../connect.ts";
 import { connectTimeoutError, upstreamError } from "../errors.ts";
 import type { UpstreamClientOptions } from "../options.ts";
 import type { UpstreamClient, UpstreamEndpoint, UpstreamError } from "../upstream.ts";
@@ -23,23 +23,31 @@ const clientClosed = upstreamError("reset", "connection closed", { requestSent: 
  * requests on each. See docs/features/http2.md, "Towards upstreams".
  */
 export function createHttp2UpstreamClient(options: UpstreamClientOptions): UpstreamClient {
-  const endpoints = new Map<string, EndpointSessions>();
+  const endpoints = new Map<UpstreamEndpoint, EndpointSessions>();
+  /** A request may be sent to an endpoint that went away after it was picked. */
+  const retired = new WeakSet<UpstreamEndpoint>();
+  const sessionsOf = (endpoint: UpstreamEndpoint): EndpointSessions => {
+    const known = endpoints.get(endpoint);
+    if (known !== undefined) return known;
+    const sessions = new EndpointSessions(endpoint, options, {
+      retired: retired.has(endpoint),
+      onGone: () => endpoints.delete(endpoint),
+    });
+    endpoints.set(endpoint, sessions);
+    return sessions;
+  };
   return {
     send(endpoint, request, handler) {
-      let sessions = endpoints.get(endpoint.address);
-      if (sessions === undefined) {
-        sessions = new EndpointSessions(endpoint, options);
-        endpoints.set(endpoint.address, sessions);
-      }
+      const sessions = sessionsOf(endpoint);
       const stream = new Http2UpstreamStream(request, handler, sessions);
       if (request.upgrade === undefined) sessions.enqueue(stream);
       else queueMicrotask(() => stream.fail(noUpgrade));
       return stream;
     },
     retire(gone) {
-      for (const { address } of gone) {
-        endpoints.get(address)?.retire();
-        endpoints.delete(address);
+      for (const endpoint of gone) {
+        retired.add(endpoint);
+        endpoints.get(endpoint)?.retire();
       }
     },
     close() {
@@ -58,12 +66,24 @@ class EndpointSessions implements StreamQueue {
   private readonly attempts = new Set<{ cancel(): void }>();
   /** Streams that a new connection can be expected to take: what the server allowed last. */
   private streamsPerSession = expectedStreams;
-  private retired = false;
+  private retired: boolean;
   private closed = false;
+  private readonly onGone: () => void;
 
-  constructor(endpoint: UpstreamEndpoint, options: UpstreamClientOptions) {
+  /** `onGone` is called when the endpoint is retired and nothing of it is left. */
+  constructor(
+    endpoint: UpstreamEndpoint,
+    options: UpstreamClientOptions,
+    { retired, onGone }: { readonly retired: boolean; readonly onGone: () => void },
+  ) {
     this.endpoint = endpoint;
     this.options = options;
+    this.retired = retired;
+    this.onGone = onGone;
+  }
+
+  private get connectTimeoutMs(): number {
+    return connectTimeoutOf(this.endpoint, this.options);
   }
 
   enqueue(stream: Http2UpstreamStream): void {
@@ -74,7 +94,7 @@ class EndpointSessions implements StreamQueue {
       queueMicrotask(() => stream.fail(error));
       return;
     }
-    const { connectTimeoutMs } = this.options;
+    const { connectTimeoutMs } = this;
     const timer = connectTimeoutMs > 0 ? setTimeout(() => this.expire(stream), connectTimeoutMs) : undefined;
     this.waiting.set(stream, timer);
     this.connectIfNeeded();
@@ -83,12 +103,22 @@ class EndpointSessions implements StreamQueue {
   dequeue(stream: Http2UpstreamStream): void {
     clearTimeout(this.waiting.get(stream));
     this.waiting.delete(stream);
+    this.endIfGone();
   }
 
-  /** The endpoint is gone: what waits is still served, then the connections end. */
+  /**
+   * The endpoint is gone: each connection ends with its last request. Not earlier: a server that is told of the end while
+   * a request is on its way may say that it has not seen it.
+   */
   retire(): void {
     this.retired = true;
-    if (this.waiting.size === 0) for (const session of this.sessions) session.retire();
+    if (this.waiting.size === 0) for (const session of this.sessions) if (session.idle) session.retire();
+    this.endIfGone();
+  }
+
+  private endIfGone(): void {
+    if (!this.retired || this.waiting.size + this.sessions.size + this.attempts.size > 0) return;
+    this.onGone();
   }
 
   close(): void {
@@ -100,7 +130,10 @@ class EndpointSessions implements StreamQueue {
   }
 
   private sessionWithRoom(): UpstreamSession | undefined {
-    for (const session of this.sessions) if (session.room > 0) return session;
+    for (const session of this.sessions) {
+      const isOutdated = session.idle && this.options.idlePool.hasExpired(session);
+      if (session.room > 0 && !isOutdated) return session;
+    }
     return undefined;
   }
 
@@ -111,6 +144,7 @@ class EndpointSessions implements StreamQueue {
 
   private expire(stream: Http2UpstreamStream): void {
     this.waiting.delete(stream);
+    this.endIfGone();
     stream.fail(connectTimeoutError);
   }
 
@@ -130,7 +164,7 @@ class EndpointSessions implements StreamQueue {
       this.open(stream, session);
     }
     if (this.waiting.size > 0) this.connectIfNeeded();
-    else if (this.retired) for (const session of this.sessions) session.retire();
+    else if (this.retired) for (const session of this.sessions) if (session.idle) session.retire();
   }
 
   private connectIfNeeded(): void {
@@ -143,7 +177,7 @@ class EndpointSessions implements StreamQueue {
       if (!connected.ok) return this.onConnectFailed(connected.error);
       const { socket } = connected.value;
       this.sessions.add(
-        new UpstreamSession(socket, this.options.connectTimeoutMs, {
+        new UpstreamSession(socket, this.connectTimeoutMs, {
           onRoom: (session) => this.onRoom(session),
           onIdle: (session) => this.onIdle(session),
           onUnusable: (session) => this.onUnusable(session),
@@ -156,6 +190,7 @@ class EndpointSessions implements StreamQueue {
   /** Requests wait on when another connection is up or coming; else this was their chance. */
   private onConnectFailed(error: UpstreamError): void {
     if (this.sessions.size === 0 && this.attempts.size === 0) this.failWaiting(error);
+    this.endIfGone();
   }
 
   private onRoom(session: UpstreamSession): void {
@@ -164,13 +199,15 @@ class EndpointSessions implements StreamQueue {
   }
 
   private onIdle(session: UpstreamSession): void {
-    if (session.idle && this.sessions.has(session)) this.options.idlePool.add(session);
+    if (!session.idle || !this.sessions.has(session)) return;
+    if (this.retired) session.retire();
+    else this.options.idlePool.add(session, this.endpoint.limits?.idleTimeoutMs);
   }
 
   private onUnusable(session: UpstreamSession): void {
     this.sessions.delete(session);
     this.options.idlePool.remove(session);
-    if (this.waiting.size === 0) return;
+    if (this.waiting.size === 0) return this.endIfGone();
     // A session that never opened says why; one that did makes way for another.
     if (session.opened) this.connectIfNeeded();
     else this.onConnectFailed(session.fault ?? clientClosed);

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { pickRequest } from "../balancing.ts";
 import { createRoundRobinBalancer } from "../../../src/upstream/balancers/round-robin.ts";
-import type { PickRequest, UpstreamEndpoint } from "../../../src/upstream/upstream.ts";
+import type { UpstreamEndpoint } from "../../../src/upstream/upstream.ts";
 
-const request: PickRequest = { clientIp: "192.0.2.1", path: "/", query: "", headers: [] };
+const request = pickRequest();
 const all: readonly UpstreamEndpoint[] = Array.from({ length: 12 }, (_, index) => ({
   host: `10.0.0.${index}`,
   port: 80,

@@ -52,6 +52,27 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect((await exchange(b.endpoint)).reused).to.deep.equal([false]);
     });
 
+    it("keeps a connection no longer than its Service allows", async () => {
+      let nowMs = 0;
+      idlePool = createIdlePool(8, () => nowMs);
+      client = createHttp1UpstreamClient(clientOptions({ idlePool }));
+      const server = await start(answering(ok));
+      const endpoint = {
+        ...server.endpoint,
+        limits: { connectTimeoutMs: undefined, idleTimeoutMs: 1_000 },
+      };
+      expect((await exchange(endpoint)).reused).to.deep.equal([false]);
+      nowMs = 999;
+      expect((await exchange(endpoint)).reused).to.deep.equal([true]);
+      nowMs = 1_999;
+      expect((await exchange(endpoint)).reused).to.deep.equal([false]);
+      await until(() => server.peers[0]?.closed === true);
+      nowMs = 3_000;
+      idlePool.closeExpired(nowMs);
+      await until(() => server.peers[1]?.closed === true);
+      expect(idlePool.size).to.equal(0);
+    });
+
     it("does not bound what is in use", async () => {
       withPool(1);
       const server = await start(RawServer.start());

@@ -333,22 +333,48 @@ describe("HTTP/2 upstream client", function () {
     expect(error).to.deep.include({ kind: "invalid", requestSent: false });
   });
 
-  it("closes connections of retired endpoints: idle ones now, busy ones after their response", async () => {
+  it("closes connections of retired endpoints: idle ones now, busy ones with their last response", async () => {
     hold();
+    const idle = await startBackend((stream) => stream.respond({ ":status": 200 }, { endStream: true }));
+    await exchange(client, idle.port).settled;
     const sent = exchange(client, backend.port);
     await until(() => streams.length === 1);
-    client.retire([endpointOf(backend.port)]);
-    handler = (stream) => stream.respond({ ":status": 200 }, { endStream: true });
-    const fresh = exchange(client, backend.port);
-    expect((await fresh.settled).connections).to.deep.equal([false]);
-    expect(backend.sessions).to.have.length(2);
-    const closed = backend.sessions.map((session) => once(session, "close"));
+    const closed = [...idle.sessions, ...backend.sessions].map((session) => once(session, "close"));
+    client.retire([endpointOf(idle.port), endpointOf(backend.port)]);
+    await closed[0];
     streams[0]?.respond({ ":status": 200 });
     streams[0]?.end("late");
     expect((await sent.settled).body).to.equal("late");
-    await closed[0];
-    client.retire([endpointOf(backend.port)]);
     await closed[1];
+    await idle.close();
+  });
+
+  it("serves a request to an endpoint that was retired after it was picked, and keeps nothing of it", async () => {
+    client.retire([endpointOf(backend.port)]);
+    for (let i = 1; i <= 2; i++) {
+      expect((await exchange(client, backend.port).settled).connections).to.deep.equal([false]);
+      await until(() => backend.sessions.length === i && backend.sessions.every(({ closed }) => closed));
+    }
+  });
+
+  it("keeps an idle connection for as long as its Service allows", async () => {
+    client.close();
+    let nowMs = 0;
+    const idlePool = createIdlePool(8, () => nowMs);
+    client = createClient({ idlePool });
+    const endpoint = endpointOf(backend.port);
+    const limited = { ...endpoint, limits: { connectTimeoutMs: undefined, idleTimeoutMs: 1_000 } };
+    const use = async (): Promise<readonly boolean[]> => {
+      const { connections } = await exchange(client, limited).settled;
+      await until(() => idlePool.size === 1);
+      return connections;
+    };
+    expect(await use()).to.deep.equal([false]);
+    nowMs = 999;
+    expect(await use()).to.deep.equal([true]);
+    nowMs = 1_999;
+    const { connections } = await exchange(client, limited).settled;
+    expect(connections).to.deep.equal([false]);
   });
 
   it("keeps idle connections in the shared pool, which may close them", async () => {

@@ -27,11 +27,14 @@ import type {
 } from "../../../src/upstream/upstream.ts";
 import { RawPeer } from "../../http/h2/frames.ts";
 
-export const endpointOf = (port: number): UpstreamEndpoint => ({
-  host: "127.0.0.1",
-  port,
-  address: `127.0.0.1:${port}`,
-});
+const endpoints = new Map<number, UpstreamEndpoint>();
+
+/** The endpoint of a port, always the same object. */
+export function endpointOf(port: number): UpstreamEndpoint {
+  const endpoint = endpoints.get(port) ?? { host: "127.0.0.1", port, address: `127.0.0.1:${port}` };
+  endpoints.set(port, endpoint);
+  return endpoint;
+}
 
 export function createClient(
   options: { readonly connectTimeoutMs?: number; readonly idlePool?: IdlePool } = {},
@@ -80,7 +83,7 @@ export type Exchanged = {
 /** Sends a request and records everything; a second outcome is an error of its own. */
 export function exchange(
   client: UpstreamClient,
-  port: number,
+  to: number | UpstreamEndpoint,
   request: Partial<UpstreamRequest> = {},
 ): Exchanged {
   const waiters = new Set<() => void>();
@@ -136,7 +139,11 @@ export function exchange(
       wake();
     },
   };
-  const stream = client.send(endpointOf(port), { ...getRequest, ...request }, handler);
+  const stream = client.send(
+    typeof to === "number" ? endpointOf(to) : to,
+    { ...getRequest, ...request },
+    handler,
+  );
   const exchanged: Exchanged = Object.assign(record, { stream });
   return exchanged;
 }

@@ -1,0 +1,36 @@
+import type { HashKey, LoadBalancer } from "@svc-gateway/common/features/backend-policy.ts";
+import { cookieValue } from "../../http/cookies.ts";
+import { joinedField } from "../../http/fields.ts";
+import type { Balancer } from "./balancer.ts";
+import { connectionScore, createLeastBalancer, latencyScore } from "./least.ts";
+import { createRendezvousBalancer, type KeyOf } from "./rendezvous.ts";
+import { createRoundRobinBalancer } from "./round-robin.ts";
+
+/** The balancer of an algorithm; without one, round robin. `random` gives a number from 0 to 1, 1 excluded. */
+export function createBalancer(settings: LoadBalancer | undefined, random: () => number): Balancer {
+  switch (settings?.algorithm) {
+    case undefined:
+    case "round_robin":
+      return createRoundRobinBalancer(random);
+    case "least_conn":
+      return createLeastBalancer(connectionScore, random);
+    case "ewma":
+      return createLeastBalancer(latencyScore, random);
+    case "hash":
+      return createRendezvousBalancer(keyOf(settings.key), createRoundRobinBalancer(random));
+  }
+}
+
+/** The request as it goes to the backend is what is hashed, but for the client's address. */
+function keyOf(key: HashKey): KeyOf {
+  switch (key.from) {
+    case "source-ip":
+      return ({ clientIp }) => clientIp;
+    case "uri":
+      return ({ path, query }) => path + query;
+    case "header":
+      return ({ headers }) => joinedField(headers, key.name);
+    case "cookie":
+      return ({ headers }) => cookieValue(headers, key.name);
+  }
+}

@@ -1,0 +1,207 @@
+import type { CircuitBreaker as Settings } from "@svc-gateway/common/features/backend-policy.ts";
+import type { ProxyMetrics } from "../../telemetry/metrics.ts";
+import type { UpstreamEndpoint } from "../upstream.ts";
+import { CircuitBreaker, type BreakerState, type Passage } from "./circuit-breaker.ts";
+import { breakerKey, splitKey, type BreakerSlot, type BreakerTable, type SplitKey } from "./table.ts";
+
+export type BreakerEnvironment = {
+  readonly table: BreakerTable;
+  /** Milliseconds of a clock that all workers of the pod share. */
+  readonly nowMs: () => number;
+  readonly metrics: Pick<
+    ProxyMetrics,
+    "circuitBreakerState" | "circuitBreakerRejected" | "circuitBreakerTransitions"
+  >;
+};
+
+const gaugeValues: Readonly<Record<BreakerState, number>> = { closed: 0, open: 1, half_open: 2 };
+
+/** The circuit breakers of one upstream, one for each route and endpoint, made when a request first needs them. */
+export class UpstreamBreakers {
+  private settings: Settings;
+  private readonly environment: BreakerEnvironment;
+  private readonly byRoute = new Map<string, RouteBreakers>();
+
+  constructor(settings: Settings, environment: BreakerEnvironment) {
+    this.settings = settings;
+    this.environment = environment;
+  }
+
+  of(routeId: string): RouteBreakers {
+    const known = this.byRoute.get(routeId);
+    if (known !== undefined) return known;
+    const breakers = new RouteBreakers(routeId, this.settings, this.environment);
+    this.byRoute.set(routeId, breakers);
+    return breakers;
+  }
+
+  /** Other settings from now on; states stay. */
+  configure(settings: Settings): void {
+    this.settings = settings;
+    for (const breakers of this.byRoute.values()) breakers.configure(settings);
+  }
+
+  forgetRoutes(routeIds: ReadonlySet<string>): void {
+    for (const routeId of routeIds) {
+      this.byRoute.get(routeId)?.detach();
+      this.byRoute.delete(routeId);
+    }
+  }
+
+  /** Brings the gauges of the states up to date: other workers change states, too. */
+  refreshGauges(): void {
+    for (const breakers of this.byRoute.values()) breakers.refreshGauges();
+  }
+
+  /** Drops what belongs to endpoints that are not there any more. */
+  retain(endpoints: ReadonlySet<UpstreamEndpoint>): void {
+    for (const breakers of this.byRoute.values()) breakers.retain(endpoints);
+  }
+}
+
+/** The circuit breakers of one route towards one upstream. */
+export class RouteBreakers {
+  private readonly routeId: string;
+  private settings: Settings;
+  private readonly environment: BreakerEnvironment;
+  private readonly byEndpoint = new Map<UpstreamEndpoint, EndpointBreaker>();
+
+  constructor(routeId: string, settings: Settings, environment: BreakerEnvironment) {
+    this.routeId = routeId;
+    this.settings = settings;
+    this.environment = environment;
+  }
+
+  /** The breaker's leave to send a request to the endpoint; undefined, and counted, when it is open. */
+  admit(endpoint: UpstreamEndpoint): Admission | undefined {
+    let breaker = this.byEndpoint.get(endpoint);
+    if (breaker === undefined) {
+      breaker = new EndpointBreaker(this.routeId, endpoint.address, this.settings, this.environment);
+      this.byEndpoint.set(endpoint, breaker);
+    }
+    return breaker.admit();
+  }
+
+  configure(settings: Settings): void {
+    this.settings = settings;
+    for (const breaker of this.byEndpoint.values()) breaker.configure(settings);
+  }
+
+  /** Adds the endpoints whose breakers are known to let nothing through at the moment. */
+  addClosedOff(to: Set<UpstreamEndpoint>): void {
+    for (const [endpoint, breaker] of this.byEndpoint) if (!breaker.mayAdmit()) to.add(endpoint);
+  }
+
+  refreshGauges(): void {
+    for (const breaker of this.byEndpoint.values()) breaker.refreshGauge();
+  }
+
+  /** The series are gone: requests that still run must not bring them back. */
+  detach(): void {
+    for (const breaker of this.byEndpoint.values()) breaker.detach();
+  }
+
+  /** Forgets endpoints that are not among these, with their series. */
+  retain(endpoints: ReadonlySet<UpstreamEndpoint>): void {
+    const gone = new Set<string>();
+    for (const [endpoint, breaker] of this.byEndpoint) {
+      if (endpoints.has(endpoint)) continue;
+      this.byEndpoint.delete(endpoint);
+      breaker.detach();
+      gone.add(endpoint.address);
+    }
+    if (gone.size === 0) return;
+    const { circuitBreakerState, circuitBreakerRejected, circuitBreakerTransitions } =
+      this.environment.metrics;
+    for (const family of [circuitBreakerState, circuitBreakerRejected, circuitBreakerTransitions]) {
+      family.remove(({ route, upstream }) => route === this.routeId && gone.has(upstream));
+    }
+  }
+}
+
+/** Leave to send one request to an endpoint; told how that went. */
+export class Admission {
+  private readonly breaker: EndpointBreaker;
+  private readonly passage: Passage | undefined;
+
+  constructor(breaker: EndpointBreaker, passage: Passage | undefined) {
+    this.breaker = breaker;
+    this.passage = passage;
+  }
+
+  report(verdict: Verdict): void {
+    if (this.passage !== undefined) this.breaker.report(this.passage, verdict);
+  }
+}
+
+/** `none`: the request ended without telling anything about the endpoint. */
+export type Verdict = "succeeded" | "failed" | "failedLate" | "none";
+
+/** The breaker of one route and endpoint as this worker sees it. Its state is in the table that all workers share. */
+class EndpointBreaker {
+  private readonly labels: { readonly route: string; readonly upstream: string };
+  private settings: Settings;
+  private readonly environment: BreakerEnvironment;
+  private readonly key: bigint;
+  private readonly split: SplitKey;
+  private slot: BreakerSlot | undefined = undefined;
+  private breaker: CircuitBreaker | undefined = undefined;
+  private isDetached = false;
+
+  constructor(route: string, upstream: string, settings: Settings, environment: BreakerEnvironment) {
+    this.labels = { route, upstream };
+    this.settings = settings;
+    this.environment = environment;
+    this.key = breakerKey(route, upstream);
+    this.split = splitKey(this.key);
+  }
+
+  /** Without room in the table, everything passes and nothing is counted. */
+  admit(): Admission | undefined {
+    const nowMs = this.environment.nowMs();
+    const breaker = this.attached(nowMs);
+    const passage = breaker?.admit(nowMs);
+    if (breaker === undefined || passage !== undefined) return new Admission(this, passage);
+    this.environment.metrics.circuitBreakerRejected.with(this.labels).inc();
+    return undefined;
+  }
+
+  configure(settings: Settings): void {
+    this.settings = settings;
+    this.slot = undefined;
+  }
+
+  mayAdmit(): boolean {
+    const nowMs = this.environment.nowMs();
+    return this.attached(nowMs)?.mayAdmit(nowMs) ?? true;
+  }
+
+  report(passage: Passage, verdict: Verdict): void {
+    const { breaker, slot } = this;
+    // A slot that went to somebody else has no use for the news.
+    if (breaker === undefined || slot?.holds(this.split) !== true) return;
+    if (verdict === "none") breaker.withdrawn(passage);
+    else breaker[verdict](passage, this.environment.nowMs());
+  }
+
+  refreshGauge(): void {
+    const state = this.attached(this.environment.nowMs())?.state ?? "closed";
+    this.environment.metrics.circuitBreakerState.with(this.labels).set(gaugeValues[state]);
+  }
+
+  detach(): void {
+    this.isDetached = true;
+  }
+
+  private attached(nowMs: number): CircuitBreaker | undefined {
+    if (this.slot?.holds(this.split) === true) return this.breaker;
+    this.slot = this.environment.table.slotOf(this.key, nowMs);
+    this.breaker = this.slot && new CircuitBreaker(this.slot, this.settings, (to) => this.onChange(to));
+    return this.breaker;
+  }
+
+  private onChange(to: BreakerState): void {
+    if (!this.isDetached)
+      this.environment.metrics.circuitBreakerTransitions.with({ ...this.labels, to }).inc();
+  }
+}

@@ -1,0 +1,49 @@
+import type { Admission } from "./breaker/upstream-breakers.ts";
+import type { EndpointLoad } from "./endpoint-load.ts";
+import type { AttemptWatch } from "./upstream.ts";
+
+/**
+ * What a failed attempt counts as in the latency of its endpoint, in milliseconds: an endpoint that refuses at once must
+ * not look like the fastest of all.
+ */
+const failureLatencyMs = 1_000;
+
+/** Keeps the books of one attempt: the load of its endpoint, and the verdict for its circuit breaker. */
+export class EndpointWatch implements AttemptWatch {
+  private readonly load: EndpointLoad | undefined;
+  private readonly admission: Admission | undefined;
+  private readonly startedMs: number;
+  private phase: "waiting" | "answered" | "failed" = "waiting";
+
+  /** Begins the attempt. */
+  constructor(load: EndpointLoad | undefined, admission: Admission | undefined) {
+    this.load = load;
+    this.admission = admission;
+    this.startedMs = load === undefined ? 0 : performance.now();
+    if (load !== undefined) load.inFlight++;
+  }
+
+  responded(status: number): void {
+    if (this.phase !== "waiting") return;
+    this.phase = status < 500 ? "answered" : "failed";
+    this.load?.observe(performance.now() - this.startedMs);
+    this.admission?.report(status < 500 ? "succeeded" : "failed");
+  }
+
+  failed(): void {
+    const { phase } = this;
+    if (phase === "failed") return;
+    this.phase = "failed";
+    if (phase === "answered") {
+      this.admission?.report("failedLate");
+    } else {
+      this.load?.observe(Math.max(performance.now() - this.startedMs, failureLatencyMs));
+      this.admission?.report("failed");
+    }
+  }
+
+  ended(): void {
+    if (this.load !== undefined) this.load.inFlight--;
+    if (this.phase === "waiting") this.admission?.report("none");
+  }
+}

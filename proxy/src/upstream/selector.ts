@@ -1,0 +1,100 @@
+import type { Picker } from "./balancers/balancer.ts";
+import type { Admission, RouteBreakers, UpstreamBreakers } from "./breaker/upstream-breakers.ts";
+import { loadOf } from "./endpoint-load.ts";
+import { EndpointWatch } from "./endpoint-watch.ts";
+import type { SessionCookies } from "./session-cookie.ts";
+import type { PickRequest, Selection, UpstreamEndpoint } from "./upstream.ts";
+
+export type SelectorParts = {
+  /** The algorithm. */
+  readonly picker: Picker;
+  /** For the first attempt of a request: session persistence by header, else the algorithm. */
+  readonly firstPicker: Picker;
+  readonly cookies: SessionCookies | undefined;
+  readonly breakers: UpstreamBreakers | undefined;
+  /** The algorithm wants to know how busy and how fast endpoints are. */
+  readonly needsLoad: boolean;
+};
+
+type Endpoints = ReadonlySet<UpstreamEndpoint>;
+
+/**
+ * Chooses the endpoint of an attempt: session persistence before the algorithm, and the circuit breakers say no to
+ * either. A retry is the algorithm's alone, and prefers endpoints that were not tried. See
+ * docs/features/backend-policy.md, "How an endpoint is chosen".
+ */
+export class Selector {
+  private readonly parts: SelectorParts;
+
+  constructor(parts: SelectorParts) {
+    this.parts = parts;
+  }
+
+  pick(request: PickRequest, tried: Endpoints | undefined): Selection | undefined {
+    const { cookies, breakers, firstPicker, picker } = this.parts;
+    const guard = breakers?.of(request.routeId);
+    const bound = cookies?.endpointOf(request);
+    if (bound !== undefined && tried === undefined) {
+      const admission = guard?.admit(bound);
+      if (guard === undefined || admission !== undefined) return this.select(bound, admission, undefined);
+    }
+    const algorithm = tried === undefined ? firstPicker : picker;
+    const found =
+      guard === undefined
+        ? pickUntried(algorithm, request, tried, undefined)
+        : pickAdmitted(algorithm, request, tried, guard);
+    if (found === undefined) return undefined;
+    const { endpoint, admission } = found;
+    const setCookie = bound === undefined ? cookies?.bind(endpoint, request) : undefined;
+    return this.select(endpoint, admission, setCookie);
+  }
+
+  private select(
+    endpoint: UpstreamEndpoint,
+    admission: Admission | undefined,
+    setCookie: string | undefined,
+  ): Selection {
+    const { needsLoad } = this.parts;
+    const watch =
+      needsLoad || admission !== undefined
+        ? new EndpointWatch(needsLoad ? loadOf(endpoint) : undefined, admission)
+        : undefined;
+    return { endpoint, watch, setCookie };
+  }
+}
+
+type Found = { readonly endpoint: UpstreamEndpoint; readonly admission: Admission | undefined };
+
+function pickUntried(
+  picker: Picker,
+  request: PickRequest,
+  tried: Endpoints | undefined,
+  closedOff: Endpoints | undefined,
+): Found | undefined {
+  const excluded =
+    tried === undefined ? closedOff : closedOff === undefined ? tried : new Set([...tried, ...closedOff]);
+  const endpoint =
+    picker.pick(request, excluded) ?? (tried === undefined ? undefined : picker.pick(request, closedOff));
+  return endpoint && { endpoint, admission: undefined };
+}
+
+/**
+ * The algorithm's choice, if its breaker lets the request through: so it does nearly always. If not, the algorithm
+ * chooses among the endpoints whose breakers would, until one does: another request may be faster to become its probe.
+ */
+function pickAdmitted(
+  picker: Picker,
+  request: PickRequest,
+  tried: Endpoints | undefined,
+  guard: RouteBreakers,
+): Found | undefined {
+  let closedOff: Set<UpstreamEndpoint> | undefined;
+  for (;;) {
+    const endpoint = pickUntried(picker, request, tried, closedOff)?.endpoint;
+    if (endpoint === undefined) return undefined;
+    const admission = guard.admit(endpoint);
+    if (admission !== undefined) return { endpoint, admission };
+    if (closedOff === undefined) guard.addClosedOff((closedOff = new Set()));
+    closedOff.add(endpoint);
+  }
+}

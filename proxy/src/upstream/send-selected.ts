@@ -1,0 +1,90 @@
+import type { Duplex } from "node:stream";
+import type { Chunk, HeaderList, ResponseHead } from "../http/message.ts";
+import type {
+  AttemptWatch,
+  Selection,
+  UpstreamClient,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamStream,
+} from "./upstream.ts";
+
+/** Sends a request to the endpoint that was selected for it; whoever watches that endpoint learns how it goes. */
+export function sendSelected(
+  client: UpstreamClient,
+  { endpoint, watch }: Selection,
+  request: UpstreamRequest,
+  handler: UpstreamHandler,
+): UpstreamStream {
+  if (watch === undefined) return client.send(endpoint, request, handler);
+  const watched = new WatchedStream(handler, watch);
+  watched.stream = client.send(endpoint, request, watched);
+  return watched;
+}
+
+/** Stands between an upstream client and the receiver of the response, and listens. */
+class WatchedStream implements UpstreamHandler, UpstreamStream {
+  stream: UpstreamStream | undefined = undefined;
+  private readonly handler: UpstreamHandler;
+  private watch: AttemptWatch | undefined;
+
+  constructor(handler: UpstreamHandler, watch: AttemptWatch) {
+    this.handler = handler;
+    this.watch = watch;
+  }
+
+  private end(): void {
+    const { watch } = this;
+    this.watch = undefined;
+    watch?.ended();
+  }
+
+  onConnection(reused: boolean): void {
+    this.handler.onConnection(reused);
+  }
+
+  onInformational(status: number, headers: HeaderList): void {
+    this.handler.onInformational(status, headers);
+  }
+
+  onHead(head: ResponseHead): void {
+    this.watch?.responded(head.status);
+    this.handler.onHead(head);
+  }
+
+  onData(chunk: Chunk): boolean {
+    return this.handler.onData(chunk);
+  }
+
+  get pendingBytes(): number | undefined {
+    return this.handler.pendingBytes;
+  }
+
+  onEnd(trailers: HeaderList | undefined): void {
+    this.end();
+    this.handler.onEnd(trailers);
+  }
+
+  /** The attempt lasts as long as the tunnel. */
+  onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
+    this.watch?.responded(101);
+    socket.once("close", () => this.end());
+    this.handler.onUpgrade(headers, socket, head);
+  }
+
+  onError(error: UpstreamError): void {
+    if (error.kind !== "request-body") this.watch?.failed();
+    this.end();
+    this.handler.onError(error);
+  }
+
+  resume(): void {
+    this.stream?.resume();
+  }
+
+  abort(): void {
+    this.stream?.abort();
+    this.end();
+  }
+}

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import type { BackendPolicy, CircuitBreaker } from "@svc-gateway/common/features/backend-policy.ts";
+import { joinedField } from "../http/fields.ts";
+import type { Balancer } from "./balancers/balancer.ts";
+import { createBalancer } from "./balancers/create.ts";
+import { createRendezvousPicker } from "./balancers/rendezvous.ts";
+import { UpstreamBreakers, type BreakerEnvironment } from "./breaker/upstream-breakers.ts";
+import { Selector } from "./selector.ts";
+import { SessionCookies, type SessionKey } from "./session-cookie.ts";
+import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
+
+export type ViewEnvironment = {
+  readonly breakers: BreakerEnvironment;
+  readonly sessionKey: SessionKey;
+  /** A number from 0 to 1, 1 excluded. */
+  readonly random: () => number;
+};
+
+type Identity = Pick<Upstream, "key" | "service" | "protocol" | "retryBudget">;
+
+/**
+ * One upstream through all changes of its endpoints and its policy. What an algorithm and the breakers have learnt stays
+ * as long as their own settings do.
+ */
+export class UpstreamView {
+  private readonly identity: Identity;
+  private readonly environment: ViewEnvironment;
+  private policy: BackendPolicy = {};
+  private balancer: Balancer;
+  private breakers: UpstreamBreakers | undefined = undefined;
+
+  constructor(identity: Identity, environment: ViewEnvironment) {
+    this.identity = identity;
+    this.environment = environment;
+    this.balancer = createBalancer(undefined, environment.random);
+  }
+
+  /** The upstream as it is from now on. */
+  update(endpoints: readonly UpstreamEndpoint[], policy: BackendPolicy = {}): Upstream {
+    const { environment } = this;
+    if (!isDeepStrictEqual(policy.loadBalancer, this.policy.loadBalancer)) {
+      this.balancer = createBalancer(policy.loadBalancer, environment.random);
+    }
+    this.breakers = this.updateBreakers(policy.circuitBreaker);
+    this.breakers?.retain(new Set(endpoints));
+    this.policy = policy;
+    const picker = this.balancer.update(endpoints);
+    const { sessionPersistence: session } = policy;
+    const selector = new Selector({
+      picker,
+      firstPicker:
+        session?.type === "header"
+          ? createRendezvousPicker(({ received }) => joinedField(received, session.name), endpoints, picker)
+          : picker,
+      cookies:
+        session?.type === "cookie"
+          ? new SessionCookies(session.name, this.identity.service, environment.sessionKey, endpoints)
+          : undefined,
+      breakers: this.breakers,
+      needsLoad: policy.loadBalancer?.algorithm === "least_conn" || policy.loadBalancer?.algorithm === "ewma",
+    });
+    return { ...this.identity, endpoints, pick: (request, tried) => selector.pick(request, tried) };
+  }
+
+  private updateBreakers(settings: CircuitBreaker | undefined): UpstreamBreakers | undefined {
+    const { breakers } = this;
+    if (settings === undefined) {
+      breakers?.retain(new Set());
+      return undefined;
+    }
+    if (breakers === undefined) return new UpstreamBreakers(settings, this.environment.breakers);
+    if (!isDeepStrictEqual(settings, this.policy.circuitBreaker)) breakers.configure(settings);
+    return breakers;
+  }
+
+  forgetRoutes(routeIds: ReadonlySet<string>): void {
+    this.breakers?.forgetRoutes(routeIds);
+  }
+
+  refreshGauges(): void {
+    this.breakers?.refreshGauges();
+  }
+
+  /** The upstream is gone. */
+  close(): void {
+    this.breakers?.retain(new Set());
+  }
+}

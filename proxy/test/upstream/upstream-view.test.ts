@@ -1,0 +1,331 @@
+import { expect } from "chai";
+import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.ts";
+import { loadOf } from "../../src/upstream/endpoint-load.ts";
+import { RetryBudget } from "../../src/upstream/retry-budget.ts";
+import { UpstreamView } from "../../src/upstream/upstream-view.ts";
+import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import { breakerEnvironment, endpointList, pickRequest } from "./balancing.ts";
+
+const identity = {
+  key: "ns/web/80",
+  service: "ns/web",
+  protocol: "http1",
+  retryBudget: new RetryBudget(0),
+} as const;
+const [one, two, three] = endpointList(3) as [UpstreamEndpoint, UpstreamEndpoint, UpstreamEndpoint];
+const all = [one, two, three];
+const breaker = { threshold: 50, windowMs: 10_000, minRequests: 2, openMs: 1_000, maxOpenMs: 1_000 };
+
+function harness() {
+  const breakers = breakerEnvironment();
+  const sessionKey = { current: Buffer.from("the key of the installation") as Buffer | undefined };
+  const view = new UpstreamView(identity, { breakers: breakers.environment, sessionKey, random: () => 0 });
+  return {
+    ...breakers,
+    sessionKey,
+    view,
+    update: (policy: BackendPolicy, endpoints = all) => view.update(endpoints, policy),
+  };
+}
+
+const pick = (
+  upstream: Upstream,
+  given: Partial<PickRequest> = {},
+  tried?: readonly UpstreamEndpoint[],
+): Selection => {
+  const selection = upstream.pick(pickRequest(given), tried && new Set(tried));
+  if (selection === undefined) throw new Error("no endpoint");
+  return selection;
+};
+const hosts = (upstream: Upstream, count: number, given: Partial<PickRequest> = {}): readonly string[] =>
+  Array.from({ length: count }, () => pick(upstream, given).endpoint.host.slice(-1));
+const cookieOf = ({ setCookie = "" }: Selection): string => setCookie.split(";", 1)[0] ?? "";
+
+/** An attempt that ends with this status, or without an answer. */
+const finish = ({ watch }: Selection, outcome: number | "failed" | "none"): void => {
+  if (outcome === "failed") watch?.failed();
+  else if (outcome !== "none") watch?.responded(outcome);
+  watch?.ended();
+};
+
+describe("UpstreamView: algorithms", () => {
+  const cookie = (value: string) => ["Cookie", `a=1; user=${value}`];
+  const keyed: readonly [
+    string,
+    NonNullable<BackendPolicy["loadBalancer"]>,
+    (value: string) => Partial<PickRequest>,
+  ][] = [
+    [
+      "the address of the client",
+      { algorithm: "hash", key: { from: "source-ip" } },
+      (clientIp) => ({ clientIp }),
+    ],
+    ["the path", { algorithm: "hash", key: { from: "uri" } }, (path) => ({ path })],
+    ["the query", { algorithm: "hash", key: { from: "uri" } }, (query) => ({ query: `?${query}` })],
+    [
+      "a header",
+      { algorithm: "hash", key: { from: "header", name: "x-user" } },
+      (value) => ({ headers: ["X-User", value] }),
+    ],
+    [
+      "a cookie",
+      { algorithm: "hash", key: { from: "cookie", name: "user" } },
+      (value) => ({ headers: cookie(value) }),
+    ],
+  ];
+  for (const [name, loadBalancer, given] of keyed) {
+    it(`picks by ${name}, on another proxy as well`, () => {
+      const upstream = harness().update({ loadBalancer });
+      const other = harness().update({ loadBalancer }, [three, one, two]);
+      const values = Array.from({ length: 30 }, (_, index) => `value-${index}`);
+      const picked = values.map((value) => pick(upstream, given(value)).endpoint);
+      expect(values.map((value) => pick(other, given(value)).endpoint)).to.deep.equal(picked);
+      expect(new Set(picked).size).to.equal(3);
+      expect(pick(upstream).watch).to.equal(undefined);
+    });
+  }
+
+  it("takes requests without the header or the cookie in turn", () => {
+    for (const from of ["header", "cookie"] as const) {
+      const upstream = harness().update({
+        loadBalancer: { algorithm: "hash", key: { from, name: "x-user" } },
+      });
+      expect(hosts(upstream, 4)).to.deep.equal(["0", "1", "2", "0"]);
+    }
+  });
+
+  it("counts requests in flight from the choice to their end, through changes of endpoints", () => {
+    const { update } = harness();
+    const policy: BackendPolicy = { loadBalancer: { algorithm: "least_conn" } };
+    const upstream = update(policy);
+    const first = pick(upstream);
+    const second = pick(upstream);
+    expect([first.endpoint, second.endpoint]).to.deep.equal([one, two]);
+    const grown = update(policy, [...all, ...endpointList(1, 3)]);
+    expect(hosts(grown, 2).toSorted()).to.deep.equal(["2", "3"]);
+    finish(first, 200);
+    expect(pick(grown).endpoint).to.equal(one);
+    finish(second, "none");
+    expect(pick(grown).endpoint).to.equal(two);
+    for (const endpoint of [one, two, three]) loadOf(endpoint).inFlight = 0;
+  });
+
+  it("samples latencies, and holds failures against an endpoint", () => {
+    const upstream = harness().update({ loadBalancer: { algorithm: "ewma" } });
+    const [a, b, c] = [pick(upstream), pick(upstream), pick(upstream)];
+    expect(new Set([a.endpoint, b.endpoint, c.endpoint]).size).to.equal(3);
+    finish(a, "failed");
+    finish(b, 200);
+    finish(c, "failed");
+    expect(hosts(upstream, 3).every((host) => host === b.endpoint.host.slice(-1))).to.equal(true);
+    expect(loadOf(a.endpoint).latencyMs).to.be.at.least(1_000);
+  });
+
+  it("keeps its turn when the policy changes in other points, and starts anew with another algorithm", () => {
+    const { update } = harness();
+    hosts(update({}), 2);
+    expect(hosts(update({ connectTimeoutMs: 5 }), 1)).to.deep.equal(["2"]);
+    expect(hosts(update({ loadBalancer: { algorithm: "least_conn" } }), 1)).to.deep.equal(["0"]);
+  });
+});
+
+describe("UpstreamView: session persistence by cookie", () => {
+  const policy: BackendPolicy = { sessionPersistence: { type: "cookie", name: "sid" } };
+
+  it("binds a client to the endpoint that serves it, on any proxy that has the key", () => {
+    const first = pick(harness().update(policy));
+    expect(first.setCookie).to.match(/^sid=[0-9a-f]{32}; Path=\/; HttpOnly$/);
+    const other = harness().update(policy, [three, two, one]);
+    for (let i = 0; i < 4; i++) {
+      const again = pick(other, { received: ["cookie", `x=1; ${cookieOf(first)}`] });
+      expect([again.endpoint, again.setCookie]).to.deep.equal([first.endpoint, undefined]);
+    }
+  });
+
+  it("is Secure for clients that come over TLS", () => {
+    expect(pick(harness().update(policy), { secure: true }).setCookie).to.match(
+      /; Path=\/; HttpOnly; Secure$/,
+    );
+  });
+
+  it("beats the algorithm", () => {
+    const upstream = harness().update({
+      ...policy,
+      loadBalancer: { algorithm: "hash", key: { from: "source-ip" } },
+    });
+    const bound = pick(upstream);
+    const elsewhere = { clientIp: "198.51.100.1" };
+    const other = Array.from({ length: 50 }, (_, i) => `198.51.100.${i}`).find(
+      (clientIp) => pick(upstream, { clientIp }).endpoint !== bound.endpoint,
+    );
+    expect(
+      pick(upstream, { ...elsewhere, clientIp: other ?? "", received: ["Cookie", cookieOf(bound)] }).endpoint,
+    ).to.equal(bound.endpoint);
+  });
+
+  it("gives a new cookie for a forged one, one of another Service, and one of an endpoint that left", () => {
+    const { update, sessionKey } = harness();
+    const upstream = update(policy);
+    const stranger = new UpstreamView(
+      { ...identity, service: "ns/other" },
+      { breakers: breakerEnvironment().environment, sessionKey, random: () => 0 },
+    ).update(all, policy);
+    const bound = pick(upstream);
+    for (const cookie of ["sid=forged", "sid=", cookieOf(pick(stranger)), cookieOf(bound).toUpperCase()]) {
+      expect(pick(upstream, { received: ["Cookie", cookie] }).setCookie).to.match(/^sid=/);
+    }
+    const shrunk = update(
+      policy,
+      all.filter((endpoint) => endpoint !== bound.endpoint),
+    );
+    const moved = pick(shrunk, { received: ["Cookie", cookieOf(bound)] });
+    expect(moved.endpoint).to.not.equal(bound.endpoint);
+    expect(cookieOf(moved)).to.not.equal(cookieOf(bound));
+  });
+
+  it("plays no part in retries, but for a client that has no cookie yet", () => {
+    const upstream = harness().update(policy);
+    const bound = pick(upstream);
+    const received = ["Cookie", cookieOf(bound)];
+    const retried = pick(upstream, { received }, [bound.endpoint]);
+    expect(retried.endpoint).to.not.equal(bound.endpoint);
+    expect(retried.setCookie).to.equal(undefined);
+    expect(pick(upstream, {}, [bound.endpoint]).setCookie).to.match(/^sid=/);
+  });
+
+  it("follows the key, and is off without one", () => {
+    const { update, sessionKey } = harness();
+    const upstream = update(policy);
+    const before = pick(upstream);
+    sessionKey.current = Buffer.from("another key");
+    expect(pick(upstream, { received: ["Cookie", cookieOf(before)] }).setCookie).to.match(/^sid=/);
+    sessionKey.current = undefined;
+    expect(pick(upstream, { received: ["Cookie", cookieOf(before)] }).setCookie).to.equal(undefined);
+  });
+});
+
+describe("UpstreamView: session persistence by header", () => {
+  const policy: BackendPolicy = { sessionPersistence: { type: "header", name: "x-session" } };
+
+  it("keeps the clients of a value together, and leaves those without one to the algorithm", () => {
+    const upstream = harness().update(policy);
+    const by = (value: string) => pick(upstream, { received: ["X-Session", value] }).endpoint;
+    const values = Array.from({ length: 20 }, (_, index) => `s${index}`);
+    expect(values.map(by)).to.deep.equal(values.map(by));
+    expect(new Set(values.map(by)).size).to.equal(3);
+    expect(hosts(upstream, 3)).to.deep.equal(["0", "1", "2"]);
+    expect(pick(upstream).setCookie).to.equal(undefined);
+  });
+
+  it("plays no part in retries", () => {
+    const upstream = harness().update(policy);
+    const received = ["X-Session", "s1"];
+    const retried = [0, 1, 2].map(() => pick(upstream, { received }, []).endpoint);
+    expect(new Set(retried).size).to.equal(3);
+  });
+});
+
+describe("UpstreamView: circuit breakers", () => {
+  const trip = (upstream: Upstream, endpoint: UpstreamEndpoint): void => {
+    for (let i = 0; i < 6; i++) {
+      const selection = pick(upstream);
+      finish(selection, selection.endpoint === endpoint ? 500 : 200);
+    }
+  };
+
+  it("passes over an endpoint that fails, probes it in time, and takes it back", () => {
+    const { update, advance, metrics } = harness();
+    const upstream = update({ circuitBreaker: breaker });
+    trip(upstream, two);
+    expect(hosts(upstream, 4)).to.deep.equal(["0", "2", "0", "2"]);
+    const labels = { route: "ingress/ns/web:0.0", upstream: two.address };
+    expect(metrics.circuitBreakerTransitions.with({ ...labels, to: "open" }).value).to.equal(1);
+    expect(metrics.circuitBreakerRejected.with(labels).value).to.equal(2);
+    advance(1_000);
+    const selections = Array.from({ length: 6 }, () => pick(upstream));
+    const probes = selections.filter(({ endpoint }) => endpoint === two);
+    expect(probes).to.have.length(1);
+    finish(probes[0] as Selection, 200);
+    expect(new Set(hosts(upstream, 3)).size).to.equal(3);
+  });
+
+  it("has nothing to offer when every breaker is open, for this route only", () => {
+    const upstream = harness().update({ circuitBreaker: breaker }, [one]);
+    trip2(upstream);
+    expect(upstream.pick(pickRequest())).to.equal(undefined);
+    expect(upstream.pick(pickRequest(), new Set([one]))).to.equal(undefined);
+    expect(upstream.pick(pickRequest({ routeId: "another" }))?.endpoint).to.equal(one);
+  });
+  const trip2 = (upstream: Upstream): void => {
+    for (let i = 0; i < 2; i++) finish(pick(upstream), "failed");
+  };
+
+  it("is the same in all workers of the pod", () => {
+    const memory = new SharedArrayBuffer(2 * 1024 * 1024);
+    const [a, b] = [breakerEnvironment(memory), breakerEnvironment(memory)].map(({ environment }) =>
+      new UpstreamView(identity, {
+        breakers: environment,
+        sessionKey: { current: undefined },
+        random: () => 0,
+      }).update([one], {
+        circuitBreaker: breaker,
+      }),
+    ) as [Upstream, Upstream];
+    finish(pick(a), "failed");
+    finish(pick(b), "failed");
+    expect([a.pick(pickRequest()), b.pick(pickRequest())]).to.deep.equal([undefined, undefined]);
+  });
+
+  it("sends a bound client elsewhere for the time being, and lets it keep its cookie", () => {
+    const { update, advance } = harness();
+    const upstream = update({ circuitBreaker: breaker, sessionPersistence: { type: "cookie", name: "sid" } });
+    const bound = pick(upstream);
+    const received = ["Cookie", cookieOf(bound)];
+    finish(bound, 503);
+    finish(pick(upstream, { received }), 503);
+    const elsewhere = pick(upstream, { received });
+    expect(elsewhere.endpoint).to.not.equal(bound.endpoint);
+    expect(elsewhere.setCookie).to.equal(undefined);
+    advance(1_000);
+    expect(pick(upstream, { received }).endpoint).to.equal(bound.endpoint);
+  });
+
+  it("prefers an endpoint that was not tried, and takes a tried one that is not open", () => {
+    const upstream = harness().update({ circuitBreaker: breaker });
+    trip(upstream, one);
+    expect(pick(upstream, {}, [two]).endpoint).to.equal(three);
+    expect([two, three]).to.include(pick(upstream, {}, [two, three]).endpoint);
+  });
+
+  it("keeps its state through other changes of the policy and of the endpoints, and drops the series of those that left", async () => {
+    const { update, metrics, view } = harness();
+    trip(update({ circuitBreaker: breaker }), two);
+    const changed = update(
+      { circuitBreaker: { ...breaker, threshold: 60 }, loadBalancer: { algorithm: "ewma" } },
+      [one, two],
+    );
+    expect(new Set(hosts(changed, 4))).to.deep.equal(new Set(["0"]));
+    view.refreshGauges();
+    expect((await metrics.expose()).body).to.include(
+      `svc_proxy_circuit_breaker_state{route="ingress/ns/web:0.0",upstream="${two.address}"} 1`,
+    );
+    update({ circuitBreaker: { ...breaker, threshold: 60 }, loadBalancer: { algorithm: "ewma" } }, [one]);
+    view.refreshGauges();
+    expect((await metrics.expose()).body).to.not.include(two.address);
+    update({});
+    expect((await metrics.expose()).body).to.not.include('circuit_breaker_state{route="ingress');
+  });
+
+  it("forgets routes that are gone, also when their last requests end later", async () => {
+    const { update, metrics, view } = harness();
+    const upstream = update({ circuitBreaker: breaker }, [one]);
+    const [first, second] = [pick(upstream), pick(upstream)];
+    const gone = new Set(["ingress/ns/web:0.0"]);
+    view.forgetRoutes(gone);
+    metrics.forgetRoutes(gone);
+    finish(first, "failed");
+    finish(second, "failed");
+    view.refreshGauges();
+    expect((await metrics.expose()).body).to.not.include("ingress/ns/web:0.0");
+  });
+});
