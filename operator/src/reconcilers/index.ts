@@ -10,8 +10,10 @@ import { vipReconciler } from "./gateway/vip.ts";
 import { createAddressReader } from "./ingress-address.ts";
 import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
 import type { Reconciler } from "./reconciler.ts";
+import { svcBackendPolicyReconciler } from "./svc-backend-policy.ts";
 
 export type ReconcilersOptions = IngressReconcilerOptions & {
+  /** The name that we sign our entries of shared statuses with. */
   readonly controllerName: string;
   readonly fleet: Pick<Fleet, "isProgrammed">;
   readonly client: ApiClient;
@@ -30,6 +32,7 @@ export function createReconcilers(options: ReconcilersOptions): readonly Reconci
     listenerSetReconciler({ fleet }),
     routeReconciler("HTTPRoute", controllerName),
     routeReconciler("GRPCRoute", controllerName),
+    svcBackendPolicyReconciler(options),
     ...(vips === undefined ? [] : [vipReconciler(client, vips.namespace)]),
   ];
 }

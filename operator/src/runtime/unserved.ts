@@ -15,7 +15,6 @@ const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>
     "ClientTrafficPolicy",
     "PathRewriteRegex",
     "RequestSizeLimit",
-    "SvcBackendPolicy",
     "SvcGatewayParameters",
   ],
 };

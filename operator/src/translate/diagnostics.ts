@@ -89,6 +89,21 @@ export const noEndpoints = (place: Place, port: number, why: string): Diagnostic
     `Port ${port} has no endpoint, because ${why}; requests to it are answered 503`,
   );
 
+export const policyValueIgnored = (place: Place, problem: Problem, instead: string): Diagnostic =>
+  failed("warning", "PolicyValueIgnored", instead)(place, problem);
+
+export const policyConflict = (place: Place, service: string, winner: string): Diagnostic =>
+  finding("warning", "PolicyConflict")(
+    place,
+    `Service ${service} has the policy of SvcBackendPolicy ${winner}, which is older`,
+  );
+
+export const policyTargetNotFound = (place: Place, service: string): Diagnostic =>
+  finding("warning", "PolicyTargetNotFound")(
+    place,
+    `Service ${service} does not exist; the policy does nothing for it`,
+  );
+
 // Gateway API
 
 export const conditionFinding = (place: Place, { reason, message }: Refusal): Diagnostic =>

@@ -8,7 +8,8 @@ import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.t
 import { clientCertKey, listenerKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { World } from "../world.ts";
-import { kindNames } from "../api/kinds.ts";
+import { kindNames, type KindName } from "../api/kinds.ts";
+import { createPolicyTranslator } from "./backends/policies.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { checkValidity } from "./certificates/validity.ts";
@@ -49,13 +50,17 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
   const translateGateways = settings.gatewayApiEnabled
     ? unlessOnlyEndpointsChanged(createGatewayTranslator(settings, ingressListeners))
     : () => noGateways;
+  const translatePolicies = createPolicyTranslator();
   const translateEndpoints = createEndpointTranslator(settings);
   const translateKeySets = createKeySetTranslator();
   const tlsOf = createTlsOfPorts();
   return (world, { nowMs, keySets: fetched = nothingFetched }) => {
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
-    const endpoints = translateEndpoints(world, [...ingress.needs, ...gateway.needs]);
+    const policies = translatePolicies(world);
+    const endpoints = translateEndpoints(world, [...ingress.needs, ...gateway.needs], (service) =>
+      policies.byService.get(service),
+    );
     const keySets = translateKeySets(ingress.keySets, fetched);
     const tls = tlsOf(ingress, gateway);
     const secure = securePort(ingress);
@@ -76,6 +81,7 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
       diagnostics: [
         ...ingress.diagnostics,
         ...gateway.diagnostics,
+        ...policies.diagnostics,
         ...endpoints.diagnostics,
         ...keySets.diagnostics,
         ...validity,
@@ -85,6 +91,7 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
       ingresses: ingress.ingresses,
       gatewayStatuses: gateway.statuses,
       vips: gateway.vips,
+      backendPolicies: policies.attachments,
     };
   };
 });
@@ -105,6 +112,9 @@ function createTlsOfPorts(): (ingress: IngressPart, gateway: GatewayPart) => Rea
   };
 }
 
+/** Kinds that only what comes after the routes looks at. */
+const isLateKind = (kind: KindName): boolean => kind === "EndpointSlice" || kind === "SvcBackendPolicy";
+
 /**
  * Keeps the last result while no list but that of the EndpointSlices is another one. Routes name endpoint sets and
  * never look into them, and endpoints change far more often than everything else.
@@ -114,8 +124,7 @@ function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: Wo
   return (world) => {
     const known = last;
     const isSame =
-      known !== undefined &&
-      kindNames.every((kind) => kind === "EndpointSlice" || known.world[kind] === world[kind]);
+      known !== undefined && kindNames.every((kind) => isLateKind(kind) || known.world[kind] === world[kind]);
     last = { world, output: isSame ? known.output : compute(world) };
     return last.output;
   };

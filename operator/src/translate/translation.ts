@@ -67,6 +67,20 @@ export type Routing = {
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
 };
 
+/** What became of a policy at one Service that it names. */
+export type PolicyAncestor = {
+  readonly service: { readonly namespace: string; readonly name: string };
+  /** `Accepted`, or why it is not. */
+  readonly reason: "Accepted" | "Conflicted" | "TargetNotFound" | "Invalid";
+  readonly message: string;
+};
+
+/** A policy and everything that its status says. The same object as before for as long as that stays the same. */
+export type PolicyAttachment = {
+  readonly object: ObjectOf<"SvcBackendPolicy">;
+  readonly ancestors: readonly PolicyAncestor[];
+};
+
 export type Translation = {
   /** The resources of each scope; `shared` is what the shared proxies (or the standalone proxy) serve. */
   readonly scopes: { readonly shared: readonly Resource[] };
@@ -82,4 +96,5 @@ export type Translation = {
   readonly gatewayStatuses: GatewayStatuses;
   /** The Services that lead to the Gateways of the shared proxies, where Gateways have one. */
   readonly vips: readonly VipService[];
+  readonly backendPolicies: readonly PolicyAttachment[];
 };

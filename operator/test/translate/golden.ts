@@ -69,6 +69,14 @@ export function renderCase({ world, settings, nowMs }: GoldenCase): string {
       })),
       conflicts: translation.conflicts,
       ...renderStatuses(translation),
+      ...(translation.backendPolicies.length > 0 && {
+        backendPolicies: Object.fromEntries(
+          translation.backendPolicies.map(({ object, ancestors }) => [
+            `${object.metadata.namespace}/${object.metadata.name}`,
+            ancestors.map(({ service, reason, message }) => `${service.name}: ${reason}: ${message}`),
+          ]),
+        ),
+      }),
     },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );

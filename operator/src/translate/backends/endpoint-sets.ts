@@ -1,3 +1,4 @@
+import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -20,19 +21,26 @@ type Slices = readonly ObjectOf<"EndpointSlice">[];
 /** What a need resolved to, and from what. */
 type Entry = ResolvedEndpoints & {
   readonly slices: Slices;
+  readonly policy: BackendPolicy | undefined;
   readonly resource: Resource;
   /** The list of all EndpointSlices that last held these: the same list holds them still. */
   list: Slices;
 };
 
-/** Remembers the endpoint set of each need until an EndpointSlice of its Service is another object. */
+type PolicyOf = (service: string) => BackendPolicy | undefined;
+
+/**
+ * Remembers the endpoint set of each need until an EndpointSlice of its Service, or its policy, is another object.
+ * `policyOf` gives the policy of a Service by `namespace/name`.
+ */
 export function createEndpointTranslator(options: {
   readonly allowExternalName: boolean;
-}): (world: World, needs: readonly EndpointNeed[]) => EndpointPart {
+}): (world: World, needs: readonly EndpointNeed[], policyOf: PolicyOf) => EndpointPart {
   const entries = new WeakMap<EndpointNeed, Entry>();
-  const entryOf = (need: EndpointNeed, world: World): Entry => {
+  const entryOf = (need: EndpointNeed, world: World, policy: BackendPolicy | undefined): Entry => {
     const list = world.EndpointSlice;
-    const known = entries.get(need);
+    const remembered = entries.get(need);
+    const known = remembered?.policy === policy ? remembered : undefined;
     if (known?.list === list) return known;
     const { namespace, name } = need.service.metadata;
     const slices = endpointSlicesOf(world, namespace, name);
@@ -41,18 +49,19 @@ export function createEndpointTranslator(options: {
       return known;
     }
     const resolved = resolve(need, slices, options.allowExternalName);
-    const resource = encodeResource(endpointsKey(need.name), resolved.set);
-    const entry = { ...resolved, slices, resource, list };
+    const set = policy === undefined ? resolved.set : { ...resolved.set, policy };
+    const resource = encodeResource(endpointsKey(need.name), set);
+    const entry = { set, diagnostics: resolved.diagnostics, slices, policy, resource, list };
     entries.set(need, entry);
     return entry;
   };
-  return (world, needs) => {
+  return (world, needs, policyOf) => {
     const sets = new Map<string, EndpointSet>();
     const resources: Resource[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const need of needs) {
       if (sets.has(need.name)) continue;
-      const entry = entryOf(need, world);
+      const entry = entryOf(need, world, policyOf(need.key));
       sets.set(need.name, entry.set);
       resources.push(entry.resource);
       for (const finding of entry.diagnostics) diagnostics.push(finding);

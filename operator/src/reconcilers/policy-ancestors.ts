@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from "node:util";
+import { mergeConditions, mergeOwnedEntries } from "../runtime/conditions.ts";
+import type { DesiredCondition } from "../translate/condition.ts";
+import type { StatusChange } from "../runtime/status-writer.ts";
+
+/** An object that a policy affects (Gateway API, PolicyAncestorStatus), and what to say of the policy there. */
+export type DesiredAncestor = {
+  readonly ref: AncestorRef;
+  readonly condition: DesiredCondition;
+};
+
+type AncestorRef = {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+/** As the API server has it; written by anybody, so nothing is certain but that it is an object. */
+type Entry = {
+  readonly ancestorRef?: object;
+  readonly controllerName?: unknown;
+  readonly conditions?: unknown;
+};
+
+/** What `status.ancestors` holds at most, over all controllers. */
+const maxAncestors = 16;
+
+/**
+ * Brings our entries of `status.ancestors` in line and leaves those of other controllers as they are. Where there is no
+ * room for all, those of others and the first of ours stay.
+ */
+export function setAncestors(
+  controllerName: string,
+  desired: readonly DesiredAncestor[],
+  generation: number | undefined,
+): StatusChange {
+  return (status, nowMs) => {
+    const current = (status as { readonly ancestors?: unknown } | undefined)?.ancestors;
+    const ancestors = mergeOwnedEntries<Entry>({
+      current,
+      isOurs: (entry) => entry.controllerName === controllerName,
+      keyOf: ({ ancestorRef }) => keyOf(ancestorRef),
+      desired: new Map(
+        desired.map(({ ref, condition }) => [
+          keyOf(ref),
+          (present) => {
+            const conditions = mergeConditions({
+              current: present?.conditions,
+              desired: [condition],
+              owned: new Set([condition.type]),
+              generation,
+              nowMs,
+            });
+            return { ancestorRef: present?.ancestorRef ?? ref, controllerName, conditions };
+          },
+        ]),
+      ),
+    }).slice(0, maxAncestors);
+    if (isDeepStrictEqual(current ?? [], ancestors)) return {};
+    return { ancestors: ancestors.length === 0 ? null : ancestors };
+  };
+}
+
+/** The name of an ancestor, whatever is left out for being the default. */
+function keyOf(ref: object | undefined): string {
+  const { group = "", kind = "Service", namespace = "", name = "" } = (ref ?? {}) as Partial<AncestorRef>;
+  return JSON.stringify([group, kind, namespace, name]);
+}

@@ -1,0 +1,114 @@
+/** Which SvcBackendPolicy a Service has. See docs/features/backend-policy.md. */
+import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { nameOf, refOf, type ObjectRef } from "../../api/object.ts";
+import { createLookup, type Lookup, type World } from "../../world.ts";
+import { ageOf, compareAges } from "../age.ts";
+import { attempt } from "../attempt.ts";
+import { policyConflict, policyTargetNotFound } from "../diagnostics.ts";
+import { memo } from "../memo.ts";
+import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../translation.ts";
+import { readPolicySettings } from "./policy-settings.ts";
+
+type Policy = ObjectOf<"SvcBackendPolicy">;
+
+type BackendPolicies = {
+  /** By `namespace/name` of the Service. A policy without a usable setting is not in it. */
+  readonly byService: ReadonlyMap<string, BackendPolicy>;
+  readonly attachments: readonly PolicyAttachment[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+const settingsOf = memo((policy: Policy) =>
+  attempt(policy, () => readPolicySettings(policy), { policy: {}, ignored: ["spec"] }),
+);
+
+/** Works out the policies of all Services; the same result for as long as policies and Services are the same. */
+export function createPolicyTranslator(): (world: World) => BackendPolicies {
+  const keep = createAttachmentKeeper();
+  let last: { readonly world: World; readonly output: BackendPolicies } | undefined;
+  return (world) => {
+    const isSame =
+      last !== undefined &&
+      last.world.SvcBackendPolicy === world.SvcBackendPolicy &&
+      last.world.Service === world.Service;
+    if (last === undefined || !isSame) last = { world, output: attach(world, keep) };
+    return last.output;
+  };
+}
+
+/** Of several policies that name a Service, the oldest has it, whatever it says. */
+function attach(world: World, keep: AttachmentKeeper): BackendPolicies {
+  const lookup = createLookup(world);
+  const owners = new Map<string, Policy>();
+  const byService = new Map<string, BackendPolicy>();
+  const attachments: PolicyAttachment[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const object of world.SvcBackendPolicy.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
+    const settings = settingsOf(object);
+    diagnostics.push(...settings.diagnostics);
+    const ancestors = object.spec.targetRefs.map(({ name }, index): PolicyAncestor => {
+      const { namespace } = object.metadata;
+      const key = `${namespace}/${name}`;
+      const owner = owners.get(key);
+      if (owner === undefined) owners.set(key, object);
+      const verdict = judge({ settings, key, owner: owner && refOf(owner), lookup });
+      if (verdict.diagnostic !== undefined) {
+        const place = { object: refOf(object), field: `spec.targetRefs[${index}].name` };
+        diagnostics.push(verdict.diagnostic(place));
+      }
+      if (owner === undefined && Object.keys(settings.policy).length > 0) byService.set(key, settings.policy);
+      return { service: { namespace, name }, reason: verdict.reason, message: verdict.message };
+    });
+    attachments.push(keep(object, ancestors));
+  }
+  return { byService, attachments, diagnostics };
+}
+
+type Verdict = Pick<PolicyAncestor, "reason" | "message"> & {
+  readonly diagnostic?: (place: { readonly object: ObjectRef; readonly field: string }) => Diagnostic;
+};
+
+function judge(target: {
+  readonly settings: ReturnType<typeof readPolicySettings>;
+  /** `namespace/name` of the Service. */
+  readonly key: string;
+  /** The older policy that has the Service. */
+  readonly owner: ObjectRef | undefined;
+  readonly lookup: Lookup;
+}): Verdict {
+  const { settings, key, owner, lookup } = target;
+  const [namespace = "", name = ""] = key.split("/");
+  if (lookup("Service", namespace, name) === undefined) {
+    const message = `Service ${key} does not exist`;
+    return { reason: "TargetNotFound", message, diagnostic: (place) => policyTargetNotFound(place, key) };
+  }
+  if (owner !== undefined) {
+    const winner = nameOf(owner);
+    const message = `SvcBackendPolicy ${winner} is older and applies to Service ${key}`;
+    return { reason: "Conflicted", message, diagnostic: (place) => policyConflict(place, key, winner) };
+  }
+  const { ignored } = settings;
+  const isUsable = Object.keys(settings.policy).length > 0;
+  if (ignored.length > 0 && !isUsable) {
+    return { reason: "Invalid", message: `No setting can be used: ${ignored.join(", ")}` };
+  }
+  const exception =
+    ignored.length === 0 ? "" : `, without ${ignored.join(", ")}, whose values cannot be used`;
+  return { reason: "Accepted", message: `The policy applies to Service ${key}${exception}` };
+}
+
+type AttachmentKeeper = (object: Policy, ancestors: readonly PolicyAncestor[]) => PolicyAttachment;
+
+/** The same attachment for as long as it says the same of the same object, so that its status is not looked at again. */
+function createAttachmentKeeper(): AttachmentKeeper {
+  const known = new WeakMap<Policy, { readonly form: string; readonly attachment: PolicyAttachment }>();
+  return (object, ancestors) => {
+    const form = JSON.stringify(ancestors);
+    const before = known.get(object);
+    if (before?.form === form) return before.attachment;
+    const attachment = { object, ancestors };
+    known.set(object, { form, attachment });
+    return attachment;
+  };
+}

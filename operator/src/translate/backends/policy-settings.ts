@@ -1,0 +1,139 @@
+/** From the spec of a SvcBackendPolicy to the settings that proxies get. See docs/features/backend-policy.md. */
+import {
+  defaultSessionCookie,
+  parseAlgorithm,
+  parseCookieName,
+  type BackendPolicy,
+  type CircuitBreaker,
+  type LoadBalancer,
+  type SessionPersistence,
+} from "@svc-gateway/common/features/backend-policy.ts";
+import { parseDuration } from "@svc-gateway/common/values/duration.ts";
+import { parseHeaderName } from "@svc-gateway/common/values/header-name.ts";
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { SvcBackendPolicySpec } from "../../api/generated/svcbackendpolicy.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
+import { policyValueIgnored } from "../diagnostics.ts";
+import type { Diagnostic } from "../translation.ts";
+
+type PolicySettings = {
+  readonly policy: BackendPolicy;
+  /** The fields whose values are ignored. */
+  readonly ignored: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Says that a value is ignored, and what happens instead. */
+type Ignore = (field: string, error: Parameters<typeof policyValueIgnored>[1], instead: string) => undefined;
+
+/** A value that cannot be used is ignored with a warning; all others of the policy apply. */
+export function readPolicySettings(object: ObjectOf<"SvcBackendPolicy">): PolicySettings {
+  const ignored: string[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const ignore: Ignore = (field, error, instead) => {
+    ignored.push(field);
+    diagnostics.push(policyValueIgnored({ object: refOf(object), field }, error, instead));
+  };
+  const { timeouts, loadBalancer, circuitBreaker, sessionPersistence } = object.spec;
+  const policy = withoutUndefined({
+    connectTimeoutMs: readDuration("spec.timeouts.connect", timeouts?.connect, ignore, "the default applies"),
+    idleTimeoutMs: readDuration(
+      "spec.timeouts.idle",
+      timeouts?.idle,
+      ignore,
+      "idle connections do not expire",
+    ),
+    loadBalancer: readAlgorithm(loadBalancer?.algorithm, ignore),
+    circuitBreaker: readCircuitBreaker(circuitBreaker, ignore),
+    sessionPersistence: readSessionPersistence(sessionPersistence, ignore),
+  });
+  return { policy, ignored, diagnostics };
+}
+
+/** Zero is as good as absent, as in annotations. */
+function readDuration(
+  field: string,
+  text: string | undefined,
+  ignore: Ignore,
+  instead: string,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const duration = parseDuration(text);
+  if (!duration.ok) return ignore(field, duration.error, instead);
+  return duration.value === 0 ? undefined : duration.value;
+}
+
+function readAlgorithm(text: string | undefined, ignore: Ignore): LoadBalancer | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseAlgorithm(text);
+  return parsed.ok
+    ? parsed.value
+    : ignore("spec.loadBalancer.algorithm", parsed.error, "endpoints are taken in turn");
+}
+
+const defaults = { windowMs: 10_000, openMs: 5_000, minRequests: 10 };
+
+function readCircuitBreaker(
+  spec: SvcBackendPolicySpec["circuitBreaker"],
+  ignore: Ignore,
+): CircuitBreaker | undefined {
+  if (spec?.threshold === undefined) return undefined;
+  const { threshold, minRequests = defaults.minRequests } = spec;
+  const at = (field: string): string => `spec.circuitBreaker.${field}`;
+  if (!Number.isInteger(threshold) || threshold < 1 || threshold > 100) {
+    const error = { message: `${threshold} is out of range`, expected: "a whole number from 1 to 100" };
+    return ignore(at("threshold"), error, "there is no circuit breaker");
+  }
+  const windowMs = readDuration(at("window"), spec.window, ignore, "10s applies") ?? defaults.windowMs;
+  const openMs = readDuration(at("openDuration"), spec.openDuration, ignore, "5s applies") ?? defaults.openMs;
+  const constant = "the open time is constant";
+  let maxOpenMs = readDuration(at("maxOpenDuration"), spec.maxOpenDuration, ignore, constant) ?? openMs;
+  if (maxOpenMs < openMs) {
+    ignore(at("maxOpenDuration"), { message: `${spec.maxOpenDuration} is below openDuration` }, constant);
+    maxOpenMs = openMs;
+  }
+  const isUsable = Number.isInteger(minRequests) && minRequests >= 1;
+  if (!isUsable) {
+    const error = { message: `${minRequests} is out of range`, expected: "a whole number from 1" };
+    ignore(at("minRequests"), error, `${defaults.minRequests} applies`);
+  }
+  return {
+    threshold,
+    windowMs,
+    openMs,
+    maxOpenMs,
+    minRequests: isUsable ? minRequests : defaults.minRequests,
+  };
+}
+
+function readSessionPersistence(
+  spec: SvcBackendPolicySpec["sessionPersistence"],
+  ignore: Ignore,
+): SessionPersistence | undefined {
+  if (spec === undefined) return undefined;
+  const { type, sessionName = "" } = spec;
+  const at = (field: string): string => `spec.sessionPersistence.${field}`;
+  const off = "sessions are not kept";
+  switch (type) {
+    case "Cookie": {
+      const name = sessionName === "" ? undefined : parseCookieName(sessionName);
+      if (name?.ok === false) ignore(at("sessionName"), name.error, `${defaultSessionCookie} applies`);
+      return { type: "cookie", name: name?.ok === true ? name.value : defaultSessionCookie };
+    }
+    case "Header": {
+      const name = headerNameOf(sessionName);
+      if (!name.ok) return ignore(at("sessionName"), name.error, off);
+      return { type: "header", name: name.value.toLowerCase() };
+    }
+    default:
+      return ignore(at("type"), { message: `"${type}" is unknown`, expected: "Cookie or Header" }, off);
+  }
+}
+
+const headerNameOf = (name: string): Result<string> =>
+  name === "" ? problem("no header is named", "the name of a header") : parseHeaderName(name);
+
+/** Without the keys that have no value, so that equal settings have equal forms. */
+const withoutUndefined = (policy: BackendPolicy): BackendPolicy =>
+  Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined));

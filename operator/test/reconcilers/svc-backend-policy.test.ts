@@ -1,0 +1,140 @@
+import { expect } from "chai";
+import { applyMergePatch } from "../../src/runtime/merge-patch.ts";
+import type { StatusTarget, StatusWriter } from "../../src/runtime/status-writer.ts";
+import type { Build } from "../../src/runtime/table-builder.ts";
+import { svcBackendPolicyReconciler } from "../../src/reconcilers/svc-backend-policy.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { translate } from "../../src/translate/translate.ts";
+import { createWorld, updateWorld } from "../../src/world.ts";
+import { svcClass } from "../runtime/manifests.ts";
+
+const controllerName = "svc-labs.dev/gateway-controller";
+const nowMs = Date.parse("2024-05-01T10:00:00Z");
+const now = "2024-05-01T10:00:00Z";
+const earlier = "2024-04-01T10:00:00Z";
+
+const service = (name: string): KubeObject =>
+  ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace: "shop" },
+    spec: { ports: [{ port: 80 }] },
+  }) as unknown as KubeObject;
+
+const policy = (name: string, services: readonly string[], algorithm = "ewma", generation = 3): KubeObject =>
+  ({
+    apiVersion: "gateway.svc-labs.dev/v1alpha1",
+    kind: "SvcBackendPolicy",
+    metadata: { name, namespace: "shop", uid: name, generation },
+    spec: { targetRefs: services.map((one) => ({ name: one })), loadBalancer: { algorithm } },
+  }) as unknown as KubeObject;
+
+const buildOf = (...objects: readonly KubeObject[]): Build => {
+  const world = createWorld([svcClass, ...objects]);
+  return { world, translation: translate(world, defaultTranslateSettings) };
+};
+
+const changed = ({ world }: Build, ...objects: readonly KubeObject[]): Build => {
+  const next = updateWorld(
+    world,
+    objects.map((object) => ({ type: "apply", object })),
+  );
+  return { world: next, translation: translate(next, defaultTranslateSettings) };
+};
+
+async function statusAfter(build: Build, name: string, status: unknown): Promise<unknown> {
+  let target: StatusTarget | undefined;
+  const statuses: StatusWriter = {
+    write(given) {
+      target = given;
+      return Promise.resolve({ ok: true, value: "written" });
+    },
+  };
+  const reconciler = svcBackendPolicyReconciler({ controllerName });
+  await reconciler.reconcile(name, { build, statuses, signal: new AbortController().signal });
+  return target === undefined ? undefined : applyMergePatch(status, target.change(status, nowMs));
+}
+
+const entry = (name: string, status: "True" | "False", reason: string, message: string, time = now) => ({
+  ancestorRef: { group: "", kind: "Service", namespace: "shop", name },
+  controllerName,
+  conditions: [
+    { type: "Accepted", status, reason, message, observedGeneration: 3, lastTransitionTime: time },
+  ],
+});
+
+describe("svcBackendPolicyReconciler", () => {
+  const build = buildOf(
+    service("web"),
+    service("api"),
+    policy("a", ["web", "gone"]),
+    policy("b", ["web", "api"]),
+  );
+
+  it("says for each Service whether the policy applies, and why not", async () => {
+    expect(await statusAfter(build, "shop/a", {})).to.deep.equal({
+      ancestors: [
+        entry("web", "True", "Accepted", "The policy applies to Service shop/web"),
+        entry("gone", "False", "TargetNotFound", "Service shop/gone does not exist"),
+      ],
+    });
+    expect(await statusAfter(build, "shop/b", {})).to.deep.equal({
+      ancestors: [
+        entry(
+          "web",
+          "False",
+          "Conflicted",
+          "SvcBackendPolicy shop/a is older and applies to Service shop/web",
+        ),
+        entry("api", "True", "Accepted", "The policy applies to Service shop/api"),
+      ],
+    });
+    const unusable = buildOf(service("web"), policy("c", ["web"], "fastest"));
+    expect(await statusAfter(unusable, "shop/c", {})).to.deep.equal({
+      ancestors: [entry("web", "False", "Invalid", "No setting can be used: spec.loadBalancer.algorithm")],
+    });
+  });
+
+  it("leaves the entries of other controllers, drops our outdated ones, and keeps the time of what stays", async () => {
+    const theirs = { ...entry("web", "True", "Accepted", "ours too"), controllerName: "example.com/other" };
+    const stale = entry("old", "True", "Accepted", "The policy applies to Service shop/old", earlier);
+    const kept = entry("web", "True", "Accepted", "The policy applies to Service shop/web", earlier);
+    expect(await statusAfter(build, "shop/a", { ancestors: [stale, theirs, kept] })).to.deep.equal({
+      ancestors: [theirs, kept, entry("gone", "False", "TargetNotFound", "Service shop/gone does not exist")],
+    });
+  });
+
+  it("has room for 16 entries, of which those of others come first", async () => {
+    const theirs = Array.from({ length: 15 }, (_, index) => ({
+      ...entry(`s${index}`, "True", "Accepted", "theirs"),
+      controllerName: "example.com/other",
+    }));
+    const after = (await statusAfter(build, "shop/a", { ancestors: theirs })) as { ancestors: object[] };
+    expect(after.ancestors).to.deep.equal([
+      ...theirs,
+      entry("web", "True", "Accepted", "The policy applies to Service shop/web"),
+    ]);
+  });
+
+  it("takes our entries away from a policy that is not ours any more", async () => {
+    const theirs = { ...entry("web", "True", "Accepted", "ours too"), controllerName: "example.com/other" };
+    const off = { world: build.world, translation: { ...build.translation, backendPolicies: [] } };
+    const ours = entry("web", "True", "Accepted", "x");
+    expect(await statusAfter(off, "shop/a", { ancestors: [ours, theirs] })).to.deep.equal({
+      ancestors: [theirs],
+    });
+    expect(await statusAfter(off, "shop/a", { ancestors: [ours] })).to.deep.equal({});
+  });
+
+  it("looks only at policies about which there is something new", () => {
+    const reconciler = svcBackendPolicyReconciler({ controllerName });
+    expect(new Set(reconciler.dirty(undefined, build))).to.deep.equal(new Set(["shop/a", "shop/b"]));
+    expect([...reconciler.dirty(build, changed(build, service("other")))]).to.deep.equal([]);
+    const older = policy("b", ["web"], "round_robin", 4);
+    expect(new Set(reconciler.dirty(build, changed(build, older)))).to.deep.equal(new Set(["shop/b"]));
+    expect(new Set(reconciler.dirty(build, changed(build, service("gone"))))).to.deep.equal(
+      new Set(["shop/a"]),
+    );
+  });
+});
