@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
@@ -29,6 +31,8 @@ export type BuildOptions = {
 export function createBuild(options: BuildOptions): (state: FolderState) => Promise<void> {
   const { settings, proxy, health, keySets, log } = options;
   const translateSettings = translateSettingsOf(settings);
+  // Sessions outlast a restart only where the folder holds the key (docs/features/backend-policy.md).
+  const sessionKey = randomBytes(sessionKeyBytes).toString("base64");
   const findings = createFindingsLog(log);
   const publisher = createPublisher((update) => proxy.apply(update));
   /** In memory, so that sessions outlive changes of the folder but not the process. */
@@ -36,7 +40,11 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   return async ({ world, problems }) => {
     const startedMs = performance.now();
     const nowMs = Date.now();
-    const translation = translate(world, translateSettings, { nowMs, keySets: keySets.fetched });
+    const translation = translate(world, translateSettings, {
+      nowMs,
+      keySets: keySets.fetched,
+      sessionKey,
+    });
     keySets.want(translation.wantedKeySets);
     if (nextTicketSecretMs(ticketSecrets) <= nowMs) ticketSecrets = withNewTicketSecret(ticketSecrets, nowMs);
     const translateMs = performance.now() - startedMs;

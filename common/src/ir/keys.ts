@@ -29,6 +29,8 @@ export const htpasswdKey = (name: string): ResourceKey => `htpasswd|${name}` as 
 /** `name` is `namespace/name` of a JwtAuth, as routes refer to its keys. */
 export const jwksKey = (name: string): ResourceKey => `jwks|${name}` as ResourceKey;
 
+export const sessionKeyKey = "config|session-key" as ResourceKey;
+
 /** A key taken apart; undefined when it has no known form (a newer controller's resource is then ignored). */
 export type ParsedKey =
   | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
@@ -36,6 +38,7 @@ export type ParsedKey =
   | { readonly type: "clientcert"; readonly port: number }
   | { readonly type: "ticket-keys" }
   | { readonly type: "listener"; readonly owner: string }
+  | { readonly type: "session-key" }
   | { readonly type: "endpoints"; readonly name: string }
   | { readonly type: "htpasswd"; readonly name: string }
   | { readonly type: "jwks"; readonly name: string };
@@ -58,7 +61,8 @@ export function parseKey(key: string): ParsedKey | undefined {
       return port === undefined || parts.length !== 2 ? undefined : { type, port };
     }
     case "config":
-      return key === ticketKeysKey ? { type: "ticket-keys" } : undefined;
+      if (key === ticketKeysKey) return { type: "ticket-keys" };
+      return key === sessionKeyKey ? { type: "session-key" } : undefined;
     case "listener":
       return second === "" || parts.length !== 2 ? undefined : { type, owner: second };
     case "endpoints":

@@ -9,6 +9,7 @@ import { endpointSetSchema, type EndpointSet } from "./endpoints.ts";
 import { parseKey, type ResourceKey } from "./keys.ts";
 import { listenerSetSchema, type ListenerSet } from "./listener.ts";
 import { hostRoutesSchema, type HostRoutes } from "./route.ts";
+import { sessionKeySchema, type SessionKeyValue } from "./session-key.ts";
 import { ticketKeysSchema, type TicketKeys } from "./ticket-keys.ts";
 
 /** The value of a resource by the first part of its key. */
@@ -19,6 +20,7 @@ export type ResourceValues = {
   readonly "ticket-keys": TicketKeys;
   readonly listener: ListenerSet;
   readonly endpoints: EndpointSet;
+  readonly "session-key": SessionKeyValue;
   readonly htpasswd: Htpasswd;
   readonly jwks: KeySet;
 };
@@ -31,6 +33,7 @@ const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = 
   "ticket-keys": ticketKeysSchema,
   listener: listenerSetSchema,
   endpoints: endpointSetSchema,
+  "session-key": sessionKeySchema,
   htpasswd: htpasswdSchema,
   jwks: keySetSchema,
 };

@@ -8,18 +8,20 @@ import { listenerSetReconciler } from "./gateway/listener-set.ts";
 import { routeReconciler } from "./gateway/route.ts";
 import { vipReconciler } from "./gateway/vip.ts";
 import { createAddressReader } from "./ingress-address.ts";
+import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key.ts";
 import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { svcBackendPolicyReconciler } from "./svc-backend-policy.ts";
 
-export type ReconcilersOptions = IngressReconcilerOptions & {
-  /** The name that we sign our entries of shared statuses with. */
-  readonly controllerName: string;
-  readonly fleet: Pick<Fleet, "isProgrammed">;
-  readonly client: ApiClient;
-  /** The Services of Gateways; undefined: they have none. */
-  readonly vips: VipSettings | undefined;
-};
+export type ReconcilersOptions = IngressReconcilerOptions &
+  SessionKeyOptions & {
+    /** The name that we sign our entries of shared statuses with. */
+    readonly controllerName: string;
+    readonly fleet: Pick<Fleet, "isProgrammed">;
+    readonly client: ApiClient;
+    /** The Services of Gateways; undefined: they have none. */
+    readonly vips: VipSettings | undefined;
+  };
 
 /** Every reconciler of the controller, one per kind. */
 export function createReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
@@ -33,6 +35,7 @@ export function createReconcilers(options: ReconcilersOptions): readonly Reconci
     routeReconciler("HTTPRoute", controllerName),
     routeReconciler("GRPCRoute", controllerName),
     svcBackendPolicyReconciler(options),
+    sessionKeyReconciler(options),
     ...(vips === undefined ? [] : [vipReconciler(client, vips.namespace)]),
   ];
 }

@@ -53,9 +53,10 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const { client, kinds, settings, watchHealth, metrics, log, signal } = options;
   const vips = vipSettingsOf(settings);
   const reconcilers = createReconcilers({
+    client,
+    installNamespace: settings.podNamespace,
     controllerName: settings.controllerName,
     fleet: options.fleet,
-    client,
     vips,
     statusAddress: settings.statusAddress,
     sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
@@ -92,7 +93,10 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     build: createTableBuilder({
       source,
       keySets,
-      settings: translateSettingsOf(settings, vips),
+      settings: {
+        ...translateSettingsOf(settings, vips),
+        installNamespace: settings.podNamespace,
+      },
       publish: options.publish,
       addResources: ticketKeys.resources,
       onBuild(build) {

@@ -1,6 +1,6 @@
 import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { VipSettings } from "../translate/gateway/vip-plan.ts";
-import type { TranslateSettings } from "../translate/settings.ts";
+import { defaultTranslateSettings, type TranslateSettings } from "../translate/settings.ts";
 
 /**
  * What the flags of a process say about translation; `gatewayVips` says which Services Gateways get, if they do. Call it once: work is remembered by the result's identity.
@@ -35,6 +35,7 @@ export const translateSettingsOf = (
   ingressHttpsPublicPort: settings.ingressHttpsPublicPort,
   ingressDefaultBackend: settings.ingressDefaultBackend,
   defaultTlsSecret: settings.defaultTlsSecret,
+  installNamespace: defaultTranslateSettings.installNamespace,
   allowExternalName: settings.allowExternalName,
 });
 

@@ -104,6 +104,12 @@ export const policyTargetNotFound = (place: Place, service: string): Diagnostic 
     `Service ${service} does not exist; the policy does nothing for it`,
   );
 
+export const invalidSessionKey = (place: Place): Diagnostic =>
+  finding("error", "InvalidSessionKey")(
+    place,
+    "The Secret does not hold 32 bytes; sessions are not kept by cookies until it does, or is deleted",
+  );
+
 // Gateway API
 
 export const conditionFinding = (place: Place, { reason, message }: Refusal): Diagnostic =>

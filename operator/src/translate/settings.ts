@@ -34,6 +34,8 @@ export type TranslateSettings = {
   readonly ingressDefaultBackend: (NamespacedName & { readonly port: ServicePortRef }) | undefined;
   /** Secret with the certificate for server names that no Ingress covers. */
   readonly defaultTlsSecret: NamespacedName | undefined;
+  /** Where the gateway is installed, with the Secrets of its own. */
+  readonly installNamespace: string;
   /** Whether Services of type ExternalName and EndpointSlices of host names may be backends. */
   readonly allowExternalName: boolean;
 };
@@ -52,5 +54,6 @@ export const defaultTranslateSettings: TranslateSettings = {
   ingressHttpsPublicPort: 443,
   ingressDefaultBackend: undefined,
   defaultTlsSecret: undefined,
+  installNamespace: "svc-system",
   allowExternalName: false,
 };

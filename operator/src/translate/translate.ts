@@ -5,12 +5,14 @@
  */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
-import { clientCertKey, listenerKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
+import { clientCertKey, listenerKey, sessionKeyKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
 import type { World } from "../world.ts";
 import { kindNames, type KindName } from "../api/kinds.ts";
 import { createPolicyTranslator } from "./backends/policies.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
+import { translateSessionKey } from "./backends/session-key.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { checkValidity } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
@@ -26,6 +28,8 @@ type TranslateOptions = {
   readonly nowMs?: number;
   /** What the key sets that the last translation wanted have come to; without it, nothing has been fetched. */
   readonly keySets?: FetchedKeySets;
+  /** The key of session cookies (base64) where the world has no Secret with one. */
+  readonly sessionKey?: string;
 };
 
 /**
@@ -54,7 +58,7 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
   const translateEndpoints = createEndpointTranslator(settings);
   const translateKeySets = createKeySetTranslator();
   const tlsOf = createTlsOfPorts();
-  return (world, { nowMs, keySets: fetched = nothingFetched }) => {
+  return (world, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
     const policies = translatePolicies(world);
@@ -62,13 +66,14 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
       policies.byService.get(service),
     );
     const keySets = translateKeySets(ingress.keySets, fetched);
+    const sessionKey = translateSessionKey(world, settings.installNamespace, otherwise);
     const tls = tlsOf(ingress, gateway);
     const secure = securePort(ingress);
     const clientCerts = new Map<number, ClientCertPort>(
       secure === undefined || ingress.clientCerts.hosts.length === 0 ? [] : [[secure, ingress.clientCerts]],
     );
     const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts, nowMs);
-    const named = [...keySets.resources, ...endpoints.resources];
+    const named = [...keySets.resources, ...endpoints.resources, ...encodeSessionKey(sessionKey.value)];
     return {
       scopes: { shared: sharedResources({ ingress, gateway, tls, clientCerts, named }) },
       routing: {
@@ -84,6 +89,7 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
         ...policies.diagnostics,
         ...endpoints.diagnostics,
         ...keySets.diagnostics,
+        ...sessionKey.diagnostics,
         ...validity,
       ],
       events: withoutRepeats([...ingress.events, ...gateway.events]),
@@ -129,6 +135,9 @@ function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: Wo
     return last.output;
   };
 }
+
+const encodeSessionKey = (value: SessionKeyValue | undefined): readonly Resource[] =>
+  value === undefined ? [] : [encodeResource(sessionKeyKey, value)];
 
 type Parts = {
   readonly ingress: IngressPart;

@@ -14,6 +14,8 @@ export type SortedChanges = {
   readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
   readonly listeners: ReadonlyMap<string, ListenerSet | undefined>;
   readonly tls: ReadonlyMap<number, TlsPort | undefined>;
+  /** Undefined: no change. */
+  readonly sessionKey: { readonly key: Buffer | undefined } | undefined;
   readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort | undefined>;
   readonly ticketKeys: TicketKeyRing | undefined;
@@ -25,6 +27,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   const endpoints = new Map<string, EndpointSet | undefined>();
   const listeners = new Map<string, ListenerSet | undefined>();
   const tls = new Map<number, TlsPort | undefined>();
+  let sessionKey: SortedChanges["sessionKey"];
   const htpasswd = new Map<string, Htpasswd | undefined>();
   const clientCerts = new Map<number, ClientCertPort | undefined>();
   let ticketKeys: TicketKeyRing | undefined;
@@ -64,11 +67,16 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
       case "jwks":
         jwks.set(parsed.name, decoded?.type === "jwks" ? decoded.value : undefined);
         break;
+      case "session-key":
+        sessionKey = {
+          key: decoded?.type === "session-key" ? Buffer.from(decoded.value.key, "base64") : undefined,
+        };
+        break;
       case undefined:
         break;
     }
   }
-  return { hosts, endpoints, listeners, tls, htpasswd, jwks, clientCerts, ticketKeys };
+  return { hosts, endpoints, listeners, tls, sessionKey, htpasswd, jwks, clientCerts, ticketKeys };
 }
 
 /** Why the certificates cannot be used: a server name refers to one that is not there. Undefined when all are. */

@@ -125,6 +125,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
       problems: tables.value.problems,
       commit() {
         const gone = tables.value.commit();
+        if (changes.sessionKey !== undefined) options.upstreams.setSessionKey(changes.sessionKey.key);
         links.update(changes.endpoints);
         options.auth.update(changes);
         lines = staged.value.lines;

@@ -2,6 +2,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
 import type { InvalidObject } from "../../api/validate.ts";
+import { sessionKeySecret } from "../../translate/backends/session-key.ts";
 import { emptyWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
 import { createOutageLog } from "./outage-log.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
@@ -39,7 +40,7 @@ export type ClusterSource = {
   readonly done: Promise<void>;
 };
 
-/** One list-and-watch: Secrets are read by three narrow ones, so that other Secrets never reach this process. */
+/** One list-and-watch: Secrets are read by narrow ones, so that other Secrets never reach this process. */
 type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
 
 const everything: readonly Selection[] = [{}];
@@ -47,6 +48,7 @@ const secretSelections: readonly Selection[] = [
   { fieldSelector: "type=kubernetes.io/tls" },
   { labelSelector: "ingress.svc-labs.dev/auth-basic=true" },
   { labelSelector: "ingress.svc-labs.dev/auth-tls=true" },
+  { fieldSelector: `metadata.name=${sessionKeySecret}` },
 ];
 
 /** Follows all kinds of the API server and keeps a world of them. */

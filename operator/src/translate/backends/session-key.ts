@@ -1,0 +1,36 @@
+import { isSessionKey, type SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
+import { createLookup, type World } from "../../world.ts";
+import { invalidSessionKey } from "../diagnostics.ts";
+import { memo } from "../memo.ts";
+import type { Diagnostic } from "../translation.ts";
+
+/** Name of the Secret with the key of session cookies, in the install namespace, and the key of its data. */
+export const sessionKeySecret = "svc-session-key";
+export const sessionKeyField = "key";
+
+type Part = { readonly value: SessionKeyValue | undefined; readonly diagnostics: readonly Diagnostic[] };
+
+/** The key of the session cookies: that of the Secret, else `otherwise` (base64). */
+export function translateSessionKey(world: World, namespace: string, otherwise: string | undefined): Part {
+  const secret = createLookup(world)("Secret", namespace, sessionKeySecret);
+  if (secret !== undefined) return readSecret(secret);
+  return { value: otherwise === undefined ? undefined : valueOf(otherwise), diagnostics: [] };
+}
+
+const readSecret = memo((secret: ObjectOf<"Secret">): Part => {
+  const key = secret.data?.[sessionKeyField] ?? "";
+  if (isSessionKey(key)) return { value: { key }, diagnostics: [] };
+  return {
+    value: undefined,
+    diagnostics: [invalidSessionKey({ object: refOf(secret), field: `data.${sessionKeyField}` })],
+  };
+});
+
+/** The same value for the same key, so that its resource is encoded once. */
+function valueOf(key: string): SessionKeyValue {
+  if (last?.key !== key) last = { key };
+  return last;
+}
+let last: SessionKeyValue | undefined;
