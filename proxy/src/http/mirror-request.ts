@@ -6,6 +6,7 @@ import type {
   UpstreamHandler,
   UpstreamStream,
 } from "../upstream/upstream.ts";
+import { sendSelected } from "../upstream/send-selected.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "./message.ts";
 import { MirrorBody } from "./mirror-body.ts";
@@ -24,6 +25,7 @@ export class MirrorRequest implements UpstreamHandler {
   private readonly exchange: Exchange;
   private readonly upstream: Upstream;
   private readonly startedAtMs = performance.now();
+  private selection: Selection | undefined = undefined;
   private address = "";
   private status = 0;
   private body: MirrorBody | null = null;
@@ -37,16 +39,18 @@ export class MirrorRequest implements UpstreamHandler {
     this.upstream = upstream;
   }
 
-  start({ endpoint }: Selection, original: OutgoingBody | null): void {
+  start(selection: Selection, original: OutgoingBody | null): void {
     const { exchange, upstream, mirrors } = this;
-    this.address = endpoint.address;
+    this.selection = selection;
+    this.address = selection.endpoint.address;
     if (original !== null) {
       this.body = new MirrorBody(mirrors.memory);
       original.tap(this.body);
     }
     this.timer = setTimeout(() => this.expire(), timeoutMs);
-    this.stream = mirrors.deps.client.send(
-      endpoint,
+    this.stream = sendSelected(
+      mirrors.deps.client,
+      selection,
       {
         protocol: upstream.protocol,
         method: exchange.method,
@@ -63,6 +67,7 @@ export class MirrorRequest implements UpstreamHandler {
   }
 
   private expire(): void {
+    if (this.status === 0) this.selection?.watch?.failed();
     this.stream?.abort();
     this.status = 504;
     this.end("mirror timeout");

@@ -21,7 +21,10 @@ const mirroring = (fraction?: { numerator: number; denominator: number }, endpoi
       protocol,
       endpoints,
       retryBudget: new RetryBudget(0),
-      pick: () => (endpoints[0] === undefined ? undefined : { endpoint: endpoints[0] }),
+      pick: () =>
+        endpoints[0] === undefined
+          ? undefined
+          : { endpoint: endpoints[0], watch: undefined, setCookie: undefined },
     }),
   });
 
