@@ -64,7 +64,7 @@ deploy: build ## Install on the test cluster, and say how to send a first reques
 undeploy: $(INSTALLED) ## Take everything off the test cluster again
 	@$(NODE) e2e/deploy/main.ts undeploy
 
-e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves the cluster up
+e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves it up, FRESH=1 begins with a new one
 	@$(NODE) e2e/run.ts
 
 clean: ## Remove what the other targets made, the dependencies too

@@ -80,7 +80,7 @@ const failed = Math.max(counts.failed, failures.length);
 const summary = `${counts.passed} passed, ${failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ""}`;
 mkdirSync(".cache", { recursive: true });
 writeFileSync(join(".cache", "test-summary"), `${summary}\n`);
-tell(summary);
+tell(`make test: ${summary}`);
 process.exitCode = failures.length > 0 ? 1 : 0;
 
 type Statements = { readonly total: number; readonly covered: number };

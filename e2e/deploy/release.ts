@@ -31,6 +31,10 @@ export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOp
   );
 }
 
+/** Whether there is a release, whole or not. */
+export const isDeployed = async (): Promise<boolean> =>
+  (await helm(["list", "--namespace", namespace, "--short", "--all"])).split("\n").includes(release);
+
 /** The ports that config/kind/cluster.yaml maps to this machine. */
 const kindArguments = [
   ...["--set", "sharedProxy.service.type=NodePort"],

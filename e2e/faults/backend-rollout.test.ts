@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { useLoadedSandbox } from "../support/load.ts";
+import { recordTime } from "../support/figures.ts";
 import { podsIn, restart, waitForRollout } from "../support/pods.ts";
 import { until } from "../support/until.ts";
 
@@ -8,11 +9,13 @@ describe("fault: a rolling update of the backends under load", () => {
 
   it("loses no request, and every pod takes part", async () => {
     const deployment = { namespace: sandbox.namespace, name: "echo" };
+    const startedMs = performance.now();
     const report = await sandbox.withoutLoss(async () => {
       await restart(deployment);
       await waitForRollout(deployment);
       await until("the old pods to be gone", async () => (await podsIn(sandbox.namespace)).length === 2);
     });
+    recordTime("backend-rollout", "rolled out", performance.now() - startedMs);
     expect(report.backends.size).to.equal(4);
   });
 });

@@ -16,9 +16,12 @@ import {
   type Forwarding,
   type StreamAnswer,
 } from "../support/discovery.ts";
+import { recordTraffic } from "../support/figures.ts";
+import { useLoadedSandbox } from "../support/load.ts";
 import { metric } from "../support/metrics.ts";
-import { leaderName, waitUntilWhole } from "../support/pods.ts";
+import { leaderName, readyPodsOf } from "../support/pods.ts";
 import { mustRun } from "../support/run.ts";
+import { describeFailures, startTraffic, type Traffic } from "../support/traffic.ts";
 import { until } from "../support/until.ts";
 
 type Event = {
@@ -31,14 +34,24 @@ const audience = "svc-discovery";
 const sharedProxy = { namespace, serviceAccount: "svc-shared-proxy" };
 
 describe("fault: a proxy that lies", () => {
+  const sandbox = useLoadedSandbox("hostile-proxy");
+  let traffic: Traffic;
+  let honest: readonly string[];
+  let reconnectsBefore: readonly number[];
   let leader: string;
   let ports: Forwarding;
   let trustPem: string;
   let csrPem: string;
   let identity: ProxyIdentity;
 
+  /** How often each of the honest proxies had to connect anew. */
+  const reconnects = (): Promise<readonly number[]> =>
+    Promise.all(honest.map((pod) => metric(pod, "svc_discovery_client_reconnects_total")));
+
   before(async () => {
-    await waitUntilWhole();
+    honest = await readyPodsOf("shared-proxy");
+    reconnectsBefore = await reconnects();
+    traffic = await startTraffic({ host: sandbox.host });
     leader = (await leaderName()) ?? "";
     ports = await forwardDiscovery(leader);
     trustPem = await trustBundle();
@@ -50,7 +63,10 @@ describe("fault: a proxy that lies", () => {
     expect(answer.code).to.equal("OK");
     identity = { privateKeyPem: keys.privateKeyPem, chainPem: answer.chainPem, notAfterMs: Infinity };
   });
-  after(() => ports.close());
+  after(async () => {
+    await traffic.stop();
+    await ports.close();
+  });
 
   const rejections = (reason: string): Promise<number> =>
     metric(leader, "svc_discovery_bootstrap_total", { result: "rejected", reason });
@@ -132,35 +148,41 @@ describe("fault: a proxy that lies", () => {
   const streams = (): Promise<number> =>
     metric(leader, "svc_discovery_streams_total", { result: "rejected" });
 
+  /** Expects a stream to end with a status before any byte of a snapshot, and to be counted. */
+  async function expectNothing(request: Parameters<typeof open>[0], code: string): Promise<void> {
+    const before = await streams();
+    expect(await open(request)).to.deep.equal({ code, snapshotBytes: 0 });
+    await until("the rejected stream to be counted", async () => (await streams()) > before);
+  }
+
   it("gets its own scope with an honest certificate", async () => {
     const answer = await open({ scope: sharedPool });
     expect(answer.code).to.equal("OPEN");
   });
 
   it("gets not a byte of another scope", async () => {
-    const before = await streams();
-    expect(await open({ scope: foreignGateway })).to.deep.equal({
-      code: "PERMISSION_DENIED",
-      snapshotBytes: 0,
-    });
-    expect(await streams()).to.equal(before + 1);
+    await expectNothing({ scope: foreignGateway }, "PERMISSION_DENIED");
   });
 
   it("gets not a byte without a scope", async () => {
-    expect(await open({})).to.deep.equal({ code: "INVALID_ARGUMENT", snapshotBytes: 0 });
+    await expectNothing({}, "INVALID_ARGUMENT");
   });
 
   it("gets not a byte with another wire version", async () => {
-    const answer = await open({ scope: sharedPool, wireVersion: 3 });
-    expect(answer).to.deep.equal({ code: "FAILED_PRECONDITION", snapshotBytes: 0 });
+    await expectNothing({ scope: sharedPool, wireVersion: 3 }, "FAILED_PRECONDITION");
   });
 
   it("gets no connection with a certificate that it signed itself", async () => {
     const forged = await forgeIdentity();
-    expect(await open({ scope: sharedPool, identity: forged })).to.deep.equal({
-      code: "UNAVAILABLE",
-      snapshotBytes: 0,
-    });
+    await expectNothing({ scope: sharedPool, identity: forged }, "UNAVAILABLE");
+  });
+
+  it("costs honest proxies no stream and their clients no request", async () => {
+    const report = await traffic.stop();
+    recordTraffic("hostile-proxy", report);
+    expect(report.failed, describeFailures(report)).to.equal(0);
+    expect(report.sent).to.be.above(0);
+    expect(await reconnects()).to.deep.equal(reconnectsBefore);
   });
 });
 

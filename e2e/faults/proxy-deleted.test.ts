@@ -1,3 +1,6 @@
+import { expect } from "chai";
+import { sendSlowly } from "../support/client.ts";
+import { recordTime } from "../support/figures.ts";
 import { useLoadedSandbox } from "../support/load.ts";
 import { deletePod, deploymentOf, nameOf, podsOf, readyPodsOf, waitForRollout } from "../support/pods.ts";
 import { until } from "../support/until.ts";
@@ -5,9 +8,16 @@ import { until } from "../support/until.ts";
 describe("fault: a proxy is deleted under load", () => {
   const sandbox = useLoadedSandbox("proxy-deleted");
 
-  it("loses no request", async () => {
+  it("loses no request, those under way for long included", async () => {
     await sandbox.withoutLoss(async () => {
+      // Spread over all proxies, and longer than a proxy that is told to end takes connections.
+      const slow = Promise.all(
+        Array.from({ length: 8 }, () =>
+          sendSlowly({ host: sandbox.host, path: "/slow", durationMs: 12_000 }),
+        ),
+      );
       const [victim = ""] = await readyPodsOf("shared-proxy");
+      const startedMs = performance.now();
       await deletePod(victim);
       // Traffic flows through all of its end: not ready, accepting still, draining, gone.
       await until(
@@ -15,7 +25,9 @@ describe("fault: a proxy is deleted under load", () => {
         async () => !(await podsOf("shared-proxy")).map(nameOf).includes(victim),
         90_000,
       );
+      recordTime("proxy-deleted", "drained and gone", performance.now() - startedMs);
       await waitForRollout(deploymentOf("shared-proxy"));
+      expect(await slow).to.deep.equal(Array.from({ length: 8 }, () => 200));
     });
   });
 });

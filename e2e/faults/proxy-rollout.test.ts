@@ -1,3 +1,4 @@
+import { recordTime } from "../support/figures.ts";
 import { useLoadedSandbox } from "../support/load.ts";
 import { deploymentOf, isGoing, podsOf, restart, waitForRollout } from "../support/pods.ts";
 import { until } from "../support/until.ts";
@@ -6,6 +7,7 @@ describe("fault: a rolling update of the proxies under load", () => {
   const sandbox = useLoadedSandbox("proxy-rollout");
 
   it("loses no request", async () => {
+    const startedMs = performance.now();
     await sandbox.withoutLoss(async () => {
       await restart(deploymentOf("shared-proxy"));
       await waitForRollout(deploymentOf("shared-proxy"));
@@ -15,5 +17,6 @@ describe("fault: a rolling update of the proxies under load", () => {
         90_000,
       );
     });
+    recordTime("proxy-rollout", "rolled out", performance.now() - startedMs);
   });
 });

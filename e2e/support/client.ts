@@ -69,6 +69,39 @@ export async function send(options: SendOptions): Promise<Reply> {
   });
 }
 
+export type SlowOptions = {
+  readonly host: string;
+  readonly path: string;
+  /** How long the body takes to be sent. */
+  readonly durationMs: number;
+};
+
+/** A request that is under way all the time, because its body is sent bit by bit; gives the status, 0 without one. */
+export async function sendSlowly({ host, path, durationMs }: SlowOptions): Promise<number> {
+  const address = await proxyAddress();
+  return new Promise((settle) => {
+    const options = { method: "POST", host: address.host, port: address.http, path, agent: false } as const;
+    const sent = requestHttp({ ...options, headers: { host } });
+    const pieces = setInterval(() => sent.write("piece"), 250);
+    const end = setTimeout(() => {
+      clearInterval(pieces);
+      sent.end();
+    }, durationMs);
+    const finish = (status: number): void => {
+      clearInterval(pieces);
+      clearTimeout(end);
+      sent.destroy();
+      settle(status);
+    };
+    sent.once("error", () => finish(0));
+    sent.once("response", (response) => {
+      response.resume();
+      response.once("error", () => finish(0));
+      response.once("end", () => finish(response.statusCode ?? 0));
+    });
+  });
+}
+
 /** What the echo backend says that it got; undefined when something else answered. */
 export function echoed({ status, headers, body }: Reply): EchoAnswer | undefined {
   return status === 200 && headers["echo-backend"] !== undefined

@@ -18,9 +18,9 @@ import { until } from "./until.ts";
 export type LoadedSandbox = Sandbox & {
   readonly host: string;
   /** Waits until an Ingress of this host is served by the backend; gives the time that it took. */
-  waitUntilServed(host: string, limitMs: number): Promise<number>;
-  /** Applies an Ingress with a host of its own to the backend; gives the host. */
-  applyRoute(name: string): Promise<string>;
+  waitUntilServed(host: string, limitMs: number, path?: string): Promise<number>;
+  /** Applies an Ingress with a host of its own to the backend, for all paths or one; gives the host. */
+  applyRoute(name: string, path?: string): Promise<string>;
   /** Runs the fault while traffic flows, and fails if any request did. */
   withoutLoss(
     fault: (traffic: Traffic) => Promise<void>,
@@ -35,10 +35,10 @@ export function useLoadedSandbox(name: string): LoadedSandbox {
   const domain = `${sandbox.namespace}.example`;
   const host = `load.${domain}`;
 
-  const waitUntilServed = async (of: string, limitMs: number): Promise<number> => {
+  const waitUntilServed = async (of: string, limitMs: number, path = "/"): Promise<number> => {
     const isServed = async (): Promise<boolean> =>
-      (await send({ host: of, timeoutMs: 5_000 })).status === 200;
-    return (await until(`${of} to be served`, isServed, limitMs)).tookMs;
+      (await send({ host: of, path, timeoutMs: 5_000 })).status === 200;
+    return (await until(`${of}${path} to be served`, isServed, limitMs)).tookMs;
   };
 
   before(async function () {
@@ -53,9 +53,9 @@ export function useLoadedSandbox(name: string): LoadedSandbox {
     ...sandbox,
     host,
     waitUntilServed,
-    async applyRoute(route) {
+    async applyRoute(route, path = "/") {
       const routeHost = `${route}.${domain}`;
-      await sandbox.apply(ingress({ name: route, host: routeHost, paths: [{ service: "echo" }] }));
+      await sandbox.apply(ingress({ name: route, host: routeHost, paths: [{ path, service: "echo" }] }));
       return routeHost;
     },
     async withoutLoss(fault, options = {}) {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 
 export type Ran = { readonly status: number; readonly stdout: string; readonly stderr: string };
 
@@ -14,6 +14,13 @@ export type RunOptions = {
 
 const defaultTimeoutMs = 120_000;
 
+const running = new Set<ChildProcess>();
+
+/** Hands a signal on to every program that `run` has started and that has not ended. */
+export function signalPrograms(signal: NodeJS.Signals): void {
+  for (const child of running) child.kill(signal);
+}
+
 /** Runs a program to its end. A program that cannot be started has status 127. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   return new Promise((settle) => {
@@ -23,6 +30,7 @@ export function run(command: string, args: readonly string[], options: RunOption
       timeout: options.timeoutMs ?? defaultTimeoutMs,
       killSignal: "SIGKILL",
     });
+    running.add(child);
     const output = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -32,8 +40,12 @@ export function run(command: string, args: readonly string[], options: RunOption
     }
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.input ?? "");
-    child.once("error", (error) => settle({ status: 127, stdout: "", stderr: error.message }));
+    child.once("error", (error) => {
+      running.delete(child);
+      settle({ status: 127, stdout: "", stderr: error.message });
+    });
     child.once("close", (code, signal) => {
+      running.delete(child);
       if (signal !== null) output.stderr += `\nended by ${signal}`;
       settle({ status: code ?? 1, ...output });
     });

@@ -1,0 +1,50 @@
+/** Every object of the cluster by name, to compare what was there before with what is there after. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ask } from "./api.ts";
+import { root } from "./provider.ts";
+
+type ResourceList = {
+  readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[];
+};
+type GroupList = {
+  readonly groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
+};
+type ObjectList = {
+  readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
+};
+
+/** They come and go by themselves. */
+const passing = new Set(["events", "componentstatuses"]);
+
+/** Names such as `networking.k8s.io/v1/ingresses web/shop`, in order; `-` stands for no namespace. */
+export async function listObjects(): Promise<readonly string[]> {
+  const { groups } = await ask<GroupList>("/apis");
+  const paths = [
+    "/api/v1",
+    ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`),
+  ];
+  const found: string[] = [];
+  for (const path of paths) {
+    const { resources } = await ask<ResourceList>(path);
+    for (const { name, verbs } of resources) {
+      if (!verbs.includes("list") || passing.has(name)) continue;
+      const { items } = await ask<ObjectList>(`${path}/${name}`);
+      const kind = `${path.replace(/^\/apis?\//, "")}/${name}`;
+      found.push(...items.map(({ metadata }) => `${kind} ${metadata.namespace ?? "-"}/${metadata.name}`));
+    }
+  }
+  return found.sort();
+}
+
+const file = join(root, ".cache/e2e/objects-before.json");
+
+/** Remembers what there is before the gateway is installed. */
+export async function rememberObjects(): Promise<void> {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(await listObjects()));
+}
+
+/** What there was before the gateway was installed; undefined if nobody has looked. */
+export const rememberedObjects = (): readonly string[] | undefined =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as readonly string[]) : undefined;
