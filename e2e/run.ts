@@ -74,7 +74,7 @@ async function deployAndTest(): Promise<Counts> {
     "--require",
     "./e2e/support/hooks.ts",
     "--timeout",
-    "180000",
+    "300000",
     "--slow",
     "60000",
     "--reporter",

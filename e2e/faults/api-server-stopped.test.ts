@@ -7,7 +7,7 @@ import { useLoadedSandbox } from "../support/load.ts";
 import { metric } from "../support/metrics.ts";
 import { readyPodsOf, waitUntilWhole } from "../support/pods.ts";
 import { provider } from "../support/provider.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 const outageMs = 60_000;
 const convergenceLimitMs = 10_000;
@@ -55,7 +55,7 @@ describe("fault: the API server is stopped for a minute", () => {
       { requestsPerSecond: 20, limitMs: 240_000 },
     );
 
-    await until("every route in the tables", async () => {
+    await poll("every route in the tables", async () => {
       const counts = await Promise.all(proxies.map((pod) => metric(pod, "svc_proxy_routing_table_hosts")));
       return counts.every((count) => count === hostsBefore + 1);
     });

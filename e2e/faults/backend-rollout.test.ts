@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { useLoadedSandbox } from "../support/load.ts";
 import { recordTime } from "../support/figures.ts";
 import { podsIn, restart, waitForRollout } from "../support/pods.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 describe("fault: a rolling update of the backends under load", () => {
   const sandbox = useLoadedSandbox("backend-rollout");
@@ -13,7 +13,7 @@ describe("fault: a rolling update of the backends under load", () => {
     const report = await sandbox.withoutLoss(async () => {
       await restart(deployment);
       await waitForRollout(deployment);
-      await until("the old pods to be gone", async () => (await podsIn(sandbox.namespace)).length === 2);
+      await poll("the old pods to be gone", async () => (await podsIn(sandbox.namespace)).length === 2);
     });
     recordTime("backend-rollout", "rolled out", performance.now() - startedMs);
     expect(report.backends.size).to.equal(4);

@@ -13,7 +13,7 @@ import {
   scale,
   waitUntilWhole,
 } from "../support/pods.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 const convergenceLimitMs = 10_000;
 
@@ -28,12 +28,12 @@ describe("fault: every controller is gone", () => {
   it("goes on serving, keeps new proxies out, and converges when controllers are back", async () => {
     await sandbox.withoutLoss(async () => {
       await scale(deploymentOf("controller"), 0);
-      await until("no controller", async () => (await podsOf("controller")).length === 0, 60_000);
+      await poll("no controller", async () => (await podsOf("controller")).length === 0, 60_000);
 
       const before = await readyPodsOf("shared-proxy");
       const [victim = ""] = before;
       await deletePod(victim);
-      const { value: fresh } = await until("a proxy in its place", async () =>
+      const { value: fresh } = await poll("a proxy in its place", async () =>
         (await podsOf("shared-proxy")).find(
           (pod) =>
             !before.includes(nameOf(pod)) &&
@@ -48,11 +48,11 @@ describe("fault: every controller is gone", () => {
       expect(await readiness(nameOf(fresh))).to.equal(503);
 
       await scale(deploymentOf("controller"), 2);
-      await until("a ready controller", async () => (await readyPodsOf("controller")).length > 0, 60_000);
+      await poll("a ready controller", async () => (await readyPodsOf("controller")).length > 0, 60_000);
       const backMs = performance.now();
       await sandbox.waitUntilServed(host, 60_000);
       const servedMs = performance.now() - backMs;
-      await until("the new proxy to be ready", async () => (await readiness(nameOf(fresh))) === 200, 60_000);
+      await poll("the new proxy to be ready", async () => (await readiness(nameOf(fresh))) === 200, 60_000);
       const readyMs = performance.now() - backMs;
       expectWithin("controllers-gone", "change served", servedMs, convergenceLimitMs);
       expectWithin("controllers-gone", "new proxy ready", readyMs, convergenceLimitMs);

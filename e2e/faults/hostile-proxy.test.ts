@@ -22,7 +22,7 @@ import { metric } from "../support/metrics.ts";
 import { leaderName, readyPodsOf } from "../support/pods.ts";
 import { mustRun } from "../support/run.ts";
 import { describeFailures, startTraffic, type Traffic } from "../support/traffic.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 type Event = {
   readonly reason: string;
@@ -84,7 +84,7 @@ describe("fault: a proxy that lies", () => {
     const answer = await bootstrap({ port: ports.bootstrapPort, trustPem, csrPem, ...request });
     expect(answer).to.deep.equal({ code, chainPem: "" });
     expect(await rejections(reason)).to.equal(before + 1);
-    await until(`BootstrapRejected: ${reason}`, async () => {
+    await poll(`BootstrapRejected: ${reason}`, async () => {
       const { items } = await ask<{ items: readonly Event[] }>(
         `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
       );
@@ -152,7 +152,7 @@ describe("fault: a proxy that lies", () => {
   async function expectNothing(request: Parameters<typeof open>[0], code: string): Promise<void> {
     const before = await streams();
     expect(await open(request)).to.deep.equal({ code, snapshotBytes: 0 });
-    await until("the rejected stream to be counted", async () => (await streams()) > before);
+    await poll("the rejected stream to be counted", async () => (await streams()) > before);
   }
 
   it("gets its own scope with an honest certificate", async () => {

@@ -6,7 +6,7 @@ import { useLoadedSandbox } from "../support/load.ts";
 import { metric } from "../support/metrics.ts";
 import { leaderName, readyPodsOf } from "../support/pods.ts";
 import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 const routeLimitMs = 3_000;
 const statusLimitMs = 19_000;
@@ -36,7 +36,7 @@ describe("fault: the leading controller is killed", () => {
       expect(await acknowledged(), "updates that the other replica brought").to.be.above(before);
       await sandbox.applyRoute("after-kill");
       const path = `/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses/after-kill`;
-      await until(
+      await poll(
         "the status of the new Ingress",
         async () => ((await ask<Status>(path)).status.loadBalancer?.ingress ?? []).length > 0,
         60_000,

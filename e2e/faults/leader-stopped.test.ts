@@ -2,7 +2,7 @@ import { ask } from "../support/api.ts";
 import { expectWithin } from "../support/figures.ts";
 import { useLoadedSandbox } from "../support/load.ts";
 import { deletePod, leaderName } from "../support/pods.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 const limitMs = 3_000;
 
@@ -16,7 +16,7 @@ describe("fault: the leading controller is told to end", () => {
       const leader = (await leaderName()) ?? "";
       await deletePod(leader);
       const toldMs = performance.now();
-      await until("another leader", async () => {
+      await poll("another leader", async () => {
         const holder = await leaderName();
         return holder !== undefined && holder !== leader;
       });
@@ -25,7 +25,7 @@ describe("fault: the leading controller is told to end", () => {
       const appliedMs = performance.now();
       const servedMs = await sandbox.waitUntilServed(host, 30_000);
       const path = `/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses/after-stop`;
-      await until(
+      await poll(
         "the status of the new Ingress",
         async () => ((await ask<Status>(path)).status.loadBalancer?.ingress ?? []).length > 0,
       );

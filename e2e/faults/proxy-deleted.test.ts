@@ -3,7 +3,7 @@ import { sendSlowly } from "../support/client.ts";
 import { recordTime } from "../support/figures.ts";
 import { useLoadedSandbox } from "../support/load.ts";
 import { deletePod, deploymentOf, nameOf, podsOf, readyPodsOf, waitForRollout } from "../support/pods.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 describe("fault: a proxy is deleted under load", () => {
   const sandbox = useLoadedSandbox("proxy-deleted");
@@ -20,7 +20,7 @@ describe("fault: a proxy is deleted under load", () => {
       const startedMs = performance.now();
       await deletePod(victim);
       // Traffic flows through all of its end: not ready, accepting still, draining, gone.
-      await until(
+      await poll(
         "the proxy to be gone",
         async () => !(await podsOf("shared-proxy")).map(nameOf).includes(victim),
         90_000,

@@ -1,7 +1,7 @@
 import { recordTime } from "../support/figures.ts";
 import { useLoadedSandbox } from "../support/load.ts";
 import { deploymentOf, isGoing, podsOf, restart, waitForRollout } from "../support/pods.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 describe("fault: a rolling update of the proxies under load", () => {
   const sandbox = useLoadedSandbox("proxy-rollout");
@@ -11,7 +11,7 @@ describe("fault: a rolling update of the proxies under load", () => {
     await sandbox.withoutLoss(async () => {
       await restart(deploymentOf("shared-proxy"));
       await waitForRollout(deploymentOf("shared-proxy"));
-      await until(
+      await poll(
         "the old proxies to be gone",
         async () => !(await podsOf("shared-proxy")).some(isGoing),
         90_000,

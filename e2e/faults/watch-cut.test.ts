@@ -8,7 +8,7 @@ import { useLoadedSandbox } from "../support/load.ts";
 import { metric } from "../support/metrics.ts";
 import { readyPodsOf } from "../support/pods.ts";
 import { provider, providerName } from "../support/provider.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 const convergenceLimitMs = 10_000;
 const cuts = 3;
@@ -66,7 +66,7 @@ describe("fault: watches are cut in mid-stream", () => {
         [deleted, 404],
       ] as const) {
         for (const name of names) {
-          await until(
+          await poll(
             `${name} to be answered with ${status}`,
             async () => (await send({ host: hostOf(name) })).status === status,
             60_000,

@@ -6,7 +6,7 @@ import { metric } from "../support/metrics.ts";
 import { readyPodsOf } from "../support/pods.ts";
 import { provider, providerName } from "../support/provider.ts";
 import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 const convergenceLimitMs = 10_000;
 
@@ -49,7 +49,7 @@ describe("fault: watches are cut, and what they resume from is compacted away", 
       }
       const resumedMs = performance.now();
       await sandbox.waitUntilServed(created, 60_000);
-      await until(
+      await poll(
         "the deleted route to be gone",
         async () => (await send({ host: deleted })).status === 404,
         60_000,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { namespace, undeploy } from "../deploy/release.ts";
 import { listObjects, rememberedObjects } from "../support/objects.ts";
 import { waitUntilWhole } from "../support/pods.ts";
-import { until } from "../support/until.ts";
+import { poll } from "../support/poll.ts";
 
 /** Takes the installation away, so it runs last. */
 describe("undeploy", () => {
@@ -28,7 +28,7 @@ describe("undeploy", () => {
       .and.include("httproutes.gateway.networking.k8s.io");
     await undeploy();
     // The cluster's own controllers tidy up a moment later: API services, addresses.
-    await until("nothing to be left", async () => {
+    await poll("nothing to be left", async () => {
       const left = await added();
       if (left.length > 0) throw new Error(left.join("\n"));
       return true;

@@ -13,7 +13,7 @@ import {
   type TrafficOptions,
   type TrafficReport,
 } from "./traffic.ts";
-import { until } from "./until.ts";
+import { poll } from "./poll.ts";
 
 export type LoadedSandbox = Sandbox & {
   readonly host: string;
@@ -38,7 +38,7 @@ export function useLoadedSandbox(name: string): LoadedSandbox {
   const waitUntilServed = async (of: string, limitMs: number, path = "/"): Promise<number> => {
     const isServed = async (): Promise<boolean> =>
       (await send({ host: of, path, timeoutMs: 5_000 })).status === 200;
-    return (await until(`${of}${path} to be served`, isServed, limitMs)).tookMs;
+    return (await poll(`${of}${path} to be served`, isServed, limitMs)).tookMs;
   };
 
   before(async function () {
@@ -62,10 +62,10 @@ export function useLoadedSandbox(name: string): LoadedSandbox {
       const traffic = await startTraffic({ host, ...options });
       let report: TrafficReport;
       try {
-        await until("traffic to flow", () => traffic.succeeded() > 10);
+        await poll("traffic to flow", () => traffic.succeeded() > 10);
         await fault(traffic);
         const soFar = traffic.succeeded();
-        await until("traffic to flow after the fault", () => traffic.succeeded() > soFar + 10);
+        await poll("traffic to flow after the fault", () => traffic.succeeded() > soFar + 10);
       } finally {
         report = await traffic.stop();
         recordTraffic(name, report);

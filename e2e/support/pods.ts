@@ -2,7 +2,7 @@
 import { namespace } from "../deploy/release.ts";
 import { ask, askPod, call, find } from "./api.ts";
 import { kubectl } from "./provider.ts";
-import { until } from "./until.ts";
+import { poll } from "./poll.ts";
 
 export type Pod = {
   readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
@@ -97,7 +97,7 @@ type Deployment = {
 
 /** Waits until a Deployment runs what its spec says, and nothing older. */
 export const waitForRollout = (deployment: DeploymentRef, limitMs = 120_000): Promise<unknown> =>
-  until(
+  poll(
     `${deployment.namespace}/${deployment.name} to be rolled out`,
     async () => {
       const { metadata, spec, status } = await ask<Deployment>(
@@ -114,12 +114,12 @@ export const waitForRollout = (deployment: DeploymentRef, limitMs = 120_000): Pr
 
 /** Everything as it was installed: two controllers that lead and follow, two ready proxies, none of them going. */
 export async function waitUntilWhole(limitMs = 120_000): Promise<void> {
-  await until("an API server that is ready", async () => (await call("/readyz")).status === 200, limitMs);
+  await poll("an API server that is ready", async () => (await call("/readyz")).status === 200, limitMs);
   for (const component of ["controller", "shared-proxy"] as const) {
     await waitForRollout(deploymentOf(component), limitMs);
-    await until(`no ${component} to be going`, async () => !(await podsOf(component)).some(isGoing), limitMs);
+    await poll(`no ${component} to be going`, async () => !(await podsOf(component)).some(isGoing), limitMs);
   }
-  await until(
+  await poll(
     "a leader that runs",
     async () => {
       const leader = await leaderName();

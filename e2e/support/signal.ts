@@ -7,7 +7,7 @@ import { call, find } from "./api.ts";
 import { installedImage } from "./echo.ts";
 import { kubectl } from "./provider.ts";
 import { isReady, type Pod } from "./pods.ts";
-import { until } from "./until.ts";
+import { poll } from "./poll.ts";
 
 const name = "e2e-signaller";
 const path = `/api/v1/namespaces/${namespace}/pods`;
@@ -36,7 +36,7 @@ export async function prepareSignals(): Promise<void> {
     };
     await call(path, { method: "POST", body });
   }
-  await until("the signaller to run", async () => {
+  await poll("the signaller to run", async () => {
     const pod = await find<Pod>(`${path}/${name}`);
     return pod !== undefined && isReady(pod);
   });

@@ -1,28 +1,21 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { askAdmin, leaderName } from "./pods.ts";
+import { poll } from "./poll.ts";
 
-const pauseMs = 100;
+type Fleet = { readonly proxies: readonly { readonly in_sync: boolean | null }[] };
 
 /**
- * Asks again and again until there is a result other than undefined and false, and gives it with the time it took. A
- * question that fails counts as not answered; after the limit the last failure or what was waited for is the error.
+ * Polls, and then waits until every proxy has the table that the leader serves: a condition that one proxy has met is
+ * no promise that the next request, which may reach another one, meets it too.
  */
-export async function until<T>(
-  what: string,
-  ask: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 30_000,
-): Promise<{ readonly value: T; readonly tookMs: number }> {
-  const startedMs = performance.now();
-  let lastFailure = "";
-  for (;;) {
-    try {
-      const value = await ask();
-      if (value !== undefined && value !== false) return { value, tookMs: performance.now() - startedMs };
-      lastFailure = "";
-    } catch (error) {
-      lastFailure = `: ${error instanceof Error ? error.message : String(error)}`;
-    }
-    if (performance.now() - startedMs > limitMs)
-      throw new Error(`waited ${limitMs} ms in vain for ${what}${lastFailure}`);
-    await delay(pauseMs);
-  }
+export const until: typeof poll = async (what, ask, limitMs) => {
+  const met = await poll(what, ask, limitMs);
+  await poll("every proxy to be in sync", areInSync, limitMs);
+  return met;
+};
+
+async function areInSync(): Promise<boolean> {
+  const leader = await leaderName();
+  if (leader === undefined) return false;
+  const { proxies } = JSON.parse(await askAdmin(leader, "/api/v1/fleet/proxies")) as Fleet;
+  return proxies.length > 0 && proxies.every(({ in_sync }) => in_sync === true);
 }
