@@ -1,6 +1,6 @@
 /** The Helm release that the test cluster gets, and how it goes away again. */
 import { join } from "node:path";
-import { helm, kubectl, providerName, root } from "../support/provider.ts";
+import { helm, kubectl, providerName, root, tryKubectl } from "../support/provider.ts";
 import { installGatewayApi, uninstallGatewayApi, type GatewayApiChannel } from "./gateway-api.ts";
 import type { Image } from "./image.ts";
 
@@ -31,9 +31,9 @@ export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOp
   );
 }
 
-/** Whether there is a release, whole or not. */
+/** Whether something was installed, in whole or in part: what undeploy takes away last is there. */
 export const isDeployed = async (): Promise<boolean> =>
-  (await helm(["list", "--namespace", namespace, "--short", "--all"])).split("\n").includes(release);
+  (await tryKubectl(["get", "namespace", namespace])).status === 0;
 
 /** The ports that config/kind/cluster.yaml maps to this machine. */
 const kindArguments = [

@@ -86,7 +86,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
   }
 
   const pipeline = async (stop: AbortSignal): Promise<void> => {
-    const installed = await waitForInstalledKinds(client, stop, createOutageLog(log, "API server"));
+    const installed = await waitForInstalledKinds({ client, signal: stop, log });
     if (installed === undefined) return;
     const plan = planWatches(installed, settings);
     announcePlan(plan, { settings, log, watchHealth });

@@ -1,8 +1,9 @@
 import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { definitionOf, kindNames, type KindName } from "../../api/kinds.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { describeApiError } from "./api-error.ts";
-import type { OutageLog } from "./outage-log.ts";
+import { createOutageLog } from "./outage-log.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 
 /** A kind that the API server serves, and where. */
@@ -47,22 +48,53 @@ export async function findInstalledKinds(
 const firstWaitMs = 500;
 const maxWaitMs = 5_000;
 
-/** Asks until the API server answers. Undefined when the signal aborts before. */
-export async function waitForInstalledKinds(
-  client: ApiClient,
-  signal: AbortSignal,
-  outage: OutageLog,
-): Promise<readonly InstalledKind[] | undefined> {
+const ownGroup = /\.svc-labs\.dev$/;
+/** Definitions that were created together with the controller are served a moment later; nobody waits longer for them. */
+const ownKindsLimitMs = 30_000;
+
+export type WaitForKindsOptions = {
+  readonly client: ApiClient;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** How long kinds of our own are waited for after the first answer, in milliseconds. */
+  readonly ownKindsMs?: number;
+};
+
+/**
+ * Asks until the API server answers and serves the kinds of our own, which Helm creates a moment before the controller
+ * starts: a kind that is missing now is not watched. After a while the controller goes on without those that are
+ * missing. Undefined when the signal aborts before.
+ */
+export async function waitForInstalledKinds({
+  client,
+  signal,
+  log,
+  ownKindsMs = ownKindsLimitMs,
+}: WaitForKindsOptions): Promise<readonly InstalledKind[] | undefined> {
+  const outage = createOutageLog(log, "API server");
+  let answeredMs: number | undefined;
   for (let waitMs = firstWaitMs; !signal.aborted; waitMs = Math.min(waitMs * 2, maxWaitMs)) {
     const found = await findInstalledKinds(client, signal);
     if (found.ok) {
       outage.works();
-      return found.value;
+      const missing = missingOwnKinds(found.value);
+      if (missing.length === 0) return found.value;
+      answeredMs ??= performance.now();
+      if (performance.now() - answeredMs >= ownKindsMs) {
+        log.warn({ kinds: missing }, "definitions are missing; these kinds are not watched");
+        return found.value;
+      }
+    } else if (!signal.aborted) {
+      outage.failed({ error: describeApiError(found.error) });
     }
-    if (!signal.aborted) outage.failed({ error: describeApiError(found.error) });
     await sleep(systemClock, waitMs, signal);
   }
   return undefined;
+}
+
+function missingOwnKinds(found: readonly InstalledKind[]): readonly KindName[] {
+  const present = new Set(found.map(({ kind }) => kind));
+  return kindNames.filter((kind) => ownGroup.test(definitionOf(kind).group) && !present.has(kind));
 }
 
 /** Plural names of a group version; none when the server does not know it. */

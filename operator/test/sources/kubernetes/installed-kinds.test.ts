@@ -1,11 +1,11 @@
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
+import { definitionOf, kindNames } from "../../../src/api/kinds.ts";
 import {
   findInstalledKinds,
   pathOfObject,
   waitForInstalledKinds,
 } from "../../../src/sources/kubernetes/installed-kinds.ts";
-import { createOutageLog } from "../../../src/sources/kubernetes/outage-log.ts";
 import { createFakeClient, type FakeClient } from "../../runtime/fake-client.ts";
 
 const serving = (served: Readonly<Record<string, readonly string[]>>): FakeClient =>
@@ -42,16 +42,46 @@ describe("findInstalledKinds", () => {
 });
 
 describe("waitForInstalledKinds", () => {
+  /** Every group with all of its kinds. */
+  const everything = (path: string): { readonly resources: readonly { readonly name: string }[] } => ({
+    resources: kindNames
+      .map(definitionOf)
+      .filter(({ group, versions }) => versions.some((version) => path.endsWith(`${group}/${version}`)))
+      .map(({ plural }) => ({ name: plural })),
+  });
+  const ownKinds = kindNames.filter((kind) => definitionOf(kind).group.endsWith(".svc-labs.dev"));
+  const { signal } = new AbortController();
+  const log = silentLogger;
+
   it("asks until the server answers", async () => {
     let isDown = true;
-    const client = createFakeClient(() => {
-      if (!isDown) return { resources: [{ name: "services" }] };
+    const client = createFakeClient(({ path }) => {
+      if (!isDown) return everything(path);
       isDown = false;
       return 0;
     });
-    const outage = createOutageLog(silentLogger, "API server");
-    const found = await waitForInstalledKinds(client, new AbortController().signal, outage);
-    expect(found?.map(({ kind }) => kind)).to.deep.equal(["Service"]);
+    const found = await waitForInstalledKinds({ client, signal, log });
+    expect(found?.map(({ kind }) => kind)).to.include("Ingress");
+  });
+
+  it("waits for the kinds of our own, which are created a moment before", async () => {
+    let asked = 0;
+    const client = createFakeClient(({ path }) => {
+      if (!path.includes("svc-labs.dev")) return everything(path);
+      asked += 1;
+      return asked === 1 ? 404 : everything(path);
+    });
+    const found = await waitForInstalledKinds({ client, signal, log });
+    expect(ownKinds).to.have.length.above(0);
+    expect(found?.map(({ kind }) => kind)).to.include.members(ownKinds);
+  });
+
+  it("goes on without them after a while", async () => {
+    const client = createFakeClient(({ path }) => (path.includes("svc-labs.dev") ? 404 : everything(path)));
+    const found = await waitForInstalledKinds({ client, signal, log, ownKindsMs: 0 });
+    expect(found?.map(({ kind }) => kind))
+      .to.include("Ingress")
+      .and.not.include.members(ownKinds);
   });
 
   it("gives up with the signal", async () => {
@@ -60,8 +90,7 @@ describe("waitForInstalledKinds", () => {
       abort.abort();
       return 0;
     });
-    const outage = createOutageLog(silentLogger, "API server");
-    expect(await waitForInstalledKinds(client, abort.signal, outage)).to.equal(undefined);
+    expect(await waitForInstalledKinds({ client, signal: abort.signal, log })).to.equal(undefined);
   });
 });
 
