@@ -5,7 +5,7 @@ import { expectWithin } from "../support/figures.ts";
 import { useLoadedSandbox } from "../support/load.ts";
 import { metric } from "../support/metrics.ts";
 import { leaderName, readyPodsOf } from "../support/pods.ts";
-import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts";
+import { prepareSignals, removeSignaller, killPod } from "../support/signal.ts";
 import { poll } from "../support/poll.ts";
 
 const routeLimitMs = 3_000;
@@ -28,7 +28,7 @@ describe("fault: the leading controller is killed", () => {
     const before = await acknowledged();
 
     await sandbox.withoutLoss(async () => {
-      await signalPod(leader, "SIGKILL");
+      await killPod(leader);
       const killedMs = performance.now();
       await sandbox.applyRoute("changed", "/after");
       const servedMs = await sandbox.waitUntilServed(host, 30_000, "/after");

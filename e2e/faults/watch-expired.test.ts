@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { expectWithin } from "../support/figures.ts";
+import { ask } from "../support/api.ts";
 import { send } from "../support/client.ts";
 import { useLoadedSandbox } from "../support/load.ts";
 import { metric } from "../support/metrics.ts";
 import { readyPodsOf } from "../support/pods.ts";
 import { provider, providerName } from "../support/provider.ts";
-import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts";
 import { poll } from "../support/poll.ts";
 
 const convergenceLimitMs = 10_000;
@@ -15,9 +15,10 @@ describe("fault: watches are cut, and what they resume from is compacted away", 
 
   before(async function () {
     if ((await providerName()) === "kind") this.skip(); // kind gives no way to its etcd.
-    await prepareSignals();
   });
-  after(removeSignaller);
+  after(async () => {
+    if ((await providerName()) !== "kind") await provider("api-server", "heal");
+  });
 
   it("misses no change that happened meanwhile", async function () {
     this.timeout(300_000);
@@ -33,19 +34,20 @@ describe("fault: watches are cut, and what they resume from is compacted away", 
     const restartsBefore = await restarts();
 
     await sandbox.withoutLoss(async () => {
-      // Controllers that stand still neither reconnect nor read what has arrived, until the past is gone. A liveness
-      // probe would end them after 30 s.
-      for (const pod of controllers) await signalPod(pod, "SIGSTOP");
+      // Controllers that are cut off neither reconnect nor hear of anything, until the past is gone.
+      await provider("api-server", "cut");
       let created = "";
       try {
         await restartApiServer();
         created = await sandbox.applyRoute("created");
-        await sandbox.delete("ingress", "deleted");
+        await ask(`/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses/deleted`, {
+          method: "DELETE",
+        });
         await provider("compact-etcd");
         // The watch cache of a new API server begins after the compaction.
         await restartApiServer();
       } finally {
-        for (const pod of controllers) await signalPod(pod, "SIGCONT");
+        await provider("api-server", "heal");
       }
       const resumedMs = performance.now();
       await sandbox.waitUntilServed(created, 60_000);

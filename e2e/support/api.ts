@@ -37,18 +37,26 @@ async function connect(): Promise<Connection> {
 }
 
 export type CallOptions = {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  /** APPLY creates or changes an object (server-side apply). */
+  readonly method?: "GET" | "POST" | "PATCH" | "APPLY" | "DELETE";
   /** Sent as JSON; with PATCH as a merge patch (RFC 7396). */
   readonly body?: object;
 };
 
+const bodyTypes: ReadonlyMap<string, string> = new Map([
+  ["PATCH", "application/merge-patch+json"],
+  ["APPLY", "application/apply-patch+yaml"],
+]);
+
 /** One call; its answer whatever the status. Fails only without an answer. */
 export async function call(path: string, { method = "GET", body }: CallOptions = {}): Promise<Answer> {
   const { server, agent } = await (connection ??= connect());
-  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+  const isApply = method === "APPLY";
+  const query = isApply ? "?fieldManager=e2e&force=true" : "";
+  const type = bodyTypes.get(method) ?? "application/json";
   return new Promise((settle, reject) => {
-    const sent = request(`${server}${path}`, {
-      method,
+    const sent = request(`${server}${path}${query}`, {
+      method: isApply ? "PATCH" : method,
       agent,
       timeout: callTimeoutMs,
       headers: { accept: "application/json", ...(body !== undefined && { "content-type": type }) },

@@ -1,21 +1,21 @@
 # Faults of the control plane itself, for the fault tests.
 
 # A clean stop would take half a minute; a crash cuts every watch and request at once. A start has an empty watch cache.
-# `cut` leaves the API server as it is and resets the connections of pods to it for some seconds.
+# `cut` leaves the API server as it is and resets the connections of pods to it, until `heal`.
 cmd_api_server() {
   local cut="INPUT -p tcp -s $POD_CIDR -d $NODE_IP --dport $API_PORT -j E2EK8S-CUT"
   case ${1:-} in
-  cut)
-    # shellcheck disable=SC2086 # several words
-    $IPT -I $cut && sleep "${2:-2}" && $IPT -D $cut
-    ;;
+  # shellcheck disable=SC2086 # several words
+  cut) $IPT -C $cut 2>/dev/null || $IPT -I $cut ;;
+  # shellcheck disable=SC2086
+  heal) ! $IPT -C $cut 2>/dev/null || $IPT -D $cut ;;
   stop) stop kube-apiserver 0 ;;
   start)
     ! running kube-apiserver || die "the API server is running"
     start_apiserver
     wait_for 90 "API server" k get --raw /readyz
     ;;
-  *) die "api-server stop | start | cut [SECONDS]" ;;
+  *) die "api-server stop | start | cut | heal" ;;
   esac
 }
 
