@@ -9,7 +9,7 @@ cmd_api_server() {
   cut) $IPT -C $cut 2>/dev/null || $IPT -I $cut ;;
   # shellcheck disable=SC2086
   heal) ! $IPT -C $cut 2>/dev/null || $IPT -D $cut ;;
-  stop) stop kube-apiserver 0 ;;
+  stop) crash kube-apiserver ;;
   start)
     ! running kube-apiserver || die "the API server is running"
     start_apiserver

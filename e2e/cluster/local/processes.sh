@@ -18,6 +18,16 @@ running() {
   [ -n "$b" ] && [ "$(born "$pid")" = "$b" ] && [ "$(sed 's/.*) //' "/proc/$pid/stat" | cut -c1)" != Z ]
 }
 
+# Without a signal that it could prepare for.
+crash() {
+  local name=$1 pid i
+  running "$name" || return 0
+  read -r pid _ <"$RUN/$name.pid"
+  kill -KILL "$pid" 2>/dev/null || true
+  # Its ports are free when it is gone, and not a moment before.
+  for i in $(seq 1 50); do running "$name" || break; sleep 0.1; done
+}
+
 stop() {
   local name=$1 pid b i
   [ -f "$RUN/$name.pid" ] || return 0
@@ -25,11 +35,7 @@ stop() {
   if running "$name"; then
     kill -TERM "$pid" 2>/dev/null || true
     for i in $(seq 1 "${2:-50}"); do running "$name" || break; sleep 0.1; done
-    if running "$name"; then
-      kill -KILL "$pid" 2>/dev/null || true
-      # Its ports are free when it is gone, and not a moment before.
-      for i in $(seq 1 50); do running "$name" || break; sleep 0.1; done
-    fi
+    crash "$name"
   fi
   rm -f "$RUN/$name.pid"
 }

@@ -66,7 +66,17 @@ export function loadKubeConfig(): KubeConfig {
   return config;
 }
 
-export async function createApiClient(config: KubeConfig): Promise<ApiClient> {
+/**
+ * An API server that is away may swallow packets, and the system asks again for a connection after ever longer waits;
+ * a new attempt finds it sooner when it is back.
+ */
+const connectTimeoutLimitMs = 3_000;
+
+/** `connectTimeoutMs` is the limit of a connection with its TLS handshake; 3 s unless given. */
+export async function createApiClient(
+  config: KubeConfig,
+  { connectTimeoutMs = connectTimeoutLimitMs }: { readonly connectTimeoutMs?: number } = {},
+): Promise<ApiClient> {
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error("the kubeconfig has no current cluster");
   const { ca, cert, key, rejectUnauthorized, servername } = await securityOf(config);
@@ -75,7 +85,12 @@ export async function createApiClient(config: KubeConfig): Promise<ApiClient> {
       ([, value]) => value !== undefined,
     ),
   );
-  const agent = new Agent({ connect, connections: 64, headersTimeout: 0, bodyTimeout: 0 });
+  const agent = new Agent({
+    connect: { ...connect, timeout: connectTimeoutMs },
+    connections: 64,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 
   const send = async (path: string, options: ApiRequest, signal: AbortSignal) => {
     // Asked for every time: a service account token is replaced in its file long before the process ends.

@@ -1,0 +1,39 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { KubeConfig } from "@kubernetes/client-node";
+import { expect } from "chai";
+import { createApiClient } from "../../../src/sources/kubernetes/api-client.ts";
+
+describe("the client of the API server", () => {
+  let server: Server;
+  const sockets = new Set<Socket>();
+
+  beforeEach(async () => {
+    server = createServer((socket) => sockets.add(socket.on("error", () => socket.destroy()))).listen(
+      0,
+      "127.0.0.1",
+    );
+    await once(server, "listening");
+  });
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  it("gives up a connection that does not come about, long before the call itself would end", async () => {
+    const config = new KubeConfig();
+    const { port } = server.address() as AddressInfo;
+    config.loadFromClusterAndUser(
+      { name: "silent", server: `https://127.0.0.1:${port}`, skipTLSVerify: true },
+      { name: "nobody" },
+    );
+    const client = await createApiClient(config, { connectTimeoutMs: 100 });
+    try {
+      const answer = await client.call("/readyz", { timeoutMs: 3_600_000 });
+      expect(answer.ok ? undefined : answer.error.status).to.equal(0);
+      expect(answer.ok ? "" : answer.error.message).to.match(/timeout/i);
+    } finally {
+      await client.close();
+    }
+  });
+});
