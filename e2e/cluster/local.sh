@@ -38,5 +38,5 @@ logs) echo "$LOG" ;;
 audit-log) echo "$LOG/audit.log" ;;
 api-server) cmd_api_server "$@" ;;
 compact-etcd) is_up; cmd_compact_etcd ;;
-*) die "local.sh build [conformance] | up | down | load IMAGE.tar... | status | kubeconfig | bin | node-image | host | env | kubectl ARGS... | logs | audit-log | api-server stop|start|cut|heal | compact-etcd" ;;
+*) die "local.sh build [conformance] | up | down | load IMAGE.tar... | status | kubeconfig | bin | node-image | host | env | kubectl ARGS... | logs | audit-log | api-server stop|start|cut|block|heal | compact-etcd" ;;
 esac

@@ -35,7 +35,7 @@ describe("fault: watches are cut, and what they resume from is compacted away", 
 
     await sandbox.withoutLoss(async () => {
       // Controllers that are cut off neither reconnect nor hear of anything, until the past is gone.
-      await provider("api-server", "cut");
+      await provider("api-server", "block");
       let created = "";
       try {
         await restartApiServer();

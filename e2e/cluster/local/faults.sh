@@ -1,21 +1,22 @@
 # Faults of the control plane itself, for the fault tests.
 
 # A clean stop would take half a minute; a crash cuts every watch and request at once. A start has an empty watch cache.
-# `cut` leaves the API server as it is and resets the connections of pods to it, until `heal`.
+# `cut` resets all connections of pods to it once; `block` lets none through until `heal`.
 cmd_api_server() {
-  local cut="INPUT -p tcp -s $POD_CIDR -d $NODE_IP --dport $API_PORT -j E2EK8S-CUT"
+  local blocked="INPUT -p tcp -s $POD_CIDR -d $NODE_IP --dport $API_PORT -j E2EK8S-BLOCK"
   case ${1:-} in
+  cut) ss -K -Htn "src $NODE_IP and sport = :$API_PORT and dst $POD_CIDR" >/dev/null ;;
   # shellcheck disable=SC2086 # several words
-  cut) $IPT -C $cut 2>/dev/null || $IPT -I $cut ;;
+  block) $IPT -C $blocked 2>/dev/null || $IPT -I $blocked ;;
   # shellcheck disable=SC2086
-  heal) ! $IPT -C $cut 2>/dev/null || $IPT -D $cut ;;
+  heal) ! $IPT -C $blocked 2>/dev/null || $IPT -D $blocked ;;
   stop) crash kube-apiserver ;;
   start)
     ! running kube-apiserver || die "the API server is running"
     start_apiserver
     wait_for 90 "API server" k get --raw /readyz
     ;;
-  *) die "api-server stop | start | cut | heal" ;;
+  *) die "api-server stop | start | cut | block | heal" ;;
   esac
 }
 

@@ -26,8 +26,8 @@ network_up() {
   echo 1 >/proc/sys/net/ipv4/ip_forward
   echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables
   # Pods reach pods, services and the node, nothing beyond.
-  $IPT -N E2EK8S-CUT
-  $IPT -A E2EK8S-CUT -p tcp -j REJECT --reject-with tcp-reset
+  $IPT -N E2EK8S-BLOCK
+  $IPT -A E2EK8S-BLOCK -p tcp -j REJECT --reject-with tcp-reset
   $IPT -N E2EK8S-FORWARD
   $IPT -A E2EK8S-FORWARD -i "$BRIDGE" -o "$BRIDGE" -j ACCEPT
   $IPT -A E2EK8S-FORWARD -i "$BRIDGE" -j REJECT
