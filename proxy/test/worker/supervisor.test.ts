@@ -72,7 +72,7 @@ describe("workers", function () {
         expect(supervisor.localPort(80)).to.equal(port);
         for (let i = 0; i < 20; i++) expect(await ask("/")).to.equal(200);
         expect(await metric("svc_proxy_requests_total")).to.equal(30);
-        expect(await metric("svc_proxy_connections_active")).to.equal(0);
+        await eventually(async () => (await metric("svc_proxy_connections_active")) === 0);
         expect(lines.join("")).to.include('"worker ended"');
         if (fault === "throw") expect(lines.join("")).to.include("a fault that the test asked for");
       }));
