@@ -14,7 +14,7 @@ kill_tasks() {
 kill_shims() {
   local p
   for p in /proc/[0-9]*; do
-    if tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -qF -- "-address $SOCK "; then
+    if tr '\0' ' ' 2>/dev/null <"$p/cmdline" | grep -qF -- "-address $SOCK "; then
       [ "$(readlink "$p/exe")" != "$BIN/containerd-shim-runc-v2" ] || kill -KILL "${p#/proc/}" 2>/dev/null || true
     fi
   done
