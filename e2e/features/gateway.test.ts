@@ -1,0 +1,157 @@
+import { request } from "node:http";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import type { EchoAnswer } from "../../scripts/echo/backend.ts";
+import { ask, find } from "../support/api.ts";
+import { deployEcho } from "../support/echo.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly observedGeneration?: number;
+};
+type GatewayObject = {
+  readonly metadata: { readonly generation: number };
+  readonly status?: {
+    readonly addresses?: readonly { readonly value: string }[];
+    readonly conditions?: readonly Condition[];
+    readonly listeners?: readonly {
+      readonly attachedRoutes: number;
+      readonly conditions: readonly Condition[];
+    }[];
+  };
+};
+type RouteObject = {
+  readonly status?: { readonly parents?: readonly { readonly conditions: readonly Condition[] }[] };
+};
+type ServiceList = {
+  readonly items: readonly {
+    readonly spec: { readonly ports: readonly { readonly port: number; readonly targetPort: number }[] };
+  }[];
+};
+
+const group = "gateway.networking.k8s.io/v1";
+
+describe("Gateways of the shared proxies", () => {
+  const sandbox = useSandbox("gateway");
+  const host = "gateway.e2e.example";
+
+  const gateway = (name: string, port = 80) => ({
+    apiVersion: group,
+    kind: "Gateway",
+    metadata: { name },
+    spec: { gatewayClassName: "svc", listeners: [{ name: "http", port, protocol: "HTTP" }] },
+  });
+  const route = (name: string, parent: string, rules: readonly object[]) => ({
+    apiVersion: group,
+    kind: "HTTPRoute",
+    metadata: { name },
+    spec: { parentRefs: [{ name: parent }], hostnames: [host], rules },
+  });
+  const to = (service: string) => [{ name: service, port: 80 }];
+  const objectAt = <T>(plural: string, name: string): Promise<T> =>
+    ask<T>(`/apis/${group}/namespaces/${sandbox.namespace}/${plural}/${name}`);
+  const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
+    conditions?.some((one) => one.type === type && one.status === "True") === true;
+
+  /** The address of a Gateway that is programmed for its present generation. */
+  const programmed = async (name: string): Promise<string> => {
+    const { value } = await until(`Gateway ${name} to be programmed`, async () => {
+      const { metadata, status } = await objectAt<GatewayObject>("gateways", name);
+      const conditions = status?.conditions?.filter(
+        ({ observedGeneration }) => observedGeneration === metadata.generation,
+      );
+      return isTrue(conditions, "Programmed") && status?.addresses?.[0]?.value;
+    });
+    return value;
+  };
+
+  const get = async (
+    address: string,
+    path: string,
+    name = host,
+  ): Promise<{ status: number; echo?: EchoAnswer }> => {
+    const sent = request({
+      host: address,
+      port: 80,
+      path,
+      headers: { host: name },
+      agent: false,
+      timeout: 10_000,
+    });
+    sent.end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    const body = await text(response);
+    const status = response.statusCode ?? 0;
+    return status === 200 ? { status, echo: JSON.parse(body) as EchoAnswer } : { status };
+  };
+
+  before(async function () {
+    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    await Promise.all([
+      deployEcho(sandbox, { name: "web", replicas: 1 }),
+      deployEcho(sandbox, { name: "api", replicas: 1 }),
+    ]);
+    await sandbox.apply(
+      gateway("one"),
+      gateway("two"),
+      route("one", "one", [
+        { backendRefs: to("web") },
+        { matches: [{ path: { value: "/api" } }], backendRefs: to("api") },
+        { matches: [{ path: { value: "/broken" } }], backendRefs: to("missing") },
+      ]),
+      route("two", "two", [{ backendRefs: to("api") }]),
+    );
+  });
+
+  it("get an address of their own, on which their routes are served", async () => {
+    const address = await programmed("one");
+    const backendOf = async (path: string) => (await get(address, path)).echo?.backend.split("-")[0];
+    await until("the route", () => backendOf("/"));
+    expect(await backendOf("/")).to.equal("web");
+    expect(await backendOf("/api/x")).to.equal("api");
+    expect((await get(address, "/broken")).status).to.equal(500);
+    expect((await get(address, "/", "other.e2e.example")).status).to.equal(404);
+  });
+
+  it("do not meet, though their hosts and ports are equal", async () => {
+    const [one, two] = await Promise.all([programmed("one"), programmed("two")]);
+    expect(one).to.not.equal(two);
+    await until("the route", async () => (await get(two, "/")).echo?.backend.startsWith("api-"));
+    expect((await get(one, "/")).echo?.backend).to.match(/^web-/);
+  });
+
+  it("say what is attached, and routes what is wrong with them", async () => {
+    const { value } = await until("attachedRoutes", async () => {
+      const [listener] = (await objectAt<GatewayObject>("gateways", "one")).status?.listeners ?? [];
+      return listener?.attachedRoutes === 1 && listener;
+    });
+    expect(isTrue(value.conditions, "Accepted") && isTrue(value.conditions, "Programmed")).to.equal(true);
+    const { value: conditions } = await until("the status of the route", async () => {
+      const [parent] = (await objectAt<RouteObject>("httproutes", "one")).status?.parents ?? [];
+      return parent?.conditions;
+    });
+    expect(conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).to.have.members([
+      "Accepted=True Accepted",
+      "ResolvedRefs=False BackendNotFound",
+    ]);
+  });
+
+  it("leave nothing behind", async () => {
+    await programmed("two");
+    const services = async (): Promise<ServiceList["items"]> => {
+      const selector = `gateway.svc-labs.dev/gateway-namespace=${sandbox.namespace},gateway.networking.k8s.io/gateway-name=two`;
+      const path = `/api/v1/namespaces/svc-system/services?labelSelector=${encodeURIComponent(selector)}`;
+      return (await ask<ServiceList>(path)).items;
+    };
+    const [service] = await services();
+    expect(service?.spec.ports[0]?.targetPort).to.be.within(30_000, 32_767);
+    await sandbox.delete("gateway", "two");
+    await until("the Service to go", async () => (await services()).length === 0);
+  });
+});
