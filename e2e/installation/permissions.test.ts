@@ -42,6 +42,7 @@ const rarely: readonly (readonly [permission: RegExp, when: string])[] = [
   [/^events.k8s.io\/events get$/, "another leader has told of it before"],
   [/^events.k8s.io\/events patch$/, "something has lasted for a minute"],
   [/^\/(configmaps|secrets) patch, /, "the certificate authority is replaced"],
+  [/^\/pods get, /, "a proxy was rejected, for the Event about it"],
   [/^\/services create, /, "never: a patch that creates an object needs it, and is recorded as a patch"],
 ];
 
