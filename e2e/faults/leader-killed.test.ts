@@ -32,7 +32,11 @@ describe("fault: the leading controller is killed", () => {
       const killedMs = performance.now();
       await sandbox.applyRoute("changed", "/after");
       const servedMs = await sandbox.waitUntilServed(host, 30_000, "/after");
-      expect((await send({ host, path: "/before" })).status).to.equal(404);
+      // The other proxy may be a moment later.
+      await poll(
+        "the old path to be gone",
+        async () => (await send({ host, path: "/before" })).status === 404,
+      );
       expect(await acknowledged(), "updates that the other replica brought").to.be.above(before);
       await sandbox.applyRoute("after-kill");
       const path = `/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses/after-kill`;
