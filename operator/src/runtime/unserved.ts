@@ -9,14 +9,7 @@ import type { World } from "../world.ts";
  */
 const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>> = {
   routes: ["TLSRoute", "TCPRoute", "UDPRoute"],
-  policies: [
-    "BackendTLSPolicy",
-    "BasicAuth",
-    "ClientTrafficPolicy",
-    "PathRewriteRegex",
-    "RequestSizeLimit",
-    "SvcGatewayParameters",
-  ],
+  policies: ["BackendTLSPolicy", "ClientTrafficPolicy", "PathRewriteRegex", "SvcGatewayParameters"],
 };
 
 /** Says of each object of such a kind that it has no effect, so that nobody looks for the mistake elsewhere. */

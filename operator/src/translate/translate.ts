@@ -65,7 +65,7 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
     const endpoints = translateEndpoints(world, [...ingress.needs, ...gateway.needs], (service) =>
       policies.byService.get(service),
     );
-    const keySets = translateKeySets(ingress.keySets, fetched);
+    const keySets = translateKeySets([...ingress.keySets, ...gateway.keySets], fetched);
     const sessionKey = translateSessionKey(world, settings.installNamespace, otherwise);
     const tls = tlsOf(ingress, gateway);
     const secure = securePort(ingress);
@@ -93,7 +93,7 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
         ...validity,
       ],
       events: withoutRepeats([...ingress.events, ...gateway.events]),
-      wantedKeySets: wantedKeySets(ingress.keySets),
+      wantedKeySets: wantedKeySets([...ingress.keySets, ...gateway.keySets]),
       ingresses: ingress.ingresses,
       gatewayStatuses: gateway.statuses,
       vips: gateway.vips,
@@ -161,7 +161,9 @@ function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): 
     ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
     ...[...clientCerts].map(([port, value]) => encodeResource(clientCertKey(port), value)),
     ...ingress.hosts.flatMap(({ resources }) => resources),
-    ...new Map(ingress.resources.map((resource) => [resource.key, resource])).values(),
+    ...new Map(
+      [...ingress.resources, ...gateway.resources].map((resource) => [resource.key, resource]),
+    ).values(),
     ...gateway.hosts.map(({ resource }) => resource),
     ...named,
   ];
@@ -193,6 +195,8 @@ const noGateways: GatewayPart = {
   listeners: [],
   hosts: [],
   needs: [],
+  resources: [],
+  keySets: [],
   tls: new Map(),
   statuses: { classes: [], gateways: [], listenerSets: [], routes: [] },
   vips: [],

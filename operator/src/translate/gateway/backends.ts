@@ -3,9 +3,8 @@ import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { HTTPRouteRuleFilter } from "../../api/generated/httproute.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { Refusal } from "../condition.ts";
-import { anyPath } from "../ingress/path.ts";
-import type { Referrer } from "../reference-grants.ts";
-import { resolveBackendRef, type BackendRefOptions, type WrittenBackendRef } from "./backend-ref.ts";
+import { resolveBackendRef, type WrittenBackendRef } from "./backend-ref.ts";
+import type { FilterContext } from "./filter-context.ts";
 import { readFilters } from "./filters.ts";
 
 type Written = WrittenBackendRef & { readonly filters?: readonly unknown[] };
@@ -18,30 +17,35 @@ export type ReadBackends = {
   readonly unsupported: Refusal | undefined;
 };
 
-/** The backends of a rule with their own filters. A backend that cannot be resolved answers 500 for its share. */
-export function readBackends(
-  refs: readonly Written[] | undefined,
-  from: Referrer,
-  options: BackendRefOptions,
-): ReadBackends {
-  const resolved = (refs ?? []).map((ref) => ({
+/**
+ * The backends of a rule with their own filters. A backend that cannot be resolved, or that has a filter which is not
+ * supported, answers 500 for its share.
+ */
+export function readBackends(refs: readonly Written[] | undefined, context: FilterContext): ReadBackends {
+  const { view, allowExternalName, kind, namespace } = context;
+  const from = { kind, namespace };
+  const options = { view, allowExternalName, isGrpc: kind === "GRPCRoute" };
+  const read = (refs ?? []).map((ref) => ({
     ...resolveBackendRef(ref, from, options),
     // Filters of both route kinds have the shape of an HTTPRoute's.
-    filters: ref.filters as readonly HTTPRouteRuleFilter[] | undefined,
+    filters: readFilters(ref.filters as readonly HTTPRouteRuleFilter[] | undefined, {
+      ...context,
+      level: "backend",
+    }),
   }));
-  const plain = resolved.map(({ backend }) => backend);
-  const hasFilters = resolved.some(({ filters = [] }) => filters.length > 0);
-  const withFilters = (path: PathMatch): readonly Backend[] =>
-    resolved.map(({ backend, filters }) => {
-      const { features } = readFilters(filters, path);
+  const of = (path: PathMatch): readonly Backend[] =>
+    read.map(({ backend, filters }) => {
+      const { weight, service } = backend;
+      if (filters.isBroken) return { weight, service, protocol: "http1", status: 500 };
+      const features = filters.of(path);
       return features === undefined ? backend : { ...backend, features };
     });
   return {
-    of: hasFilters ? withFilters : () => plain,
-    needs: resolved.flatMap(({ need }) => need ?? []),
-    unresolved: resolved.find(({ refusal }) => refusal !== undefined)?.refusal,
-    unsupported: resolved
-      .map(({ filters }) => readFilters(filters, anyPath).unsupported)
-      .find((refusal) => refusal !== undefined),
+    of,
+    needs: read.flatMap(({ need }) => need ?? []),
+    unresolved: read.map(({ refusal, filters }) => refusal ?? filters.unresolved).find(isPresent),
+    unsupported: read.map(({ filters }) => filters.unsupported).find(isPresent),
   };
 }
+
+const isPresent = (refusal: Refusal | undefined): boolean => refusal !== undefined;

@@ -1,61 +1,97 @@
 /** The filters of a rule, or of one of its backends, as features. See docs/gateway-api.md, "Filters". */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../api/generated/httproute.ts";
 import type { Refusal } from "../condition.ts";
+import { routeFieldIgnored } from "../diagnostics.ts";
 import { quote } from "../text.ts";
 import { readCors } from "./cors-filter.ts";
+import { readExtension } from "./extension-refs.ts";
+import type { FilterContext } from "./filter-context.ts";
 import { readHeaderModifier } from "./header-filters.ts";
+import { readMirror } from "./mirror-filter.ts";
 import { readRedirect, readRewrite } from "./path-filters.ts";
-import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 
 export type ReadFilters = {
-  readonly features: RouteFeatures | undefined;
+  /** The features for requests of one match, since replacing a prefix depends on it. */
+  readonly of: (path: PathMatch) => RouteFeatures | undefined;
+  /** What cannot be followed. A mirror that cannot is left out; whatever carries another such filter answers 500. */
+  readonly unresolved: Refusal | undefined;
   /** What cannot be honoured: whatever carries it answers 500. */
   readonly unsupported: Refusal | undefined;
-  /** What a field of a filter loses although the rest is used. */
-  readonly warnings: readonly string[];
+  readonly isBroken: boolean;
 };
 
-/**
- * Reads the filters of a rule for one of its matches, since replacing a prefix depends on it. Of two filters of a type
- * the first counts.
- */
-export function readFilters(filters: readonly Filter[] | undefined, path: PathMatch): ReadFilters {
+/** Reads the filters of a rule or backend. Of two of a type, or of two extensions of a kind, the first counts. */
+export function readFilters(filters: readonly Filter[] | undefined, context: FilterContext): ReadFilters {
   if (filters === undefined || filters.length === 0) return none;
-  let features: RouteFeatures = {};
-  const warnings: string[] = [];
+  const fixed: RouteFeatures[] = [];
+  const ofPath: ((path: PathMatch) => RouteFeatures)[] = [];
+  const mirrors: NonNullable<RouteFeatures["mirror-target"]> = [];
   const seen = new Set<string>();
+  const { place, findings } = context;
+  const warn = (message: string): void => {
+    findings.diagnostics.push(routeFieldIgnored(place, message));
+  };
+  let unresolved: Refusal | undefined;
+  let unsupported: Refusal | undefined;
+  let isBroken = false;
   for (const filter of filters) {
-    if (seen.has(filter.type)) continue;
-    seen.add(filter.type);
-    const read = readFilter(filter, path, (message) => warnings.push(message));
-    if ("reason" in read) return { features: undefined, unsupported: read, warnings };
-    features = { ...features, ...read };
+    const { type } = filter;
+    const key = type === "ExtensionRef" ? `${type} ${filter.extensionRef?.kind}` : type;
+    if (seen.has(key) && type !== "RequestMirror") continue;
+    seen.add(key);
+    switch (type) {
+      case "RequestHeaderModifier":
+        fixed.push({ "request-headers": readHeaderModifier(filter.requestHeaderModifier, "request", warn) });
+        break;
+      case "ResponseHeaderModifier":
+        fixed.push({
+          "response-headers": readHeaderModifier(filter.responseHeaderModifier, "response", warn),
+        });
+        break;
+      case "RequestRedirect":
+        ofPath.push((path) => ({ redirect: readRedirect(filter.requestRedirect, path) }));
+        break;
+      case "URLRewrite":
+        ofPath.push((path) => ({ "rewrite-target": readRewrite(filter.urlRewrite, path) }));
+        break;
+      case "CORS":
+        fixed.push({ cors: readCors(filter.cors) });
+        break;
+      case "RequestMirror": {
+        const read = readMirror(filter.requestMirror, context);
+        if ("reason" in read) unresolved ??= read;
+        else mirrors.push(...read);
+        break;
+      }
+      case "ExtensionRef": {
+        const read = readExtension(filter.extensionRef, context);
+        if ("features" in read) fixed.push(read.features);
+        else {
+          isBroken = true;
+          if ("missing" in read) unresolved ??= read.missing;
+          else unsupported ??= read.unsupported;
+        }
+        break;
+      }
+      default:
+        isBroken = true;
+        unsupported ??= { reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` };
+    }
   }
-  const isEmpty = Object.values(features).every((value) => value === undefined);
-  return { features: isEmpty ? undefined : features, unsupported: undefined, warnings };
+  if (mirrors.length > 0) fixed.push({ "mirror-target": mirrors });
+  const common = Object.assign({}, ...fixed) as RouteFeatures;
+  const of = (path: PathMatch): RouteFeatures | undefined => {
+    const features = Object.assign({}, common, ...ofPath.map((read) => read(path))) as RouteFeatures;
+    return Object.values(features).every((value) => value === undefined) ? undefined : features;
+  };
+  return { of, unresolved, unsupported, isBroken };
 }
 
-const none: ReadFilters = { features: undefined, unsupported: undefined, warnings: [] };
-
-function readFilter(
-  filter: Filter,
-  path: PathMatch,
-  warn: (message: string) => void,
-): RouteFeatures | Refusal {
-  const { type } = filter;
-  switch (type) {
-    case "RequestHeaderModifier":
-      return { "request-headers": readHeaderModifier(filter.requestHeaderModifier, "request", warn) };
-    case "ResponseHeaderModifier":
-      return { "response-headers": readHeaderModifier(filter.responseHeaderModifier, "response", warn) };
-    case "RequestRedirect":
-      return { redirect: readRedirect(filter.requestRedirect, path) };
-    case "CORS":
-      return { cors: readCors(filter.cors) };
-    case "URLRewrite":
-      return { "rewrite-target": readRewrite(filter.urlRewrite, path) };
-    default:
-      return { reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` };
-  }
-}
+const none: ReadFilters = {
+  of: () => undefined,
+  unresolved: undefined,
+  unsupported: undefined,
+  isBroken: false,
+};

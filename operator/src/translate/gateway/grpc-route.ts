@@ -3,10 +3,10 @@ import type { GRPCRouteRule } from "../../api/generated/grpcroute.ts";
 import type { HTTPRouteRuleFilter } from "../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import { describeProblem, routeFieldIgnored } from "../diagnostics.ts";
+import { describeProblem } from "../diagnostics.ts";
 import { anyPath } from "../ingress/path.ts";
-import type { Diagnostic } from "../translation.ts";
 import { readBackends } from "./backends.ts";
+import { noFindings, type FilterContext } from "./filter-context.ts";
 import { readFilters } from "./filters.ts";
 import { readHosts } from "./hostnames.ts";
 import type { RouteContext } from "./http-route.ts";
@@ -15,38 +15,31 @@ import { assembleRoute, breakRule, type MatchPlan, type RoutePlan, type RulePlan
 
 /** Reads all rules of a route; one that is broken costs none of the others. */
 export function planGrpcRoute(route: ObjectOf<"GRPCRoute">, context: RouteContext): RoutePlan {
-  const diagnostics: Diagnostic[] = [];
+  const findings = noFindings();
+  const { kind, metadata } = route;
   const rules = route.spec.rules ?? [{}];
   const plans = rules.map((rule, index) => {
-    const warn = (message: string): void => {
-      const place = { object: refOf(route), field: `spec.rules[${index}].filters` };
-      diagnostics.push(routeFieldIgnored(place, message));
-    };
-    return [rule, planRule(rule, route, context, warn)] as const;
+    const place = { object: refOf(route), field: `spec.rules[${index}]` };
+    const { namespace } = metadata;
+    return [rule, planRule(rule, { ...context, kind, namespace, level: "rule", place, findings })] as const;
   });
-  return assembleRoute(route, readHosts(route.spec.hostnames), plans, diagnostics);
+  return assembleRoute(route, readHosts(route.spec.hostnames), plans, findings);
 }
 
-function planRule(
-  rule: GRPCRouteRule,
-  { kind, metadata }: ObjectOf<"GRPCRoute">,
-  { view, allowExternalName }: RouteContext,
-  warn: (message: string) => void,
-): RulePlan {
+function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
   // The filters of a GRPCRoute are those of an HTTPRoute, without the ones that change a path.
-  const filters = readFilters(rule.filters as readonly HTTPRouteRuleFilter[] | undefined, anyPath);
-  for (const message of filters.warnings) warn(message);
-  const from = { kind, namespace: metadata.namespace };
-  const backends = readBackends(rule.backendRefs, from, { view, allowExternalName, isGrpc: true });
-  const { features } = filters;
+  const filters = readFilters(rule.filters as readonly HTTPRouteRuleFilter[] | undefined, context);
+  const backends = readBackends(rule.backendRefs, context);
+  const features = filters.of(anyPath);
   const matches: MatchPlan[] = [];
   for (const written of rule.matches ?? [{}]) {
     const match = readGrpcMatch(written);
     if (!match.ok) return { invalid: describeProblem(match.error) };
     matches.push({ match: match.value, backends: backends.of(anyPath), ...(features && { features }) });
   }
-  const { needs, unresolved } = backends;
+  const { needs } = backends;
+  const unresolved = filters.unresolved ?? backends.unresolved;
   const unsupported = filters.unsupported ?? backends.unsupported;
-  if (unsupported !== undefined) return breakRule(matches, { unresolved, unsupported });
+  if (filters.isBroken) return breakRule(matches, { unresolved, unsupported });
   return { matches, needs, unresolved, unsupported };
 }

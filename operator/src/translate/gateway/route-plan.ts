@@ -1,5 +1,6 @@
 /** What a route contributes, whatever its kind and whichever listeners take it. */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
@@ -9,7 +10,9 @@ import { refOf, type ObjectRef } from "../../api/object.ts";
 import { ageOf, type Age } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { Refusal } from "../condition.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { Diagnostic } from "../translation.ts";
+import type { FilterFindings } from "./filter-context.ts";
 import type { RouteKind } from "./kinds.ts";
 
 export type RoutePlan = {
@@ -24,6 +27,9 @@ export type RoutePlan = {
   /** In the order of rules and matches. */
   readonly routes: readonly Route[];
   readonly needs: readonly EndpointNeed[];
+  /** What filters name besides endpoint sets. */
+  readonly resources: readonly Resource[];
+  readonly keySets: readonly KeySetNeed[];
   /** The first reference that cannot be followed. */
   readonly unresolved: Refusal | undefined;
   /** Rules of which nothing is served, by index, with the reason. */
@@ -46,7 +52,7 @@ export type RulePlan =
       readonly matches: readonly MatchPlan[];
       readonly needs: readonly EndpointNeed[];
       readonly unresolved: Refusal | undefined;
-      /** What of the rule is not supported; it then answers 500. */
+      /** What of the rule is not supported. */
       readonly unsupported: Refusal | undefined;
     }
   /** Not served at all. */
@@ -74,13 +80,13 @@ export function assembleRoute(
   object: ObjectOf<RouteKind>,
   hosts: readonly HostPattern[] | undefined,
   rules: readonly (readonly [RuleName, RulePlan])[],
-  diagnostics: readonly Diagnostic[],
+  findings: FilterFindings,
 ): RoutePlan {
   const { kind, metadata, spec } = object;
   const { namespace, name } = metadata;
   const source = { kind, namespace, name };
   const routes: Route[] = [];
-  const needs: EndpointNeed[] = [];
+  const needs: EndpointNeed[] = [...findings.needs];
   const dropped: { rule: number; message: string }[] = [];
   let unresolved: Refusal | undefined;
   for (const [index, [{ name: ruleName }, plan]] of rules.entries()) {
@@ -111,7 +117,9 @@ export function assembleRoute(
     unresolved,
     dropped,
     isUnusable: rules.length > 0 && dropped.length === rules.length,
-    diagnostics,
+    resources: findings.resources,
+    keySets: findings.keySets,
+    diagnostics: findings.diagnostics,
   };
 }
 
@@ -126,6 +134,8 @@ export const unusableRoute = (object: ObjectOf<RouteKind>): Omit<RoutePlan, "dia
   parentRefs: object.spec.parentRefs ?? [],
   routes: [],
   needs: [],
+  resources: [],
+  keySets: [],
   unresolved: undefined,
   dropped: [],
   isUnusable: true,

@@ -9,6 +9,7 @@ import type { World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import { listMemo, memo, trackedMemo } from "../memo.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import { attach, findMissingParents, parentsOf, type Attachment, type Parents } from "./attachment.ts";
@@ -33,6 +34,10 @@ export type GatewayPart = {
   readonly hosts: readonly GatewayHost[];
   /** May name a Service port more than once. */
   readonly needs: readonly EndpointNeed[];
+  /** What routes name besides endpoint sets; may hold a key more than once, then with the same value. */
+  readonly resources: readonly Resource[];
+  /** Key sets that routes name; may hold a name more than once. */
+  readonly keySets: readonly KeySetNeed[];
   readonly tls: ReadonlyMap<number, TlsPort>;
   readonly statuses: GatewayStatuses;
   readonly diagnostics: readonly Diagnostic[];
@@ -95,6 +100,8 @@ export function createGatewayTranslator(
     const claims = new Map<string, HostClaim[]>();
     const attached = new Map<string, number>();
     const needs: EndpointNeed[] = [];
+    const resources: Resource[] = [];
+    const keySets: KeySetNeed[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const route of routes) {
       for (const finding of route.diagnostics) diagnostics.push(finding);
@@ -102,6 +109,8 @@ export function createGatewayTranslator(
       for (const id of route.listeners) attached.set(id, (attached.get(id) ?? 0) + 1);
       for (const claim of route.claims) add(claims, claim.listener.id, claim);
       for (const need of route.plan.needs) needs.push(need);
+      for (const resource of route.plan.resources) resources.push(resource);
+      for (const keySet of route.plan.keySets) keySets.push(keySet);
     }
 
     const ports = listenersByPort(gateways, bindings);
@@ -131,6 +140,8 @@ export function createGatewayTranslator(
         claims,
       ),
       needs,
+      resources,
+      keySets,
       tls,
       statuses,
       diagnostics,

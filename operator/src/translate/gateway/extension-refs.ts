@@ -1,0 +1,143 @@
+/** Filters of type ExtensionRef: resources of ours as features. See docs/gateway-api.md, "Extensions". */
+import { authBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import { authJwt } from "@svc-gateway/common/features/auth-jwt.ts";
+import { compression } from "@svc-gateway/common/features/compression.ts";
+import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import { extAuth } from "@svc-gateway/common/features/ext-auth.ts";
+import { ipAccessControl } from "@svc-gateway/common/features/ip-access-control.ts";
+import { maxBodySize } from "@svc-gateway/common/features/max-body-size.ts";
+import { rateLimit } from "@svc-gateway/common/features/rate-limit.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../api/generated/httproute.ts";
+import type { KindName } from "../../api/kinds.ts";
+import type { Refusal } from "../condition.ts";
+import { describeProblem, resourceFieldIgnored } from "../diagnostics.ts";
+import type { AnnotationReader } from "../features/annotation-reader.ts";
+import { translateAuthBasicSecret } from "../features/auth-basic-secret.ts";
+import { translateAuthJwt } from "../features/auth-jwt.ts";
+import { translateCompression } from "../features/compression.ts";
+import type { FeatureContext } from "../features/context.ts";
+import { translateExtAuth } from "../features/ext-auth.ts";
+import { translateIpAccessControl } from "../features/ip-access-control.ts";
+import { translateRateLimit } from "../features/rate-limit.ts";
+import { readRetryPolicy } from "../features/retry.ts";
+import { quote } from "../text.ts";
+import { featureContext, type FilterContext } from "./filter-context.ts";
+
+const extensionGroup = "gateway.svc-labs.dev";
+
+/** `missing` is told in ResolvedRefs, `unsupported` in Accepted or PartiallyInvalid. */
+export type ExtensionResult =
+  { readonly features: RouteFeatures } | { readonly missing: Refusal } | { readonly unsupported: Refusal };
+
+type Name = { readonly namespace: string; readonly name: string };
+type ReadExtension = (name: Name, context: FilterContext) => RouteFeatures;
+
+/** Works a feature out as if an annotation named the resource: one feature, one place. */
+const asIfAnnotated =
+  <T>(
+    definition: AnnotationDefinition<T>,
+    translate: (read: AnnotationReader, context: FeatureContext) => RouteFeatures,
+  ): ReadExtension =>
+  (name, context) =>
+    translate(readOnly(definition, name), featureContext(context));
+
+/** A reader of annotations that knows one, and its value already read. */
+const readOnly = (definition: { readonly name: string }, value: Name): AnnotationReader =>
+  ((asked: { readonly name: string }) =>
+    asked.name === definition.name ? value : undefined) as AnnotationReader;
+
+const externalAuth = asIfAnnotated(extAuth.annotations.extAuth, (read, context) => ({
+  "ext-auth": translateExtAuth(read, context),
+}));
+
+/** By the kind that a filter names; `resource` is the kind of the object. */
+const extensions: {
+  readonly [kind: string]: { readonly resource: KindName; readonly read: ReadExtension };
+} = {
+  RetryPolicy: { resource: "RetryPolicy", read: readRetryExtension },
+  IpAccessControl: {
+    resource: "IpAccessControl",
+    read: asIfAnnotated(ipAccessControl.annotations.ipAccessControl, (read, context) => ({
+      "ip-access-control": translateIpAccessControl(read, context),
+    })),
+  },
+  RateLimit: {
+    resource: "RateLimit",
+    read: asIfAnnotated(rateLimit.annotations.rateLimit, (read, context) => ({
+      "rate-limit": translateRateLimit(read, context),
+    })),
+  },
+  SvcExternalAuth: { resource: "SvcExternalAuth", read: externalAuth },
+  ExternalAuth: { resource: "SvcExternalAuth", read: externalAuth },
+  JwtAuth: {
+    resource: "JwtAuth",
+    read: asIfAnnotated(authJwt.annotations.authJwt, (read, context) => ({
+      "auth-jwt": translateAuthJwt(read, context),
+    })),
+  },
+  BasicAuth: { resource: "BasicAuth", read: readBasicAuth },
+  Compression: {
+    resource: "Compression",
+    read: asIfAnnotated(compression.annotations.compression, (read, context) => ({
+      compression: translateCompression(read, context),
+    })),
+  },
+  RequestSizeLimit: { resource: "RequestSizeLimit", read: readSizeLimit },
+};
+
+/** The feature that an ExtensionRef asks for; the resource is in the namespace of the route. */
+export function readExtension(ref: ExtensionRef | undefined, context: FilterContext): ExtensionResult {
+  const { group = "", kind = "", name = "" } = ref ?? {};
+  const isKnown = group === extensionGroup && context.level === "rule" && Object.hasOwn(extensions, kind);
+  const extension = isKnown ? extensions[kind] : undefined;
+  if (extension === undefined) {
+    const where = context.level === "rule" ? `a ${context.kind}` : "a backend";
+    const message = `ExtensionRef ${quote(`${group}/${kind}`)} is not supported on ${where}`;
+    return { unsupported: { reason: "UnsupportedValue", message } };
+  }
+  const { namespace, view } = context;
+  if (view.lookup(extension.resource, namespace, name) === undefined) {
+    const message = `${kind} ${namespace}/${name} does not exist`;
+    return { missing: { reason: "InvalidKind", message } };
+  }
+  return { features: extension.read({ namespace, name }, context) };
+}
+
+/** gRPC codes are for GRPCRoutes. */
+function readRetryExtension(
+  { namespace, name }: Name,
+  { view, kind, place, findings }: FilterContext,
+): RouteFeatures {
+  const policy = view.lookup("RetryPolicy", namespace, name);
+  if (policy === undefined) return {};
+  const { value, refused } = readRetryPolicy(policy);
+  const named = `RetryPolicy ${namespace}/${name}`;
+  for (const what of refused) findings.diagnostics.push(resourceFieldIgnored(place, named, what));
+  if (value === undefined) return {};
+  const { grpcCodes: _, ...http } = value;
+  return { retry: kind === "GRPCRoute" ? value : http };
+}
+
+/** A Secret of another namespace needs a grant to BasicAuths of this one. */
+function readBasicAuth({ namespace, name }: Name, context: FilterContext): RouteFeatures {
+  const resource = context.view.lookup("BasicAuth", namespace, name);
+  if (resource === undefined) return {};
+  const { name: secret, namespace: secretNamespace = namespace } = resource.spec.secretRef;
+  const read = readOnly(authBasicSecret.annotations.authBasicSecret, {
+    namespace: secretNamespace,
+    name: secret,
+  });
+  const referrer = { kind: "BasicAuth", namespace } as const;
+  return { "auth-basic-secret": translateAuthBasicSecret(read, { ...featureContext(context), referrer }) };
+}
+
+function readSizeLimit({ namespace, name }: Name, { view, place, findings }: FilterContext): RouteFeatures {
+  const resource = view.lookup("RequestSizeLimit", namespace, name);
+  if (resource === undefined) return {};
+  const limit = maxBodySize.annotations.maxBodySize.parse(String(resource.spec.maxSize).trim(), () => {});
+  if (limit.ok) return { "max-body-size": limit.value };
+  const what = `spec.maxSize: ${describeProblem(limit.error)}; bodies are not limited`;
+  findings.diagnostics.push(resourceFieldIgnored(place, `RequestSizeLimit ${namespace}/${name}`, what));
+  return {};
+}

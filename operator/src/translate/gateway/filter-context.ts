@@ -1,0 +1,58 @@
+/** What reading the filters of a route can ask of the world, and where it puts what it finds. */
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { EndpointNeed } from "../backends/service-port.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import type { Place } from "../diagnostics.ts";
+import type { FeatureContext } from "../features/context.ts";
+import type { Diagnostic } from "../translation.ts";
+import type { View } from "../view.ts";
+import type { RouteKind } from "./kinds.ts";
+
+/** What the filters of a route name besides its backends. */
+export type FilterFindings = {
+  readonly needs: EndpointNeed[];
+  readonly resources: Resource[];
+  readonly keySets: KeySetNeed[];
+  readonly diagnostics: Diagnostic[];
+};
+
+export type FilterContext = {
+  readonly view: View;
+  readonly allowExternalName: boolean;
+  readonly kind: RouteKind;
+  readonly namespace: string;
+  /** Filters of a backend run when everything that may have to wait is over, so extensions belong to rules. */
+  readonly level: "rule" | "backend";
+  /** The field that the filters are in. */
+  readonly place: Place;
+  readonly findings: FilterFindings;
+};
+
+export const noFindings = (): FilterFindings => ({ needs: [], resources: [], keySets: [], diagnostics: [] });
+
+/**
+ * The context in which a feature is worked out that a resource of the route's namespace asks for: what an annotation of
+ * an Ingress would be told in an Event is a finding here.
+ */
+export function featureContext({ view, kind, namespace, place, findings }: FilterContext): FeatureContext {
+  const find = (finding: (place: Place) => Diagnostic): void => {
+    findings.diagnostics.push(finding(place));
+  };
+  const tell = (message: string): void =>
+    find((at) => ({ ...at, severity: "warning", reason: "ResourcePartlyIgnored", message }));
+  return {
+    ...view,
+    referrer: { kind, namespace },
+    // Only the redirects of Ingresses need it.
+    httpsPublicPort: 443,
+    report: (_, finding) => find(finding),
+    announce: (_, finding) => find(finding),
+    refuse: (_, message) => tell(message),
+    warn: (_, message) => tell(message),
+    freeNamespaces: () => [namespace],
+    need: (need) => findings.needs.push(need),
+    provide: (resource) => findings.resources.push(resource),
+    fetch: (need) => findings.keySets.push(need),
+    hasAnnotation: () => false,
+  };
+}
