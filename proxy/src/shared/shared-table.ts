@@ -1,4 +1,4 @@
-/** Numbers that all workers of a proxy see, found by a key. See docs/adr/0011-workers.md, "Shared state". */
+/** Numbers that all workers of a proxy see, found by a key. See docs/adr/0013-workers.md, "Shared state". */
 
 /** What the supervisor creates once and hands to every worker. */
 export type SharedTableMemory = {

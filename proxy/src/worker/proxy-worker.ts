@@ -1,4 +1,4 @@
-/** The thread that serves requests: a whole data plane, steered by the supervisor (docs/adr/0011-workers.md). */
+/** The thread that serves requests: a whole data plane, steered by the supervisor (docs/adr/0013-workers.md). */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";

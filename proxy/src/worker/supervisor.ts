@@ -71,7 +71,7 @@ const maxRestartMs = 30_000;
 /** A thread that has run so long has not failed because of how it started. */
 const stableMs = 60_000;
 
-/** Starts the workers; a problem when one does not come up. See docs/adr/0011-workers.md. */
+/** Starts the workers; a problem when one does not come up. See docs/adr/0013-workers.md. */
 export async function startSupervisor(options: SupervisorOptions): Promise<Result<Supervisor, Problem>> {
   prepareCollector();
   const { settings, log, sink, onBoundPorts = () => {} } = options;
