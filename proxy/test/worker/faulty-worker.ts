@@ -4,7 +4,7 @@ import type { ToWorker, WorkerStart } from "../../src/worker/messages.ts";
 
 export type Fault = {
   readonly worker: number;
-  readonly fault: "throw" | "fill-memory" | "exit-at-stage" | "exit-at-commit";
+  readonly fault: "throw" | "exit-at-stage" | "exit-at-commit";
 };
 
 const { worker } = workerData as WorkerStart;
@@ -17,8 +17,6 @@ faults.addEventListener("message", (event) => {
   switch (asked.fault) {
     case "throw":
       throw new Error("a fault that the test asked for");
-    case "fill-memory":
-      return fillMemory();
     case "exit-at-stage":
     case "exit-at-commit":
       exitAt = asked.fault.slice("exit-at-".length);
@@ -31,9 +29,3 @@ parentPort?.on("message", (message: ToWorker) => {
   if (message.type === "call" && message.call === exitAt) process.exit(1);
 });
 await import("../../src/worker/proxy-worker.ts");
-
-/** A leak: so much in each turn of the event loop. */
-function fillMemory(kept: object[] = []): void {
-  for (let i = 0; i < 20_000; i++) kept.push({ text: `${i}` });
-  setImmediate(() => fillMemory(kept));
-}
