@@ -3,11 +3,14 @@ import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 import { isPathText, pathModifierSchema, type PathModifier } from "./path-modifier.ts";
 
-/** A path in which `$1`, `$2` and so on stand for the groups of the expression that matched the request's path. */
+/**
+ * A text in which `$1`, `$2` and so on stand for the groups of the leftmost match of an expression in the request's path.
+ * `expand`: it is the new path. `replace`: it takes the place of the match, and without a match nothing changes.
+ */
 const expandedPathSchema = z.object({
-  type: z.literal("expand"),
+  type: z.enum(["expand", "replace"]),
   value: z.string(),
-  /** The expression of the route, RE2 syntax, unanchored. */
+  /** RE2 syntax, unanchored. */
   pattern: z.string(),
 });
 

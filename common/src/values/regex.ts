@@ -4,14 +4,14 @@ import { ok, problem, type Result } from "./result.ts";
 /** A compiled regular expression whose matching time is linear in the input (docs/adr/0007-linear-time-regular-expressions.md). */
 export type Regex = {
   test(input: string): boolean;
-  /**
-   * The texts of the groups 1 to n of the leftmost match, empty for a group that took no part in it; undefined without
-   * a match. Takes several times as long as `test`: in proportion to `steps` per character.
-   */
-  groups(input: string): readonly string[] | undefined;
-  /** Steps of the compiled expression, the most that finding groups looks at for each character of its input. */
+  /** The leftmost match; undefined without one. Takes several times as long as `test`: in proportion to `steps` per character. */
+  find(input: string): Match | undefined;
+  /** Steps of the compiled expression, the most that finding a match looks at for each character of its input. */
   readonly steps: number;
 };
+
+/** A match from index `start` to before `end`, with the texts of its groups 1 to n, empty for a group that took no part. */
+export type Match = { readonly start: number; readonly end: number; readonly groups: readonly string[] };
 
 /** Longest accepted expression in characters (docs/routing.md, "Regular expressions"). */
 const maxRegexLength = 1024;
@@ -34,10 +34,14 @@ export function compileRegex(pattern: string, { whole }: { readonly whole: boole
   const { value } = expression;
   return ok({
     test: whole ? (input) => value.testExact(input) : (input) => value.test(input),
-    groups(input) {
+    find(input) {
       const matcher = value.matcher(input);
       if (!(whole ? matcher.matches() : matcher.find())) return undefined;
-      return Array.from({ length: matcher.groupCount() }, (_, index) => matcher.group(index + 1) ?? "");
+      const groups = Array.from(
+        { length: matcher.groupCount() },
+        (_, index) => matcher.group(index + 1) ?? "",
+      );
+      return { start: matcher.start(), end: matcher.end(), groups };
     },
     get steps() {
       return value.programSize();

@@ -40,8 +40,14 @@ describe("compileRegex", () => {
     const groups = (pattern: string, input: string, whole = false): readonly string[] | undefined => {
       const regex = compileRegex(pattern, { whole });
       if (!regex.ok) throw new Error(regex.error.message);
-      return regex.value.groups(input);
+      return regex.value.find(input)?.groups;
     };
+
+    it("come with the place of the match", () => {
+      const regex = compileRegex("b+", { whole: false });
+      if (!regex.ok) throw new Error(regex.error.message);
+      expect(regex.value.find("/abba/b")).to.deep.equal({ start: 2, end: 4, groups: [] });
+    });
 
     it("are those of the leftmost match, in the order of their brackets", () => {
       expect(groups("/(a+)/((b)c)", "/x/aa/bc/a/bc")).to.deep.equal(["aa", "bc", "b"]);
@@ -88,8 +94,8 @@ describe("compileRegex", () => {
       it(pattern.slice(0, 30), () => {
         const compiled = compileRegex(pattern, { whole: false });
         if (!compiled.ok) throw new Error(compiled.error.message);
-        const { test, groups } = compiled.value;
-        for (const work of [test, groups] as const) {
+        const { test, find } = compiled.value;
+        for (const work of [test, find] as const) {
           const costs = [1000, 8000].map((length) => {
             const input = `/${"a".repeat(length)}!`;
             work(input);

@@ -9,7 +9,7 @@ import type { World } from "../world.ts";
  */
 const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>> = {
   routes: ["TLSRoute", "TCPRoute", "UDPRoute"],
-  policies: ["BackendTLSPolicy", "ClientTrafficPolicy", "PathRewriteRegex", "SvcGatewayParameters"],
+  policies: ["BackendTLSPolicy", "ClientTrafficPolicy", "SvcGatewayParameters"],
 };
 
 /** Says of each object of such a kind that it has no effect, so that nobody looks for the mistake elsewhere. */

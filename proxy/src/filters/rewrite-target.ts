@@ -21,7 +21,7 @@ const maxPathLength = 65_536;
  * docs/features/rewrite-target.md.
  */
 export function rewriteTargetFilter({ path, hostname }: RewriteTarget): Filter {
-  const onPath = path === undefined ? keepPath : path.type === "expand" ? expandPath(path) : modifyPath(path);
+  const onPath = path === undefined ? keepPath : "pattern" in path ? expandPath(path) : modifyPath(path);
   if (hostname === undefined) return { slug: "rewrite-target", onRequest: onPath };
   return {
     slug: "rewrite-target",
@@ -51,21 +51,24 @@ const notCanonical: LocalReply = { status: 400, error: "rewritten path is not ca
  * Puts the groups of the match into the new path. They are pieces of a canonical path, but what they make together
  * need not be one: a request could make up dot segments that the upstream resolves to a place outside of the new path.
  */
-function expandPath({ value, pattern }: ExpandedPath): OnRequest {
+function expandPath({ type, value, pattern }: ExpandedPath): OnRequest {
   const regex = compileRegex(pattern, { whole: false });
   if (!regex.ok) return () => ({ status: 500, error: "invalid expression" });
-  const { groups, steps } = regex.value;
-  // Text and numbers of groups by turns.
-  const parts = (normalisePath(value, "base") ?? value).split(groupReference);
+  const { find, steps } = regex.value;
+  const replaces = type === "replace";
+  // Text and numbers of groups by turns. What takes the place of a match need not be a path.
+  const parts = ((replaces ? undefined : normalisePath(value, "base")) ?? value).split(groupReference);
   return (exchange) => {
     const { matchedPath } = exchange;
     if (steps * matchedPath.length > maxSteps) return tooLong;
-    const found = groups(matchedPath) ?? [];
-    let path = "";
+    const found = find(matchedPath);
+    if (replaces && found === undefined) return undefined;
+    let path = replaces ? matchedPath.slice(0, found?.start) : "";
     for (const [index, part] of parts.entries()) {
-      path += index % 2 === 0 ? part : (found[Number(part) - 1] ?? "");
+      path += index % 2 === 0 ? part : (found?.groups[Number(part) - 1] ?? "");
       if (path.length > maxPathLength) return tooLong;
     }
+    if (replaces) path += matchedPath.slice(found?.end);
     if (normalisePath(path, "base") !== path) return notCanonical;
     exchange.path = path;
     return undefined;

@@ -13,6 +13,61 @@ describe("the rewrite-target filter", () => {
     expect(under).to.include({ path: "/app/$1", matchedPath: "/shop/cart", query: "?item=1" });
   });
 
+  it("replaces the host, alone or with the path", () => {
+    const under = exchange();
+    under.path = under.matchedPath = "/shop/cart";
+    rewriteTargetFilter({ hostname: "inner.example" }).onRequest?.(under);
+    expect(under).to.include({ path: "/shop/cart", upstreamAuthority: "inner.example" });
+  });
+
+  describe("of a prefix", () => {
+    for (const [path, prefix, value, expected] of [
+      ["/shop/cart", "/shop", "/v2", "/v2/cart"],
+      ["/shop", "/shop", "/v2", "/v2"],
+      ["/shop/cart", "/shop", "", "/cart"],
+      ["/shop/", "/shop", "", "/"],
+      ["/shop", "/shop", "", "/"],
+      ["/cart", "", "/v2", "/v2/cart"],
+      ["/", "", "/v2", "/v2/"],
+    ] as const) {
+      it(`${path}: ${prefix} by ${value}`, () => {
+        const under = exchange();
+        under.path = under.matchedPath = path;
+        rewriteTargetFilter({ path: { type: "prefix", prefix, value } }).onRequest?.(under);
+        expect(under.path).to.equal(expected);
+      });
+    }
+  });
+
+  describe("of a match", () => {
+    const rewrite = (matchedPath: string, pattern: string, value: string) => {
+      const under = exchange();
+      under.path = under.matchedPath = matchedPath;
+      const reply = rewriteTargetFilter({ path: { type: "replace", value, pattern } }).onRequest?.(under);
+      return reply ?? under.path;
+    };
+
+    for (const [path, pattern, value, expected] of [
+      ["/v1/users/7", "/v1/", "/v2/", "/v2/users/7"],
+      ["/a/b/a", "a", "x", "/x/b/a"],
+      ["/users/7", "/users/([0-9]+)", "/people/$1/of/$2", "/people/7/of/"],
+      ["/other", "/users/", "/people/", "/other"],
+      ["/a", "^/a$", "/b", "/b"],
+    ] as const) {
+      it(`${path} by ${pattern} to ${value}`, () => expect(rewrite(path, pattern, value)).to.equal(expected));
+    }
+
+    it("refuses what is no canonical path", () => {
+      for (const [path, pattern, value] of [
+        ["/a/b", "^/a", "b"],
+        ["/a/x/b", "x", ".."],
+        ["/a%2Fb", "2", "4"],
+      ] as const) {
+        expect(rewrite(path, pattern, value), value).to.have.property("status", 400);
+      }
+    });
+  });
+
   describe("with groups", () => {
     const rewrite = (matchedPath: string, pattern: string, value: string) => {
       const under = exchange();

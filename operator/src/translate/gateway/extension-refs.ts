@@ -6,8 +6,10 @@ import type { AnnotationDefinition } from "@svc-gateway/common/features/definiti
 import { extAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import { ipAccessControl } from "@svc-gateway/common/features/ip-access-control.ts";
 import { maxBodySize } from "@svc-gateway/common/features/max-body-size.ts";
+import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
 import { rateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../api/generated/httproute.ts";
 import type { KindName } from "../../api/kinds.ts";
 import type { Refusal } from "../condition.ts";
@@ -53,7 +55,11 @@ const externalAuth = asIfAnnotated(extAuth.annotations.extAuth, (read, context) 
 
 /** By the kind that a filter names; `resource` is the kind of the object. */
 const extensions: {
-  readonly [kind: string]: { readonly resource: KindName; readonly read: ReadExtension };
+  readonly [kind: string]: {
+    readonly resource: KindName;
+    readonly httpOnly?: true;
+    readonly read: ReadExtension;
+  };
 } = {
   RetryPolicy: { resource: "RetryPolicy", read: readRetryExtension },
   IpAccessControl: {
@@ -83,6 +89,7 @@ const extensions: {
       compression: translateCompression(read, context),
     })),
   },
+  PathRewriteRegex: { resource: "PathRewriteRegex", httpOnly: true, read: readPathRewrite },
   RequestSizeLimit: { resource: "RequestSizeLimit", read: readSizeLimit },
 };
 
@@ -91,7 +98,7 @@ export function readExtension(ref: ExtensionRef | undefined, context: FilterCont
   const { group = "", kind = "", name = "" } = ref ?? {};
   const isKnown = group === extensionGroup && context.level === "rule" && Object.hasOwn(extensions, kind);
   const extension = isKnown ? extensions[kind] : undefined;
-  if (extension === undefined) {
+  if (extension === undefined || (extension.httpOnly === true && context.kind !== "HTTPRoute")) {
     const where = context.level === "rule" ? `a ${context.kind}` : "a backend";
     const message = `ExtensionRef ${quote(`${group}/${kind}`)} is not supported on ${where}`;
     return { unsupported: { reason: "UnsupportedValue", message } };
@@ -139,5 +146,23 @@ function readSizeLimit({ namespace, name }: Name, { view, place, findings }: Fil
   if (limit.ok) return { "max-body-size": limit.value };
   const what = `spec.maxSize: ${describeProblem(limit.error)}; bodies are not limited`;
   findings.diagnostics.push(resourceFieldIgnored(place, `RequestSizeLimit ${namespace}/${name}`, what));
+  return {};
+}
+
+/** A path is an address to HTTP, but the name of a method to gRPC. A pattern that is no expression changes nothing. */
+function readPathRewrite({ namespace, name }: Name, { view, place, findings }: FilterContext): RouteFeatures {
+  const resource = view.lookup("PathRewriteRegex", namespace, name);
+  if (resource === undefined) return {};
+  const { pattern, replacement } = resource.spec;
+  const checked = compileRegex(pattern, { whole: false });
+  const wrong = checked.ok
+    ? isPathText(replacement.replaceAll("$", ""))
+      ? undefined
+      : `spec.replacement: ${quote(replacement)} has characters that cannot stand in a path`
+    : `spec.pattern: ${describeProblem(checked.error)}`;
+  if (wrong === undefined)
+    return { "rewrite-target": { path: { type: "replace", value: replacement, pattern } } };
+  const what = `${wrong}; paths are not rewritten`;
+  findings.diagnostics.push(resourceFieldIgnored(place, `PathRewriteRegex ${namespace}/${name}`, what));
   return {};
 }

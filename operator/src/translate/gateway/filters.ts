@@ -83,7 +83,12 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
   if (mirrors.length > 0) fixed.push({ "mirror-target": mirrors });
   const common = Object.assign({}, ...fixed) as RouteFeatures;
   const of = (path: PathMatch): RouteFeatures | undefined => {
-    const features = Object.assign({}, common, ...ofPath.map((read) => read(path))) as RouteFeatures;
+    const features = Object.assign({}, common, ...ofPath.map((read) => read(path))) as {
+      -readonly [S in keyof RouteFeatures]: RouteFeatures[S];
+    };
+    // Host and path of a URLRewrite stand beside what an extension does to the path.
+    const rewrite = { ...common["rewrite-target"], ...features["rewrite-target"] };
+    if (Object.keys(rewrite).length > 0) features["rewrite-target"] = rewrite;
     return Object.values(features).every((value) => value === undefined) ? undefined : features;
   };
   return { of, unresolved, unsupported, isBroken };
