@@ -16,7 +16,8 @@ describe("the rewrite-target filter", () => {
   it("replaces the host, alone or with the path", () => {
     const under = exchange();
     under.path = under.matchedPath = "/shop/cart";
-    rewriteTargetFilter({ hostname: "inner.example" }).onRequest?.(under);
+    const { onRequest } = rewriteTargetFilter({ hostname: "inner.example" });
+    expect(onRequest?.(under)).to.equal(undefined);
     expect(under).to.include({ path: "/shop/cart", upstreamAuthority: "inner.example" });
   });
 
@@ -33,7 +34,8 @@ describe("the rewrite-target filter", () => {
       it(`${path}: ${prefix} by ${value}`, () => {
         const under = exchange();
         under.path = under.matchedPath = path;
-        rewriteTargetFilter({ path: { type: "prefix", prefix, value } }).onRequest?.(under);
+        const { onRequest } = rewriteTargetFilter({ path: { type: "prefix", prefix, value } });
+        expect(onRequest?.(under)).to.equal(undefined);
         expect(under.path).to.equal(expected);
       });
     }
