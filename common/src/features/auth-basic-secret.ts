@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { parseNamespacedName, type NamespacedName } from "../values/namespaced-name.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineFeature, defineProtection } from "./definition.ts";
 
 /** Whose credentials let a request in. See docs/features/auth-basic-secret.md. */
 export const authBasicSecretSchema = z.object({
@@ -17,16 +16,9 @@ export const authBasicSecret = defineFeature({
   slug: "auth-basic-secret",
   schema: authBasicSecretSchema,
   annotations: {
-    authBasicSecret: defineAnnotation<NamespacedName | "invalid">({
+    authBasicSecret: defineProtection({
       name: "auth-basic-secret",
-      type: "namespaced-name",
-      classDefault: true,
-      needsGrant: true,
-      onInvalid: "deny",
-      ifInvalid: "invalid",
-      fallback: "every request is answered 503",
       doc: "The htpasswd Secret with the users that are let in.",
-      parse: parseNamespacedName,
     }),
   },
 });

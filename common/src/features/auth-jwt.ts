@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { parseNamespacedName, type NamespacedName } from "../values/namespaced-name.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineFeature, defineProtection } from "./definition.ts";
 
 /** Which tokens are accepted and what the upstream learns of them. Header names are as written. */
 export const tokenRulesSchema = z.object({
@@ -32,16 +31,6 @@ export const authJwt = defineFeature({
   slug: "auth-jwt",
   schema: authJwtSchema,
   annotations: {
-    authJwt: defineAnnotation<NamespacedName | "invalid">({
-      name: "auth-jwt",
-      type: "namespaced-name",
-      classDefault: true,
-      needsGrant: true,
-      onInvalid: "deny",
-      ifInvalid: "invalid",
-      fallback: "every request is answered 503",
-      doc: "The JwtAuth whose tokens let a request in.",
-      parse: parseNamespacedName,
-    }),
+    authJwt: defineProtection({ name: "auth-jwt", doc: "The JwtAuth whose tokens let a request in." }),
   },
 });

@@ -4,6 +4,7 @@
  * word").
  */
 import type { z } from "zod";
+import { parseNamespacedName, type NamespacedName } from "../values/namespaced-name.ts";
 import type { Result } from "../values/result.ts";
 
 /** Prefix of every annotation that this gateway reads. */
@@ -103,3 +104,20 @@ export const defineTlsOption = <
 
 /** The full key of an annotation, as it stands on an Ingress. */
 export const annotationKey = ({ name }: { readonly name: string }): string => `${annotationPrefix}${name}`;
+
+/**
+ * The annotation of a feature that lets nobody pass whom it does not know: a value that does not parse counts as a
+ * reference to a missing resource, and that answers every request 503.
+ */
+export const defineProtection = (
+  named: Pick<AnnotationDefinition<unknown>, "name" | "doc">,
+): AnnotationDefinition<NamespacedName | "invalid"> => ({
+  ...named,
+  type: "namespaced-name",
+  classDefault: true,
+  needsGrant: true,
+  onInvalid: "deny",
+  ifInvalid: "invalid",
+  fallback: "every request is answered 503",
+  parse: parseNamespacedName,
+});

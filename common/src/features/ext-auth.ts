@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { parseNamespacedName, type NamespacedName } from "../values/namespaced-name.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineFeature, defineProtection } from "./definition.ts";
 
 /** A service that is asked about each request. Header names are in lower case. */
 export const externalCheckSchema = z.object({
@@ -30,16 +29,9 @@ export const extAuth = defineFeature({
   slug: "ext-auth",
   schema: extAuthSchema,
   annotations: {
-    extAuth: defineAnnotation<NamespacedName | "invalid">({
+    extAuth: defineProtection({
       name: "ext-auth",
-      type: "namespaced-name",
-      classDefault: true,
-      needsGrant: true,
-      onInvalid: "deny",
-      ifInvalid: "invalid",
-      fallback: "every request is answered 503",
       doc: "The SvcExternalAuth whose service is asked about each request.",
-      parse: parseNamespacedName,
     }),
   },
 });

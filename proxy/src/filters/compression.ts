@@ -1,6 +1,6 @@
 import type { Compression } from "@svc-gateway/common/features/compression.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { joinedField } from "../http/fields.ts";
+import { addToVary, joinedField } from "../http/fields.ts";
 import type { HeaderList, ResponseHead } from "../http/message.ts";
 import { readAcceptEncoding } from "./accept-encoding.ts";
 import { createEncoder, type Coding } from "./body-encoder.ts";
@@ -17,7 +17,7 @@ export function compressionFilter(settings: Compression, slots: EncoderSlots): F
       if (type === undefined || !types.has(type) || !isCompressible(exchange, head, settings.minSize)) {
         return undefined;
       }
-      addVary(head.headers);
+      addToVary(head.headers, "Accept-Encoding");
       const coding = chooseCoding(exchange, settings);
       if (coding === undefined || head.bodyless || !slots.take()) return undefined;
       describeEncoded(head, coding);
@@ -58,14 +58,6 @@ function chooseCoding({ received }: Exchange, { gzip, brotli }: Compression): Co
   const accepted = readAcceptEncoding(joinedField(received, "accept-encoding") ?? "");
   if (brotli && accepted.br) return "br";
   return gzip && accepted.gzip ? "gzip" : undefined;
-}
-
-/** Says that another client may get this response in another form (RFC 9110 12.5.5). */
-function addVary(headers: HeaderList): void {
-  const vary = joinedField(headers, "vary");
-  if (vary === undefined) headers.push("Vary", "Accept-Encoding");
-  else if (!/(?:^|[\s,])(?:\*|accept-encoding)(?:$|[\s,])/i.test(vary))
-    headers.push("Vary", "Accept-Encoding");
 }
 
 /** Fields that are about the bytes as the upstream sent them. */

@@ -1,7 +1,7 @@
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { addToVary, dropFields } from "../http/fields.ts";
 import type { LocalReply } from "../http/local-reply.ts";
-import type { HeaderList } from "../http/message.ts";
 import { headerValue } from "../routing/request-values.ts";
 import type { Filter } from "./filter.ts";
 
@@ -52,7 +52,8 @@ export function corsFilter(cors: Cors): Filter {
       return answerPreflight(exchange, origin, method);
     },
     onResponse(exchange, head) {
-      drop(head.headers, owned);
+      dropFields(head.headers, owned);
+      // A cache must not hand the response for one origin to another (Fetch, "CORS protocol and HTTP caches").
       if (!isPublic) addToVary(head.headers, "Origin");
       const origin = headerValue(exchange.received, "origin");
       if (origin === undefined || !isAllowed(origin)) return;
@@ -94,26 +95,4 @@ function compileOrigins(allowed: readonly string[]): (origin: string) => boolean
       )
     );
   };
-}
-
-function drop(headers: HeaderList, names: ReadonlySet<string>): void {
-  let kept = 0;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (names.has(name.toLowerCase())) continue;
-    headers[kept] = name;
-    headers[kept + 1] = headers[i + 1] as string;
-    kept += 2;
-  }
-  headers.length = kept;
-}
-
-/** A cache must not hand the response for one origin to another (Fetch, "CORS protocol and HTTP caches"). */
-function addToVary(headers: HeaderList, field: string): void {
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i]?.toLowerCase() !== "vary") continue;
-    const names = (headers[i + 1] ?? "").toLowerCase().split(",");
-    if (names.some((name) => name.trim() === field.toLowerCase() || name.trim() === "*")) return;
-  }
-  headers.push("Vary", field);
 }

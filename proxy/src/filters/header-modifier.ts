@@ -1,4 +1,5 @@
 import type { HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
+import { dropFields } from "../http/fields.ts";
 import type { HeaderList } from "../http/message.ts";
 
 /**
@@ -17,16 +18,4 @@ export function compileHeaderModifier(modifier: HeaderModifier): (headers: Heade
     if (dropped.size > 0) dropFields(headers, dropped);
     for (const text of appended) headers.push(text);
   };
-}
-
-function dropFields(headers: HeaderList, names: ReadonlySet<string>): void {
-  let kept = 0;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (names.has(name.toLowerCase())) continue;
-    headers[kept] = name;
-    headers[kept + 1] = headers[i + 1] as string;
-    kept += 2;
-  }
-  headers.length = kept;
 }

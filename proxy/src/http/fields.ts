@@ -26,5 +26,24 @@ export function replaceField(headers: HeaderList, name: string, value: string): 
   headers.push(name, value);
 }
 
+/** Takes away all fields of these names, which are in lower case, in one pass and in place. */
+export function dropFields(headers: HeaderList, names: ReadonlySet<string>): void {
+  let kept = 0;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (names.has(name.toLowerCase())) continue;
+    headers[kept] = name;
+    headers[kept + 1] = headers[i + 1] as string;
+    kept += 2;
+  }
+  headers.length = kept;
+}
+
+/** Says that the response depends on this field of the request, unless it says so already (RFC 9110 12.5.5). */
+export function addToVary(headers: HeaderList, name: string): void {
+  const named = (joinedField(headers, "vary") ?? "").toLowerCase().split(/[\s,]+/);
+  if (!named.includes("*") && !named.includes(name.toLowerCase())) headers.push("Vary", name);
+}
+
 const isNamed = (name: string, lower: string): boolean =>
   name.length === lower.length && name.toLowerCase() === lower;

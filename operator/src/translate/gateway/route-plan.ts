@@ -12,8 +12,15 @@ import type { EndpointNeed } from "../backends/service-port.ts";
 import type { Refusal } from "../condition.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { Diagnostic } from "../translation.ts";
-import type { FilterFindings } from "./filter-context.ts";
+import type { View } from "../view.ts";
+import type { ReadBackends } from "./backends.ts";
+import { noFindings, type FilterContext, type FilterFindings } from "./filter-context.ts";
+import type { ReadFilters } from "./filters.ts";
+import { readHosts } from "./hostnames.ts";
 import type { RouteKind } from "./kinds.ts";
+
+/** What reading a route takes besides the route. */
+export type RouteContext = { readonly view: View; readonly allowExternalName: boolean };
 
 export type RoutePlan = {
   readonly object: ObjectOf<RouteKind>;
@@ -62,7 +69,7 @@ export type RulePlan =
 const broken: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 500 }];
 
 /** The rule with 500 as its answer to every request. */
-export const breakRule = (
+const breakRule = (
   matches: readonly MatchPlan[],
   why: Pick<RulePlanOf, "unresolved" | "unsupported">,
 ): RulePlan => ({
@@ -76,7 +83,7 @@ type RulePlanOf = Exclude<RulePlan, { readonly invalid: string }>;
 type RuleName = { readonly name?: string };
 
 /** Puts the rules of a route together. */
-export function assembleRoute(
+function assembleRoute(
   object: ObjectOf<RouteKind>,
   hosts: readonly HostPattern[] | undefined,
   rules: readonly (readonly [RuleName, RulePlan])[],
@@ -121,6 +128,35 @@ export function assembleRoute(
     keySets: findings.keySets,
     diagnostics: findings.diagnostics,
   };
+}
+
+/** Reads all rules of a route by the reader of its kind; one that is broken costs none of the others. */
+export function planRoute<R extends RuleName>(
+  route: ObjectOf<RouteKind>,
+  rules: readonly R[],
+  context: RouteContext,
+  planRule: (rule: R, context: FilterContext) => RulePlan,
+): RoutePlan {
+  const { kind, metadata, spec } = route;
+  const findings = noFindings();
+  const plans = rules.map((rule, index) => {
+    const place = { object: refOf(route), field: `spec.rules[${index}]` };
+    const { namespace } = metadata;
+    return [rule, planRule(rule, { ...context, kind, namespace, level: "rule", place, findings })] as const;
+  });
+  return assembleRoute(route, readHosts(spec.hostnames), plans, findings);
+}
+
+/** A rule with all its parts read: 500 for every request when one of its filters is missing or not supported. */
+export function assembleRule(
+  matches: readonly MatchPlan[],
+  filters: ReadFilters,
+  backends: ReadBackends,
+): RulePlan {
+  const unresolved = filters.unresolved ?? backends.unresolved;
+  const unsupported = filters.unsupported ?? backends.unsupported;
+  if (filters.isBroken) return breakRule(matches, { unresolved, unsupported });
+  return { matches, needs: backends.needs, unresolved, unsupported };
 }
 
 /** A route that trips over a bug: nothing of it is served. */

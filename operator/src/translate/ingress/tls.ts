@@ -7,6 +7,7 @@ import { formatRef, refOf, type ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { compareAges, compareText, type Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
+import { compareChoice } from "../certificates/choice.ts";
 import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.ts";
 import {
   certificateConflict,
@@ -147,12 +148,6 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
 }
 
 export const bucketOf = ({ kind }: HostPattern): TlsHost["bucket"] => (kind === "any" ? "default" : kind);
-
-/** ECDSA before others, because it is cheaper to serve; then the one that is valid longest. */
-function compareChoice(a: TlsCertificate, b: TlsCertificate): number {
-  const byType = Number(b.keyType === "ecdsa") - Number(a.keyType === "ecdsa");
-  return byType || b.notAfterMs - a.notAfterMs || compareText(a.id, b.id);
-}
 
 /**
  * All server names of a port, with each certificate once. The last value is given again while the server names and
