@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { startGateway, type Gateway } from "../integration/gateway.ts";
+import { issueCertificate } from "../tls/certificates.ts";
+import { buildH2spec, hasGo, playH2spec, type Outcome } from "./program.ts";
+
+/** What nghttp2 does otherwise; docs/features/http2.md has the reasons. Node's own server fails the same cases. */
+const knownDifferences = [
+  "http2/5.1 closed: Sends a DATA frame",
+  "http2/5.1 closed: Sends a DATA frame after sending RST_STREAM frame",
+  "http2/5.1 closed: Sends a HEADERS frame",
+  "http2/5.1 closed: Sends a HEADERS frame after sending RST_STREAM frame",
+  "http2/5.1.1 Sends stream identifier that is numerically smaller than previous",
+  "http2/5.3.1 Sends PRIORITY frame that depend on itself",
+  "http2/6.3 Sends a PRIORITY frame with 0x0 stream identifier",
+  "http2/6.9.1 Sends multiple WINDOW_UPDATE frames increasing the flow control window to above 2^31-1 on a stream",
+];
+
+/** On a cleartext port, bytes that are no HTTP/2 preface are HTTP/1, and are answered as such. */
+const cleartextDifferences = ["http2/3.5 Sends invalid connection preface", ...knownDifferences];
+
+const failed = (outcomes: readonly Outcome[]): readonly string[] =>
+  outcomes.filter(({ verdict }) => verdict !== "passed").map(({ name }) => name);
+
+describe("h2spec", function () {
+  // Building it the first time, and cases that wait for an answer that never comes.
+  this.timeout(300_000);
+  let gateway: Gateway;
+  let backend: Server;
+  let overTls: readonly Outcome[];
+  let inCleartext: readonly Outcome[];
+
+  before(async function () {
+    if (!(await hasGo())) {
+      process.stderr.write("h2spec is skipped: building it needs a Go toolchain (go.dev)\n");
+      this.skip();
+    }
+    const program = await buildH2spec();
+    backend = createServer((request, response) => {
+      request.resume().on("end", () => response.end("hello from the backend\n"));
+    });
+    backend.listen(0, "127.0.0.1");
+    await once(backend, "listening");
+    const { chainPem, keyPem } = issueCertificate(["a.example"]);
+    gateway = await startGateway({
+      ports: [(backend.address() as AddressInfo).port],
+      hosts: ["127.0.0.1"],
+      // h2spec names no server.
+      certificates: {
+        certificates: { default: { chainPem, keyPem } },
+        hosts: [{ bucket: "default", host: "*", certificates: ["default"] }],
+      },
+    });
+    // Mostly waiting, so both at once.
+    [overTls, inCleartext] = await Promise.all([
+      playH2spec(program, { port: gateway.tlsPort, tls: true, timeoutSeconds: 3 }),
+      playH2spec(program, { port: gateway.port, tls: false, timeoutSeconds: 3 }),
+    ]);
+  });
+  after(async () => {
+    await gateway?.close();
+    backend?.closeAllConnections();
+    backend?.close();
+  });
+
+  it("finds nothing else over TLS", () => {
+    expect(overTls.length).to.be.at.least(146);
+    expect(failed(overTls)).to.have.members(knownDifferences);
+  });
+
+  it("finds nothing else in cleartext", () => {
+    expect(inCleartext.length).to.be.at.least(146);
+    expect(failed(inCleartext)).to.have.members(cleartextDifferences);
+  });
+});

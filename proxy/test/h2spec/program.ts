@@ -1,0 +1,64 @@
+/** h2spec (github.com/summerwind/h2spec), a client that plays the faults that RFC 9113 and RFC 7541 name. */
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+const folder = import.meta.dirname;
+const cache = resolve(folder, "../../../.cache/h2spec");
+
+/** Whether there is a Go toolchain to build h2spec with. */
+export async function hasGo(): Promise<boolean> {
+  return run("go", ["version"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Builds h2spec from the versions in go.mod, which Go does only once. Resolves with the path of the program. */
+export async function buildH2spec(): Promise<string> {
+  const program = join(cache, "h2spec");
+  await mkdir(cache, { recursive: true });
+  const args = ["build", "-mod=readonly", "-o", program, "github.com/summerwind/h2spec/cmd/h2spec"];
+  await run("go", args, { cwd: folder, env: { ...process.env, GOWORK: "off" } });
+  return program;
+}
+
+/** What became of one case: its section and what it does, such as `http2/5.1 closed: Sends a DATA frame`. */
+export type Outcome = { readonly name: string; readonly verdict: "passed" | "failed" | "skipped" };
+
+const entities: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&amp;": "&",
+  "&#34;": '"',
+  "&#39;": "'",
+};
+const unescape = (text: string): string =>
+  text.replaceAll(/&[^;]+;/g, (entity) => entities[entity] ?? entity);
+
+/** Plays every case, the strict ones too, against a server on loopback. A case waits up to `timeoutSeconds`. */
+export async function playH2spec(
+  program: string,
+  {
+    port,
+    tls,
+    timeoutSeconds,
+  }: { readonly port: number; readonly tls: boolean; readonly timeoutSeconds: number },
+): Promise<readonly Outcome[]> {
+  const report = join(cache, `report-${process.pid}-${port}.xml`);
+  const args = ["-h", "127.0.0.1", "-p", String(port), "-S", "-o", String(timeoutSeconds), "-j", report];
+  // Failed cases are an exit code of 1; without a report nothing was played.
+  await run(program, tls ? [...args, "-t", "-k"] : args, { maxBuffer: 1 << 24 }).catch(() => undefined);
+  const xml = await readFile(report, "utf8");
+  await rm(report);
+  const cases = xml.matchAll(
+    /<testcase package="([^"]*)" classname="([^"]*)"[^>]*>(?:\s*<(error|failure|skipped)\b)?/g,
+  );
+  return Array.from(cases, ([, section = "", title = "", fault]) => ({
+    name: unescape(`${section} ${title}`),
+    verdict: fault === undefined ? "passed" : fault === "skipped" ? "skipped" : "failed",
+  }));
+}
