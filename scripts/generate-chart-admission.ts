@@ -4,9 +4,7 @@
  */
 import { stringify } from "yaml";
 import { annotationKey, type AnnotationDefinition } from "../common/src/features/definition.ts";
-
-/** The form of a value: a regular expression in RE2 syntax for the trimmed text, and what the person is told. */
-type Form = { readonly pattern: string; readonly noun: string; readonly expected: string };
+import { maxExcerpt, type Form } from "../common/src/values/form.ts";
 
 type Rule = {
   readonly expression: string;
@@ -18,74 +16,30 @@ type Rule = {
 
 const name = "ingress-annotations.svc-labs.dev";
 
-const forms = {
-  boolean: { pattern: "(?i)^(true|false)$", noun: "a boolean", expected: "true or false" },
-  "cidr-list": {
-    pattern: "^[0-9a-fA-F:./,\\s]+$",
-    noun: "a list of CIDRs",
-    expected: "CIDRs or IP addresses, separated by commas",
-  },
-  duration: {
-    pattern: "^(0|(([0-9]+[.]?[0-9]*|[.][0-9]+)(ns|us|ms|s|m|h))+)$",
-    noun: "a duration",
-    expected: "a duration such as 15s, 1.5s or 1m30s",
-  },
-  integer: { pattern: "^-?[0-9]{1,16}$", noun: "a whole number", expected: "digits" },
-  "namespaced-name": {
-    pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$",
-    noun: "a namespaced name",
-    expected: "<namespace>/<name>",
-  },
-  size: {
-    pattern: "(?i)^[0-9]+[kmg]?$",
-    noun: "a size",
-    expected: "a number of bytes with an optional k, m or g, such as 512k or 8m",
-  },
-} as const satisfies Partial<Record<AnnotationDefinition<unknown>["type"], Form>>;
-
-/** What can hold any text, so that only the controller can tell whether it makes sense. */
-const anyText: ReadonlySet<string> = new Set(["csv", "mirror-target", "newline-list", "string"]);
-
-/** The form of an annotation's value, or undefined where any text has it. */
-export function formOf(definition: AnnotationDefinition<unknown>): Form | undefined {
-  const { type, values } = definition;
-  if (values !== undefined) {
-    const choices = values.map((value) => value.replaceAll(/[^a-z0-9-]/g, String.raw`\$&`));
-    return { pattern: `(?i)^(${choices.join("|")})$`, noun: "a known value", expected: inWords(values) };
-  }
-  if (anyText.has(type)) return undefined;
-  const form = forms[type as keyof typeof forms] as Form | undefined;
-  if (form === undefined)
-    throw new Error(`${definition.name}: an annotation of type ${type} declares its values`);
-  return form;
-}
-
 /** The rules of all annotations whose values have a form. */
 export const rulesOf = (definitions: Iterable<AnnotationDefinition<unknown>>): readonly Rule[] =>
-  [...definitions].flatMap((definition) => {
-    const form = formOf(definition);
-    return form === undefined ? [] : [ruleOf(annotationKey(definition), form)];
-  });
+  [...definitions].flatMap((definition) =>
+    definition.form === undefined ? [] : [ruleOf(annotationKey(definition), definition.form)],
+  );
 
 /**
  * A value that was there before the update passes: an object that is wrong already must stay editable, and its
- * finalizers removable.
+ * finalizers removable. The words are those of the Event that the controller would write, up to the consequence.
  */
 function ruleOf(key: string, { pattern, noun, expected }: Form): Rule {
   const quoted = celString(key);
   const value = `variables.annotations[${quoted}].trim()`;
   const complaint = `is not ${noun}, expected ${expected}`;
+  const shown = `(v.size() > ${maxExcerpt} ? v.substring(0, ${maxExcerpt}) + '...' : v)`;
+  const told = `v == '' ? 'is empty' : '"' + ${shown} + ${celString(`" ${complaint}`)}`;
   return {
     expression: `!(${quoted} in variables.changed) || ${value}.matches(${celString(pattern)})`,
-    messageExpression: `${celString(`${key}: "`)} + ${value} + ${celString(`" ${complaint}`)}`,
+    // A list of one gives the value a name.
+    messageExpression: `${celString(`${key}: `)} + [${value}].map(v, ${told})[0]`,
     message: `${key}: the value ${complaint}`,
     reason: "Invalid",
   };
 }
-
-/** `a, b or c`. */
-const inWords = (values: readonly string[]): string =>
-  values.length < 2 ? values.join("") : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
 
 /** A string of the Common Expression Language. */
 function celString(text: string): string {

@@ -3,10 +3,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { format, resolveConfig } from "prettier";
+import { annotationsPage } from "./generate-docs-annotations.ts";
 import { flagsPage } from "./generate-docs-flags.ts";
 import { metricsPage } from "./generate-docs-metrics.ts";
 
 const pages: Readonly<Record<string, () => string>> = {
+  "docs/reference/annotations.md": annotationsPage,
   "docs/reference/flags.md": flagsPage,
   "docs/reference/metrics.md": metricsPage,
 };

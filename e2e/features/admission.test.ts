@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { annotations } from "../../common/src/features/registry.ts";
-import { formOf } from "../../scripts/generate-chart-admission.ts";
+import { annotationCases } from "../../common/test/features/annotation-cases.ts";
+import { call } from "../support/api.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
 
@@ -27,11 +28,17 @@ describe("the admission policy", () => {
     await sandbox.apply(withAnnotations("good", { "max-body-size": "11m" }));
   });
 
-  it("knows every annotation whose values have a form", async () => {
-    const formed = [...annotations.values()].filter((definition) => formOf(definition) !== undefined);
-    for (const { name } of formed) {
-      const refused = await sandbox.tryApply(withAnnotations("form", { [name]: "?!" }));
-      expect(refused.stderr, name).to.include(`ingress.svc-labs.dev/${name}: "?!" is not `);
-    }
-  });
+  for (const [key, { name, form }] of annotations) {
+    it(`judges ${name} as the parser does`, async () => {
+      const path = `/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses?dryRun=All`;
+      const judged = (annotationCases[name] ?? []).map(async ([value, verdict]) => {
+        const body = withAnnotations("judged", { [name]: value });
+        const { status, text } = await call(path, { method: "POST", body });
+        const isDenied = form !== undefined && verdict.startsWith("malformed");
+        expect([value, status]).to.deep.equal([value, isDenied ? 422 : 201]);
+        if (isDenied) expect((JSON.parse(text) as { message: string }).message).to.include(`: ${key}: `);
+      });
+      await Promise.all(judged);
+    });
+  }
 });

@@ -1,11 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
-import type { AnnotationDefinition } from "../../common/src/features/definition.ts";
-import { annotations } from "../../common/src/features/registry.ts";
 import { definitionOf, kindNames } from "../../operator/src/api/kinds.ts";
-import { formOf, rulesOf } from "../generate-chart-admission.ts";
 import { chartFlags } from "../generate-chart-schema.ts";
 import { valueRows } from "../generate-chart-values.ts";
 
@@ -55,73 +51,6 @@ describe("the chart", () => {
       for (const grant of grants) expect(grant).to.not.include("*");
       expect(grants.filter((grant) => grant.includes("delete"))).to.deep.equal(["/services delete"]);
       expect(grantsOf("Role")).to.include("/services delete");
-    });
-  });
-
-  describe("admission policy", () => {
-    const matches = (definition: AnnotationDefinition<unknown>, text: string): boolean => {
-      const { pattern = "" } = formOf(definition) ?? {};
-      const isCaseless = pattern.startsWith("(?i)");
-      return new RegExp(pattern.replace(/^\(\?i\)/, ""), isCaseless ? "i" : "").test(text.trim());
-    };
-    const formed = [...annotations.values()].filter((definition) => formOf(definition) !== undefined);
-
-    /** Texts that are values of some annotation, or nearly. */
-    const text = fc.oneof(
-      fc.string(),
-      fc.constantFrom(
-        "true",
-        "False",
-        "http",
-        "HTTPS",
-        "0",
-        "301",
-        "308",
-        "base",
-        "merge-slashes",
-        "10.0.0.1",
-        "::1",
-      ),
-      fc
-        .tuple(fc.nat(), fc.constantFrom("", "k", "M", "g", "s", "ms", "h", "m30s"))
-        .map((parts) => parts.join("")),
-      fc
-        .tuple(fc.constantFrom("a", "a-b", "A"), fc.constantFrom("b", "b.c", "b/c", ""))
-        .map((parts) => parts.join("/")),
-      fc.constantFrom("10.0.0.0/8, 2001:db8::/32", "192.0.2.1,", "1.5s", ".5s", "1m30s", "-1"),
-    );
-
-    it("never refuses what the controller accepts", () => {
-      expect(formed.length).to.be.above(0);
-      for (const definition of formed) {
-        fc.assert(
-          fc.property(text, (value) => {
-            const trimmed = value.trim();
-            if (trimmed === "" || !definition.parse(trimmed, () => undefined).ok) return;
-            expect(matches(definition, value), `${definition.name}: ${value}`).to.equal(true);
-          }),
-        );
-      }
-    });
-
-    it("refuses what no form allows", () => {
-      for (const definition of formed) {
-        for (const value of ["", "?!", "g\nh", "{{ x }}"]) {
-          expect(matches(definition, value), `${definition.name}: ${value}`).to.equal(false);
-        }
-      }
-    });
-
-    it("quotes what would end a string of the expression", () => {
-      const [rule] = rulesOf([
-        { ...(formed[0] as AnnotationDefinition<unknown>), type: "enum", values: ["it's", "a\\b"] },
-      ]);
-      expect(rule?.expression).to.include(String.raw`(?i)^(it\\\'s|a\\\\b)$`);
-    });
-
-    it("asks for the values of an enumeration", () => {
-      const { values: _, ...definition } = formed[0] as AnnotationDefinition<unknown>;
-      expect(() => formOf({ ...definition, type: "enum" })).to.throw("declares its values");
     });
   });
 

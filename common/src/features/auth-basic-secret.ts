@@ -18,6 +18,9 @@ export const authBasicSecret = defineFeature({
   annotations: {
     authBasicSecret: defineProtection({
       name: "auth-basic-secret",
+      resource: "Secret",
+      gatewayApi: "`ExtensionRef` to BasicAuth",
+      alsoInEvents: "a Secret that does not exist, may not be used or cannot be; users whose hash is SHA-1",
       doc: "The htpasswd Secret with the users that are let in.",
     }),
   },

@@ -31,6 +31,11 @@ export const authJwt = defineFeature({
   slug: "auth-jwt",
   schema: authJwtSchema,
   annotations: {
-    authJwt: defineProtection({ name: "auth-jwt", doc: "The JwtAuth whose tokens let a request in." }),
+    authJwt: defineProtection({
+      name: "auth-jwt",
+      resource: "JwtAuth",
+      gatewayApi: "`ExtensionRef` to JwtAuth",
+      doc: "The JwtAuth whose tokens let a request in.",
+    }),
   },
 });

@@ -1,7 +1,9 @@
-import { parseBoolean } from "../values/boolean.ts";
-import { parseInteger } from "../values/integer.ts";
-import { parseNamespacedName } from "../values/namespaced-name.ts";
+import { booleanForm, parseBoolean } from "../values/boolean.ts";
+import { integerForm, parseInteger } from "../values/integer.ts";
+import { namespacedNameForm, parseNamespacedName } from "../values/namespaced-name.ts";
 import { defineAnnotation, defineTlsOption } from "./definition.ts";
+
+const depths = { min: 1 };
 
 /** Client certificates of the hosts under `spec.tls`. See docs/features/auth-tls.md. */
 export const authTls = defineTlsOption({
@@ -10,6 +12,12 @@ export const authTls = defineTlsOption({
     authTlsSecret: defineAnnotation({
       name: "auth-tls-secret",
       type: "namespaced-name",
+      form: namespacedNameForm,
+      builtIn: "no certificates are asked for",
+      gatewayApi: "`spec.tls.frontend` of the Gateway",
+      resource: "Secret",
+      alsoInEvents:
+        "a Secret that does not exist, may not be used or cannot be; a host whose TLS belongs to another Ingress; no host under `spec.tls`",
       classDefault: false,
       needsGrant: true,
       onInvalid: "deny",
@@ -20,15 +28,21 @@ export const authTls = defineTlsOption({
     authTlsVerifyDepth: defineAnnotation({
       name: "auth-tls-verify-depth",
       type: "integer",
+      form: integerForm(depths),
+      builtIn: "1",
+      gatewayApi: "none",
       classDefault: false,
       onInvalid: "ignore",
       fallback: "the depth is 1",
       doc: "How many steps lead from a client's certificate to an authority at most; 1 when absent.",
-      parse: (text) => parseInteger(text, { min: 1 }),
+      parse: (text) => parseInteger(text, depths),
     }),
     authTlsPassCertificateToUpstream: defineAnnotation({
       name: "auth-tls-pass-certificate-to-upstream",
       type: "boolean",
+      form: booleanForm,
+      builtIn: "false",
+      gatewayApi: "none",
       classDefault: false,
       onInvalid: "ignore",
       fallback: "upstreams do not see the certificate",

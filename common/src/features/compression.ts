@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { parseNamespacedName } from "../values/namespaced-name.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineFeature, defineReference } from "./definition.ts";
 
 /** Which responses are compressed, and how; at least one of the codings is on. See docs/features/compression.md. */
 export const compressionSchema = z.object({
@@ -20,14 +19,13 @@ export const compression = defineFeature({
   slug: "compression",
   schema: compressionSchema,
   annotations: {
-    compression: defineAnnotation({
+    compression: defineReference({
       name: "compression",
-      type: "namespaced-name",
-      classDefault: true,
-      onInvalid: "ignore",
+      resource: "Compression",
+      builtIn: "no compression",
+      gatewayApi: "`ExtensionRef` to Compression",
       fallback: "responses are not compressed",
       doc: "The Compression that says which responses are compressed for clients that accept it.",
-      parse: parseNamespacedName,
     }),
   },
 });

@@ -4,7 +4,8 @@
  * word").
  */
 import type { z } from "zod";
-import { parseNamespacedName, type NamespacedName } from "../values/namespaced-name.ts";
+import type { Form } from "../values/form.ts";
+import { namespacedNameForm, parseNamespacedName, type NamespacedName } from "../values/namespaced-name.ts";
 import type { Result } from "../values/result.ts";
 
 /** Prefix of every annotation that this gateway reads. */
@@ -35,10 +36,23 @@ export type AnnotationDefinition<T> = {
   /** The key without the prefix. */
   readonly name: string;
   readonly type: AnnotationType;
-  /** Every value, in lower case, where there are few; the admission policy lets no other pass. */
-  readonly values?: readonly string[];
+  /**
+   * What the admission policy of the chart demands of the trimmed value; absent where any text may be one and only the
+   * controller can tell.
+   */
+  readonly form?: Form;
+  /** What applies when nobody sets it, for the reference page. */
+  readonly builtIn: string;
+  /** What an object of the Gateway API says the same with, for the reference page. */
+  readonly gatewayApi: string;
+  /** The kind of the resource that the value names. */
+  readonly resource?: string;
+  /** What besides a value that does not parse is told in an `InvalidAnnotation` Event. */
+  readonly alsoInEvents?: string;
   /** Whether a SvcIngressClassParameters object may hold a default for it. */
   readonly classDefault: boolean;
+  /** Whether an empty value is a way to say nothing, and not a mistake. */
+  readonly emptyIsAbsent?: true;
   /**
    * Whether what the value names in another namespace needs a ReferenceGrant there, because it protects something or
    * holds secrets; absent: everybody may use it (docs/cross-namespace-references.md).
@@ -105,19 +119,39 @@ export const defineTlsOption = <
 /** The full key of an annotation, as it stands on an Ingress. */
 export const annotationKey = ({ name }: { readonly name: string }): string => `${annotationPrefix}${name}`;
 
+/** What every annotation that names a resource has in common, and what each says of itself. */
+const reference = {
+  type: "namespaced-name",
+  form: namespacedNameForm,
+  classDefault: true,
+  parse: parseNamespacedName,
+} as const;
+
+type Named = Pick<AnnotationDefinition<unknown>, "name" | "doc" | "gatewayApi" | "alsoInEvents"> & {
+  readonly resource: string;
+};
+
 /**
  * The annotation of a feature that lets nobody pass whom it does not know: a value that does not parse counts as a
  * reference to a missing resource, and that answers every request 503.
  */
-export const defineProtection = (
-  named: Pick<AnnotationDefinition<unknown>, "name" | "doc">,
-): AnnotationDefinition<NamespacedName | "invalid"> => ({
+export const defineProtection = (named: Named): AnnotationDefinition<NamespacedName | "invalid"> => ({
+  alsoInEvents: "a resource that does not exist, may not be used or cannot be",
   ...named,
-  type: "namespaced-name",
-  classDefault: true,
+  ...reference,
+  builtIn: "nobody is asked",
   needsGrant: true,
   onInvalid: "deny",
   ifInvalid: "invalid",
   fallback: "every request is answered 503",
-  parse: parseNamespacedName,
+});
+
+/** The annotation of a feature that is left out when the resource that it names cannot be used. */
+export const defineReference = (
+  named: Named & Pick<AnnotationDefinition<unknown>, "fallback" | "builtIn">,
+): AnnotationDefinition<NamespacedName> => ({
+  alsoInEvents: "a resource that does not exist",
+  ...named,
+  ...reference,
+  onInvalid: "ignore",
 });

@@ -31,6 +31,8 @@ export const extAuth = defineFeature({
   annotations: {
     extAuth: defineProtection({
       name: "ext-auth",
+      resource: "SvcExternalAuth",
+      gatewayApi: "`ExternalAuth`, `ExtensionRef` to SvcExternalAuth",
       doc: "The SvcExternalAuth whose service is asked about each request.",
     }),
   },

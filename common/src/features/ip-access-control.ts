@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { parseNamespacedName } from "../values/namespaced-name.ts";
 import { cidrTextSchema } from "./cidr-text.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineFeature, defineReference } from "./definition.ts";
 
 /** Who is let in by address. See docs/features/ip-access-control.md. */
 export const ipAccessControlSchema = z.object({
@@ -17,14 +16,13 @@ export const ipAccessControl = defineFeature({
   slug: "ip-access-control",
   schema: ipAccessControlSchema,
   annotations: {
-    ipAccessControl: defineAnnotation({
+    ipAccessControl: defineReference({
       name: "ip-access-control",
-      type: "namespaced-name",
-      classDefault: true,
-      onInvalid: "ignore",
+      resource: "IpAccessControl",
+      builtIn: "every address",
+      gatewayApi: "`ExtensionRef` to IpAccessControl",
       fallback: "clients are let in from every address",
       doc: "The IpAccessControl that says which client addresses are let in.",
-      parse: parseNamespacedName,
     }),
   },
 });

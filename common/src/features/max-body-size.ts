@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseByteSize } from "../values/byte-size.ts";
+import { byteSizeForm, parseByteSize } from "../values/byte-size.ts";
 import { ok, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 
@@ -21,6 +21,9 @@ export const maxBodySize = defineFeature({
     maxBodySize: defineAnnotation({
       name: "max-body-size",
       type: "size",
+      form: byteSizeForm,
+      builtIn: "no limit",
+      gatewayApi: "`ExtensionRef` to RequestSizeLimit",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "request bodies are not capped",

@@ -55,6 +55,9 @@ export const mirrorTarget = defineFeature({
     mirrorTarget: defineAnnotation({
       name: "mirror-target",
       type: "mirror-target",
+      builtIn: "no copies",
+      gatewayApi: "`RequestMirror`",
+      resource: "Service",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "requests are not mirrored",

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ok, problem, type Result } from "../values/result.ts";
+import { enumForm, formProblem } from "../values/form.ts";
+import { ok, type Result } from "../values/result.ts";
 import { defineAnnotation, defineRoutingOption, type Warn } from "./definition.ts";
 
 /** How far paths are normalised; each level includes the ones before it. See docs/features/path-normalize.md. */
@@ -11,6 +12,8 @@ const levels = pathLevelSchema.options;
 /** What releases before this one called "do not normalise". */
 const formerLevel = "none";
 
+const levelForm = enumForm("a level", levels, { former: [formerLevel] });
+
 function parsePathLevel(text: string, warn: Warn): Result<PathLevel> {
   const word = text.toLowerCase();
   if (word === formerLevel) {
@@ -21,12 +24,7 @@ function parsePathLevel(text: string, warn: Warn): Result<PathLevel> {
     return ok("base");
   }
   const level = levels.find((known) => known === word);
-  return level === undefined
-    ? problem(
-        `${JSON.stringify(text.slice(0, 40))} is not a level`,
-        `${levels.slice(0, -1).join(", ")} or ${levels.at(-1)}`,
-      )
-    : ok(level);
+  return level === undefined ? formProblem(levelForm, text) : ok(level);
 }
 
 /** How far the paths of a host's requests are normalised before they are matched. See docs/features/path-normalize.md. */
@@ -36,7 +34,10 @@ export const pathNormalize = defineRoutingOption({
     pathNormalize: defineAnnotation({
       name: "path-normalize",
       type: "enum",
-      values: [...levels, formerLevel],
+      form: levelForm,
+      builtIn: "`base`",
+      gatewayApi: "none: the level is `base`",
+      alsoInEvents: "the former level `none`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the level is base",

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { parseNamespacedName } from "../values/namespaced-name.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineFeature, defineReference } from "./definition.ts";
 
 /** The request rate of each client on a route. See docs/features/rate-limit.md. */
 export const rateLimitSchema = z.object({
@@ -18,14 +17,14 @@ export const rateLimit = defineFeature({
   slug: "rate-limit",
   schema: rateLimitSchema,
   annotations: {
-    rateLimit: defineAnnotation({
+    rateLimit: defineReference({
       name: "rate-limit",
-      type: "namespaced-name",
-      classDefault: true,
-      onInvalid: "ignore",
+      resource: "RateLimit",
+      builtIn: "no limit",
+      gatewayApi: "`ExtensionRef` to RateLimit",
+      alsoInEvents: "a resource that does not exist; `byHeader` where no annotation authenticates clients",
       fallback: "the rate of requests is not limited",
       doc: "The RateLimit that bounds the request rate of each client.",
-      parse: parseNamespacedName,
     }),
   },
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { enumForm, formProblem } from "../values/form.ts";
 import { parseDnsName } from "../values/hostname.ts";
-import { parsePort } from "../values/port.ts";
+import { parsePort, portForm } from "../values/port.ts";
 import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 import { isPathText, pathModifierSchema, type PathModifier } from "./path-modifier.ts";
@@ -27,19 +28,19 @@ const statuses = new Map<string, RedirectStatus>([
   ["308", 308],
 ]);
 
+export const redirectStatusForm = enumForm("a status of a redirect", [...statuses.keys()]);
+
 /** Reads the status of a redirect. */
 export function parseRedirectStatus(text: string): Result<RedirectStatus> {
   const status = statuses.get(text.trim());
-  return status === undefined
-    ? problem(`"${text.slice(0, 40)}" is no status of a redirect`, "301, 302, 307 or 308")
-    : ok(status);
+  return status === undefined ? formProblem(redirectStatusForm, text) : ok(status);
 }
+
+const schemeForm = enumForm("a scheme of HTTP", ["http", "https"]);
 
 function parseScheme(text: string): Result<"http" | "https"> {
   const scheme = text.toLowerCase();
-  return scheme === "http" || scheme === "https"
-    ? ok(scheme)
-    : problem(`${JSON.stringify(text.slice(0, 40))} is not a scheme of HTTP`, "http or https");
+  return scheme === "http" || scheme === "https" ? ok(scheme) : formProblem(schemeForm, text);
 }
 
 /** Reads an absolute path without query and fragment, as it goes onto the wire (RFC 3986 section 3.3). */
@@ -59,7 +60,9 @@ export const redirect = defineFeature({
     redirectScheme: defineAnnotation({
       name: "redirect-scheme",
       type: "enum",
-      values: ["http", "https"],
+      form: schemeForm,
+      builtIn: "the request's",
+      gatewayApi: "`RequestRedirect` `scheme`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the scheme is that of the request",
@@ -69,6 +72,8 @@ export const redirect = defineFeature({
     redirectHostname: defineAnnotation({
       name: "redirect-hostname",
       type: "string",
+      builtIn: "the request's",
+      gatewayApi: "`RequestRedirect` `hostname`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the host is that of the request",
@@ -78,6 +83,9 @@ export const redirect = defineFeature({
     redirectPort: defineAnnotation({
       name: "redirect-port",
       type: "integer",
+      form: portForm,
+      builtIn: "the scheme's, else the request's",
+      gatewayApi: "`RequestRedirect` `port`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the port follows from the scheme and the request",
@@ -87,6 +95,8 @@ export const redirect = defineFeature({
     redirectPath: defineAnnotation({
       name: "redirect-path",
       type: "string",
+      builtIn: "the request's",
+      gatewayApi: "`RequestRedirect` `path`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the path is that of the request",
@@ -96,7 +106,9 @@ export const redirect = defineFeature({
     redirectStatusCode: defineAnnotation({
       name: "redirect-status-code",
       type: "integer",
-      values: [...statuses.keys()],
+      form: redirectStatusForm,
+      builtIn: "302",
+      gatewayApi: "`RequestRedirect` `statusCode`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the status is 302",

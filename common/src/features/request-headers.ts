@@ -15,6 +15,8 @@ export const requestHeaders = defineFeature({
     requestHeaderSet: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "request-header-set",
       type: "newline-list",
+      builtIn: "none",
+      gatewayApi: "`RequestHeaderModifier` `set`",
       classDefault: true,
       onInvalid: "ignore",
       ifInvalid: "invalid",
@@ -25,6 +27,8 @@ export const requestHeaders = defineFeature({
     requestHeaderAdd: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "request-header-add",
       type: "newline-list",
+      builtIn: "none",
+      gatewayApi: "`RequestHeaderModifier` `add`",
       classDefault: true,
       onInvalid: "ignore",
       ifInvalid: "invalid",
@@ -35,6 +39,8 @@ export const requestHeaders = defineFeature({
     requestHeaderRemove: defineAnnotation({
       name: "request-header-remove",
       type: "csv",
+      builtIn: "none",
+      gatewayApi: "`RequestHeaderModifier` `remove`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "no fields are removed",

@@ -14,6 +14,8 @@ export const responseHeaders = defineFeature({
     responseHeaderSet: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "response-header-set",
       type: "newline-list",
+      builtIn: "none",
+      gatewayApi: "`ResponseHeaderModifier` `set`",
       classDefault: true,
       onInvalid: "ignore",
       ifInvalid: "invalid",
@@ -24,6 +26,8 @@ export const responseHeaders = defineFeature({
     responseHeaderAdd: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "response-header-add",
       type: "newline-list",
+      builtIn: "none",
+      gatewayApi: "`ResponseHeaderModifier` `add`",
       classDefault: true,
       onInvalid: "ignore",
       ifInvalid: "invalid",
@@ -34,6 +38,8 @@ export const responseHeaders = defineFeature({
     responseHeaderRemove: defineAnnotation({
       name: "response-header-remove",
       type: "csv",
+      builtIn: "none",
+      gatewayApi: "`ResponseHeaderModifier` `remove`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "no fields are removed",

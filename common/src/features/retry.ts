@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { maxDurationMs } from "../values/duration.ts";
-import { parseNamespacedName } from "../values/namespaced-name.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineFeature, defineReference } from "./definition.ts";
 
 /** When a request that failed upstream is sent again. See docs/features/retry.md. */
 export const retrySchema = z.object({
@@ -21,14 +20,13 @@ export const retry = defineFeature({
   slug: "retry",
   schema: retrySchema,
   annotations: {
-    retry: defineAnnotation({
+    retry: defineReference({
       name: "retry",
-      type: "namespaced-name",
-      classDefault: true,
-      onInvalid: "ignore",
+      resource: "RetryPolicy",
+      builtIn: "no retries",
+      gatewayApi: "`retry` of the rule, `ExtensionRef` to RetryPolicy",
       fallback: "failed requests are not retried",
       doc: "The RetryPolicy that says when a request that failed upstream is sent again.",
-      parse: parseNamespacedName,
     }),
   },
 });

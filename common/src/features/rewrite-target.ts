@@ -43,6 +43,8 @@ export const rewriteTarget = defineFeature({
     rewriteTarget: defineAnnotation({
       name: "rewrite-target",
       type: "string",
+      builtIn: "the request's path",
+      gatewayApi: "`URLRewrite` `path`, `ExtensionRef` to PathRewriteRegex",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the path is forwarded as it is",

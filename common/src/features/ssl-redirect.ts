@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { parseBoolean } from "../values/boolean.ts";
+import { booleanForm, parseBoolean } from "../values/boolean.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
-import { parseRedirectStatus, redirectStatusSchema } from "./redirect.ts";
+import { parseRedirectStatus, redirectStatusForm, redirectStatusSchema } from "./redirect.ts";
 
 /** Sends what arrives without TLS to the same URL with it, at this port. See docs/features/ssl-redirect.md. */
 export const sslRedirectSchema = z.object({
@@ -18,6 +18,9 @@ export const sslRedirect = defineFeature({
     sslRedirect: defineAnnotation({
       name: "ssl-redirect",
       type: "boolean",
+      form: booleanForm,
+      builtIn: "false",
+      gatewayApi: "`RequestRedirect` `scheme: https` of a route on the HTTP listener",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "nothing is redirected to https",
@@ -27,6 +30,9 @@ export const sslRedirect = defineFeature({
     sslRedirectCode: defineAnnotation({
       name: "ssl-redirect-code",
       type: "integer",
+      form: redirectStatusForm,
+      builtIn: "308",
+      gatewayApi: "`RequestRedirect` `statusCode`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the status is 308",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { maxDurationMs, parseDuration } from "../values/duration.ts";
+import { durationForm, maxDurationMs, parseDuration } from "../values/duration.ts";
 import { ok, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
 
@@ -32,6 +32,9 @@ export const timeouts = defineFeature({
     readTimeout: defineAnnotation({
       name: "read-timeout",
       type: "duration",
+      form: durationForm,
+      builtIn: "no limit",
+      gatewayApi: "`timeouts.backendRequest`, of the whole attempt",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the wait for a response is not limited",
@@ -41,6 +44,9 @@ export const timeouts = defineFeature({
     sendTimeout: defineAnnotation({
       name: "send-timeout",
       type: "duration",
+      form: durationForm,
+      builtIn: "no limit",
+      gatewayApi: "`timeouts.backendRequest`, of the whole attempt",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the time for sending a request is not limited",

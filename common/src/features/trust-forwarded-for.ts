@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { parseBoolean } from "../values/boolean.ts";
+import { booleanForm, parseBoolean } from "../values/boolean.ts";
 import { formatCidr, readCidrs } from "../values/cidr.ts";
+import { formProblem, type Form } from "../values/form.ts";
 import { parseHeaderName } from "../values/header-name.ts";
 import { splitCsv } from "../values/list.ts";
-import { ok, problem, type Result } from "../values/result.ts";
+import { ok, type Result } from "../values/result.ts";
 import { cidrTextSchema } from "./cidr-text.ts";
 import { defineAnnotation, defineFeature, type Warn } from "./definition.ts";
 
@@ -19,10 +20,17 @@ export const trustForwardedForSchema = z.object({
 
 export type TrustForwardedFor = Readonly<z.infer<typeof trustForwardedForSchema>>;
 
+/** Whether each entry is an address is not part of the form, but what an address can be written with is. */
+const cidrListForm: Form = {
+  pattern: "^[0-9a-fA-F:./,\\s]+$",
+  noun: "a list of addresses",
+  expected: 'CIDRs such as "10.0.0.0/8,192.0.2.7"',
+};
+
 /** Reads the ranges of the trusted proxies, in canonical form; what is no range is left out and told to `warn`. */
 export function parseTrustedCidrs(text: string, warn: Warn): Result<readonly string[]> {
   const { cidrs, refused } = readCidrs(splitCsv(text));
-  if (cidrs.length === 0) return problem("holds no address range", 'CIDRs such as "10.0.0.0/8,192.0.2.7"');
+  if (cidrs.length === 0) return formProblem(cidrListForm, text);
   for (const token of refused) warn(`${JSON.stringify(token)} is not a CIDR and is left out`);
   return ok(cidrs.map(formatCidr));
 }
@@ -34,6 +42,9 @@ export const trustForwardedFor = defineFeature({
     trustForwardedFor: defineAnnotation({
       name: "trust-forwarded-for",
       type: "boolean",
+      form: booleanForm,
+      builtIn: "false",
+      gatewayApi: "none",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the client is the peer of the connection",
@@ -43,6 +54,9 @@ export const trustForwardedFor = defineFeature({
     forwardedForHeader: defineAnnotation({
       name: "forwarded-for-header",
       type: "string",
+      builtIn: "`X-Forwarded-For`",
+      gatewayApi: "none",
+      emptyIsAbsent: true,
       classDefault: true,
       onInvalid: "ignore",
       fallback: `the header is ${defaultForwardedForHeader}`,
@@ -52,6 +66,9 @@ export const trustForwardedFor = defineFeature({
     forwardedForTrustedCidrs: defineAnnotation({
       name: "forwarded-for-trusted-cidrs",
       type: "cidr-list",
+      form: cidrListForm,
+      builtIn: "every peer",
+      gatewayApi: "none",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the header of every peer is believed",

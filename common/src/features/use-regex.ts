@@ -1,4 +1,4 @@
-import { parseBoolean } from "../values/boolean.ts";
+import { booleanForm, parseBoolean } from "../values/boolean.ts";
 import { defineAnnotation, defineRoutingOption } from "./definition.ts";
 
 /** Whether paths of the type `ImplementationSpecific` are regular expressions. See docs/features/use-regex.md. */
@@ -8,6 +8,9 @@ export const useRegex = defineRoutingOption({
     useRegex: defineAnnotation({
       name: "use-regex",
       type: "boolean",
+      form: booleanForm,
+      builtIn: "false",
+      gatewayApi: "path match `RegularExpression`",
       classDefault: true,
       onInvalid: "ignore",
       fallback: "paths are prefixes",

@@ -1,9 +1,14 @@
+import { formProblem, type Form } from "./form.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
 /** The longest duration an annotation or a resource field may hold, in milliseconds. */
 export const maxDurationMs = 24 * 60 * 60 * 1000;
 
-const expected = 'a duration such as "15s", "1.5s" or "1m30s" (units ns, us, ms, s, m, h; at most 24h)';
+export const durationForm: Form = {
+  pattern: "^(0|(([0-9]+[.]?[0-9]*|[.][0-9]+)(ns|us|ms|s|m|h))+)$",
+  noun: "a duration",
+  expected: 'a duration such as "15s", "1.5s" or "1m30s" (units ns, us, ms, s, m, h; at most 24h)',
+};
 
 /** Bounds the work that a hostile value can cause; the longest sensible duration has some 40 characters. */
 const maxLength = 200;
@@ -29,20 +34,19 @@ const term = /(\d+\.?\d*|\.\d+)(ns|us|ms|s|m|h)/y;
 export function parseDuration(text: string, maxMs: number = maxDurationMs): Result<number, Problem> {
   const trimmed = text.trim();
   if (trimmed === "0") return ok(0);
-  if (trimmed === "") return problem("the duration is empty", expected);
-  if (trimmed.length > maxLength)
-    return problem(`"${excerpt(trimmed)}" is too long for a duration`, expected);
+  if (trimmed === "") return problem("the duration is empty", durationForm.expected);
+  if (trimmed.length > maxLength) return formProblem(durationForm, trimmed);
   let nanoseconds = 0;
   term.lastIndex = 0;
   while (term.lastIndex < trimmed.length) {
     const match = term.exec(trimmed);
-    if (match === null) return problem(`"${excerpt(trimmed)}" is not a duration`, expected);
+    if (match === null) return formProblem(durationForm, trimmed);
     nanoseconds += wholeNanoseconds(match[1] ?? "", match[2] ?? "");
   }
   const milliseconds = nanoseconds / 1e6;
   return milliseconds <= maxMs
     ? ok(milliseconds)
-    : problem(`"${excerpt(trimmed)}" is longer than ${formatDuration(maxMs)}`, expected);
+    : problem(`"${trimmed}" is longer than ${formatDuration(maxMs)}`, durationForm.expected);
 }
 
 /** Writes a duration in milliseconds as the shortest exact Go duration string: 90000 is `1m30s`, 0 is `0s`. */
@@ -64,8 +68,4 @@ function wholeNanoseconds(number: string, unit: string): number {
   const [whole = "", fraction = ""] = number.split(".");
   const digits = fraction.slice(0, 13);
   return Number(whole) * size + Math.floor((Number(digits) * size) / 10 ** digits.length);
-}
-
-function excerpt(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}...` : text;
 }

@@ -1,3 +1,4 @@
+import { formProblem, type Form } from "./form.ts";
 import { parsePort } from "./port.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
@@ -18,12 +19,19 @@ export const isNamespaceName = (text: string): boolean => dnsLabel.test(text);
 /** Whether a text can name an object: an RFC 1123 subdomain of at most 253 characters, as Kubernetes requires. */
 export const isObjectName = (text: string): boolean => text.length <= 253 && dnsSubdomain.test(text);
 
+export const namespacedNameForm: Form = {
+  pattern:
+    "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?/[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$",
+  noun: "a namespaced name",
+  expected: '"<namespace>/<name>"',
+};
+
 /** Reads `namespace/name`. Both parts are required; nothing is defaulted. */
 export function parseNamespacedName(text: string): Result<NamespacedName, Problem> {
   const [namespace = "", name = "", ...rest] = text.trim().split("/");
   return rest.length === 0 && isNamespaceName(namespace) && isObjectName(name)
     ? ok({ namespace, name })
-    : problem(`"${text.trim().slice(0, 80)}" is not a namespaced name`, '"<namespace>/<name>"');
+    : formProblem(namespacedNameForm, text.trim());
 }
 
 /** Writes `namespace/name`. */

@@ -55,10 +55,17 @@ const environment = celEnv({
   ],
 });
 
+/** An expression as a function of its variables. Throws when it cannot be compiled here. */
+export function compileExpression(
+  expression: string,
+): (variables: Readonly<Record<string, CelInput>>) => ReturnType<ReturnType<typeof plan>> {
+  return plan(environment, parse(expression));
+}
+
 /** The rule as a predicate, or undefined when it cannot be compiled here. */
 export function compileRule(rule: ValidationRule): Predicate | undefined {
   try {
-    const program = plan(environment, parse(rule.rule));
+    const program = compileExpression(rule.rule);
     return (self) => program({ self }) !== false;
   } catch {
     return undefined;

@@ -37,8 +37,8 @@ export function hasOwnValue(annotations: Annotations, definition: { readonly nam
 
 /**
  * Reads annotations with their precedence: the Ingress's own, then the default of its class, then the built-in one.
- * A value that does not parse is reported and the built-in default applies. An empty value is reported as well, but
- * sets nothing, so it cannot take the default of the class away; without a default, an empty reference to a protection
+ * A value that does not parse is reported and the built-in default applies. An empty value is reported as well, unless
+ * the annotation takes it for absent, but sets nothing, so it cannot take the default of the class away; without a default, an empty reference to a protection
  * counts as one that does not parse. However many features ask for an annotation, it is
  * parsed and reported once. See docs/reference/annotations.md.
  */
@@ -58,6 +58,7 @@ export function createAnnotationReader(options: {
     if (raw === undefined) return classDefaults?.get(definition);
     if (raw.trim() === "") {
       const inherited = classDefaults?.get(definition);
+      if (definition.emptyIsAbsent === true) return inherited;
       if (definition.onInvalid === "ignore" || inherited !== undefined) {
         onInvalid(key, `${key}: is empty and sets nothing`);
         return inherited;

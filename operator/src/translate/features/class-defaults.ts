@@ -29,6 +29,7 @@ export const readClassDefaults = memo(
         diagnostics.push(unknownAnnotation(place, key));
         continue;
       }
+      if (definition.emptyIsAbsent === true && raw.trim() === "") continue;
       const parsed = definition.classDefault
         ? parseAnnotation(definition, raw, (message) => diagnostics.push(annotationWarning(place, message)))
         : problem("is read from the Ingress only");

@@ -6,9 +6,11 @@ import {
   parseAnnotation,
 } from "../../../src/translate/features/annotation-reader.ts";
 
-const level = defineAnnotation({
+const level = defineAnnotation<number>({
   name: "level",
   type: "integer",
+  builtIn: "6",
+  gatewayApi: "none",
   classDefault: true,
   onInvalid: "ignore",
   fallback: "the level is 6",
@@ -65,6 +67,16 @@ describe("annotation reader", () => {
     const { value, reported } = read({ "ingress.svc-labs.dev/level": " \n " }, 5);
     expect(value).to.equal(5);
     expect(reported).to.have.lengthOf(1);
+  });
+
+  it("takes an empty value for absent without a word where that is a way to say nothing", () => {
+    const reader = createAnnotationReader({
+      annotations: { "ingress.svc-labs.dev/level": " " },
+      classDefaults: { namespace: "infra", get: <T>() => 5 as T },
+      onInvalid: () => expect.fail(),
+      onWarning: () => expect.fail(),
+    });
+    expect(reader({ ...level, emptyIsAbsent: true })).to.equal(5);
   });
 
   it("parses and reports an annotation once, however many features ask for it", () => {

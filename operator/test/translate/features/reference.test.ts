@@ -47,6 +47,8 @@ describe("annotations that need a grant", () => {
   const users = defineAnnotation({
     name: "users",
     type: "namespaced-name",
+    builtIn: "none",
+    gatewayApi: "none",
     classDefault: true,
     needsGrant: true,
     onInvalid: "deny",

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { RE2JS } from "re2js";
+import { annotations } from "../../src/features/registry.ts";
+import { annotationCases, type Verdict } from "./annotation-cases.ts";
+
+const refusals: ReadonlySet<Verdict> = new Set(["malformed", "senseless"]);
+
+describe("the table of annotation values", () => {
+  it("has good and bad values of every annotation, and of no other", () => {
+    expect(Object.keys(annotationCases)).to.have.members([...annotations.values()].map(({ name }) => name));
+    for (const [name, cases] of Object.entries(annotationCases)) {
+      const verdicts = cases.map(([, verdict]) => verdict);
+      expect(verdicts, name).to.include.members(["taken", "malformed"]);
+      expect(new Set(cases.map(([value]) => value)).size, name).to.equal(cases.length);
+    }
+  });
+
+  for (const [key, { name, parse, form }] of annotations) {
+    it(`is what the parser of ${key} says`, () => {
+      for (const [value, verdict] of annotationCases[name] ?? []) {
+        const warnings: string[] = [];
+        const text = value.trim();
+        // The reader of annotations keeps empty values from the parsers.
+        const isTaken = text !== "" && parse(text, (message) => warnings.push(message)).ok;
+        expect(isTaken, JSON.stringify(value)).to.equal(!refusals.has(verdict));
+        expect(warnings.length > 0, JSON.stringify(value)).to.equal(verdict.endsWith("in part"));
+      }
+    });
+
+    if (form === undefined) continue;
+    it(`is what the form of ${key} says, which the message names`, () => {
+      const pattern = RE2JS.compile(form.pattern);
+      for (const [value, verdict] of annotationCases[name] ?? []) {
+        const text = value.trim();
+        expect(pattern.test(text), JSON.stringify(value)).to.equal(!verdict.startsWith("malformed"));
+        const parsed = parse(text, () => undefined);
+        if (text !== "" && verdict === "malformed" && !parsed.ok) {
+          expect(parsed.error.message).to.match(new RegExp(`^".*" is not ${form.noun}$`, "su"));
+          expect(parsed.error.expected).to.equal(form.expected);
+        }
+      }
+    });
+  }
+});
