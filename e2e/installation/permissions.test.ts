@@ -150,6 +150,16 @@ const route = (kind: string): object => ({
   metadata: { name: "permissions" },
   spec: { parentRefs: [{ name: "permissions" }] },
 });
+const l4Route = (kind: string, spec: object = {}): object => ({
+  apiVersion: gatewayApi,
+  kind,
+  metadata: { name: "permissions" },
+  spec: {
+    parentRefs: [{ name: "permissions" }],
+    rules: [{ backendRefs: [{ name: "permissions", port: 80 }] }],
+    ...spec,
+  },
+});
 
 /** One of each kind whose status is written. */
 const objectsWithStatuses: readonly object[] = [
@@ -171,6 +181,9 @@ const objectsWithStatuses: readonly object[] = [
   },
   route("HTTPRoute"),
   route("GRPCRoute"),
+  l4Route("TLSRoute", { hostnames: ["permissions.example.com"] }),
+  l4Route("TCPRoute"),
+  l4Route("UDPRoute"),
   {
     apiVersion: "v1",
     kind: "Service",

@@ -12,6 +12,8 @@ export const tlsHostSchema = z.object({
   bucket: z.enum(["exact", "wildcard", "default"]),
   host: z.string(),
   certificates: z.array(z.string()).min(1),
+  /** `none`: no application protocol (ALPN) is negotiated, since what the connections carry is not known here. */
+  applicationProtocols: z.literal("none").optional(),
 });
 
 /** All server names of one port. Certificate ids are content hashes of chain and key. */

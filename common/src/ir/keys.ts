@@ -12,6 +12,12 @@ export const routeKey = (group: RouteGroup, port: number, host: HostPattern): Re
 
 export const tlsKey = (port: number): ResourceKey => `tls|${port}` as ResourceKey;
 
+/** What a listener speaks below HTTP. */
+export type L4Protocol = "tls" | "tcp" | "udp";
+
+export const l4Key = (protocol: L4Protocol, port: number): ResourceKey =>
+  `l4|${protocol}|${port}` as ResourceKey;
+
 /** Client certificates that the server names of a port ask for. */
 export const clientCertKey = (port: number): ResourceKey => `clientcert|${port}` as ResourceKey;
 
@@ -36,6 +42,7 @@ export type ParsedKey =
   | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
   | { readonly type: "tls"; readonly port: number }
   | { readonly type: "clientcert"; readonly port: number }
+  | { readonly type: "l4"; readonly protocol: L4Protocol; readonly port: number }
   | { readonly type: "ticket-keys" }
   | { readonly type: "listener"; readonly owner: string }
   | { readonly type: "session-key" }
@@ -59,6 +66,13 @@ export function parseKey(key: string): ParsedKey | undefined {
     case "clientcert": {
       const port = parsePort(second);
       return port === undefined || parts.length !== 2 ? undefined : { type, port };
+    }
+    case "l4": {
+      const port = parsePort(parts[2] ?? "");
+      if (port === undefined || parts.length !== 3) return undefined;
+      return second === "tls" || second === "tcp" || second === "udp"
+        ? { type, protocol: second, port }
+        : undefined;
     }
     case "config":
       if (key === ticketKeysKey) return { type: "ticket-keys" };

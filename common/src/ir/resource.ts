@@ -7,6 +7,7 @@ import { htpasswdSchema, keySetSchema, type Htpasswd, type KeySet } from "./cred
 import { clientCertPortSchema, type ClientCertPort } from "./client-certificate.ts";
 import { endpointSetSchema, type EndpointSet } from "./endpoints.ts";
 import { parseKey, type ResourceKey } from "./keys.ts";
+import { l4PortSchema, type L4Port } from "./l4.ts";
 import { listenerSetSchema, type ListenerSet } from "./listener.ts";
 import { hostRoutesSchema, type HostRoutes } from "./route.ts";
 import { sessionKeySchema, type SessionKeyValue } from "./session-key.ts";
@@ -17,6 +18,7 @@ export type ResourceValues = {
   readonly route: HostRoutes;
   readonly tls: TlsPort;
   readonly clientcert: ClientCertPort;
+  readonly l4: L4Port;
   readonly "ticket-keys": TicketKeys;
   readonly listener: ListenerSet;
   readonly endpoints: EndpointSet;
@@ -30,6 +32,7 @@ const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = 
   route: hostRoutesSchema,
   tls: tlsPortSchema,
   clientcert: clientCertPortSchema,
+  l4: l4PortSchema,
   "ticket-keys": ticketKeysSchema,
   listener: listenerSetSchema,
   endpoints: endpointSetSchema,

@@ -1,3 +1,4 @@
+import type { KindName } from "../api/kinds.ts";
 import type { Fleet } from "../discovery/fleet.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import type { VipSettings } from "../translate/gateway/vip-plan.ts";
@@ -19,21 +20,26 @@ export type ReconcilersOptions = IngressReconcilerOptions &
     readonly controllerName: string;
     readonly fleet: Pick<Fleet, "isProgrammed">;
     readonly client: ApiClient;
+    /** The kinds that the cluster has. */
+    readonly installed: ReadonlySet<KindName>;
     /** The Services of Gateways; undefined: they have none. */
     readonly vips: VipSettings | undefined;
   };
 
 /** Every reconciler of the controller, one per kind. */
 export function createReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
-  const { controllerName, fleet, client, vips } = options;
+  const { controllerName, fleet, client, installed, vips } = options;
   const addressesOf = createGatewayAddressReader(vips, createAddressReader(options));
   return [
     ingressReconciler(options),
-    gatewayClassReconciler(),
+    gatewayClassReconciler(installed),
     gatewayReconciler({ addressesOf, fleet }),
     listenerSetReconciler({ fleet }),
     routeReconciler("HTTPRoute", controllerName),
     routeReconciler("GRPCRoute", controllerName),
+    routeReconciler("TLSRoute", controllerName),
+    routeReconciler("TCPRoute", controllerName),
+    routeReconciler("UDPRoute", controllerName),
     svcBackendPolicyReconciler(options),
     sessionKeyReconciler(options),
     ...(vips === undefined ? [] : [vipReconciler(client, vips.namespace)]),

@@ -52,8 +52,10 @@ const expiryCheckMs = 60 * 60_000;
 export async function runClusterPipeline(options: ClusterPipelineOptions): Promise<void> {
   const { client, kinds, settings, watchHealth, metrics, log, signal } = options;
   const vips = vipSettingsOf(settings);
+  const installed = new Map(kinds.map((kind) => [kind.kind, kind]));
   const reconcilers = createReconcilers({
     client,
+    installed: new Set(installed.keys()),
     installNamespace: settings.podNamespace,
     controllerName: settings.controllerName,
     fleet: options.fleet,
@@ -62,7 +64,6 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
   });
   prepareReconcileMetrics(reconcilers, metrics);
-  const installed = new Map(kinds.map((kind) => [kind.kind, kind]));
   const pathOf = (kind: KindName, name: string): string | undefined => {
     const found = installed.get(kind);
     return found === undefined ? undefined : pathOfObject(found, name);

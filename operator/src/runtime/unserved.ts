@@ -4,13 +4,14 @@ import type { Diagnostic } from "../translate/translation.ts";
 import type { World } from "../world.ts";
 
 /**
- * Kinds that are read and validated, but that this release does nothing with: objects of the first group ask for
- * traffic to be served, those of the second change how it is served once something refers to them.
+ * Kinds that are read and validated, but that this release does nothing with; they change how traffic is served once
+ * something refers to them.
  */
-const unservedKinds: Readonly<Record<"routes" | "policies", readonly KindName[]>> = {
-  routes: ["TLSRoute", "TCPRoute", "UDPRoute"],
-  policies: ["BackendTLSPolicy", "ClientTrafficPolicy", "SvcGatewayParameters"],
-};
+const unservedKinds: readonly KindName[] = [
+  "BackendTLSPolicy",
+  "ClientTrafficPolicy",
+  "SvcGatewayParameters",
+];
 
 /** Says of each object of such a kind that it has no effect, so that nobody looks for the mistake elsewhere. */
 export const findUnserved = (world: World): readonly Diagnostic[] => [
@@ -28,12 +29,11 @@ export const findUnserved = (world: World): readonly Diagnostic[] => [
 
 const unservedObjects = (world: World): readonly Diagnostic[] =>
   kindNames.flatMap((kind) => {
-    const isRoute = unservedKinds.routes.includes(kind);
-    if (!isRoute && !unservedKinds.policies.includes(kind)) return [];
+    if (!unservedKinds.includes(kind)) return [];
     return world[kind].map((object): Diagnostic => ({
       object: refOf(object),
-      severity: isRoute ? "error" : "warning",
+      severity: "warning",
       reason: "NotServed",
-      message: `${kind} objects are checked, but this release does not ${isRoute ? "serve" : "apply"} them yet`,
+      message: `${kind} objects are checked, but this release does not apply them yet`,
     }));
   });

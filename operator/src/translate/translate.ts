@@ -165,6 +165,7 @@ function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): 
       [...ingress.resources, ...gateway.resources].map((resource) => [resource.key, resource]),
     ).values(),
     ...gateway.hosts.map(({ resource }) => resource),
+    ...gateway.l4.map(({ resource }) => resource),
     ...named,
   ];
 }
@@ -194,6 +195,7 @@ const noGateways: GatewayPart = {
   listenerSets: [],
   listeners: [],
   hosts: [],
+  l4: [],
   needs: [],
   resources: [],
   keySets: [],

@@ -72,6 +72,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
           key: decoded?.type === "session-key" ? Buffer.from(decoded.value.key, "base64") : undefined,
         };
         break;
+      case "l4":
       case undefined:
         break;
     }

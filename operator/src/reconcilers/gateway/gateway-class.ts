@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import type { KindName } from "../../api/kinds.ts";
 import { mergeConditions } from "../../runtime/conditions.ts";
 import type { StatusChange } from "../../runtime/status-writer.ts";
 import type { Build } from "../../runtime/table-builder.ts";
-import { supportedFeatures } from "../../translate/gateway/supported-features.ts";
+import { supportedFeaturesOf } from "../../translate/gateway/supported-features.ts";
 import type { GatewayClassStatus } from "../../translate/gateway/statuses.ts";
 import { memo } from "../../translate/memo.ts";
 import type { Reconciler } from "../reconciler.ts";
@@ -13,11 +14,12 @@ const owned: ReadonlySet<string> = new Set(["Accepted", "SupportedVersion"]);
 
 type PresentStatus = { readonly conditions?: unknown; readonly supportedFeatures?: unknown };
 
-/** Writes the status of GatewayClasses of ours. */
-export function gatewayClassReconciler(): Reconciler {
+/** Writes the status of GatewayClasses of ours; `installed` are the kinds that the cluster has. */
+export function gatewayClassReconciler(installed: ReadonlySet<KindName>): Reconciler {
+  const features = supportedFeaturesOf(installed).map((name) => ({ name }));
   const desiredOf = memo((status: GatewayClassStatus): DesiredStatus => ({
     object: status.object,
-    change: changeOf(status),
+    change: changeOf(status, features),
   }));
   const statusesOf = memo((classes: readonly GatewayClassStatus[]) => classes.map(desiredOf));
   return statusReconciler({
@@ -27,9 +29,10 @@ export function gatewayClassReconciler(): Reconciler {
   });
 }
 
-const features = supportedFeatures.map((name) => ({ name }));
-
-function changeOf({ object, conditions }: GatewayClassStatus): StatusChange {
+function changeOf(
+  { object, conditions }: GatewayClassStatus,
+  features: readonly { readonly name: string }[],
+): StatusChange {
   const { generation } = object.metadata;
   return (current, nowMs) => {
     const present = (current ?? {}) as PresentStatus;

@@ -28,7 +28,7 @@ export function resolveEndpoints(
   const resolved =
     service.spec?.type === "ExternalName"
       ? fromExternalName(service.spec.externalName ?? "", port)
-      : fromSlices(service, slices, port.name ?? "", allowExternalName);
+      : fromSlices(service, slices, port, allowExternalName);
   const set: EndpointSet = { service: key, resolve: resolved.resolve, addresses: resolved.addresses };
   if (resolved.why === undefined) return { set, diagnostics: [] };
   return { set, diagnostics: [noEndpoints({ object: refOf(service) }, port.port, resolved.why)] };
@@ -56,12 +56,12 @@ function fromExternalName(externalName: string, port: EndpointNeed["port"]): Add
 function fromSlices(
   service: ObjectOf<"Service">,
   slices: readonly EndpointSlice[],
-  portName: string,
+  { name: portName = "", protocol = "TCP" }: EndpointNeed["port"],
   allowFqdn: boolean,
 ): Addresses {
   if (slices.length === 0) return none("the Service has no EndpointSlice");
-  const usable = collect(slices, portName);
-  if (usable.length === 0) return none(`no EndpointSlice has a port named "${portName}" for TCP`);
+  const usable = collect(slices, portName, protocol);
+  if (usable.length === 0) return none(`no EndpointSlice has a port named "${portName}" for ${protocol}`);
   const families = [...addressFamilies(service), ...(allowFqdn ? (["FQDN"] as const) : [])];
   for (const isUsable of [isReady, isDraining]) {
     for (const family of families) {
@@ -79,10 +79,14 @@ function fromSlices(
 
 type UsableSlice = { readonly slice: EndpointSlice; readonly port: number };
 
-function collect(slices: readonly EndpointSlice[], portName: string): readonly UsableSlice[] {
+function collect(
+  slices: readonly EndpointSlice[],
+  portName: string,
+  portProtocol: string,
+): readonly UsableSlice[] {
   return slices.flatMap((slice) => {
     const match = slice.ports?.find(
-      ({ name = "", protocol = "TCP" }) => name === portName && protocol === "TCP",
+      ({ name = "", protocol = "TCP" }) => name === portName && protocol === portProtocol,
     );
     return isPortNumber(match?.port) ? [{ slice, port: match.port }] : [];
   });

@@ -10,7 +10,7 @@ import type { Diagnostic } from "../translation.ts";
 
 /** A Service port whose endpoints the snapshot must hold. `port.port` is its number, also in `name`. */
 export type EndpointNeed = {
-  /** Name of the endpoint set: `namespace/service/port`. */
+  /** Name of the endpoint set: `namespace/service/port`, of a UDP port `namespace/service/port/udp`. */
   readonly name: string;
   /** `namespace/name` of the Service. */
   readonly key: string;
@@ -28,15 +28,20 @@ type ResolvedBackend = {
 /** The status that answers for an Ingress backend that cannot be resolved. */
 const unavailable = 503;
 
+/** What carries the requests of a backend. */
+export type Transport = "TCP" | "UDP";
+
 type ServicePortReference = {
   readonly namespace: string;
   readonly name: string;
   readonly port: ServicePortRef;
+  /** TCP unless it says otherwise. */
+  readonly transport?: Transport;
 };
 
 /** A Service port to send to, with the need of its endpoints; or why there is none. */
 export function findServicePort(
-  { namespace, name, port: wanted }: ServicePortReference,
+  { namespace, name, port: wanted, transport = "TCP" }: ServicePortReference,
   lookup: Lookup,
   allowExternalName: boolean,
 ): Result<
@@ -47,9 +52,9 @@ export function findServicePort(
   const service = lookup("Service", namespace, name);
   if (service === undefined) return fail("no-service");
   if (service.spec?.type === "ExternalName" && !allowExternalName) return fail("external-name");
-  const port = findPort(service, wanted);
+  const port = findPort(service, wanted, transport);
   if (port === undefined) return fail("no-port");
-  const endpoints = `${key}/${port.port}`;
+  const endpoints = `${key}/${port.port}${transport === "UDP" ? "/udp" : ""}`;
   return ok({
     backend: { weight: 1, service: key, endpoints, protocol: protocolOf(port) },
     need: { name: endpoints, key, service, port },
@@ -87,14 +92,19 @@ export const unresolvedBackend = (service: string): Backend => ({
 
 const formatPortRef = (port: ServicePortRef): string => ("number" in port ? String(port.number) : port.name);
 
-/** Only TCP ports carry HTTP. A Service without any port (ExternalName) is taken at its word. */
-function findPort({ spec }: ObjectOf<"Service">, wanted: ServicePortRef): ServicePort | undefined {
-  const ports = spec?.ports ?? [];
-  if ("name" in wanted) return ports.find((port) => isTcp(port) && port.name === wanted.name);
-  if (spec?.type === "ExternalName" && ports.length === 0 && isPortNumber(wanted.number)) {
-    return { port: wanted.number };
+/** A Service without any port (ExternalName) is taken at its word. */
+function findPort(
+  { spec }: ObjectOf<"Service">,
+  wanted: ServicePortRef,
+  transport: Transport,
+): ServicePort | undefined {
+  const all = spec?.ports ?? [];
+  const ports = all.filter(({ protocol = "TCP" }) => protocol === transport);
+  if ("name" in wanted) return ports.find((port) => port.name === wanted.name);
+  if (spec?.type === "ExternalName" && all.length === 0 && isPortNumber(wanted.number)) {
+    return { port: wanted.number, ...(transport === "UDP" && { protocol: transport }) };
   }
-  return ports.find((port) => isTcp(port) && port.port === wanted.number);
+  return ports.find((port) => port.port === wanted.number);
 }
 
 /** The ports of a Service that can carry HTTP. */

@@ -9,7 +9,7 @@ import type { Listener, ListenerGroup, PlannedGateway } from "./gateways.ts";
 import { commonHosts } from "./hostnames.ts";
 import { gatewayGroup, type RouteKind } from "./kinds.ts";
 import { admits } from "./namespaces.ts";
-import type { RoutePlan } from "./route-plan.ts";
+import type { CommonPlan } from "./route-plan.ts";
 
 /** What routes can name as a parent, by `<Kind>/<namespace>/<name>`. */
 export type Parents = ReadonlyMap<string, ListenerGroup>;
@@ -91,7 +91,7 @@ function describeMissing({ sectionName, port }: ParentRef): string {
 
 /** Parents that do not exist at all: no controller will ever serve the route there. */
 export function findMissingParents(
-  { ref, namespace: own, parentRefs }: Pick<RoutePlan, "ref" | "namespace" | "parentRefs">,
+  { ref, namespace: own, parentRefs }: Pick<CommonPlan, "ref" | "namespace" | "parentRefs">,
   view: View,
 ): readonly Diagnostic[] {
   return parentRefs.flatMap(({ group = gatewayGroup, kind = "Gateway", namespace = own, name }, index) => {

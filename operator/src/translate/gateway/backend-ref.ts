@@ -1,7 +1,7 @@
 /** From a backendRef of a route to what it sends to. See docs/gateway-api.md, "Backends". */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { Refusal } from "../condition.ts";
-import { findServicePort, type EndpointNeed } from "../backends/service-port.ts";
+import { findServicePort, type EndpointNeed, type Transport } from "../backends/service-port.ts";
 import { quote } from "../text.ts";
 import type { View } from "../view.ts";
 import type { Referrer } from "../reference-grants.ts";
@@ -30,6 +30,8 @@ export type BackendRefOptions = {
   readonly view: View;
   readonly allowExternalName: boolean;
   readonly isGrpc: boolean;
+  /** TCP unless it says otherwise. */
+  readonly transport?: Transport;
 };
 
 /** Resolves a reference to a Service port; `isGrpc` says that the backend speaks HTTP/2 whatever its port says. */
@@ -47,7 +49,7 @@ export function resolveBackendRef(
   if (group !== "" || kind !== "Service") {
     return refused("InvalidKind", `${quote(`${group}/${kind}`)} is no kind of backend, expected Service`);
   }
-  const { view, allowExternalName, isGrpc } = options;
+  const { view, allowExternalName, isGrpc, transport = "TCP" } = options;
   if (!view.permits(from, { kind: "Service", namespace, name })) {
     return refused(
       "RefNotPermitted",
@@ -55,7 +57,11 @@ export function resolveBackendRef(
     );
   }
   if (port === undefined) return refused("InvalidKind", `The reference to Service ${service} names no port`);
-  const found = findServicePort({ namespace, name, port: { number: port } }, view.lookup, allowExternalName);
+  const found = findServicePort(
+    { namespace, name, port: { number: port }, transport },
+    view.lookup,
+    allowExternalName,
+  );
   if (!found.ok) {
     return found.error === "external-name"
       ? refused(
@@ -65,7 +71,7 @@ export function resolveBackendRef(
       : refused(
           "BackendNotFound",
           found.error === "no-port"
-            ? `Service ${service} has no TCP port ${port}`
+            ? `Service ${service} has no ${transport} port ${port}`
             : `Service ${service} does not exist`,
         );
   }

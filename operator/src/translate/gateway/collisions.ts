@@ -6,10 +6,12 @@ import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.
 import type { Refusal } from "../condition.ts";
 import { refOf, nameOf } from "../../api/object.ts";
 import type { Listener, ListenerGroup, PlannedGateway } from "./gateways.ts";
-import { familyOf } from "./listener.ts";
+import { familyOf, hasHostnames, transportOf } from "./kinds.ts";
 
 /** What has a port before any Gateway: its number and what its listener speaks. */
 export type Reserved = { readonly port: number; readonly protocol: BoundListener["protocol"] };
+
+const placeOf = ({ port, protocol }: Reserved): string => `${transportOf(protocol)}/${port}`;
 
 type Holder = { readonly family: string; readonly by: string; readonly hosts: Map<string, string> };
 
@@ -23,10 +25,10 @@ export function createCollisionCheck(
 ): (gateways: readonly PlannedGateway[]) => readonly PlannedGateway[] {
   const known = new WeakMap<PlannedGateway, { readonly key: string; readonly result: PlannedGateway }>();
   return (gateways) => {
-    const holders = new Map<number, Holder>(
-      reserved.map(({ port, protocol }) => [
-        port,
-        { family: familyOf(protocol), by: "the Ingresses", hosts: new Map() },
+    const holders = new Map<string, Holder>(
+      reserved.map((one) => [
+        placeOf(one),
+        { family: familyOf(one.protocol), by: "the Ingresses", hosts: new Map() },
       ]),
     );
     return gateways.map((planned) => {
@@ -44,7 +46,8 @@ export function createCollisionCheck(
 
 function findRefusals(
   { gateway, own, sets }: PlannedGateway,
-  holders: Map<number, Holder>,
+  /** By transport and port. */
+  holders: Map<string, Holder>,
 ): ReadonlyMap<string, Refusal> {
   const by = `Gateway ${nameOf(refOf(gateway))}`;
   const refusals = new Map<string, Refusal>();
@@ -53,11 +56,15 @@ function findRefusals(
   )) {
     if (!serves || protocol === undefined) continue;
     const family = familyOf(protocol);
-    const holder = holders.get(port) ?? { family, by, hosts: new Map<string, string>() };
-    holders.set(port, holder);
+    const place = placeOf({ port, protocol });
+    const holder = holders.get(place) ?? { family, by, hosts: new Map<string, string>() };
+    holders.set(place, holder);
     const owner = holder.hosts.get(hostname.host) ?? by;
     if (holder.family !== family) {
       const message = `Port ${port} serves ${holder.by} with another protocol`;
+      refusals.set(id, { reason: "PortUnavailable", message });
+    } else if (owner !== by && !hasHostnames(family)) {
+      const message = `Port ${port} belongs to ${owner}`;
       refusals.set(id, { reason: "PortUnavailable", message });
     } else if (owner !== by) {
       const message = `Host ${hostname.host} on port ${port} belongs to ${owner}`;

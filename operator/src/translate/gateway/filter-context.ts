@@ -6,7 +6,7 @@ import type { Place } from "../diagnostics.ts";
 import type { FeatureContext } from "../features/context.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
-import type { RouteKind } from "./kinds.ts";
+import type { HttpRouteKind } from "./kinds.ts";
 
 /** What the filters of a route name besides its backends. */
 export type FilterFindings = {
@@ -19,7 +19,7 @@ export type FilterFindings = {
 export type FilterContext = {
   readonly view: View;
   readonly allowExternalName: boolean;
-  readonly kind: RouteKind;
+  readonly kind: HttpRouteKind;
   readonly namespace: string;
   /** Filters of a backend run when everything that may have to wait is over, so extensions belong to rules. */
   readonly level: "rule" | "backend";

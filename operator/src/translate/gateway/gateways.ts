@@ -5,8 +5,8 @@ import { ageOf, compareAges, type Age } from "../age.ts";
 import type { Refusal } from "../condition.ts";
 import { listMemo, trackedMemo } from "../memo.ts";
 import type { View } from "../view.ts";
-import { familyOf, readListeners, type ListenerOwner, type ParsedListener } from "./listener.ts";
-import { gatewayGroup } from "./kinds.ts";
+import { readListeners, type ListenerOwner, type ParsedListener } from "./listener.ts";
+import { familyOf, gatewayGroup, hasHostnames, transportOf } from "./kinds.ts";
 import { admits, readNamespaceRule } from "./namespaces.ts";
 
 /** A listener among all listeners of its Gateway. */
@@ -89,15 +89,17 @@ function refuseSet(
 
 /** Of listeners that exclude each other the first one serves: the Gateway's own, then the oldest ListenerSet's. */
 function mergeGroups(groups: readonly ReadGroup[], gateway: ObjectOf<"Gateway">): PlannedGateway {
-  const taken = new Map<number, ParsedListener[]>();
+  /** By transport and port. */
+  const taken = new Map<string, ParsedListener[]>();
   const [own, ...sets] = groups.map((group): ListenerGroup => {
     const listeners = group.listeners.map((listener): Listener => {
       const { protocol, port } = listener;
       const isCandidate = group.refusal === undefined && listener.unaccepted === undefined;
       if (!isCandidate || protocol === undefined) return { ...listener, conflict: undefined, serves: false };
-      const before = taken.get(port) ?? [];
+      const place = `${transportOf(protocol)}/${port}`;
+      const before = taken.get(place) ?? [];
       const conflict = findConflict(listener, protocol, before);
-      if (conflict === undefined) taken.set(port, [...before, listener]);
+      if (conflict === undefined) taken.set(place, [...before, listener]);
       return { ...listener, conflict, serves: conflict === undefined };
     });
     return { ...group, listeners };
@@ -118,7 +120,8 @@ function findConflict(
 ): Refusal | undefined {
   for (const other of before) {
     if (other.protocol === undefined) continue;
-    if (familyOf(other.protocol) !== familyOf(protocol)) {
+    const family = familyOf(protocol);
+    if (familyOf(other.protocol) !== family || !hasHostnames(family)) {
       const message = `Port ${port} belongs to listener ${other.name} with protocol ${other.written}`;
       return { reason: "ProtocolConflict", message };
     }

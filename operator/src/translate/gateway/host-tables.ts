@@ -10,15 +10,17 @@ import { comparePrecedence } from "./precedence.ts";
 import type { RoutePlan } from "./route-plan.ts";
 
 /** What a route serves on one host of one listener. */
-export type HostClaim = {
+export type Claim<Plan> = {
   readonly listener: Listener;
   readonly host: HostPattern;
-  readonly plan: RoutePlan;
+  readonly plan: Plan;
 };
+
+export type HostClaim = Claim<RoutePlan>;
 
 export type GatewayHost = { readonly served: ServedHost; readonly resource: Resource };
 
-/** Listeners that serve HTTP on one port of one scope. */
+/** Listeners that serve on one port of one scope. */
 export type PortListeners = { readonly port: number; readonly listeners: readonly Listener[] };
 
 /**
@@ -34,7 +36,8 @@ export function createHostTableBuilder(): (
   const emptyTablesOf = memo(noTables);
   return (ports, claims) => {
     const hosts: GatewayHost[] = [];
-    for (const { port, listeners } of ports) {
+    for (const { port, listeners: all } of ports) {
+      const listeners = all.filter(({ protocol }) => protocol === "http" || protocol === "https");
       for (const listener of listeners) {
         const byHost = Map.groupBy(claims.get(listener.id) ?? [], ({ host }) => host.host);
         for (const ofHost of byHost.values()) {
@@ -57,7 +60,7 @@ export function createHostTableBuilder(): (
 const noTables: (listener: Listener) => Map<number, GatewayHost> = () => new Map();
 
 /** The narrowest of the listeners that cover a host. */
-function ownerOf(host: HostPattern, listeners: readonly Listener[]): Listener | undefined {
+export function ownerOf(host: HostPattern, listeners: readonly Listener[]): Listener | undefined {
   let owner: Listener | undefined;
   for (const listener of listeners) {
     if (!covers(listener.hostname, host)) continue;

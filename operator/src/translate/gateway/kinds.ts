@@ -1,18 +1,42 @@
 /** The kinds of routes, and which of them each protocol of a listener carries (Gateway API, ProtocolType). */
 export const gatewayGroup = "gateway.networking.k8s.io";
 
-export type RouteKind = "HTTPRoute" | "GRPCRoute";
+export type HttpRouteKind = "HTTPRoute" | "GRPCRoute";
+export type L4RouteKind = "TLSRoute" | "TCPRoute" | "UDPRoute";
+export type RouteKind = HttpRouteKind | L4RouteKind;
+
+type Protocol = {
+  readonly protocol: "http" | "https" | "tls" | "tcp" | "udp";
+  /** Listeners of one family can share a port, as long as their host names tell them apart. */
+  readonly family: "http" | "tls" | "tcp" | "udp";
+  readonly kinds: readonly RouteKind[];
+};
 
 /** What a listener can speak here, by its name in the API. */
 export const protocols = {
   HTTP: { protocol: "http", family: "http", kinds: ["HTTPRoute", "GRPCRoute"] },
   HTTPS: { protocol: "https", family: "tls", kinds: ["HTTPRoute", "GRPCRoute"] },
-} as const satisfies Record<
-  string,
-  { readonly protocol: string; readonly family: string; readonly kinds: readonly RouteKind[] }
->;
+  TLS: { protocol: "tls", family: "tls", kinds: ["TLSRoute"] },
+  TCP: { protocol: "tcp", family: "tcp", kinds: ["TCPRoute"] },
+  UDP: { protocol: "udp", family: "udp", kinds: ["UDPRoute"] },
+} as const satisfies Record<string, Protocol>;
 
 export type ProtocolName = keyof typeof protocols;
 export type ListenerProtocol = (typeof protocols)[ProtocolName]["protocol"];
+export type Family = Protocol["family"];
 
 export const isProtocolName = (name: string): name is ProtocolName => Object.hasOwn(protocols, name);
+
+const families = new Map<ListenerProtocol, Family>(
+  Object.values(protocols).map(({ protocol, family }) => [protocol, family]),
+);
+
+/** Listeners of one port can share it when they are of one family: the connection tells them apart later. */
+export const familyOf = (protocol: ListenerProtocol): Family => families.get(protocol) ?? "http";
+
+/** Whether listeners of the family have host names that tell them apart. */
+export const hasHostnames = (family: Family): boolean => family === "http" || family === "tls";
+
+/** What carries a protocol. The ports of one do not get in the way of the other's. */
+export const transportOf = (protocol: ListenerProtocol): "TCP" | "UDP" =>
+  protocol === "udp" ? "UDP" : "TCP";

@@ -1,6 +1,5 @@
 /** A listener as its Gateway or ListenerSet writes it, read on its own. See docs/gateway-api.md, "Listeners". */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
 import type { GatewayListener as Written } from "../../api/generated/gateway.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { TlsCertificate } from "../certificates/tls-secret.ts";
@@ -11,7 +10,15 @@ import { quote } from "../text.ts";
 import type { View } from "../view.ts";
 import { resolveCertificates } from "./certificate-refs.ts";
 import { readHost } from "./hostnames.ts";
-import { gatewayGroup, isProtocolName, protocols, type ListenerProtocol, type RouteKind } from "./kinds.ts";
+import {
+  familyOf,
+  gatewayGroup,
+  hasHostnames,
+  isProtocolName,
+  protocols,
+  type ListenerProtocol,
+  type RouteKind,
+} from "./kinds.ts";
 import { readNamespaceRule, type NamespaceRule } from "./namespaces.ts";
 
 /** What listeners are written in. */
@@ -26,7 +33,10 @@ export type ParsedListener = {
   /** The name in the API; also of one that is not served. */
   readonly written: string;
   readonly protocol: ListenerProtocol | undefined;
+  /** Every host where the protocol has no host names. */
   readonly hostname: HostPattern;
+  /** Where TLS ends; undefined where none is spoken. */
+  readonly tlsMode: "terminate" | "passthrough" | undefined;
   /** Routes that may attach, by kind. */
   readonly kinds: readonly RouteKind[];
   /** Namespaces that routes may come from. */
@@ -44,22 +54,26 @@ export const readListeners = (owner: ListenerOwner, view: View): readonly Parsed
 
 function readListener(written: Written, owner: ListenerOwner, view: View): ParsedListener {
   const { kind, metadata } = owner;
-  const { name, port, protocol } = written;
-  const hostname = readHost(written.hostname);
+  const { name, port, protocol: protocolName } = written;
+  const protocol = isProtocolName(protocolName) ? protocols[protocolName].protocol : undefined;
+  const isNamed = protocol !== undefined && hasHostnames(familyOf(protocol));
+  const hostname = readHost(isNamed ? written.hostname : undefined);
   const kinds = readKinds(written);
-  const tls = protocol === "HTTPS" ? readTls(written, owner, view) : noTls;
+  const isSecure = protocol !== undefined && familyOf(protocol) === "tls";
+  const tls = isSecure ? readTls(written, owner, view) : noTls;
   return {
     id: `${kind}/${metadata.namespace}/${metadata.name}/${name}`,
     name,
     port,
-    written: protocol,
-    protocol: isProtocolName(protocol) ? protocols[protocol].protocol : undefined,
+    written: protocolName,
+    protocol,
     hostname: hostname.ok ? hostname.value : anyHost,
+    tlsMode: tls.mode,
     kinds: kinds.kinds,
     namespaces: readNamespaceRule(written.allowedRoutes?.namespaces, "Same"),
     certificates: tls.certificates,
     unaccepted:
-      unsupportedProtocol(protocol) ??
+      unsupportedProtocol(protocolName) ??
       (hostname.ok ? undefined : { reason: "UnsupportedValue", message: describeProblem(hostname.error) }) ??
       tls.unaccepted,
     unresolved: tls.refusal ?? kinds.refusal,
@@ -71,7 +85,7 @@ const unsupportedProtocol = (protocol: string): Refusal | undefined =>
     ? undefined
     : {
         reason: "UnsupportedProtocol",
-        message: `Protocol ${quote(protocol)} is not served, expected ${Object.keys(protocols).join(" or ")}`,
+        message: `Protocol ${quote(protocol)} is not served, expected one of ${Object.keys(protocols).join(", ")}`,
       };
 
 /** The kinds that the protocol carries, or those of them that `allowedRoutes.kinds` names. */
@@ -95,26 +109,27 @@ function readKinds({ protocol, allowedRoutes }: Written): {
 }
 
 type ReadTls = {
+  readonly mode: ParsedListener["tlsMode"];
   readonly certificates: readonly TlsCertificate[];
   readonly refusal?: Refusal | undefined;
   readonly unaccepted?: Refusal;
 };
 
-const noTls: ReadTls = { certificates: [] };
+const noTls: ReadTls = { mode: undefined, certificates: [] };
 
-function readTls({ tls }: Written, { kind, metadata }: ListenerOwner, view: View): ReadTls {
+function readTls({ protocol, tls }: Written, { kind, metadata }: ListenerOwner, view: View): ReadTls {
   if (tls?.mode === "Passthrough") {
+    if (protocol === "TLS") return { mode: "passthrough", certificates: [] };
     const message = "An HTTPS listener cannot pass TLS through, expected mode Terminate";
-    return { certificates: [], unaccepted: { reason: "UnsupportedValue", message } };
+    return { mode: "terminate", certificates: [], unaccepted: { reason: "UnsupportedValue", message } };
   }
   const refs = tls?.certificateRefs ?? [];
   if (refs.length === 0) {
-    const message = "An HTTPS listener needs certificateRefs";
-    return { certificates: [], refusal: { reason: "InvalidCertificateRef", message } };
+    const message = `A listener of protocol ${protocol} that terminates TLS needs certificateRefs`;
+    return { mode: "terminate", certificates: [], refusal: { reason: "InvalidCertificateRef", message } };
   }
-  return resolveCertificates(refs, { kind, namespace: metadata.namespace }, view);
+  return {
+    mode: "terminate",
+    ...resolveCertificates(refs, { kind, namespace: metadata.namespace }, view),
+  };
 }
-
-/** Listeners of one port can share it when they are of one family: the connection tells them apart later. */
-export const familyOf = (protocol: BoundListener["protocol"]): string =>
-  Object.values(protocols).find((one) => one.protocol === protocol)?.family ?? protocol;

@@ -17,12 +17,13 @@ import type { ReadBackends } from "./backends.ts";
 import { noFindings, type FilterContext, type FilterFindings } from "./filter-context.ts";
 import type { ReadFilters } from "./filters.ts";
 import { readHosts } from "./hostnames.ts";
-import type { RouteKind } from "./kinds.ts";
+import type { HttpRouteKind, RouteKind } from "./kinds.ts";
 
 /** What reading a route takes besides the route. */
 export type RouteContext = { readonly view: View; readonly allowExternalName: boolean };
 
-export type RoutePlan = {
+/** What the plans of all kinds of routes have. */
+export type CommonPlan = {
   readonly object: ObjectOf<RouteKind>;
   readonly ref: ObjectRef;
   readonly kind: RouteKind;
@@ -31,12 +32,7 @@ export type RoutePlan = {
   /** Undefined: every host of the listener. */
   readonly hosts: readonly HostPattern[] | undefined;
   readonly parentRefs: readonly ParentRef[];
-  /** In the order of rules and matches. */
-  readonly routes: readonly Route[];
   readonly needs: readonly EndpointNeed[];
-  /** What filters name besides endpoint sets. */
-  readonly resources: readonly Resource[];
-  readonly keySets: readonly KeySetNeed[];
   /** The first reference that cannot be followed. */
   readonly unresolved: Refusal | undefined;
   /** Rules of which nothing is served, by index, with the reason. */
@@ -44,6 +40,14 @@ export type RoutePlan = {
   /** Whether every rule is dropped. */
   readonly isUnusable: boolean;
   readonly diagnostics: readonly Diagnostic[];
+};
+
+export type RoutePlan = CommonPlan & {
+  /** In the order of rules and matches. */
+  readonly routes: readonly Route[];
+  /** What filters name besides endpoint sets. */
+  readonly resources: readonly Resource[];
+  readonly keySets: readonly KeySetNeed[];
 };
 
 /** One match of a rule, with what happens to its requests. */
@@ -84,7 +88,7 @@ type RuleName = { readonly name?: string };
 
 /** Puts the rules of a route together. */
 function assembleRoute(
-  object: ObjectOf<RouteKind>,
+  object: ObjectOf<HttpRouteKind>,
   hosts: readonly HostPattern[] | undefined,
   rules: readonly (readonly [RuleName, RulePlan])[],
   findings: FilterFindings,
@@ -132,7 +136,7 @@ function assembleRoute(
 
 /** Reads all rules of a route by the reader of its kind; one that is broken costs none of the others. */
 export function planRoute<R extends RuleName>(
-  route: ObjectOf<RouteKind>,
+  route: ObjectOf<HttpRouteKind>,
   rules: readonly R[],
   context: RouteContext,
   planRule: (rule: R, context: FilterContext) => RulePlan,
@@ -159,8 +163,8 @@ export function assembleRule(
   return { matches, needs: backends.needs, unresolved, unsupported };
 }
 
-/** A route that trips over a bug: nothing of it is served. */
-export const unusableRoute = (object: ObjectOf<RouteKind>): Omit<RoutePlan, "diagnostics"> => ({
+/** What a route that trips over a bug has in common with others: nothing of it is served. */
+export const unusable = (object: ObjectOf<RouteKind>): Omit<CommonPlan, "diagnostics"> => ({
   object,
   ref: refOf(object),
   kind: object.kind,
@@ -168,11 +172,15 @@ export const unusableRoute = (object: ObjectOf<RouteKind>): Omit<RoutePlan, "dia
   age: ageOf(object),
   hosts: undefined,
   parentRefs: object.spec.parentRefs ?? [],
-  routes: [],
   needs: [],
-  resources: [],
-  keySets: [],
   unresolved: undefined,
   dropped: [],
   isUnusable: true,
+});
+
+export const unusableRoute = (object: ObjectOf<HttpRouteKind>): Omit<RoutePlan, "diagnostics"> => ({
+  ...unusable(object),
+  routes: [],
+  resources: [],
+  keySets: [],
 });

@@ -10,7 +10,7 @@ import type { Attachment } from "./attachment.ts";
 import type { Listener, ListenerGroup, PlannedGateway } from "./gateways.ts";
 import { gatewayGroup, type RouteKind } from "./kinds.ts";
 import type { Bindings } from "./ports.ts";
-import type { RoutePlan } from "./route-plan.ts";
+import type { CommonPlan } from "./route-plan.ts";
 
 export type ListenerStatus = {
   readonly name: string;
@@ -88,8 +88,8 @@ function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
 const accepted = (message: string): Refusal => ({ reason: "Accepted", message });
 
 function listenerStatus(listener: Listener, { attached, ports }: ListenerFacts): ListenerStatus {
-  const { id, name, kinds, conflict, unaccepted, unresolved, port, certificates, protocol } = listener;
-  const hasNoCertificate = protocol === "https" && certificates.length === 0;
+  const { id, name, kinds, conflict, unaccepted, unresolved, port, certificates, tlsMode } = listener;
+  const hasNoCertificate = tlsMode === "terminate" && certificates.length === 0;
   const refusal = unaccepted ?? conflict;
   return {
     name,
@@ -146,7 +146,7 @@ function acceptedSet(listeners: readonly Listener[]): DesiredCondition {
   return condition.reason === "Accepted" ? { ...condition, message: "The listeners are served" } : condition;
 }
 
-export const routeStatus = (plan: RoutePlan, attachments: readonly Attachment[]): RouteStatus => ({
+export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]): RouteStatus => ({
   object: plan.object,
   parents: attachments.map(({ parentRef, refusal }) => ({
     parentRef,
@@ -154,7 +154,7 @@ export const routeStatus = (plan: RoutePlan, attachments: readonly Attachment[])
   })),
 });
 
-function routeConditions(plan: RoutePlan, refusal: Refusal | undefined): readonly DesiredCondition[] {
+function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readonly DesiredCondition[] {
   const { dropped, isUnusable, unresolved } = plan;
   const [first] = dropped;
   const broken =

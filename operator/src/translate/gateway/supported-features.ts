@@ -1,8 +1,7 @@
-/**
- * The features of the Gateway API that this release has, by their names in the conformance suite, sorted: what the
- * status of a GatewayClass says (GEP-2162).
- */
-export const supportedFeatures: readonly string[] = [
+import type { KindName } from "../../api/kinds.ts";
+
+/** The features of the Gateway API that this release has, by their names in the conformance suite, sorted. */
+const supportedFeatures: readonly string[] = [
   "GRPCRoute",
   "Gateway",
   "GatewayPort8080",
@@ -29,4 +28,25 @@ export const supportedFeatures: readonly string[] = [
   "HTTPRouteSchemeRedirect",
   "ListenerSet",
   "ReferenceGrant",
+  "TCPRoute",
+  "TLSRoute",
+  "TLSRouteModeMixed",
+  "TLSRouteModeTerminate",
+  "UDPRoute",
 ];
+
+/** Kinds that an installation can do without, in whose names the names of their features begin. */
+const optionalKinds: readonly KindName[] = [
+  "GRPCRoute",
+  "ListenerSet",
+  "ReferenceGrant",
+  "TCPRoute",
+  "TLSRoute",
+  "UDPRoute",
+];
+
+/** What the status of a GatewayClass says (GEP-2162): the features whose kinds are installed. */
+export function supportedFeaturesOf(installed: ReadonlySet<KindName>): readonly string[] {
+  const missing = optionalKinds.filter((kind) => !installed.has(kind));
+  return supportedFeatures.filter((feature) => !missing.some((kind) => feature.startsWith(kind)));
+}

@@ -1,11 +1,11 @@
-/** The certificates of HTTPS listeners as ports offer them. See docs/gateway-api.md, "Certificates". */
+/** The certificates of listeners that terminate TLS as ports offer them. See docs/gateway-api.md, "Certificates". */
 import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { compareText } from "../age.ts";
 import { compareChoice } from "../certificates/choice.ts";
 import { listMemo } from "../memo.ts";
 import type { Listener } from "./gateways.ts";
 
-/** The certificates of all HTTPS listeners of a port; the same value for as long as the listeners are the same. */
+/** The certificates of all such listeners of a port; the same value for as long as the listeners are the same. */
 export const createTlsBuilder = (): ((listeners: readonly Listener[]) => TlsPort) => {
   const build = listMemo(buildTlsPort);
   return (listeners) => build(listeners, undefined);
@@ -14,12 +14,17 @@ export const createTlsBuilder = (): ((listeners: readonly Listener[]) => TlsPort
 function buildTlsPort(listeners: readonly Listener[]): TlsPort {
   const certificates: Record<string, TlsPort["certificates"][string]> = {};
   const hosts: TlsHost[] = [];
-  for (const { hostname, certificates: offered } of listeners) {
+  for (const { hostname, protocol, certificates: offered } of listeners) {
     if (offered.length === 0) continue;
     for (const { id, value } of offered) certificates[id] = value;
     const ids = [...offered].sort(compareChoice).map(({ id }) => id);
     const { kind, host } = hostname;
-    hosts.push({ bucket: kind === "any" ? "default" : kind, host, certificates: [...new Set(ids)] });
+    hosts.push({
+      bucket: kind === "any" ? "default" : kind,
+      host,
+      certificates: [...new Set(ids)],
+      ...(protocol === "tls" && { applicationProtocols: "none" }),
+    });
   }
   hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
   return { certificates, hosts };

@@ -6,6 +6,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
+import { compareText } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import { listMemo, memo, trackedMemo } from "../memo.ts";
@@ -17,11 +18,14 @@ import { createCollisionCheck, type Reserved } from "./collisions.ts";
 import { createGatewayClassReader } from "./gateway-classes.ts";
 import { createGatewayPlanner, type Listener, type PlannedGateway } from "./gateways.ts";
 import { planGrpcRoute } from "./grpc-route.ts";
-import { createHostTableBuilder, type GatewayHost, type HostClaim } from "./host-tables.ts";
+import { createHostTableBuilder, type Claim, type GatewayHost, type HostClaim } from "./host-tables.ts";
 import { planHttpRoute } from "./http-route.ts";
+import type { L4RouteKind } from "./kinds.ts";
+import { planL4Route, unusableL4Route, type L4Plan } from "./l4-route.ts";
+import { createL4TableBuilder, type L4Claim, type L4Table } from "./l4-tables.ts";
 import { bindAdvertised, bindInternal, type Assignment, type Bindings } from "./ports.ts";
 import { createVipPlanner, type VipService } from "./vip-plan.ts";
-import { unusableRoute, type RoutePlan } from "./route-plan.ts";
+import { unusableRoute, type CommonPlan, type RoutePlan } from "./route-plan.ts";
 import { describeStatuses } from "./findings.ts";
 import { routeStatus, type RouteStatus } from "./status.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./statuses.ts";
@@ -32,6 +36,7 @@ export type GatewayPart = {
   readonly listenerSets: readonly Resource[];
   readonly listeners: readonly BoundListener[];
   readonly hosts: readonly GatewayHost[];
+  readonly l4: readonly L4Table[];
   /** May name a Service port more than once. */
   readonly needs: readonly EndpointNeed[];
   /** What routes name besides endpoint sets; may hold a key more than once, then with the same value. */
@@ -46,12 +51,12 @@ export type GatewayPart = {
 };
 
 /** A route with the listeners that take it. */
-type AttachedRoute = {
-  readonly plan: RoutePlan;
+type AttachedRoute<Plan> = {
+  readonly plan: Plan;
   readonly status: RouteStatus;
   /** Ids of the listeners that count it, each once. */
   readonly listeners: readonly string[];
-  readonly claims: readonly HostClaim[];
+  readonly claims: readonly Claim<Plan>[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -77,10 +82,18 @@ export function createGatewayTranslator(
   const planGrpc = trackedMemo((route: ObjectOf<"GRPCRoute">, _: undefined, view) =>
     attempt(route, () => planGrpcRoute(route, { view, allowExternalName }), unusableRoute(route)),
   );
-  const attachRoute = trackedMemo((plan: RoutePlan, parents: Parents, view) =>
-    attachedRoute(plan, attach(plan, parents, view), findMissingParents(plan, view)),
+  const planL4 = trackedMemo((route: ObjectOf<L4RouteKind>, _: undefined, view) =>
+    attempt(route, () => planL4Route(route, { view, allowExternalName }), unusableL4Route(route)),
+  );
+  // A rule that is not supported answers 500, also when no other is left.
+  const attachHttp = trackedMemo((plan: RoutePlan, parents: Parents, view) =>
+    attachedRoute(plan, plan.routes.length > 0, attach(plan, parents, view), findMissingParents(plan, view)),
+  );
+  const attachL4 = trackedMemo((plan: L4Plan, parents: Parents, view) =>
+    attachedRoute(plan, !plan.isUnusable, attach(plan, parents, view), findMissingParents(plan, view)),
   );
   const buildTables = createHostTableBuilder();
+  const buildL4Tables = createL4TableBuilder();
   const buildStatuses = createStatusBuilder();
   const tlsOf = new Map<number, ReturnType<typeof createTlsBuilder>>();
   const listenerSetOf = memo((gateway: PlannedGateway) =>
@@ -92,12 +105,17 @@ export function createGatewayTranslator(
     const gateways = checkCollisions(planGateways(world, classes));
     const bindings = bind(gateways, world);
     const parents = parentsFor(gateways, undefined);
-    const routes = [
+    const httpRoutes = [
       ...world.HTTPRoute.map((route) => planHttp(route, undefined, world)),
       ...world.GRPCRoute.map((route) => planGrpc(route, undefined, world)),
-    ].map((plan) => attachRoute(plan, parents, world));
+    ].map((plan) => attachHttp(plan, parents, world));
+    const l4Routes = [...world.TLSRoute, ...world.TCPRoute, ...world.UDPRoute].map((route) =>
+      attachL4(planL4(route, undefined, world), parents, world),
+    );
+    const routes = [...httpRoutes, ...l4Routes];
 
     const claims = new Map<string, HostClaim[]>();
+    const l4Claims = new Map<string, L4Claim[]>();
     const attached = new Map<string, number>();
     const needs: EndpointNeed[] = [];
     const resources: Resource[] = [];
@@ -107,16 +125,23 @@ export function createGatewayTranslator(
       for (const finding of route.diagnostics) diagnostics.push(finding);
       if (route.status.parents.length === 0) continue;
       for (const id of route.listeners) attached.set(id, (attached.get(id) ?? 0) + 1);
-      for (const claim of route.claims) add(claims, claim.listener.id, claim);
       for (const need of route.plan.needs) needs.push(need);
+    }
+    for (const route of httpRoutes) {
+      if (route.status.parents.length === 0) continue;
+      for (const claim of route.claims) add(claims, claim.listener.id, claim);
       for (const resource of route.plan.resources) resources.push(resource);
       for (const keySet of route.plan.keySets) keySets.push(keySet);
     }
 
-    const ports = listenersByPort(gateways, bindings);
+    for (const { claims: ofRoute } of l4Routes) {
+      for (const claim of ofRoute) add(l4Claims, claim.listener.id, claim);
+    }
+
+    const ports = [...listenersByPort(gateways, bindings)].map(([port, listeners]) => ({ port, listeners }));
     const tls = new Map<number, TlsPort>();
-    for (const [port, listeners] of ports) {
-      const secure = listeners.filter(({ protocol }) => protocol === "https");
+    for (const { port, listeners } of ports) {
+      const secure = listeners.filter(({ tlsMode }) => tlsMode === "terminate");
       if (secure.length === 0) continue;
       const build = tlsOf.get(port) ?? createTlsBuilder();
       tlsOf.set(port, build);
@@ -135,10 +160,8 @@ export function createGatewayTranslator(
     return {
       listenerSets: bound.flatMap(({ resource }) => resource ?? []),
       listeners: bound.flatMap(({ value }) => value.listeners),
-      hosts: buildTables(
-        [...ports].map(([port, listeners]) => ({ port, listeners })),
-        claims,
-      ),
+      hosts: buildTables(ports, claims),
+      l4: buildL4Tables(ports, l4Claims),
       needs,
       resources,
       keySets,
@@ -154,18 +177,18 @@ export function createGatewayTranslator(
   };
 }
 
-function attachedRoute(
-  plan: RoutePlan,
+function attachedRoute<Plan extends CommonPlan>(
+  plan: Plan,
+  hasRoutes: boolean,
   attachments: readonly Attachment[],
   missing: readonly Diagnostic[],
-): AttachedRoute {
-  const claims = new Map<string, HostClaim>();
+): AttachedRoute<Plan> {
+  const claims = new Map<string, Claim<Plan>>();
   const listeners = new Set<string>();
   for (const attachment of attachments) {
     for (const { listener, hosts } of attachment.listeners) {
       if (!plan.isUnusable) listeners.add(listener.id);
-      // A rule that is not supported answers 500, also when no other is left.
-      if (plan.routes.length === 0 || !listener.serves) continue;
+      if (!hasRoutes || !listener.serves) continue;
       for (const host of hosts) claims.set(`${listener.id} ${host.host}`, { listener, host, plan });
     }
   }
@@ -208,7 +231,9 @@ function boundListeners(
     if (!serves || protocol === undefined || port === undefined) continue;
     bound.set(`${port} ${protocol}`, { port, publicPort, protocol });
   }
-  const listeners = [...bound.values()].sort((a, b) => a.port - b.port);
+  const listeners = [...bound.values()].sort(
+    (a, b) => a.port - b.port || compareText(a.protocol, b.protocol),
+  );
   const value = { listeners };
   const key = listenerKey(nameOf(refOf(gateway)));
   return { value, resource: listeners.length === 0 ? undefined : encodeResource(key, value) };

@@ -3,6 +3,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { parseIpAddress } from "@svc-gateway/common/values/ip-address.ts";
 import { memo } from "../memo.ts";
 import type { PlannedGateway } from "./gateways.ts";
+import { transportOf } from "./kinds.ts";
 import { ownLabels, vipComponent, vipName } from "./names.ts";
 import type { Bindings } from "./ports.ts";
 
@@ -47,11 +48,23 @@ export function createVipPlanner(
   return (gateway, ports) => (ports.size === 0 ? undefined : ofGateway(gateway)(ports));
 }
 
+/** What the listeners of a port that serve are carried by; TCP first. */
+function transportsOn({ own, sets }: PlannedGateway, port: number): readonly ("TCP" | "UDP")[] {
+  const used = new Set(
+    [own, ...sets]
+      .flatMap(({ listeners }) => listeners)
+      .filter((listener) => listener.serves && listener.port === port)
+      .map(({ protocol }) => (protocol === undefined ? "TCP" : transportOf(protocol))),
+  );
+  return (["TCP", "UDP"] as const).filter((transport) => used.has(transport));
+}
+
 function plan(
-  { gateway }: PlannedGateway,
+  planned: PlannedGateway,
   ports: Bindings,
   { namespace, selector, serviceType }: VipSettings,
 ): VipService {
+  const { gateway } = planned;
   const { annotations, labels } = gateway.spec.infrastructure ?? {};
   const clusterIP = pinnedAddress(gateway);
   return {
@@ -67,12 +80,14 @@ function plan(
       type: clusterIP === undefined ? serviceType : "ClusterIP",
       ...(clusterIP !== undefined && { clusterIP }),
       selector,
-      ports: [...ports].map(([port, targetPort]) => ({
-        name: `port-${port}`,
-        protocol: "TCP",
-        port,
-        targetPort,
-      })),
+      ports: [...ports].flatMap(([port, targetPort]) =>
+        transportsOn(planned, port).map((protocol) => ({
+          name: protocol === "UDP" ? `port-${port}-udp` : `port-${port}`,
+          protocol,
+          port,
+          targetPort,
+        })),
+      ),
     },
   };
 }

@@ -1,0 +1,60 @@
+/** What a TLSRoute, TCPRoute or UDPRoute contributes, given the objects that it names. See docs/features/l4.md. */
+import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
+import { ageOf } from "../age.ts";
+import { resolveBackendRef } from "./backend-ref.ts";
+import { readHosts } from "./hostnames.ts";
+import type { L4RouteKind } from "./kinds.ts";
+import { unusable, type CommonPlan, type RouteContext } from "./route-plan.ts";
+
+export type L4Plan = CommonPlan & {
+  /** Undefined: nothing of the route can be served. */
+  readonly route: L4Route | undefined;
+};
+
+/** Reads the one rule that such a route has. A backend that cannot be resolved refuses its share. */
+export function planL4Route(
+  object: ObjectOf<L4RouteKind>,
+  { view, allowExternalName }: RouteContext,
+): L4Plan {
+  const { kind, metadata, spec } = object;
+  const { namespace, name } = metadata;
+  const [rule] = spec.rules;
+  const resolved = (rule?.backendRefs ?? []).map((ref) =>
+    resolveBackendRef(
+      ref,
+      { kind, namespace },
+      { view, allowExternalName, isGrpc: false, transport: kind === "UDPRoute" ? "UDP" : "TCP" },
+    ),
+  );
+  return {
+    object,
+    ref: refOf(object),
+    kind,
+    namespace,
+    age: ageOf(object),
+    hosts: kind === "TLSRoute" ? readHosts(object.spec.hostnames) : undefined,
+    parentRefs: spec.parentRefs ?? [],
+    route: {
+      id: `${kind.toLowerCase()}/${namespace}/${name}:${rule?.name ?? 0}`,
+      source: { kind, namespace, name },
+      backends: resolved.map(({ backend: { weight, service, endpoints } }): L4Backend => ({
+        weight,
+        service,
+        ...(endpoints !== undefined && { endpoints }),
+      })),
+    },
+    needs: resolved.flatMap(({ need }) => need ?? []),
+    unresolved: resolved.map(({ refusal }) => refusal).find((refusal) => refusal !== undefined),
+    dropped: [],
+    isUnusable: false,
+    diagnostics: [],
+  };
+}
+
+/** A route that trips over a bug: nothing of it is served. */
+export const unusableL4Route = (object: ObjectOf<L4RouteKind>): Omit<L4Plan, "diagnostics"> => ({
+  ...unusable(object),
+  route: undefined,
+});

@@ -1,0 +1,84 @@
+/** What listeners below HTTP serve on the ports that proxies bind. See docs/features/l4.md. */
+import { l4Key, type L4Protocol } from "@svc-gateway/common/ir/keys.ts";
+import type { L4Host, L4Port } from "@svc-gateway/common/ir/l4.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { compareAges, compareText } from "../age.ts";
+import { listMemo } from "../memo.ts";
+import type { Listener } from "./gateways.ts";
+import { ownerOf, type Claim, type PortListeners } from "./host-tables.ts";
+import { intersect, specificity } from "./hostnames.ts";
+import { familyOf } from "./kinds.ts";
+import type { L4Plan } from "./l4-route.ts";
+
+export type L4Claim = Claim<L4Plan>;
+
+export type L4Table = {
+  readonly protocol: L4Protocol;
+  readonly port: number;
+  readonly value: L4Port;
+  readonly resource: Resource;
+};
+
+/** The tables of all ports; the same values for as long as their listeners and routes stay the same. */
+export function createL4TableBuilder(): (
+  ports: readonly PortListeners[],
+  claims: ReadonlyMap<string, readonly L4Claim[]>,
+) => readonly L4Table[] {
+  const build = listMemo((inputs: readonly (Listener | L4Claim)[], port: number) => buildTable(inputs, port));
+  return (ports, claims) =>
+    ports.flatMap(({ port, listeners }) =>
+      [...Map.groupBy(listeners, familyOfListener)].flatMap(([, ofFamily]) =>
+        ofFamily.some(({ protocol }) => isL4(protocol))
+          ? build([...ofFamily, ...ofFamily.flatMap(({ id }) => claims.get(id) ?? [])], port)
+          : [],
+      ),
+    );
+}
+
+const familyOfListener = ({ protocol }: Listener): string =>
+  protocol === undefined ? "" : familyOf(protocol);
+
+const isL4 = (protocol: Listener["protocol"]): protocol is L4Protocol =>
+  protocol === "tls" || protocol === "tcp" || protocol === "udp";
+
+function buildTable(inputs: readonly (Listener | L4Claim)[], port: number): L4Table {
+  const listeners = inputs.filter(isListener);
+  const claims = Map.groupBy(inputs.filter(isClaim), ({ listener }) => listener.id);
+  const protocol = listeners.map((listener) => listener.protocol).find(isL4);
+  if (protocol === undefined) throw new Error("a table needs a listener");
+  const hosts = new Map<string, L4Host>();
+  for (const listener of listeners) {
+    const { id, hostname } = listener;
+    // Also without a route the names of a listener are its own: they never fall to a wider one.
+    const entries = new Map<string, L4Host>([[hostname.host, { ...hostname, mode: modeOf(listener) }]]);
+    const byHost = Map.groupBy(claims.get(id) ?? [], (claim) => claim.host.host);
+    for (const [host, ofHost] of byHost) {
+      const [first] = ofHost.toSorted(compareClaims);
+      if (first === undefined || ownerOf(first.host, listeners) !== listener) continue;
+      entries.set(host, { ...first.host, mode: modeOf(listener), route: first.plan.route });
+    }
+    for (const [host, entry] of entries) hosts.set(host, entry);
+  }
+  const value: L4Port = {
+    hosts: [...hosts.values()].sort((a, b) => compareText(a.kind, b.kind) || compareText(a.host, b.host)),
+  };
+  return { protocol, port, value, resource: encodeResource(l4Key(protocol, port), value) };
+}
+
+const isClaim = (one: Listener | L4Claim): one is L4Claim => "plan" in one;
+const isListener = (one: Listener | L4Claim): one is Listener => !isClaim(one);
+
+const modeOf = ({ protocol, tlsMode }: Listener): L4Host["mode"] =>
+  protocol === "https" ? "http" : (tlsMode ?? "passthrough");
+
+/**
+ * Of routes that serve one host of one listener: the one whose own host name is the narrowest, then the oldest (Gateway
+ * API, "Hostname intersection precedence").
+ */
+const compareClaims = (a: L4Claim, b: L4Claim): number =>
+  narrowness(b) - narrowness(a) || compareAges(a.plan.age, b.plan.age);
+
+function narrowness({ listener, host, plan }: L4Claim): number {
+  const names = (plan.hosts ?? []).filter((one) => intersect(listener.hostname, one)?.host === host.host);
+  return Math.max(0, ...names.map(specificity));
+}
