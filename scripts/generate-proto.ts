@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 const output = join(root, "proto/src/generated");
+const protos = readdirSync(join(root, "proto")).filter((name) => name.endsWith(".proto"));
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
 
 function run(command: string, args: readonly string[], cwd: string): void {
@@ -20,15 +21,16 @@ function generate(): ReadonlyMap<string, string> {
   mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
   const folder = mkdtempSync(join(root, "node_modules/.cache/proto-"));
   try {
-    cpSync(join(root, "proto/discovery.proto"), join(folder, "discovery.proto"));
-    cpSync(join(root, "proto/buf.yaml"), join(folder, "buf.yaml"));
+    for (const name of [...protos, "buf.yaml"]) cpSync(join(root, "proto", name), join(folder, name));
     const plugin = { local: bin("protoc-gen-ts"), out: "ts", opt: ["no_namespace"] };
     writeFileSync(join(folder, "buf.gen.yaml"), JSON.stringify({ version: "v2", plugins: [plugin] }));
     run(bin("buf"), ["generate"], folder);
-    const source = join(folder, "ts/discovery.ts");
-    // google-protobuf is CommonJS: its names are only visible on the default import.
-    const text = readFileSync(source, "utf8").replace("import * as pb_1 from", "import pb_1 from");
-    writeFileSync(source, text);
+    const sources = protos.map((name) => join(folder, "ts", name.replace(/\.proto$/, ".ts")));
+    for (const source of sources) {
+      // google-protobuf is CommonJS: its names are only visible on the default import.
+      const text = readFileSync(source, "utf8").replace("import * as pb_1 from", "import pb_1 from");
+      writeFileSync(source, text);
+    }
     const options = ["--module", "nodenext", "--target", "es2024", "--declaration", "--skipLibCheck"];
     const types = [
       "--esModuleInterop",
@@ -41,7 +43,7 @@ function generate(): ReadonlyMap<string, string> {
       "--ignoreConfig",
     ];
     writeFileSync(join(folder, "ts/package.json"), '{"type":"module"}');
-    run(bin("tsc"), [...options, ...types, source], folder);
+    run(bin("tsc"), [...options, ...types, ...sources], folder);
     const files = readdirSync(join(folder, "js")).filter((name) => name !== "package.json");
     return new Map(files.map((name) => [name, readFileSync(join(folder, "js", name), "utf8")]));
   } finally {
