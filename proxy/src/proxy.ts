@@ -32,6 +32,7 @@ import { createUpstreamClient } from "./upstream/client.ts";
 import { monotonicMs } from "./shared/monotonic.ts";
 import { BreakerTable } from "./upstream/breaker/table.ts";
 import { createUpstreamRegistry } from "./upstream/registry.ts";
+import { sendSelected } from "./upstream/send-selected.ts";
 
 export type ProxyOptions = {
   readonly settings: DataPlaneSettings & { readonly portMap?: readonly PortMapping[] | undefined };
@@ -153,7 +154,8 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
   });
   const auth = createAuthStore({
-    send: (endpoint, request, receiver) => client.send(endpoint, request, receiver),
+    ask: (selection, question, receiver) => sendSelected(client, selection, question, receiver),
+    countLimit: (limit) => metrics.limitsReached.with({ limit }).inc(),
   });
   metrics.beforeExport(() => upstreams.refreshGauges());
   let binding: Promise<void> = Promise.resolve();

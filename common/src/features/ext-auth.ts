@@ -1,29 +1,41 @@
 import { z } from "zod";
 import { defineFeature, defineProtection } from "./definition.ts";
 
+/** The longest body that a service can be asked about, in bytes. */
+export const maxCheckedBodyBytes = 65_535;
+
 /** A service that is asked about each request. Header names are in lower case. */
 export const externalCheckSchema = z.object({
   /** The endpoint set of the service (`namespace/service/port`), and how it is spoken to. */
   endpoints: z.string(),
   protocol: z.enum(["http1", "http2"]),
+  /** `http`: a copy of the request's head. `grpc`: Envoy's `envoy.service.auth.v3.Authorization/Check`. */
+  api: z.enum(["http", "grpc"]),
   timeoutMs: z.number().positive(),
   /** Whether a service that fails or does not answer in time means 503; else the request passes. */
   failClosed: z.boolean(),
-  /** Fields of the client that the service gets. */
-  allowedHeaders: z.array(z.string()),
-  /** Fields of an allowing answer that the upstream gets; never from the client. */
-  allowedResponseHeaders: z.array(z.string()),
+  /** Fields of the client that the service gets; absent: all that go upstream. */
+  allowedHeaders: z.array(z.string()).optional(),
+  /**
+   * Fields of an allowing answer that the upstream gets; never from the client. Absent: all but those that frame, route
+   * or describe a message.
+   */
+  allowedResponseHeaders: z.array(z.string()).optional(),
+  /** Set in front of the path that an `http` service is asked with. */
+  pathPrefix: z.string().optional(),
+  /** The service gets the body; a longer one, in bytes, is answered 413. Absent: it does not get the body. */
+  maxBodyBytes: z.int().min(1).max(maxCheckedBodyBytes).optional(),
 });
 
 export type ExternalCheck = Readonly<z.infer<typeof externalCheckSchema>>;
 
-/** Who is asked whether a request may pass. See docs/features/ext-auth.md. */
-export const extAuthSchema = z.object({
-  /** Absent: nobody can be asked and every request is answered 503. */
-  check: externalCheckSchema.optional(),
-});
+/**
+ * Who is asked whether a request may pass, one after another; all must agree. An entry without `check` is somebody who
+ * cannot be asked: every request is answered 503. See docs/features/ext-auth.md.
+ */
+export const extAuthSchema = z.array(z.object({ check: externalCheckSchema.optional() })).readonly();
 
-export type ExtAuth = Readonly<z.infer<typeof extAuthSchema>>;
+export type ExtAuth = z.infer<typeof extAuthSchema>;
 
 export const extAuth = defineFeature({
   slug: "ext-auth",

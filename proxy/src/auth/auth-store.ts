@@ -1,7 +1,8 @@
 import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
-import type { UpstreamClient } from "../upstream/upstream.ts";
-import { createBcryptChecker } from "./bcrypt-checker.ts";
+import { BodyMemory } from "../http/body-memory.ts";
 import type { HeaderList } from "../http/message.ts";
+import { createBcryptChecker } from "./bcrypt-checker.ts";
+import type { AskEndpoint } from "./external-call.ts";
 import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
 import { createUserList, type UserList } from "./user-list.ts";
 import { createVerifiedCache, type VerifiedCache } from "./verified-cache.ts";
@@ -15,7 +16,11 @@ export type AuthStore = {
   /** Tokens that were accepted, by keyed hash, until they expire (milliseconds since 1970). */
   readonly tokens: VerifiedCache<AcceptedToken>;
   /** Asks an authorization service. */
-  readonly send: UpstreamClient["send"];
+  readonly ask: AskEndpoint;
+  /** Where bodies are held that a service is asked about. */
+  readonly bodies: BodyMemory;
+  /** Tells of a limit that was reached. */
+  readonly countLimit: (limit: AuthLimit) => void;
   /** Room for one more question, to be given back by calling the result; undefined when there is none. */
   enterCall(): (() => void) | undefined;
   /** Takes over the resources that changed, by name; undefined is one that is gone. */
@@ -39,15 +44,30 @@ const maxAcceptedTokens = 4_096;
 /** Questions to authorization services under way in a worker. */
 const maxCalls = 1_024;
 
-type AuthStoreOptions = { readonly send?: UpstreamClient["send"]; readonly now?: () => number };
+/** Bytes of bodies that a worker holds for authorization services. */
+const maxHeldBytes = 64 * 1024 * 1024;
 
-const nobodyToAsk: UpstreamClient["send"] = () => {
+/** Values of the `limit` label of `svc_proxy_limits_reached_total`. */
+export type AuthLimit =
+  /** Too many questions were under way. */
+  | "auth-calls"
+  /** Too many bytes of bodies were held. */
+  | "auth-bodies";
+
+type AuthStoreOptions = {
+  readonly ask?: AskEndpoint;
+  readonly countLimit?: (limit: AuthLimit) => void;
+  readonly now?: () => number;
+};
+
+const nobodyToAsk: AskEndpoint = () => {
   throw new Error("no upstream client to ask with");
 };
 
 /** Creates the store of a worker; workers share nothing of it. */
 export function createAuthStore({
-  send = nobodyToAsk,
+  ask = nobodyToAsk,
+  countLimit = () => {},
   now = () => performance.now(),
 }: AuthStoreOptions = {}): AuthStore {
   const bcrypt = createBcryptChecker(maxWaitingComparisons);
@@ -58,9 +78,14 @@ export function createAuthStore({
   return {
     users: (name) => lists.get(name),
     keys: (name) => keySets.get(name),
-    send,
+    ask,
+    bodies: new BodyMemory(maxHeldBytes),
+    countLimit,
     enterCall() {
-      if (calls >= maxCalls) return undefined;
+      if (calls >= maxCalls) {
+        countLimit("auth-calls");
+        return undefined;
+      }
       calls++;
       return () => calls--;
     },

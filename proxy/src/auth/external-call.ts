@@ -1,45 +1,63 @@
 import type { Duplex } from "node:stream";
-import type { Chunk, HeaderList, ResponseHead } from "../http/message.ts";
+import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../http/message.ts";
+import { ReplayBuffer } from "../http/replay-buffer.ts";
 import type {
-  UpstreamClient,
-  UpstreamEndpoint,
+  Selection,
+  UpstreamError,
   UpstreamHandler,
   UpstreamRequest,
   UpstreamStream,
 } from "../upstream/upstream.ts";
 
-/** What a service answered; undefined when it failed or did not in time. */
-export type ExternalAnswer = { readonly status: number; readonly headers: HeaderList; readonly body: string };
+/** Sends a question to the endpoint that was selected for it, as `sendSelected` does. */
+export type AskEndpoint = (
+  selection: Selection,
+  question: UpstreamRequest,
+  handler: UpstreamHandler,
+) => UpstreamStream;
+
+/** What a service answered. */
+export type ExternalAnswer = {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Buffer;
+  readonly trailers: HeaderList | undefined;
+};
 
 /** An answer that is handed to a client is small; a longer one counts as a failure. */
 const maxBodyBytes = 65_536;
 
 /** One question to a service over the upstream client, within a time limit that covers the whole answer. */
 export class ExternalCall implements UpstreamHandler {
+  /** Undefined: the service failed, or did not answer in time. */
   readonly answer: Promise<ExternalAnswer | undefined>;
   private settle!: (answer: ExternalAnswer | undefined) => void;
+  private readonly selection: Selection;
   private readonly timer: NodeJS.Timeout;
   private readonly stream: UpstreamStream;
+  private readonly body = new ReplayBuffer(maxBodyBytes);
   private head: ResponseHead | undefined = undefined;
-  private body = "";
   private done = false;
 
-  constructor(
-    send: UpstreamClient["send"],
-    endpoint: UpstreamEndpoint,
-    request: UpstreamRequest,
-    timeoutMs: number,
-  ) {
+  constructor(ask: AskEndpoint, selection: Selection, question: UpstreamRequest, timeoutMs: number) {
     this.answer = new Promise((resolve) => (this.settle = resolve));
-    this.timer = setTimeout(() => this.cancel(), timeoutMs);
-    this.stream = send(endpoint, request, this);
+    this.selection = selection;
+    this.timer = setTimeout(() => this.fail(), timeoutMs);
+    this.stream = ask(selection, question, this);
   }
 
-  /** Nobody waits for the answer any more, or no longer. */
+  /** Nobody waits for the answer any more. */
   cancel(): void {
     if (this.done) return;
     this.stream.abort();
     this.end(undefined);
+  }
+
+  /** The endpoint is at fault. */
+  private fail(): void {
+    if (this.done) return;
+    this.selection.watch?.failed();
+    this.cancel();
   }
 
   onConnection(): void {}
@@ -51,17 +69,15 @@ export class ExternalCall implements UpstreamHandler {
   }
 
   onData(chunk: Chunk): boolean {
-    if (this.body.length + chunk.length > maxBodyBytes) {
-      this.cancel();
-      return false;
-    }
-    this.body += typeof chunk === "string" ? chunk : chunk.toString("latin1");
-    return true;
+    this.body.add(chunk);
+    if (!this.body.overflowed) return true;
+    this.fail();
+    return false;
   }
 
-  onEnd(): void {
+  onEnd(trailers: HeaderList | undefined): void {
     const { head, body } = this;
-    this.end(head && { status: head.status, headers: head.headers, body });
+    this.end(head && { status: head.status, headers: head.headers, body: body.bytes, trailers });
   }
 
   onUpgrade(_headers: HeaderList, socket: Duplex): void {
@@ -69,7 +85,7 @@ export class ExternalCall implements UpstreamHandler {
     this.end(undefined);
   }
 
-  onError(): void {
+  onError(_error: UpstreamError): void {
     this.end(undefined);
   }
 
@@ -78,5 +94,32 @@ export class ExternalCall implements UpstreamHandler {
     this.done = true;
     clearTimeout(this.timer);
     this.settle(answer);
+  }
+}
+
+/** A body that is at hand. */
+export class BufferBody implements RequestBody {
+  started = false;
+  private readonly bytes: Buffer;
+  private sink: Parameters<RequestBody["start"]>[0] | undefined = undefined;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get length(): number {
+    return this.bytes.length;
+  }
+
+  start(sink: Parameters<RequestBody["start"]>[0]): void {
+    this.started = true;
+    if (this.bytes.length === 0 || sink.onData(this.bytes)) sink.onEnd(undefined);
+    else this.sink = sink;
+  }
+
+  resume(): void {
+    const { sink } = this;
+    this.sink = undefined;
+    sink?.onEnd(undefined);
   }
 }

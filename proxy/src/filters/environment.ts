@@ -5,7 +5,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 
 /** What filters of a worker are connected to; the same for all routes. */
 export type FilterEnvironment = {
-  readonly auth: Pick<AuthStore, "users" | "keys" | "tokens" | "send" | "enterCall">;
+  readonly auth: Omit<AuthStore, "update" | "close">;
   /** The counts of the whole proxy, which outlive the filters. */
   readonly rates: RateStore;
   /** The upstream of an endpoint set as it is now; asked once per request. */

@@ -1,92 +1,129 @@
 import type { ExtAuth, ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
-import { isHeaderValue } from "@svc-gateway/common/values/header-name.ts";
-import { ExternalCall, type ExternalAnswer } from "../auth/external-call.ts";
+import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import { ExternalCall } from "../auth/external-call.ts";
+import type { ExternalCheckApi } from "../auth/external-check.ts";
+import { createGrpcCheck } from "../auth/grpc-check.ts";
+import { createHttpCheck, pickFields } from "../auth/http-check.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { HeldBody, type HoldFailure } from "../http/held-body.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import type { HeaderList } from "../http/message.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
 
+type Check = (exchange: Exchange) => Promise<LocalReply | undefined>;
+
 const unavailable: LocalReply = { status: 503, error: "no authorization service" };
 const failed: LocalReply = { status: 503, error: "authorization service failed" };
-
-/** Fields that frame the answer of the service, not that of the proxy. */
-const framing = new Set(["content-length", "transfer-encoding", "trailer"]);
+const tooMany: LocalReply = { status: 503, error: "too many authorization requests" };
 
 /**
- * Asks a service about each request, without its body; its refusal goes to the client as it is. See
+ * Asks services about each request, one after another; the first refusal goes to the client as it is. See
  * docs/features/ext-auth.md.
  */
-export function extAuthFilter({ check }: ExtAuth, { auth, upstreamOf }: FilterEnvironment): Filter {
-  if (check === undefined) return { slug: "ext-auth", onRequest: () => unavailable };
-  const upstream = upstreamOf(check.endpoints, check.protocol);
-  const stripIdentity = compileIdentityStripper(check.allowedResponseHeaders);
-  const passedOn = new Set(check.allowedResponseHeaders);
-  const verdictOn = (exchange: Exchange, answer: ExternalAnswer | undefined): LocalReply | undefined => {
-    if (answer === undefined) return check.failClosed ? failed : undefined;
-    if (answer.status < 200 || answer.status > 299) return refusal(answer);
-    copyFields(answer.headers, exchange.headers, (name) => passedOn.has(name));
-    return undefined;
-  };
+export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): Filter {
+  if (asked.some(({ check }) => check === undefined)) {
+    return { slug: "ext-auth", onRequest: () => unavailable };
+  }
+  const present = asked.flatMap(({ check }) => check ?? []);
+  const checks = present.map((check) => compileCheck(check, environment));
+  // Before the first answer: what one service says must not be taken for the client's by the next.
+  const stripIdentity = compileIdentityStripper(
+    present.flatMap(({ allowedResponseHeaders }) => allowedResponseHeaders ?? []),
+  );
   return {
     slug: "ext-auth",
     async onRequest(exchange) {
       stripIdentity(exchange.headers);
-      const { protocol, pick } = upstream();
-      const selection = pick(exchange);
-      if (selection === undefined) return unavailable;
-      const release = auth.enterCall();
-      if (release === undefined) return failed;
-      const call = new ExternalCall(
-        auth.send,
-        selection.endpoint,
-        {
-          protocol,
-          method: exchange.method,
-          target: exchange.path + exchange.query,
-          authority: exchange.authority,
-          scheme: exchange.connection.listener.secure ? "https" : "http",
-          headers: questionFields(exchange, check),
-          body: null,
-          upgrade: undefined,
-          expectContinue: false,
-        },
-        check.timeoutMs,
-      );
-      exchange.work = call;
-      const answer = await call.answer;
-      release();
-      if (exchange.work === call) exchange.work = undefined;
-      return verdictOn(exchange, answer);
+      for (const check of checks) {
+        const reply = await check(exchange);
+        if (reply !== undefined || exchange.finished) return reply;
+      }
+      return undefined;
     },
   };
 }
 
-/** What the service learns: the fields that it may see, and what the client asked for. */
-function questionFields(exchange: Exchange, { allowedHeaders }: ExternalCheck): HeaderList {
-  const allowed = new Set(allowedHeaders);
-  const fields: HeaderList = [];
-  copyFields(exchange.headers, fields, (name) => allowed.has(name));
-  fields.push("X-Forwarded-Method", exchange.method, "X-Forwarded-Uri", exchange.path + exchange.query);
-  if (exchange.authority !== "") fields.push("X-Forwarded-Host", exchange.authority);
-  const proto = exchange.connection.listener.secure ? "https" : "http";
-  fields.push("X-Forwarded-Proto", proto, "X-Forwarded-For", exchange.clientIp);
-  return fields;
+function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironment): Check {
+  const { endpoints, protocol, timeoutMs, failClosed, maxBodyBytes } = check;
+  const upstream = upstreamOf(endpoints, protocol);
+  const api: ExternalCheckApi = check.api === "grpc" ? createGrpcCheck(check) : createHttpCheck(check);
+  const isPassedOn = compileNames(check.allowedResponseHeaders);
+  const onFailure = failClosed ? failed : undefined;
+  return async (exchange) => {
+    const refused = maxBodyBytes === undefined ? undefined : await holdBody(exchange, maxBodyBytes, auth);
+    if (refused !== undefined || exchange.finished) return refused;
+    const { pick, endpoints: known } = upstream();
+    if (known.length === 0) return unavailable;
+    const release = auth.enterCall();
+    if (release === undefined) return tooMany;
+    const selection = pick(exchange);
+    if (selection === undefined) {
+      release();
+      return onFailure;
+    }
+    const body = maxBodyBytes === undefined ? undefined : exchange.held?.bytes;
+    const call = new ExternalCall(auth.ask, selection, api.question(exchange, body), timeoutMs);
+    exchange.work = call;
+    const answer = await call.answer;
+    release();
+    if (exchange.work === call) exchange.work = undefined;
+    const verdict = answer && api.verdict(answer);
+    if (verdict === undefined) return onFailure;
+    if (!verdict.allowed) return verdict.reply;
+    tellUpstream(exchange.headers, pickFields(verdict.headers, isPassedOn));
+    return undefined;
+  };
 }
 
-/** Values come from a parser that lets no control character pass; what is written here is looked at all the same. */
-function copyFields(from: HeaderList, to: HeaderList, isWanted: (lowerName: string) => boolean): void {
-  for (let i = 0; i < from.length; i += 2) {
-    const name = from[i] as string;
-    const value = from[i + 1] as string;
-    if (isWanted(name.toLowerCase()) && isHeaderValue(value)) to.push(name, value);
+/** Fields of an answer that describe the answer itself; never copied unless somebody names them. */
+const describing = new Set(["cache-control", "date", "etag", "expires", "last-modified", "server", "vary"]);
+
+/** Which fields of an answer go upstream. */
+function compileNames(names: readonly string[] | undefined): (lowerName: string) => boolean {
+  if (names === undefined) {
+    return (name) => mayBeIdentityHeader(name) && !name.startsWith("content-") && !describing.has(name);
   }
+  const wanted = new Set(names);
+  return (name) => wanted.has(name);
 }
 
-/** The answer of the service as it is, apart from its framing. */
-function refusal({ status, headers, body }: ExternalAnswer): LocalReply {
-  const fields: HeaderList = [];
-  copyFields(headers, fields, (name) => !framing.has(name));
-  return { status, headers: fields, body, isVerbatim: true, error: "refused by the authorization service" };
+/** What the service says takes the place of what the client, or the service before, said under the same names. */
+function tellUpstream(headers: HeaderList, said: HeaderList): void {
+  if (said.length === 0) return;
+  compileIdentityStripper(said.filter((_, index) => index % 2 === 0))(headers);
+  headers.push(...said);
 }
+
+/** Reads the body, unless an earlier check has done so; a reply when the request ends here. */
+async function holdBody(
+  exchange: Exchange,
+  maxBytes: number,
+  { bodies, countLimit }: FilterEnvironment["auth"],
+): Promise<LocalReply | undefined> {
+  const { client, held, contentLength = 0 } = exchange;
+  const close = exchange.version !== "2.0";
+  const tooLarge: LocalReply = { status: 413, error: "request body too large", close };
+  const limit = Math.min(maxBytes, exchange.maxBodyBytes);
+  if (client.body === null) return undefined;
+  if (held !== undefined) return (held.bytes?.length ?? 0) > limit ? tooLarge : undefined;
+  if (contentLength > limit) return tooLarge;
+  if (exchange.expectContinue) {
+    exchange.expectContinue = false;
+    client.sendInformational(100, []);
+  }
+  const body = new HeldBody(client.body, limit, bodies, () => (exchange.lastActivityMs = performance.now()));
+  exchange.held = body;
+  const failure = await body.collect();
+  if (failure === undefined) return undefined;
+  if (failure === "no-memory") countLimit("auth-bodies");
+  return failure === "too-large" ? tooLarge : { ...replies[failure], close };
+}
+
+const replies: Readonly<Record<Exclude<HoldFailure, "too-large">, LocalReply>> = {
+  "no-memory": { status: 503, error: "too many request bodies held" },
+  timeout: { status: 408, error: "request body timeout" },
+  malformed: { status: 400, error: "malformed request body" },
+  "client-closed": { status: 400, error: "malformed request body" },
+};

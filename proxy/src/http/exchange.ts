@@ -3,6 +3,7 @@ import type { MirrorPlan } from "../filters/mirror-target.ts";
 import type { RetryPlan } from "../filters/retry.ts";
 import type { CompiledRoute } from "../routing/compiled-route.ts";
 import type { ClientConnection } from "./connection.ts";
+import type { HeldBody } from "./held-body.ts";
 import type {
   ClientCloseReason,
   ClientStream,
@@ -62,6 +63,9 @@ export class Exchange {
 
   /** Most body bytes that may pass; a larger request is answered 413 (docs/features/max-body-size.md). */
   maxBodyBytes = Number.POSITIVE_INFINITY;
+
+  /** The body, once something had to read it whole; it goes upstream from there (docs/features/ext-auth.md). */
+  held: HeldBody | undefined = undefined;
 
   /** Limits on the upstream's side (docs/features/timeouts.md). */
   upstreamTimeouts: UpstreamTimeouts | undefined = undefined;

@@ -1,17 +1,8 @@
+import type { BodyMemory } from "./body-memory.ts";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "./message.ts";
 
 /** Pieces of a body that wait for a mirror. */
 const maxChunks = 64;
-
-/** The bytes that wait for all mirrors of a worker together. */
-export class MirrorMemory {
-  readonly maxBytes: number;
-  heldBytes = 0;
-
-  constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
-  }
-}
 
 /**
  * The copy of a request body on its way to a mirror: a bounded channel that the request fills and the mirror empties,
@@ -22,7 +13,7 @@ export class MirrorBody implements RequestBody, BodySink {
   readonly length = undefined;
   /** Pieces were dropped. */
   incomplete = false;
-  private readonly memory: MirrorMemory;
+  private readonly memory: BodyMemory;
   private readonly chunks: Buffer[] = [];
   private sink: BodySink | undefined = undefined;
   private flowing = false;
@@ -31,7 +22,7 @@ export class MirrorBody implements RequestBody, BodySink {
   private abortReason: BodyAbortReason | undefined = undefined;
   private closed = false;
 
-  constructor(memory: MirrorMemory) {
+  constructor(memory: BodyMemory) {
     this.memory = memory;
   }
 

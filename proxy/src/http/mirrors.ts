@@ -3,7 +3,7 @@ import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import type { Exchange } from "./exchange.ts";
-import { MirrorMemory } from "./mirror-body.ts";
+import { BodyMemory } from "./body-memory.ts";
 import { MirrorRequest } from "./mirror-request.ts";
 import type { OutgoingBody } from "./request-body.ts";
 
@@ -29,7 +29,7 @@ export type MirrorDependencies = {
  */
 export class Mirrors {
   readonly deps: MirrorDependencies;
-  readonly memory = new MirrorMemory(maxHeldBytes);
+  readonly memory = new BodyMemory(maxHeldBytes);
   private readonly random: () => number;
   private active = 0;
   private warnedAtMs = Number.NEGATIVE_INFINITY;

@@ -176,7 +176,8 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     const { upstream } = backend;
     exchange.upstreamService = upstream.service;
-    if (exchange.client.body !== null) this.body = this.outgoingBody(exchange.client.body);
+    const body = exchange.held ?? exchange.client.body;
+    if (body !== null) this.body = this.outgoingBody(body);
     if (exchange.mirrors.length > 0) this.deps.mirrors.copy(exchange, this.body);
     if (exchange.retry !== undefined) {
       this.retries = new Retries(this, exchange.retry, backend);
@@ -228,6 +229,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const { exchange, deps } = this;
     deps.active.delete(exchange);
     this.body?.close();
+    exchange.held?.release();
     const durationMs = performance.now() - exchange.startedAtMs;
     const { route, connection, client } = exchange;
     const requestMetrics = route?.metrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");

@@ -12,7 +12,7 @@ import { bindServer } from "./bind.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
 import { detectProtocol } from "./detect-protocol.ts";
 import type { ListenerEvents } from "./events.ts";
-import { type Peer, peerOf } from "./peer.ts";
+import { localAddressOf, type Peer, peerOf } from "./peer.ts";
 import { readProxyHeader } from "./proxy-protocol/read-header.ts";
 import { isTrustedPeer, type ProxyProtocolSettings } from "./proxy-protocol/settings.ts";
 import type { ListenerView } from "./view.ts";
@@ -217,6 +217,7 @@ export class Listener {
     front.accept(socket, {
       remoteAddress: client.peer.address,
       remotePort: client.peer.port,
+      localAddress: localAddressOf(socket),
       proxied: client.proxied,
       listener: this.view,
       tls,

@@ -14,6 +14,10 @@ export function peerOf({ remoteAddress, remotePort }: Socket): Peer | undefined 
   return { address: plainAddress(remoteAddress), port: remotePort };
 }
 
+/** Where a socket was accepted; undefined when its connection has already gone. */
+export const localAddressOf = ({ localAddress }: Socket): string | undefined =>
+  localAddress === undefined ? undefined : plainAddress(localAddress);
+
 /** An address without IPv4 mapping and zone. */
 export function plainAddress(address: string): string {
   if (address.startsWith(mappedPrefix) && address.includes(".")) return address.slice(mappedPrefix.length);

@@ -12,7 +12,7 @@ import type {
 
 /** Sends a request to the endpoint that was selected for it; whoever watches that endpoint learns how it goes. */
 export function sendSelected(
-  client: UpstreamClient,
+  client: Pick<UpstreamClient, "send">,
   { endpoint, watch }: Selection,
   request: UpstreamRequest,
   handler: UpstreamHandler,

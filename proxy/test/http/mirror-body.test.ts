@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { BodyAbortReason, Chunk } from "../../src/http/message.ts";
-import { MirrorBody, MirrorMemory } from "../../src/http/mirror-body.ts";
+import { BodyMemory } from "../../src/http/body-memory.ts";
+import { MirrorBody } from "../../src/http/mirror-body.ts";
 
 class Sink {
   text = "";
@@ -24,7 +25,7 @@ class Sink {
 
 describe("the body of a copy", () => {
   it("arrives whole and in order when the mirror keeps up, whenever it starts", () => {
-    const memory = new MirrorMemory(1_000_000);
+    const memory = new BodyMemory(1_000_000);
     for (const startAfter of [0, 2, 5]) {
       const body = new MirrorBody(memory);
       const sink = new Sink();
@@ -41,7 +42,7 @@ describe("the body of a copy", () => {
   });
 
   it("holds 64 pieces for a mirror that reads nothing and drops the others; nobody waits", () => {
-    const memory = new MirrorMemory(1_000_000);
+    const memory = new BodyMemory(1_000_000);
     const body = new MirrorBody(memory);
     for (let i = 0; i < 100; i++) expect(body.onData("x")).to.equal(true);
     body.onEnd(undefined);
@@ -52,7 +53,7 @@ describe("the body of a copy", () => {
   });
 
   it("shares a bound on bytes with all other copies", () => {
-    const memory = new MirrorMemory(10);
+    const memory = new BodyMemory(10);
     const [one, other] = [new MirrorBody(memory), new MirrorBody(memory)];
     one.onData("12345678");
     other.onData("1234");
@@ -64,7 +65,7 @@ describe("the body of a copy", () => {
   });
 
   it("breaks off with its original, also before it was started, but not after its end", () => {
-    const memory = new MirrorMemory(100);
+    const memory = new BodyMemory(100);
     const [early, late, complete] = [new Sink(), new Sink(), new Sink()];
     const body = (): MirrorBody => new MirrorBody(memory);
     const first = body();
@@ -89,7 +90,7 @@ describe("the body of a copy", () => {
     const steps = fc.array(fc.constantFrom("piece", "stop", "go"), { maxLength: 300 });
     fc.assert(
       fc.property(steps, (actions) => {
-        const memory = new MirrorMemory(1_000);
+        const memory = new BodyMemory(1_000);
         const body = new MirrorBody(memory);
         const sink = new Sink();
         body.start(sink);

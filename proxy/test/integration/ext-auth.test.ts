@@ -1,96 +1,42 @@
-import { once } from "node:events";
-import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, request, type IncomingMessage, type RequestListener } from "node:http";
 import { expect } from "chai";
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
-import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
-import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import { eventually, startGateway, startTcp, type Gateway } from "./gateway.ts";
+import { gateAt, gateName, gateWith, GuardedGateway, httpCheck } from "./ext-auth-support.ts";
+import { eventually, startTcp } from "./gateway.ts";
 
-const check: ExternalCheck = {
-  endpoints: "ns/gate/9000",
-  protocol: "http1",
-  timeoutMs: 30_000,
-  failClosed: true,
-  allowedHeaders: ["authorization"],
-  allowedResponseHeaders: ["x-user"],
-};
-const gateAt = (...ports: readonly number[]): Resource =>
-  encodeResource<"endpoints">(endpointsKey("ns/gate/9000"), {
-    service: "ns/gate",
-    resolve: "static",
-    addresses: ports.map((port) => ({ host: "127.0.0.1", port })),
-  });
-
-describe("ext-auth, through the whole data plane", () => {
-  let gateway: Gateway;
+describe("ext-auth over HTTP", () => {
+  let guarded: GuardedGateway;
   let asked: IncomingMessage[];
-  let seen: IncomingMessage[];
-  let stop: (() => Promise<void> | void)[];
 
   beforeEach(() => {
-    stop = [];
+    guarded = new GuardedGateway();
     asked = [];
-    seen = [];
   });
-  afterEach(async () => {
-    for (const each of stop.toReversed()) await each();
-  });
-
-  async function listen(server: Server): Promise<number> {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    stop.push(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return (server.address() as AddressInfo).port;
-  }
+  afterEach(() => guarded.close());
 
   async function start(
     gate: RequestListener | number | undefined,
     more: Partial<ExternalCheck> = {},
   ): Promise<void> {
-    const backend = await listen(
-      createServer((message, response) => {
-        seen.push(message);
-        response.end("upstream");
-      }),
-    );
     const port =
       typeof gate === "function"
-        ? await listen(
+        ? await guarded.listen(
             createServer((message, response) => {
               asked.push(message);
               gate(message, response);
             }),
           )
         : gate;
-    gateway = await startGateway({
-      ports: [backend],
-      features: { "ext-auth": { check: { ...check, ...more } } },
-      resources: [gateAt(...(port === undefined ? [] : [port]))],
-    });
-    stop.push(() => gateway.close());
-  }
-
-  async function send(
-    headers: Record<string, string> = {},
-    method = "GET",
-  ): Promise<IncomingMessage & { text: string }> {
-    const options = { host: "127.0.0.1", port: gateway.port, agent: false, method, path: "/a?b=c" };
-    const sent = request({ ...options, headers: { host: "a.example", ...headers } });
-    sent.end(method === "POST" ? "body" : undefined);
-    const [message] = (await once(sent, "response")) as [IncomingMessage];
-    let text = "";
-    for await (const chunk of message) text += String(chunk);
-    return Object.assign(message, { text });
+    await guarded.start(
+      [{ ...httpCheck, ...more }],
+      [gateAt(gateName, ...(port === undefined ? [] : [port]))],
+    );
   }
 
   it("asks with the request's line, the allowed fields and no body, and tells the upstream the answer", async () => {
     await start((_, response) => response.setHeader("x-user", "alice").setHeader("x-other", "1").end());
     const sent = { authorization: "Bearer t", cookie: "c=1", "x-user": "root", x_user: "root" };
-    expect((await send(sent, "POST")).text).to.equal("upstream");
+    expect((await guarded.send({ headers: sent, body: "body" })).text).to.equal("upstream");
     expect([asked[0]?.method, asked[0]?.url]).to.deep.equal(["POST", "/a?b=c"]);
     expect(asked[0]?.headers).to.include({
       host: "a.example",
@@ -103,8 +49,8 @@ describe("ext-auth, through the whole data plane", () => {
       "content-length": "0",
     });
     expect(asked[0]?.headers).not.to.have.any.keys("cookie", "x-user");
-    expect(seen[0]?.headers).to.include({ "x-user": "alice", cookie: "c=1" });
-    expect(seen[0]?.headers).not.to.have.any.keys("x_user", "x-other");
+    expect(guarded.seen[0]?.headers).to.include({ "x-user": "alice", cookie: "c=1" });
+    expect(guarded.seen[0]?.headers).not.to.have.any.keys("x_user", "x-other");
   });
 
   it("hands a refusal on as it is, and contacts no upstream", async () => {
@@ -116,7 +62,7 @@ describe("ext-auth, through the whole data plane", () => {
       });
       response.end("<h1>no</h1>");
     });
-    const message = await send();
+    const message = await guarded.send({});
     expect([message.statusCode, message.text]).to.deep.equal([418, "<h1>no</h1>"]);
     expect(message.headers).to.deep.include({
       "content-type": "text/html",
@@ -125,12 +71,12 @@ describe("ext-auth, through the whole data plane", () => {
       "content-length": "11",
     });
     expect(message.headers).not.to.have.property("cache-control");
-    expect(seen).to.deep.equal([]);
+    expect(guarded.seen).to.deep.equal([]);
   });
 
   it("maps a refusal for gRPC clients", async () => {
     await start((_, response) => void response.writeHead(403).end());
-    const { headers } = await send({ "content-type": "application/grpc" });
+    const { headers } = await guarded.send({ headers: { "content-type": "application/grpc" } });
     expect(headers["grpc-status"]).to.equal("7");
   });
 
@@ -140,20 +86,20 @@ describe("ext-auth, through the whole data plane", () => {
   ] as const) {
     it(`answers ${status} when the service fails and failClosed is ${failClosed}`, async () => {
       await start((message) => message.socket.destroy(), { failClosed });
-      expect((await send({ "x-user": "root" })).statusCode).to.equal(status);
-      expect(seen[0]?.headers["x-user"]).to.equal(undefined);
+      expect((await guarded.send({ headers: { "x-user": "root" } })).statusCode).to.equal(status);
+      expect(guarded.seen[0]?.headers["x-user"]).to.equal(undefined);
     });
 
     it(`answers ${status} when the service is too slow and failClosed is ${failClosed}`, async () => {
       await start(() => {}, { failClosed, timeoutMs: 50 });
-      expect((await send()).statusCode).to.equal(status);
+      expect((await guarded.send({})).statusCode).to.equal(status);
     });
   }
 
   it("answers 503 without an endpoint, also when failures open", async () => {
     await start(undefined, { failClosed: false });
-    expect((await send()).statusCode).to.equal(503);
-    expect(seen).to.deep.equal([]);
+    expect((await guarded.send({})).statusCode).to.equal(503);
+    expect(guarded.seen).to.deep.equal([]);
   });
 
   it("takes an answer that is no HTTP, or that tries to split a field, for a failure", async () => {
@@ -163,10 +109,10 @@ describe("ext-auth, through the whole data plane", () => {
     ]) {
       const gate = await startTcp((socket) => void socket.once("data", () => socket.end(answer)));
       await start(gate.port);
-      stop.push(() => gate.close());
-      expect((await send()).statusCode).to.equal(503);
+      guarded.onClose(() => gate.close());
+      expect((await guarded.send({})).statusCode).to.equal(503);
     }
-    expect(seen).to.deep.equal([]);
+    expect(guarded.seen).to.deep.equal([]);
   });
 
   it("stops asking when the client leaves", async () => {
@@ -174,7 +120,7 @@ describe("ext-auth, through the whole data plane", () => {
     await start((message) => void message.socket.on("close", () => (gone = true)));
     const sent = request({
       host: "127.0.0.1",
-      port: gateway.port,
+      port: guarded.gateway.port,
       headers: { host: "a.example" },
       agent: false,
     });
@@ -183,6 +129,100 @@ describe("ext-auth, through the whole data plane", () => {
     await eventually(() => asked.length === 1);
     sent.destroy();
     await eventually(() => gone);
-    expect(seen).to.deep.equal([]);
+    expect(guarded.seen).to.deep.equal([]);
+  });
+
+  it("sets its prefix in front of the path, and its own fields in place of the client's", async () => {
+    await start((_, response) => void response.end(), {
+      pathPrefix: "/check",
+      allowedHeaders: ["x-forwarded-for", "x-key"],
+    });
+    await guarded.send({ headers: { "x-key": "k" } });
+    expect(asked[0]?.url).to.equal("/check/a?b=c");
+    expect(asked[0]?.headers).to.include({
+      "x-key": "k",
+      "x-forwarded-for": "127.0.0.1",
+      "x-forwarded-uri": "/a?b=c",
+    });
+  });
+
+  it("asks every service, one after another, until one refuses", async () => {
+    const answers = [200, 200, 401];
+    const port = await guarded.listen(
+      createServer((message, response) => {
+        asked.push(message);
+        response.setHeader("x-user", `user-${asked.length}`);
+        response.writeHead(answers[asked.length - 1] ?? 200).end();
+      }),
+    );
+    await guarded.start([httpCheck, httpCheck], [gateAt(gateName, port)]);
+    expect((await guarded.send({})).statusCode).to.equal(200);
+    expect(guarded.seen[0]?.headers["x-user"]).to.equal("user-2");
+    expect((await guarded.send({})).statusCode).to.equal(401);
+    expect([asked.length, guarded.seen.length]).to.deep.equal([3, 1]);
+  });
+
+  it("takes an answer that is too long, or never ends, for a failure", async () => {
+    await start((_, response) => void response.writeHead(403).end("a".repeat(70_000)));
+    expect((await guarded.send({})).statusCode).to.equal(503);
+    await start((_, response) => void response.writeHead(200, { "content-length": "9" }).write("a"), {
+      timeoutMs: 50,
+    });
+    expect((await guarded.send({})).statusCode).to.equal(503);
+    expect(guarded.seen).to.deep.equal([]);
+  });
+
+  it("does not follow a redirect: it is the client's answer", async () => {
+    await start((_, response) => void response.writeHead(302, { location: "http://169.254.169.254/" }).end());
+    const reply = await guarded.send({});
+    expect([reply.statusCode, reply.headers.location]).to.deep.equal([302, "http://169.254.169.254/"]);
+  });
+
+  for (const [failClosed, status] of [
+    [true, 503],
+    [false, 200],
+  ] as const) {
+    it(`spares a service that its circuit breaker keeps closed off: ${status} where failClosed is ${failClosed}`, async () => {
+      const port = await guarded.listen(
+        createServer((message) => {
+          asked.push(message);
+          message.socket.destroy();
+        }),
+      );
+      const circuitBreaker = {
+        threshold: 50,
+        minRequests: 2,
+        windowMs: 600_000,
+        openMs: 600_000,
+        maxOpenMs: 600_000,
+      };
+      const check = { ...httpCheck, failClosed };
+      await guarded.start([check], [gateWith({ circuitBreaker }, gateName, [port])]);
+      const statuses: (number | undefined)[] = [];
+      for (let i = 0; i < 5; i++) statuses.push((await guarded.send({})).statusCode);
+      expect(statuses).to.deep.equal(Array.from({ length: 5 }, () => status));
+      expect(asked).to.have.lengthOf(2);
+    });
+  }
+
+  it("asks the endpoint with the fewest questions under way, where the policy of the Service says so", async () => {
+    const ports = await Promise.all(
+      [0, 1].map((index) =>
+        guarded.listen(
+          createServer((message, response) => {
+            asked.push(message);
+            // The first endpoint that is asked never answers.
+            if (asked.length > 1) response.setHeader("x-user", `gate-${index}`).end();
+          }),
+        ),
+      ),
+    );
+    const resource = gateWith({ loadBalancer: { algorithm: "least_conn" } }, gateName, ports);
+    await guarded.start([httpCheck], [resource]);
+    void guarded.send({}).catch(() => {});
+    await eventually(() => asked.length === 1);
+    const first = asked[0]?.socket.localPort;
+    for (let i = 0; i < 5; i++) expect((await guarded.send({})).statusCode).to.equal(200);
+    expect(asked.slice(1).some(({ socket }) => socket.localPort === first)).to.equal(false);
   });
 });

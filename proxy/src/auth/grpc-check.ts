@@ -1,0 +1,175 @@
+import { isUtf8 } from "node:buffer";
+import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import { isHeaderValue } from "@svc-gateway/common/values/header-name.ts";
+import {
+  CheckRequest,
+  CheckResponse,
+  type HeaderValueOption,
+} from "@svc-gateway/proto/generated/ext-authz.js";
+import type { Exchange } from "../http/exchange.ts";
+import { joinedField } from "../http/fields.ts";
+import { isHopByHop } from "../http/hop-by-hop.ts";
+import type { HeaderList } from "../http/message.ts";
+import { isGrpc } from "../http/request-headers.ts";
+import { BufferBody, type ExternalAnswer } from "./external-call.ts";
+import { refusal, type ExternalCheckApi, type ExternalVerdict } from "./external-check.ts";
+import { schemeOf } from "./http-check.ts";
+
+const method = "/envoy.service.auth.v3.Authorization/Check";
+
+/** Flag of compression, and the length of the message (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+const prefixBytes = 5;
+
+/** Statuses of the call that are a refusal in themselves, and what they are in HTTP. */
+const refusals = new Map([
+  ["7", 403],
+  ["16", 401],
+]);
+
+/** Asks by a call of Envoy's authorization API. See docs/features/ext-auth.md, "Over gRPC". */
+export function createGrpcCheck({
+  endpoints,
+  allowedHeaders,
+  timeoutMs,
+}: Pick<ExternalCheck, "endpoints" | "allowedHeaders" | "timeoutMs">): ExternalCheckApi {
+  const allowed = allowedHeaders === undefined ? undefined : new Set(allowedHeaders);
+  const [namespace, service, port] = endpoints.split("/");
+  const headers: HeaderList = [
+    "content-type",
+    "application/grpc",
+    "te",
+    "trailers",
+    "grpc-timeout",
+    `${Math.ceil(timeoutMs)}m`,
+  ];
+  return {
+    question: (exchange, body) => ({
+      protocol: "http2",
+      method: "POST",
+      target: method,
+      authority: `${service}.${namespace}.svc:${port}`,
+      scheme: "http",
+      headers: [...headers],
+      body: new BufferBody(frame(describe(exchange, allowed, body).serialize())),
+      upgrade: undefined,
+      expectContinue: false,
+    }),
+    verdict: readVerdict,
+  };
+}
+
+function frame(message: Uint8Array): Buffer {
+  const framed = Buffer.allocUnsafe(prefixBytes + message.length);
+  framed[0] = 0;
+  framed.writeUInt32BE(message.length, 1);
+  framed.set(message, prefixBytes);
+  return framed;
+}
+
+/** The request as attributes. */
+function describe(
+  exchange: Exchange,
+  allowed: ReadonlySet<string> | undefined,
+  body: Buffer | undefined,
+): CheckRequest {
+  const { connection, clientIp } = exchange;
+  const { remoteAddress, remotePort, localAddress = "", listener } = connection;
+  const nowMs = Date.now();
+  const isText = body === undefined || isUtf8(body);
+  return CheckRequest.fromObject({
+    attributes: {
+      // The port belongs to the peer; a client behind it has none that is known.
+      source: peer(clientIp, clientIp === remoteAddress ? remotePort : 0),
+      destination: peer(localAddress, listener.publicPort),
+      request: {
+        time: { seconds: Math.floor(nowMs / 1000), nanos: (nowMs % 1000) * 1_000_000 },
+        http: {
+          method: exchange.method,
+          headers: fieldMap(exchange.headers, allowed),
+          path: exchange.path + exchange.query,
+          host: exchange.authority,
+          scheme: schemeOf(exchange),
+          size: exchange.client.body === null ? 0 : (exchange.contentLength ?? body?.length ?? -1),
+          protocol: exchange.version === "2.0" ? "HTTP/2" : `HTTP/${exchange.version}`,
+          ...(body !== undefined && (isText ? { body: body.toString("utf8") } : { raw_body: body })),
+        },
+      },
+      context_extensions: { route: exchange.routeId },
+    },
+  });
+}
+
+const peer = (address: string, port: number) => ({
+  address: { socket_address: { address, port_value: port } },
+});
+
+/** Names in lower case, values of one name joined. */
+function fieldMap(headers: HeaderList, allowed: ReadonlySet<string> | undefined): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = (headers[i] as string).toLowerCase();
+    if (allowed !== undefined && !allowed.has(name)) continue;
+    const value = fromWire(headers[i + 1] as string);
+    const before = fields.get(name);
+    fields.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Field values hold one character per octet, messages text. */
+const fromWire = (value: string): string =>
+  /^[\x20-\x7e]*$/.test(value) ? value : Buffer.from(value, "latin1").toString("utf8");
+
+const toWire = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
+
+function readVerdict(answer: ExternalAnswer): ExternalVerdict | undefined {
+  if (answer.status !== 200 || !isGrpc(joinedField(answer.headers, "content-type") ?? "")) return undefined;
+  const status = joinedField(answer.trailers ?? answer.headers, "grpc-status");
+  const refused = refusals.get(status ?? "");
+  if (refused !== undefined) return refusal(refused, [], "");
+  const message = status === "0" ? unframe(answer.body) : undefined;
+  const response = message && parse(message);
+  if (response === undefined) return undefined;
+  const isOk = !response.has_status || response.status.code === 0;
+  if (isOk && !response.has_denied_response) {
+    return { allowed: true, headers: response.has_ok_response ? fieldsOf(response.ok_response.headers) : [] };
+  }
+  return response.has_denied_response ? readDenial(response) : refusal(403, [], "");
+}
+
+/** The one message of the answer, which must be all of it. */
+function unframe(body: Buffer): Buffer | undefined {
+  if (body.length < prefixBytes || body[0] !== 0) return undefined;
+  return body.readUInt32BE(1) === body.length - prefixBytes ? body.subarray(prefixBytes) : undefined;
+}
+
+function parse(message: Buffer): CheckResponse | undefined {
+  try {
+    return CheckResponse.deserialize(message);
+  } catch {
+    return undefined;
+  }
+}
+
+function readDenial({ denied_response: denied }: CheckResponse): ExternalVerdict {
+  const code = denied.has_status ? denied.status.code : 0;
+  const headers = fieldsOf(denied.headers);
+  if (denied.body !== "" && joinedField(headers, "content-type") === undefined) {
+    headers.push("Content-Type", "text/plain");
+  }
+  return refusal(code >= 200 && code <= 599 ? code : 403, headers, toWire(denied.body));
+}
+
+/** Fields that can stand in a message of ours: whole ones, and none that frames it. */
+function fieldsOf(options: readonly HeaderValueOption[]): HeaderList {
+  const fields: HeaderList = [];
+  for (const { header, has_header } of options) {
+    if (!has_header) continue;
+    const name = header.key;
+    const raw = header.raw_value;
+    const value = raw.length > 0 ? Buffer.from(raw).toString("latin1") : toWire(header.value);
+    if (mayBeIdentityHeader(name) && !isHopByHop(name) && isHeaderValue(value)) fields.push(name, value);
+  }
+  return fields;
+}
