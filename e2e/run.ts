@@ -1,72 +1,21 @@
 /**
- * `make e2e`: brings the cluster up if it is not, installs the gateway, runs the tests and says how they went, which
- * also goes to `.cache/e2e-summary` for .ci/run. KEEP=1 leaves a cluster that this run has started as it is; one that
- * was up before stays up, unless FRESH=1 asks for a new one. TESTS names files.
+ * `make e2e`: brings the cluster up if it is not, installs the gateway, runs the tests and says how they went
+ * (support/campaign.ts). TESTS names files.
  */
-import { globSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { exclusively } from "./support/exclusive.ts";
+import { globSync } from "node:fs";
+import { isDeployed } from "./deploy/release.ts";
+import { deployRelease, testOnCluster, type Counts } from "./support/campaign.ts";
 import { clearFigures, figureTable, readFigures } from "./support/figures.ts";
 import { rememberObjects } from "./support/objects.ts";
-import { isDeployed } from "./deploy/release.ts";
-import { isClusterUp, providerName, root, showProvider } from "./support/provider.ts";
-import { run, signalPrograms } from "./support/run.ts";
+import { run } from "./support/run.ts";
 
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 const hourMs = 3_600_000;
 
-process.chdir(root);
-// Whoever ends this run ends the tests, and the cluster is still taken away.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, signalPrograms);
-process.exitCode = await exclusively(main).catch((error: unknown) => {
-  tell(error instanceof Error ? error.message : String(error));
-  return conclude({ passed: 0, failed: 1, skipped: 0 });
-});
-
-async function main(): Promise<number> {
-  tell(`cluster: ${await providerName()}`);
-  // A run that was killed leaves a cluster that nobody can tell from one that somebody uses.
-  const isFresh = process.env["FRESH"] === "1";
-  if (isFresh) await showProvider("down");
-  const wasUp = !isFresh && (await isClusterUp());
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  try {
-    // Whatever ends badly from here on must not read like a clean run.
-    if (!wasUp) await showProvider("up");
-    Object.assign(counts, await deployAndTest());
-  } catch (error) {
-    counts.failed += 1;
-    tell(error instanceof Error ? error.message : String(error));
-  }
-  if (process.env["KEEP"] === "1" || wasUp) {
-    tell("the cluster stays up; end it with make cluster-down");
-  } else {
-    await showProvider("down").catch((error: unknown) => {
-      counts.failed += 1;
-      tell(String(error));
-    });
-  }
-  return conclude(counts);
-}
-
-/** Says the counts where people and .ci/run look for them; gives the exit code. */
-function conclude({ passed, failed, skipped }: Counts): number {
-  const summary = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
-  mkdirSync(".cache", { recursive: true });
-  writeFileSync(join(".cache", "e2e-summary"), `${summary}\n`);
-  tell(`make e2e: ${summary}`);
-  return failed > 0 || passed === 0 ? 1 : 0;
-}
-
-type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
+process.exitCode = await testOnCluster("e2e", deployAndTest);
 
 async function deployAndTest(): Promise<Counts> {
   if (!(await isDeployed())) await rememberObjects();
-  const deployed = await run(process.execPath, ["e2e/deploy/main.ts", "deploy"], {
-    isShown: true,
-    timeoutMs: hourMs,
-  });
-  if (deployed.status !== 0) return { passed: 0, failed: 1, skipped: 0 };
+  await deployRelease();
   clearFigures();
   const files = testFiles();
   const mocha = ["node_modules/mocha/bin/mocha.js", "--no-config", "--extension", "ts"];
@@ -85,7 +34,7 @@ async function deployAndTest(): Promise<Counts> {
     timeoutMs: hourMs,
   });
   const figures = readFigures();
-  if (figures.length > 0) tell(`\n${figureTable(figures)}\n`);
+  if (figures.length > 0) process.stdout.write(`\n${figureTable(figures)}\n\n`);
   const count = (word: string): number =>
     Number(new RegExp(`^\\s+(\\d+) ${word}`, "m").exec(tests.stdout)?.[1] ?? 0);
   const failed = count("failing");

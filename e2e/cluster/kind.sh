@@ -27,6 +27,8 @@ status) exists || die "not running"; kubectl --kubeconfig "$CONFIG" get nodes,po
 kubeconfig) exists || die "no cluster is running: run 'up' first"; echo "$CONFIG" ;;
 bin) ;;
 host) docker inspect --format '{{ (index .NetworkSettings.Networks "kind").IPAddress }}' "$NODE" ;;
+# Compiled as for the other cluster; the node fetches the images.
+conformance) exec "$HERE/local.sh" conformance ;;
 env) echo "export KUBECONFIG=$CONFIG" ;;
 kubectl) kubectl --kubeconfig "$CONFIG" "$@" ;;
 logs | audit-log) ;;
@@ -39,5 +41,5 @@ api-server)
   esac
   ;;
 compact-etcd) die "compact-etcd: only with CLUSTER=local" ;;
-*) die "kind.sh up | down | load IMAGE... | status | kubeconfig | bin | host | env | kubectl ARGS... | api-server stop|start" ;;
+*) die "kind.sh up | down | load IMAGE... | status | kubeconfig | bin | conformance | host | env | kubectl ARGS... | api-server stop|start" ;;
 esac

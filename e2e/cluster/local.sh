@@ -4,7 +4,7 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in settings support packages build images processes pki network cgroups components up down status faults; do
+for part in settings support packages build images conformance processes pki network cgroups components up down status faults; do
   . "$HERE/local/$part.sh"
 done
 
@@ -13,8 +13,7 @@ cmd_build() {
   build_programs
   build_images
   [ "${1:-}" = conformance ] || return 0
-  build_conformance_programs
-  build_conformance_images
+  build_conformance
 }
 
 is_up() { running kube-apiserver || die "no cluster is running: run 'up' first"; }
@@ -29,6 +28,7 @@ load) is_up; [ $# -gt 0 ] || die "load IMAGE.tar..."; for f; do load_image "$f";
 status) cmd_status ;;
 kubeconfig) is_up; echo "$KCFG/admin.conf" ;;
 bin) echo "$BIN" ;;
+conformance) take_lock conformance; cmd_conformance ;;
 node-image) echo "$IMAGES/layout/node24" ;;
 # kube-proxy gives NodePorts on the loopback interface as well.
 host) echo 127.0.0.1 ;;
@@ -38,5 +38,5 @@ logs) echo "$LOG" ;;
 audit-log) echo "$LOG/audit.log" ;;
 api-server) cmd_api_server "$@" ;;
 compact-etcd) is_up; cmd_compact_etcd ;;
-*) die "local.sh build [conformance] | up | down | load IMAGE.tar... | status | kubeconfig | bin | node-image | host | env | kubectl ARGS... | logs | audit-log | api-server stop|start|cut|block|heal | compact-etcd" ;;
+*) die "local.sh build [conformance] | up | down | load IMAGE.tar... | status | kubeconfig | bin | conformance | node-image | host | env | kubectl ARGS... | logs | audit-log | api-server stop|start|cut|block|heal | compact-etcd" ;;
 esac

@@ -8,6 +8,8 @@ export type RunOptions = {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Shows the output as it comes, besides remembering it. */
   readonly isShown?: boolean;
+  /** Told every part of the standard output as it comes. */
+  readonly onOutput?: (text: string) => void;
   /** Ends the program after this many milliseconds; 120 s unless given. */
   readonly timeoutMs?: number;
 };
@@ -38,6 +40,7 @@ export function run(command: string, args: readonly string[], options: RunOption
         if (options.isShown === true) process[name].write(text);
       });
     }
+    if (options.onOutput !== undefined) child.stdout.on("data", options.onOutput);
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.input ?? "");
     child.once("error", (error) => {

@@ -1,15 +1,17 @@
 # Compiles the cluster's programs from Go modules, each one only when its module, its sources or its flags have changed.
 
-# gobuild OUT MODULE_DIR PACKAGE LDFLAGS [CGO [VERB]]
+# gobuild OUT MODULE PACKAGE LDFLAGS [CGO [VERB]]: the module is a folder of mods/, or one with its full path.
 gobuild() {
-  local out=$BIN/$1 dir=$HERE/mods/$2 pkg=$3 ld=$4 cgo=${5:-0} verb=${6:-build} key t tags=()
+  local out=$BIN/$1 dir=$2 pkg=$3 ld=$4 cgo=${5:-0} verb=${6:-build} key t tags=()
+  [[ $dir = /* ]] || dir=$HERE/mods/$dir
   key=$({ cat "$dir/go.mod" "$dir/go.sum"; [[ $pkg != ./* ]] || cat "$dir/$pkg"/*.go; go env GOVERSION; echo "$pkg $ld $cgo"; } | sha256sum | cut -c1-16)
   if [ -x "$out" ] && [ "$(cat "$out.key" 2>/dev/null)" = "$key" ]; then return; fi
   t=$(now)
   say "building $1 ..."
   [ "$cgo" = 1 ] && tags=(-tags netgo,osusergo,seccomp)
   mkdir -p "$(dirname "$out")"
-  compile "$1" "$dir" "$cgo" go "$verb" -trimpath "${tags[@]}" -ldflags "-s -w $ld" -o "$out" "$pkg"
+  # shellcheck disable=SC2086 # "test -c" is two words
+  compile "$1" "$dir" "$cgo" go $verb -trimpath "${tags[@]}" -ldflags "-s -w $ld" -o "$out" "$pkg"
   echo "$key" >"$out.key"
   say "built $1 in $(since "$t")"
 }
@@ -64,10 +66,4 @@ build_programs() {
   gobuild etcd etcd go.etcd.io/etcd/server/v3 ""
   gobuild coredns coredns ./dns ""
   gobuild helm helm helm.sh/helm/v4/cmd/helm ""
-}
-
-# The Gateway API conformance suite and its echo server; the cluster itself needs neither.
-build_conformance_programs() {
-  gobuild echo-basic gateway sigs.k8s.io/gateway-api/conformance/echo-basic ""
-  gobuild conformance.test gateway sigs.k8s.io/gateway-api/conformance "" 0 'test -c'
 }

@@ -58,11 +58,3 @@ build_node_image() {
   image node24 "$r/usr/local/bin/node" "$r/etc/passwd" -- --tag "$NODE_IMAGE" --tree "$r" \
     --entrypoint '["node"]' --workdir /app --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 }
-
-# The echo server under every name by which the conformance suite asks for it.
-build_conformance_images() {
-  local r=$IMAGES/root tags=() v
-  rm -rf "$r/echo"; mkdir -p "$r/echo"; cp "$BIN/echo-basic" "$r/echo/echo-basic"
-  for v in v1.5.1 v1.6.0-dev.2 v1.6.0-dev.3; do tags+=(--tag "registry.k8s.io/gateway-api/echo-basic:$v"); done
-  image echo-basic "$BIN/echo-basic" "$r/base/etc/passwd" -- "${tags[@]}" --tree "$r/base" --tree "$r/echo" --entrypoint '["/echo-basic"]'
-}

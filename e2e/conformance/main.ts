@@ -1,0 +1,93 @@
+/**
+ * `make conformance`: the conformance suite of the Gateway API against a cluster (support/campaign.ts), in all profiles of
+ * gateways. MODE is `shared` or `dedicated` proxies. TESTS names tests, SELECTION=steady takes those that .ci/run-all runs;
+ * without either the whole suite runs, and its report goes to docs/conformance.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { deployRelease, testOnCluster, type Counts } from "../support/campaign.ts";
+import { clusterEnvironment, provider, root, showProvider } from "../support/provider.ts";
+import { run } from "../support/run.ts";
+import { deleteLeftovers } from "./leftovers.ts";
+import { modeOf, prepareMode } from "./mode.ts";
+import { isOfGateway, outcomeReader, type Outcome } from "./outcomes.ts";
+import { implementationArguments, reportFile } from "./report.ts";
+import { steadyTests } from "./steady.ts";
+
+const profiles = ["GATEWAY-HTTP", "GATEWAY-GRPC", "GATEWAY-TLS", "GATEWAY-TCP", "GATEWAY-UDP"];
+const suiteLimitMs = 75 * 60_000;
+const work = join(root, ".cache/conformance");
+
+/** A cluster IP for the test that asks for one, and an address that no cluster of ours can give. */
+const usableAddress = "10.96.77.7";
+const unusableAddress = "203.0.113.7";
+
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+
+process.exitCode = await testOnCluster("conformance", runSuite);
+
+async function runSuite(): Promise<Counts> {
+  const mode = modeOf(process.env["MODE"] ?? "shared");
+  const only = selectTests(process.env["TESTS"] ?? "", process.env["SELECTION"] ?? "");
+  await showProvider("conformance");
+  await deployRelease();
+  const gatewayClass = await prepareMode(mode);
+  await deleteLeftovers();
+
+  mkdirSync(work, { recursive: true });
+  const report = only.length > 0 ? join(work, `${mode}-report.yaml`) : reportFile(mode);
+  const outcomes: Outcome[] = [];
+  const begunAt = Date.now();
+  const suite = await run(
+    join(await provider("bin"), "conformance.test"),
+    [
+      ...["-test.run=^TestConformance$", "-test.v", `-test.timeout=${suiteLimitMs}ms`],
+      `-gateway-class=${gatewayClass}`,
+      `-conformance-profiles=${profiles.join()}`,
+      // Tests of the suite grant each other what others of them must not be granted.
+      "-disable-parallel-tests",
+      `-usable-address=${usableAddress}`,
+      `-unusable-address=${unusableAddress}`,
+      `-report-output=${report}`,
+      ...implementationArguments(mode),
+      ...(only.length > 0 ? [`-only-tests=${only.join()}`] : []),
+    ],
+    {
+      env: await clusterEnvironment(),
+      timeoutMs: suiteLimitMs + 60_000,
+      onOutput: outcomeReader((outcome) => {
+        if (!isOfGateway(outcome)) return;
+        outcomes.push(outcome);
+        tell(lineOf(outcome));
+      }),
+    },
+  );
+  const log = join(work, `${mode}.log`);
+  writeFileSync(log, suite.stdout + suite.stderr);
+  const took = ((Date.now() - begunAt) / 1000).toFixed(0);
+  tell(`\n${mode} proxies, ${took} s; log: ${relative(root, log)}, report: ${relative(root, report)}`);
+  return count(outcomes, suite.status);
+}
+
+/** The names of the tests to run; none: all. */
+function selectTests(tests: string, selection: string): readonly string[] {
+  if (selection !== "" && selection !== "steady") throw new Error(`SELECTION is steady, not ${selection}`);
+  const named = tests.split(/[\s,]+/).filter((name) => name !== "");
+  return named.length > 0 || selection === "" ? named : steadyTests;
+}
+
+const lineOf = ({ test, result, seconds, missing = [] }: Outcome): string =>
+  `${result === "passed" ? "ok" : result.toUpperCase()}`.padEnd(12) +
+  `${seconds.toFixed(1).padStart(6)} s  ${test}${missing.length > 0 ? `: needs ${missing.join(", ")}` : ""}`;
+
+function count(outcomes: readonly Outcome[], status: number): Counts {
+  const of = (...results: readonly Outcome["result"][]): number =>
+    outcomes.filter(({ result }) => results.includes(result)).length;
+  const failed = of("failed");
+  return {
+    passed: of("passed"),
+    // A suite that ends before its tests do names no failed test.
+    failed: failed === 0 && status !== 0 ? 1 : failed,
+    skipped: of("skipped", "unsupported"),
+  };
+}

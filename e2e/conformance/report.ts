@@ -1,0 +1,23 @@
+/** The report of a run of the whole suite, in the form and under the name by which the Gateway API collects them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../support/provider.ts";
+import type { Mode } from "./mode.ts";
+
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
+
+/** What the Gateway API calls the mode: an implementation has one that is the default. */
+const modeNames: Readonly<Record<Mode, string>> = { shared: "default", dedicated: "dedicated" };
+
+export const reportFile = (mode: Mode): string =>
+  join(root, "docs/conformance", `experimental-v${version}-${modeNames[mode]}-report.yaml`);
+
+/** What the report says about this project. */
+export const implementationArguments = (mode: Mode): readonly string[] => [
+  "-organization=svc-labs",
+  "-project=svc-gateway",
+  "-url=https://svc-labs.dev",
+  "-contact=https://svc-labs.dev",
+  `-version=v${version}`,
+  `-mode=${modeNames[mode]}`,
+];
