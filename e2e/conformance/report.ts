@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { root } from "../support/provider.ts";
 import type { Mode } from "./mode.ts";
 
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly version: string;
+};
 
 /** What the Gateway API calls the mode: an implementation has one that is the default. */
 const modeNames: Readonly<Record<Mode, string>> = { shared: "default", dedicated: "dedicated" };

@@ -33,13 +33,18 @@ export const routeSchema = z.object({
    * its path `/` is a prefix of every path.
    */
   fallback: z.literal(true).optional(),
+  /**
+   * Every route of a lower tier comes before this one, whatever their paths; absent: 0. Routes of one host are in several
+   * tiers when their own host names are not equally narrow (Gateway API, "Hostnames" of routes).
+   */
+  tier: z.int().min(0).optional(),
   /** `false` writes no access-log line for this route. */
   accessLog: z.boolean().optional(),
 });
 
 /**
- * The routes of one (port, host), in order of precedence: of two matching routes with the same path match type and
- * length, the earlier wins. See docs/routing.md.
+ * The routes of one (port, host), in order of precedence: of two matching routes of one tier with the same path match
+ * type and length, the earlier wins. See docs/routing.md.
  */
 export const hostRoutesSchema = z.object({
   /**

@@ -1,7 +1,7 @@
 import { firstFailure } from "./condition.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { tablesOf } from "./host-index.ts";
-import type { Candidate, HostTable } from "./host-table.ts";
+import { tierOf, type Candidate, type HostTable } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";
 import type { OpenPortTable, RouteQuery } from "./port-table.ts";
 
@@ -84,9 +84,9 @@ function verdictOf({ path, conditions, route }: Candidate, query: RouteQuery): V
   return { kind: "failed", on, name, type, value };
 }
 
-/** Exact paths, then prefixes from the longest, then expressions, then default backends; else the resource's order. */
+/** Tier by tier: exact paths, then prefixes from the longest, then expressions, then default backends; else the resource's order. */
 function byPrecedence(a: Candidate, b: Candidate): number {
-  const difference = rankOf(a) - rankOf(b);
+  const difference = tierOf(a) - tierOf(b) || rankOf(a) - rankOf(b);
   const isPrefixPair = rankOf(a) === prefixRank && a.path.type === "prefix" && b.path.type === "prefix";
   return difference === 0 && isPrefixPair ? b.path.text.length - a.path.text.length : difference;
 }

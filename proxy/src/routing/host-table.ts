@@ -52,14 +52,32 @@ export function compileHostTable(
       if (!part.ok) problems.push({ routeId: route.id, message: part.error.message });
     }
   }
-  const match = createMatcher(candidates);
+  const tiers = [...Map.groupBy(candidates, tierOf)].sort(([a], [b]) => a - b);
+  const match = matchFirst(tiers.map(([, ofTier]) => createMatcher(ofTier)));
   return { table: { ...owner, listener, inherit, pathLevel, candidates, match }, problems };
+}
+
+/** See `tier` in common/src/ir/route.ts. */
+export const tierOf = ({ route }: Candidate): number => route.route.tier ?? 0;
+
+/** Asks one after another. */
+function matchFirst(matchers: readonly HostTable["match"][]): HostTable["match"] {
+  const [only, ...more] = matchers;
+  if (only === undefined) return () => undefined;
+  if (more.length === 0) return only;
+  return (query) => {
+    for (const match of matchers) {
+      const route = match(query);
+      if (route !== undefined) return route;
+    }
+    return undefined;
+  };
 }
 
 const SLASH = 0x2f;
 
 /**
- * Finds the route of a request: the exact path, then prefixes from the longest to the shortest, then expressions in
+ * Finds the route of a request among those of a tier: the exact path, then prefixes from the longest to the shortest, then expressions in
  * order, then default backends; within one path the first candidate whose conditions hold. Exact paths and prefixes
  * are found by their text, so that a thousand routes cost what ten do.
  */

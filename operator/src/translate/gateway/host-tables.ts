@@ -5,9 +5,9 @@ import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import { listMemo, memo } from "../memo.ts";
 import type { ServedHost } from "../translation.ts";
 import type { Listener } from "./gateways.ts";
-import { covers, specificity } from "./hostnames.ts";
+import { covers, intersect, specificity } from "./hostnames.ts";
 import { comparePrecedence } from "./precedence.ts";
-import type { RoutePlan } from "./route-plan.ts";
+import type { CommonPlan, RoutePlan } from "./route-plan.ts";
 
 /** What a route serves on one host of one listener. */
 export type Claim<Plan> = {
@@ -77,11 +77,25 @@ const identity = ({ id }: Listener): Pick<HostRoutes, "listener" | "inherit"> =>
 function buildTable(claims: readonly HostClaim[], port: number): GatewayHost {
   const [first] = claims;
   if (first === undefined) throw new Error("a table needs a claim");
-  const ranked = claims.flatMap(({ plan }) =>
-    plan.routes.map((route, position) => ({ route, age: plan.age, position })),
-  );
+  const levels = [...new Set(claims.map(narrowness))].sort((a, b) => b - a);
+  const ranked = claims.flatMap((claim) => {
+    const tier = levels.indexOf(narrowness(claim));
+    const { age, routes } = claim.plan;
+    return routes.map((route, position) => ({
+      route: tier === 0 ? route : { ...route, tier },
+      tier,
+      age,
+      position,
+    }));
+  });
   const routes = ranked.sort(comparePrecedence).map(({ route }) => route);
   return encode(port, first.host, { ...identity(first.listener), routes });
+}
+
+/** How narrow the route's own host name is of which its listener takes this host; 0 for a route without host names. */
+export function narrowness({ listener, host, plan }: Claim<CommonPlan>): number {
+  const names = (plan.hosts ?? []).filter((one) => intersect(listener.hostname, one)?.host === host.host);
+  return Math.max(0, ...names.map(specificity));
 }
 
 const encode = (port: number, host: HostPattern, value: HostRoutes): GatewayHost => ({

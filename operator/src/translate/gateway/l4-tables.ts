@@ -5,8 +5,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import { compareAges, compareText } from "../age.ts";
 import { listMemo } from "../memo.ts";
 import type { Listener } from "./gateways.ts";
-import { ownerOf, type Claim, type PortListeners } from "./host-tables.ts";
-import { intersect, specificity } from "./hostnames.ts";
+import { narrowness, ownerOf, type Claim, type PortListeners } from "./host-tables.ts";
 import { familyOf } from "./kinds.ts";
 import type { L4Plan } from "./l4-route.ts";
 
@@ -77,8 +76,3 @@ const modeOf = ({ protocol, tlsMode }: Listener): L4Host["mode"] =>
  */
 const compareClaims = (a: L4Claim, b: L4Claim): number =>
   narrowness(b) - narrowness(a) || compareAges(a.plan.age, b.plan.age);
-
-function narrowness({ listener, host, plan }: L4Claim): number {
-  const names = (plan.hosts ?? []).filter((one) => intersect(listener.hostname, one)?.host === host.host);
-  return Math.max(0, ...names.map(specificity));
-}

@@ -3,18 +3,25 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { compareAges, type Age } from "../age.ts";
 
 /** A route with what decides when its match is as good as another's. */
-export type Ranked = { readonly route: Route; readonly age: Age; readonly position: number };
+export type Ranked = {
+  readonly route: Route;
+  /** 0 for routes with the narrowest host names of their own. */
+  readonly tier: number;
+  readonly age: Age;
+  readonly position: number;
+};
 
 const rank = { exact: 0, prefix: 1, regex: 2 } as const;
 
 /**
- * The exact path, then the longest prefix, a method, the most headers, the most query parameters; then the oldest route,
+ * The narrower host name of its own, then the exact path, then the longest prefix, a method, the most headers, the most query parameters; then the oldest route,
  * and its rules and matches in their order (Gateway API, HTTPRouteRule.matches).
  */
 export function comparePrecedence(a: Ranked, b: Ranked): number {
   const first = a.route.match;
   const second = b.route.match;
   return (
+    a.tier - b.tier ||
     rank[first.path.type] - rank[second.path.type] ||
     second.path.value.length - first.path.value.length ||
     Number(second.method !== undefined) - Number(first.method !== undefined) ||

@@ -70,7 +70,8 @@ export function gatewayStatus({ gateway, own, sets }: PlannedGateway, facts: Lis
     conditions: [acceptedGateway(own.listeners)],
     listeners: own.listeners.map((listener) => listenerStatus(listener, facts)),
     attachedListenerSets: sets.filter(
-      ({ refusal, listeners }) => refusal === undefined && listeners.some(({ serves }) => serves),
+      ({ refusal, listeners }) =>
+        refusal === undefined && listeners.some((listener) => whyUnprogrammable(listener) === undefined),
     ).length,
     bound: facts.bound,
   };
@@ -88,8 +89,7 @@ function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
 const accepted = (message: string): Refusal => ({ reason: "Accepted", message });
 
 function listenerStatus(listener: Listener, { attached, ports }: ListenerFacts): ListenerStatus {
-  const { id, name, kinds, conflict, unaccepted, unresolved, port, certificates, tlsMode } = listener;
-  const hasNoCertificate = tlsMode === "terminate" && certificates.length === 0;
+  const { id, name, kinds, conflict, unaccepted, unresolved, port } = listener;
   const refusal = unaccepted ?? conflict;
   return {
     name,
@@ -110,13 +110,17 @@ function listenerStatus(listener: Listener, { attached, ports }: ListenerFacts):
         message: "All references are resolved",
       }),
     ],
-    unprogrammable:
-      conflict ??
-      (unaccepted !== undefined || hasNoCertificate || kinds.length === 0
-        ? { reason: "Invalid", message: (unaccepted ?? unresolved)?.message ?? "The listener is not valid" }
-        : undefined),
+    unprogrammable: whyUnprogrammable(listener),
     port: ports.get(port),
   };
+}
+
+function whyUnprogrammable(listener: Listener): Refusal | undefined {
+  const { kinds, conflict, unaccepted, unresolved, certificates, tlsMode } = listener;
+  if (conflict !== undefined) return conflict;
+  const hasNoCertificate = tlsMode === "terminate" && certificates.length === 0;
+  if (unaccepted === undefined && !hasNoCertificate && kinds.length > 0) return undefined;
+  return { reason: "Invalid", message: (unaccepted ?? unresolved)?.message ?? "The listener is not valid" };
 }
 
 export function listenerSetStatus(
@@ -132,18 +136,23 @@ export function listenerSetStatus(
     }));
     return { object: owner, gateway, conditions, listeners: [], bound: undefined };
   }
+  const statuses = listeners.map((listener) => listenerStatus(listener, facts));
   return {
     object: owner,
     gateway,
-    conditions: [acceptedSet(listeners)],
-    listeners: listeners.map((listener) => listenerStatus(listener, facts)),
+    conditions: [acceptedSet(statuses)],
+    listeners: statuses,
     bound: facts.bound,
   };
 }
 
-function acceptedSet(listeners: readonly Listener[]): DesiredCondition {
-  const condition = acceptedGateway(listeners);
-  return condition.reason === "Accepted" ? { ...condition, message: "The listeners are served" } : condition;
+/** Accepted as long as one of its listeners can be programmed: otherwise it adds nothing to its Gateway. */
+function acceptedSet(listeners: readonly ListenerStatus[]): DesiredCondition {
+  const broken = listeners.filter(({ unprogrammable }) => unprogrammable !== undefined);
+  if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The listeners are served"));
+  const message = `Cannot be served: listener ${broken.map(({ name }) => name).join(", ")}`;
+  const status = broken.length < listeners.length ? "True" : "False";
+  return { type: "Accepted", status, reason: "ListenersNotValid", message };
 }
 
 export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]): RouteStatus => ({

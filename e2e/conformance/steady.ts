@@ -1,0 +1,1 @@
+export const steadyTests: readonly string[] = [];
