@@ -8,7 +8,7 @@ NODE := scripts/node
 INSTALLED := node_modules/.installed
 
 .PHONY: help install run build test golden generate format bench-smoke bench-mirror bench-control clean \
-	cluster-up cluster-down image deploy undeploy e2e
+	cluster-up cluster-down image deploy undeploy e2e conformance
 
 help: ## Show the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ undeploy: $(INSTALLED) ## Take everything off the test cluster again
 
 e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves it up, FRESH=1 begins with a new one
 	@$(NODE) e2e/run.ts
+
+conformance: build ## Run the Gateway API conformance suite: MODE=shared or dedicated, TESTS=names, SELECTION=steady
+	@$(NODE) e2e/conformance/main.ts
 
 clean: ## Remove what the other targets made, the dependencies too
 	rm -rf dist coverage .cache node_modules config/examples/quickstart/generated

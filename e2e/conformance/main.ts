@@ -77,7 +77,7 @@ function selectTests(tests: string, selection: string): readonly string[] {
 }
 
 const lineOf = ({ test, result, seconds, missing = [] }: Outcome): string =>
-  `${result === "passed" ? "ok" : result.toUpperCase()}`.padEnd(12) +
+  (result === "passed" ? "ok" : result.toUpperCase()).padEnd(12) +
   `${seconds.toFixed(1).padStart(6)} s  ${test}${missing.length > 0 ? `: needs ${missing.join(", ")}` : ""}`;
 
 function count(outcomes: readonly Outcome[], status: number): Counts {

@@ -48,6 +48,17 @@ describe("a host table", () => {
       });
     }
 
+    it("asks a tier before the next, whatever their paths", () => {
+      const routes = [
+        { ...exact("exact", "/a/b"), tier: 2 },
+        prefix("root", "/a", { method: "POST" }),
+        { ...prefix("deep", "/a/b"), tier: 1 },
+      ];
+      expect(winner(routes, request("/a/b", { method: "POST" }))).to.equal("root");
+      expect(winner(routes, request("/a/b"))).to.equal("deep");
+      expect(winner([routes[0] ?? prefix("", "/")], request("/a/b"))).to.equal("exact");
+    });
+
     it("prefers exact, then the longest prefix, then expressions in order", () => {
       const routes = [
         regex("regex-1", "/a/b"),

@@ -50,16 +50,19 @@ const world: fc.Arbitrary<readonly HostCase[]> = fc
       host: fc.constantFrom(...patterns),
       listener: fc.constantFrom("l1", "l2"),
       inherit: fc.boolean(),
-      matches: fc.array(fc.tuple(match, fc.integer({ min: 0, max: 5 })), { maxLength: 8 }),
+      matches: fc.array(fc.tuple(match, fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 2 })), {
+        maxLength: 8,
+      }),
     }),
     { maxLength: 8, selector: ({ group, host }) => `${group} ${host}` },
   )
   .map((hosts) =>
     hosts.map(({ matches, ...host }) => ({
       ...host,
-      routes: matches.map(([one, kind], index) => ({
+      routes: matches.map(([one, kind, tier], index) => ({
         ...route(`${host.group} ${host.host} ${index}`, one),
         ...(kind === 0 ? { fallback: true as const } : {}),
+        ...(tier > 0 ? { tier } : {}),
       })),
     })),
   );
@@ -85,7 +88,7 @@ function obviousWinner(hosts: readonly HostCase[], request: RouteQuery): string 
   for (const host of covering.filter(({ listener }) => listener === owner?.listener)) {
     const winner = host.routes
       .filter(({ match: wanted }) => pathFits(wanted, request.path) && conditionsHold(wanted, request))
-      .toSorted((a, b) => rankOf(b) - rankOf(a))[0];
+      .toSorted((a, b) => (a.tier ?? 0) - (b.tier ?? 0) || rankOf(b) - rankOf(a))[0];
     if (winner !== undefined) return winner.id;
     if (!host.inherit) return undefined;
   }
