@@ -11,7 +11,7 @@ INSTALLED := node_modules/.installed
 	cluster-up cluster-down image deploy undeploy e2e conformance
 
 help: ## Show the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 install: $(INSTALLED) ## Install the dependencies, if they are not
 
