@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { ClientConnection } from "../connection.ts";
-import type { FrontLimits, RequestHandler } from "../front.ts";
 import type { ClientCloseReason, HeaderList } from "../message.ts";
-import type { FrontClock } from "./clock.ts";
+import type { FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
 import { readFraming } from "./framing.ts";
 import { HalfCloseProbe } from "./half-close-probe.ts";
@@ -17,21 +16,6 @@ import {
   refusalStatus,
 } from "./refusal.ts";
 import { Http1Stream } from "./stream.ts";
-
-/** What a connection needs of its front. */
-export type FrontContext = {
-  readonly limits: FrontLimits;
-  readonly clock: FrontClock;
-  readonly handler: RequestHandler;
-  /** True once the front drains: each response asks the client to leave. */
-  readonly draining: boolean;
-  report(event: FrontEvent): void;
-  flushLater(stream: Http1Stream): void;
-  /** Counts a pipelined request that waits; false when the front holds too many. */
-  reserveWaiting(): boolean;
-  releaseWaiting(count: number): void;
-  forget(socket: Socket): void;
-};
 
 /** An unread rest of a body up to this size is read and thrown away to keep the connection. */
 const maxDiscardedBytes = 65_536;
@@ -78,6 +62,7 @@ export class Http1Connection {
   private writesWatched = false;
   /** How long to linger once our end has been written; 0 when the time runs. */
   private lingerForMs = 0;
+  private clientHasEnded = false;
   private probe: HalfCloseProbe | undefined = undefined;
   private readonly onInactive = (): void => this.inactive();
 
@@ -116,6 +101,8 @@ export class Http1Connection {
     if (this.phase === "closing") return;
     if (!isParseError(error)) return void this.socket.destroy();
     const ended = error.code === "HPE_INVALID_EOF_STATE";
+    const pipelined = this.waiting.at(-1);
+    if (pipelined?.requestReceived === false) return this.failedWaiting(pipelined, ended);
     if (this.current?.requestReceived === false) {
       if (ended) return this.leave("client-closed");
       if (this.bodyBroken) return;
@@ -152,7 +139,7 @@ export class Http1Connection {
   mayStayOpen(stream: Http1Stream): boolean {
     const { limits, draining } = this.context;
     if (draining || this.client.listener.draining) return false;
-    if (this.probe !== undefined && this.waiting.length === 0) return false;
+    if (this.clientHasEnded && this.waiting.length === 0 && this.refusal === undefined) return false;
     if (
       limits.maxRequestsPerConnection > 0 &&
       this.requests - this.waiting.length >= limits.maxRequestsPerConnection
@@ -236,6 +223,7 @@ export class Http1Connection {
   private dispatch(stream: Http1Stream): void {
     this.phase = "busy";
     this.current = stream;
+    if (this.clientHasEnded) this.probe = new HalfCloseProbe(this.context.clock);
     if (stream.detached) this.adopt(stream.response);
     if (stream.refusal !== undefined) {
       this.report({ reason: stream.refusal, status: refusalStatus[stream.refusal], head: stream.head });
@@ -291,9 +279,21 @@ export class Http1Connection {
 
   private becomeIdle(): void {
     this.phase = "idle";
+    // Its end came after the head of the last response had been written.
+    if (this.clientHasEnded) return this.afterFlush(() => this.close(0));
     this.headBegun = false;
     this.idleBytes = this.socket.bytesRead;
     this.deadlineMs = this.context.clock.deadline(this.context.limits.idleTimeoutMs);
+  }
+
+  /** The body of a request broke before its turn: it is refused when that comes, or forgotten if the client has gone. */
+  private failedWaiting(stream: Http1Stream, ended: boolean): void {
+    if (!ended) {
+      stream.refusal ??= "malformed";
+      return;
+    }
+    this.waiting.pop();
+    this.context.releaseWaiting(1);
   }
 
   /** Answers bytes that are no request. */
@@ -330,8 +330,11 @@ export class Http1Connection {
 
   /** The client sends nothing more; it may still read. */
   private clientEnded(): void {
+    this.clientHasEnded = true;
     if (this.phase === "busy" && this.current?.requestReceived === true) {
       this.probe = new HalfCloseProbe(this.context.clock);
+    } else if (this.phase === "idle" && this.waiting.length === 0 && !this.hasHeadBegun()) {
+      this.becomeIdle();
     }
   }
 

@@ -22,7 +22,8 @@ import { writeHead } from "./response-head.ts";
 export class Http1Stream implements ClientStream {
   readonly head: RequestHead;
   readonly body: Http1RequestBody | null;
-  readonly refusal: RefusalReason | undefined;
+  /** Why the request is not passed on. */
+  refusal: RefusalReason | undefined;
   readonly response: ServerResponse;
   headSent = false;
   bytesSent = 0;

@@ -1,0 +1,20 @@
+import type { Socket } from "node:net";
+import type { FrontLimits, RequestHandler } from "../front.ts";
+import type { FrontClock } from "./clock.ts";
+import type { FrontEvent } from "./events.ts";
+import type { Http1Stream } from "./stream.ts";
+
+/** What a connection needs of its front. */
+export type FrontContext = {
+  readonly limits: FrontLimits;
+  readonly clock: FrontClock;
+  readonly handler: RequestHandler;
+  /** True once the front drains: each response asks the client to leave. */
+  readonly draining: boolean;
+  report(event: FrontEvent): void;
+  flushLater(stream: Http1Stream): void;
+  /** Counts a pipelined request that waits; false when the front holds too many. */
+  reserveWaiting(): boolean;
+  releaseWaiting(count: number): void;
+  forget(socket: Socket): void;
+};

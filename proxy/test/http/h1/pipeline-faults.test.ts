@@ -1,0 +1,68 @@
+import { expect } from "chai";
+import type { ClientStream } from "../../../src/http/message.ts";
+import { answer, eventually, type FrontUnderTest, startFront, statusesOf, stopAll } from "./harness.ts";
+
+const request = "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n";
+const chunked = "POST /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+/** Answers a request when the test says so; the first streams wait, `served` counts all. */
+async function startHolding(): Promise<FrontUnderTest & { readonly streams: ClientStream[] }> {
+  const streams: ClientStream[] = [];
+  const started = await startFront((_, _head, stream) => void streams.push(stream));
+  return { ...started, streams };
+}
+
+describe("the HTTP/1 front: faults behind a request that is being answered", () => {
+  afterEach(stopAll);
+
+  /** Sends everything in one piece, ends the sending side, and answers the first request when that has arrived. */
+  async function play(bytes: string): Promise<{ statuses: readonly string[]; served: number }> {
+    const { connect, streams, events } = await startHolding();
+    const client = await connect();
+    client.socket.end(bytes, "latin1");
+    await eventually(() => streams.length === 1);
+    answer(streams[0] as ClientStream);
+    const statuses = statusesOf(await client.untilEnd());
+    expect(events.every(({ reason }) => reason !== "idle-timeout" && reason !== "body-timeout")).to.equal(
+      true,
+    );
+    return { statuses, served: streams.length };
+  }
+
+  it("refuses a request whose chunks broke while it waited, without passing it on", async () => {
+    const { statuses, served } = await play(`${request}${chunked}g\r\nabc\r\n0\r\n\r\n`);
+    expect(statuses).to.deep.equal(["200", "400"]);
+    expect(served).to.equal(1);
+  });
+
+  it("refuses a request whose trailers frame another body", async () => {
+    const { statuses, served } = await play(
+      `${request}${chunked}3\r\nabc\r\n0\r\nContent-Length: 5\r\n\r\n${request}`,
+    );
+    expect(statuses).to.deep.equal(["200", "400"]);
+    expect(served).to.equal(1);
+  });
+
+  it("forgets a request that the client did not complete before it left", async () => {
+    const { statuses } = await play(`${request}${chunked}3\r\nab`);
+    expect(statuses).to.deep.equal(["200"]);
+  });
+
+  it("refuses bytes that are no request, although the client has ended its side", async () => {
+    const { statuses, served } = await play(`${request}b@d\r\n\r\n`);
+    expect(statuses).to.deep.equal(["200", "501"]);
+    expect(served).to.equal(1);
+  });
+
+  it("closes after the last answer of a pipeline whose client has ended its side", async () => {
+    const { connect, streams, front } = await startHolding();
+    const client = await connect();
+    client.socket.end(request + request);
+    for (const turn of [0, 1]) {
+      await eventually(() => streams.length > turn);
+      answer(streams[turn] as ClientStream);
+    }
+    expect(statusesOf(await client.untilEnd())).to.deep.equal(["200", "200"]);
+    await eventually(() => front.connections === 0);
+  });
+});
