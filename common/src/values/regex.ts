@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { estimateSteps } from "./regex-size.ts";
 import { ok, problem, type Result } from "./result.ts";
 
 /** A compiled regular expression whose matching time is linear in the input (docs/adr/0007-linear-time-regular-expressions.md). */
@@ -15,6 +16,8 @@ export type Match = { readonly start: number; readonly end: number; readonly gro
 
 /** Longest accepted expression in characters (docs/routing.md, "Regular expressions"). */
 const maxRegexLength = 1024;
+/** Largest accepted compiled expression, with repetitions such as `a{1000}` written out. */
+const maxRegexSteps = 10_000;
 
 /** Expressions compiled so far; the least recently asked for leaves first. */
 const compiled = new Map<string, RE2JS>();
@@ -43,11 +46,14 @@ export function compileRegex(pattern: string, { whole }: { readonly whole: boole
       );
       return { start: matcher.start(), end: matcher.end(), groups };
     },
-    get steps() {
-      return value.programSize();
-    },
+    steps: value.programSize(),
   });
 }
+
+const tooLarge = problem(
+  "the regular expression repeats too much",
+  `at most ${maxRegexSteps} steps with repetitions written out`,
+);
 
 function lookUp(pattern: string): Result<RE2JS> {
   const known = compiled.get(pattern);
@@ -56,12 +62,14 @@ function lookUp(pattern: string): Result<RE2JS> {
     compiled.set(pattern, known);
     return ok(known);
   }
+  if (estimateSteps(pattern) > maxRegexSteps) return tooLarge;
   let fresh: RE2JS;
   try {
     fresh = RE2JS.compile(pattern);
   } catch (error) {
     return problem(error instanceof Error ? error.message : "invalid regular expression", syntax);
   }
+  if (fresh.programSize() > maxRegexSteps) return tooLarge;
   if (compiled.size >= maxCompiled) {
     const [oldest] = compiled.keys();
     if (oldest !== undefined) compiled.delete(oldest);

@@ -2,6 +2,7 @@ import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
 import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
+import { isOverspent } from "../routing/expression-budget.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
@@ -57,6 +58,11 @@ const methodNotAllowed: LocalReply = {
   close: true,
 };
 
+const noRoute: LocalReply = { status: 404, error: "no route" };
+
+/** Which route it would take is not known, so it takes none (docs/routing.md, "Regular expressions"). */
+const tooLongToMatch: LocalReply = { status: 414, error: "too long for the expressions of its host" };
+
 /** The client asks again over a connection of its own (RFC 9110 15.5.20). */
 const misdirected: LocalReply = {
   status: 421,
@@ -96,7 +102,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       return this.reply({ status: 400, error: "malformed path", close: true });
     }
     const route = exchange.connection.listener.table.match(exchange);
-    if (route === undefined) return this.reply({ status: 404, error: "no route" });
+    if (route === undefined) return this.reply(isOverspent() ? tooLongToMatch : noRoute);
     exchange.route = route;
     const { listener } = exchange.connection;
     if (listener.clientPolicyOf !== undefined && isMisdirected(exchange.connection, exchange.host)) {

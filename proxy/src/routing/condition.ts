@@ -2,6 +2,7 @@ import type { RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { RouteQuery } from "./port-table.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
+import { testWithin } from "./expression-budget.ts";
 import { headerValue, queryValue } from "./request-values.ts";
 
 /** One thing besides its path that a request must have to match. Built once; testing allocates nothing. */
@@ -67,7 +68,7 @@ function valueCondition(on: "header" | "query", match: ValueMatch): Result<Condi
     value,
     test(query) {
       const actual = read(query);
-      return actual !== undefined && regex.value.test(actual);
+      return actual !== undefined && testWithin(regex.value, actual);
     },
   });
 }

@@ -1,5 +1,6 @@
 import { firstFailure } from "./condition.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
+import { startLookup } from "./expression-budget.ts";
 import { tablesOf } from "./host-index.ts";
 import { tierOf, type Candidate, type HostTable } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";
@@ -75,6 +76,7 @@ const explainCandidates = (
   }));
 
 function verdictOf({ path, conditions, route }: Candidate, query: RouteQuery): Verdict {
+  startLookup();
   if (!pathMatches(path, query.path)) {
     return { kind: "failed", on: "path", name: "", type: path.type, value: route.pattern };
   }

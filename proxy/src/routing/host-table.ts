@@ -3,6 +3,7 @@ import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { compileConditions, firstFailure, type Condition } from "./condition.ts";
+import { isOverspent, startLookup } from "./expression-budget.ts";
 import { compilePath, pathMatches, type PathRule } from "./path-rule.ts";
 import type { RouteQuery } from "./port-table.ts";
 
@@ -23,6 +24,7 @@ export type HostTable = {
   readonly pathLevel: PathLevel;
   /** In the order of the resource. */
   readonly candidates: readonly Candidate[];
+  /** Undefined also for a lookup that is overspent (expression-budget.ts). */
   match(query: RouteQuery): CompiledRoute | undefined;
 };
 
@@ -94,7 +96,7 @@ function createMatcher(candidates: readonly Candidate[]): HostTable["match"] {
     else expressions.push(candidate);
   }
   const lengths = prefixLengths(prefixes.keys());
-  return (query) => {
+  const find: HostTable["match"] = (query) => {
     const { path } = query;
     const exact = exacts.get(path);
     if (exact !== undefined) {
@@ -109,6 +111,12 @@ function createMatcher(candidates: readonly Candidate[]): HostTable["match"] {
       if (route !== undefined) return route;
     }
     return firstFit(expressions, query) ?? firstFit(fallbacks, query);
+  };
+  return (query) => {
+    startLookup();
+    const route = find(query);
+    // An expression that was not tested could have been the one that protects the path.
+    return isOverspent() ? undefined : route;
   };
 }
 

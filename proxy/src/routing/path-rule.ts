@@ -1,6 +1,7 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { testWithin } from "./expression-budget.ts";
 import { normalisePath } from "./normalise-path.ts";
 import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
 
@@ -37,7 +38,7 @@ export function pathMatches(rule: PathRule, path: string): boolean {
     case "prefix":
       return path === rule.text || path.startsWith(`${rule.text}/`);
     case "regex":
-      return rule.regex.test(path);
+      return testWithin(rule.regex, path);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
+import { isOverspent, startLookup } from "./expression-budget.ts";
 import { emptyHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
 
 /** What a lookup sees of a request. Host is lower case without port and trailing dot; path is normalised. */
@@ -16,7 +17,7 @@ export type RouteQuery = {
 export type PortTable = {
   /** How far the path of a request for this host is normalised before it is looked up. */
   pathLevel(host: string): PathLevel;
-  /** The route that serves the request, or undefined (404). */
+  /** The route that serves the request, or undefined: 404, or 414 where the lookup is overspent. */
   match(query: RouteQuery): CompiledRoute | undefined;
 };
 
@@ -31,15 +32,16 @@ export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
   hosts,
   pathLevel: asksForLevels(hosts) ? (host) => pathLevelOf(hosts, host) : () => "base",
   match(query) {
+    startLookup();
     // Nearly every request ends here, without the search.
     const exact = hosts.gateway.exact.get(query.host) ?? hosts.ingress.exact.get(query.host);
     const found = exact?.match(query);
-    if (found !== undefined || exact?.inherit === false) return found;
+    if (found !== undefined || exact?.inherit === false || isOverspent()) return found;
     let listener: string | undefined;
     for (const table of tablesOf(hosts, query.host)) {
       if (listener !== undefined && table.listener !== listener) continue;
       const route = table.match(query);
-      if (route !== undefined || !table.inherit) return route;
+      if (route !== undefined || !table.inherit || isOverspent()) return route;
       listener = table.listener;
     }
     return undefined;

@@ -58,6 +58,18 @@ describe("features of a route, through the whole data plane", () => {
     return { status: message.statusCode ?? 0, message, body: await textOf(message) };
   }
 
+  it("use-regex: a path that is too long for the expressions is answered 414, and the next one is served", async () => {
+    await serve({}, undefined, { path: { type: "regex", value: "/.*a.{951}z?$" } });
+    const long = `/${"ab".repeat(6000)}`;
+    expect((await get(long)).status).to.equal(414);
+    expect((await get(`/${"ab".repeat(600)}`)).status).to.equal(200);
+    expect(gateway.records.map(({ status, error }) => [status, error])).to.deep.equal([
+      [414, "too long for the expressions of its host"],
+      [200, undefined],
+    ]);
+    expect(seen).to.have.lengthOf(1);
+  });
+
   it("request-headers: the upstream sees the changed fields and host", async () => {
     await serve({
       "request-headers": {

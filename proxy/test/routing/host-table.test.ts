@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { isOverspent } from "../../src/routing/expression-budget.ts";
 import { compileHostTable } from "../../src/routing/host-table.ts";
 import type { RouteQuery } from "../../src/routing/port-table.ts";
 import { exact, hostCase, hostTable, pattern, prefix, prepared, regex, request } from "./support.ts";
@@ -181,6 +182,36 @@ describe("a host table", () => {
     expect(problems[2]?.message).to.include("query x");
     expect(table.match(request("/"))?.id).to.equal("good");
     expect(table.candidates.map((candidate) => candidate.route.id)).to.deep.equal(["good"]);
+  });
+
+  describe("expressions that cost too much together", () => {
+    const long = `/${"ab".repeat(4000)}`;
+    const costly = regex("costly", "/.*a.{900}z$");
+
+    it("leave a request without a route, also where a later one would take it", () => {
+      expect(winner([costly, prefix("default", "/b")], request("/short"))).to.equal(undefined);
+      const fallback: Route = { ...prefix("default", "/"), fallback: true };
+      expect(winner([costly, fallback], request("/short"))).to.equal("default");
+      expect(isOverspent()).to.equal(false);
+      // One of them is affordable, two are not.
+      expect(winner([costly, fallback], request(long))).to.equal("default");
+      expect(winner([costly, costly, fallback], request(long))).to.equal(undefined);
+      expect(isOverspent()).to.equal(true);
+    });
+
+    it("count for fields and parameters as well", () => {
+      const headers = [{ name: "x-a", type: "regex", value: "a.{900}z$" }] as const;
+      const routes = [prefix("guarded", "/a", { headers }), prefix("open", "/")];
+      const sent = (length: number): RouteQuery => request("/a", { headers: ["x-a", "a".repeat(length)] });
+      expect(winner(routes, sent(1_000))).to.equal("open");
+      expect(winner(routes, sent(20_000))).to.equal(undefined);
+    });
+
+    it("do not speak for the next request", () => {
+      const table = hostTable(hostCase("example.com", [costly, costly, prefix("short", "/short")]));
+      expect(table.match(request(long))).to.equal(undefined);
+      expect(table.match(request("/short"))?.id).to.equal("short");
+    });
   });
 
   it("does not look past the longest prefix of a very long path", () => {

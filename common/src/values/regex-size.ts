@@ -1,0 +1,65 @@
+/**
+ * About how many steps an expression in RE2 syntax compiles to, found without compiling it: written-out repetitions
+ * can make millions of a thousand characters, and compiling those takes seconds. Takes time in proportion to the
+ * pattern; what is not an expression gets some number.
+ */
+export function estimateSteps(pattern: string): number {
+  // Sizes of the open groups, the innermost last, and that of the last piece of each.
+  const groups = [{ size: 0, last: 0 }];
+  for (let at = 0; at < pattern.length; at += 1) {
+    const group = groups.at(-1) ?? { size: 0, last: 0 };
+    const char = pattern[at];
+    if (char === "(") {
+      groups.push({ size: 2, last: 0 });
+    } else if (char === ")" && groups.length > 1) {
+      groups.pop();
+      append(groups.at(-1), group.size);
+    } else if (char === "{") {
+      const repetition = readRepetition(pattern, at);
+      if (repetition === undefined) {
+        append(group, 1);
+      } else {
+        group.size += group.last * (repetition.times - 1);
+        group.last *= repetition.times;
+        at = repetition.end;
+      }
+    } else {
+      append(group, 1);
+      at = endOfPiece(pattern, at);
+    }
+  }
+  return groups.reduce((sum, { size }) => sum + size, 0);
+}
+
+function append(group: { size: number; last: number } | undefined, size: number): void {
+  if (group === undefined) return;
+  group.size += size;
+  group.last = size;
+}
+
+const repetition = /\{(\d+)(?:,(\d*))?\}/y;
+
+/** `{n}`, `{n,}` or `{n,m}`: an optional copy is a piece and a branch. */
+function readRepetition(
+  pattern: string,
+  at: number,
+): { readonly times: number; readonly end: number } | undefined {
+  repetition.lastIndex = at;
+  const match = repetition.exec(pattern);
+  if (match === null) return undefined;
+  const min = Number(match[1]);
+  const max = match[2] === undefined ? min : match[2] === "" ? min + 1 : Number(match[2]);
+  return { times: min + 2 * Math.max(0, max - min), end: at + match[0].length - 1 };
+}
+
+const escape = /\\(?:[pPx]\{[^}]*\}|Q(?:[^\\]|\\(?!E))*|.)/sy;
+const characterClass = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]/sy;
+
+/** The index of the last character of what begins at an index: an escape, a class or a character. */
+function endOfPiece(pattern: string, at: number): number {
+  const form = pattern[at] === "\\" ? escape : pattern[at] === "[" ? characterClass : undefined;
+  if (form === undefined) return at;
+  form.lastIndex = at;
+  const match = form.exec(pattern);
+  return match === null ? at : at + match[0].length - 1;
+}

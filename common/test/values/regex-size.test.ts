@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { RE2JS } from "re2js";
+import { compileRegex } from "../../src/values/regex.ts";
+import { estimateSteps } from "../../src/values/regex-size.ts";
+
+describe("the size of an expression", () => {
+  for (const pattern of [
+    "/users/[0-9]+/(.*)$",
+    "a".repeat(1024),
+    "a{1000}",
+    "[a-z]{1,1000}",
+    "(ab?){50}(c|de){3,}",
+    "(?:[a-z0-9]{1,63}\\.){1,10}[^]a-f[:digit:]\\]]{2}",
+    "(?P<id>\\pL{2}\\p{Greek}{3}\\x{263a}{4})",
+    "((a{10}){10}){10}",
+    "\\Q({[\\E{5}x{,3}y{z}",
+    "(?i)straße|[\\w-]+@[\\w-]+",
+  ]) {
+    it(`is found without compiling ${pattern.slice(0, 40)}`, () => {
+      const steps = RE2JS.compile(pattern).programSize();
+      expect(estimateSteps(pattern)).to.be.within(steps / 2 - 5, 2 * steps + 20);
+    });
+  }
+
+  for (const pattern of [
+    `(?:${"a".repeat(900)}){1000}`,
+    "(?:a?){1000}".repeat(80),
+    "[a-y]{0,1000}".repeat(70),
+    "((((a{999}){999}){999}){999}){999}",
+    `${"(".repeat(500)}a${"){2}".repeat(130)}`,
+  ]) {
+    it(`refuses ${pattern.slice(0, 40)} before it is compiled`, () => {
+      expect(estimateSteps(pattern)).to.be.above(10_000);
+      expect(compileRegex(pattern, { whole: false })).to.deep.nested.include({
+        ok: false,
+        "error.message": "the regular expression repeats too much",
+      });
+    });
+  }
+
+  it("is some number for what is no expression", () => {
+    for (const pattern of [
+      "(",
+      ")",
+      "[",
+      "[a",
+      "\\",
+      "{1}",
+      "a{99999999999999999999}",
+      "\\p{",
+      "\\Q",
+      "(?{2}",
+    ]) {
+      expect(estimateSteps(pattern)).to.be.a("number").and.at.least(0);
+    }
+  });
+});
