@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
-import { isPathText, pathModifierSchema, type PathModifier } from "./path-modifier.ts";
+import { isPathText, pathModifierSchema } from "./path-modifier.ts";
 
 /**
  * A text in which `$1`, `$2` and so on stand for the groups of the leftmost match of an expression in the request's path.
- * `expand`: it is the new path. `replace`: it takes the place of the match, and without a match nothing changes.
+ * `expand`: it is the new path, with a slash before it where it has none. `replace`: it takes the place of the match, and without a match nothing changes.
  */
 const expandedPathSchema = z.object({
   type: z.enum(["expand", "replace"]),
@@ -26,10 +26,10 @@ export type ExpandedPath = Readonly<z.infer<typeof expandedPathSchema>>;
 /** A reference to a group: a dollar sign and the group's number, which has no leading zero. */
 export const groupReference = /\$([1-9][0-9]*)/;
 
-/** Reads the new path, as it goes onto the wire (RFC 3986 section 3.3). A missing leading slash is added. */
-export function parseRewriteTarget(text: string): Result<PathModifier> {
+/** Reads the new path (RFC 3986 section 3.3), which gets a leading slash where it goes onto the wire without one. */
+export function parseRewriteTarget(text: string): Result<string> {
   return isPathText(text)
-    ? ok({ type: "full", value: text.startsWith("/") ? text : `/${text}` })
+    ? ok(text)
     : problem(
         `${JSON.stringify(text.slice(0, 80))} is not a path`,
         'a path such as "/app", without query, other characters percent-encoded',

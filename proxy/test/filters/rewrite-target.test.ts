@@ -89,6 +89,10 @@ describe("the rewrite-target filter", () => {
       ["/pre/a/b/post", "/a/(.)", "/$1", "/b"],
       ["/a%2Fb", "/(.*)", "/x/$1", "/x/a%2Fb"],
       ["/a", "/(a)", "/%7E/./$1", "/~/a"],
+      ["/api/users", "/api(/.*)", "$1", "/users"],
+      ["/api/users", "/api(/.*)", "/v2$1", "/v2/users"],
+      ["/api/users", "/api/(.*)", "$1/x", "/users/x"],
+      ["/a", "/(b)?a", "$1", "/"],
     ] as const) {
       it(`${path} by ${pattern} to ${value}`, () => expect(rewrite(path, pattern, value)).to.equal(expected));
     }

@@ -2,6 +2,7 @@
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { rewriteTarget } from "@svc-gateway/common/features/rewrite-target.ts";
 import { useRegex } from "@svc-gateway/common/features/use-regex.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { refOf } from "../../api/object.ts";
@@ -48,6 +49,8 @@ type ReadAnnotations = Findings & {
   readonly features: RouteFeatures | undefined;
   /** Whether its `ImplementationSpecific` paths are regular expressions. */
   readonly useRegex: boolean;
+  /** The new path of its requests as it is written. */
+  readonly rewriteTarget: string | undefined;
   /** How far the paths of its hosts are normalised; undefined where it does not say. */
   readonly pathLevel: PathLevel | undefined;
 };
@@ -61,13 +64,14 @@ export function readAnnotations(
   const { read, context, ...findings } = openAnnotations(ingress, defaults, surroundings);
   const features = translateFeatures(read, context);
   const isRegex = read(useRegex.annotations.useRegex) === true;
+  const newPath = read(rewriteTarget.annotations.rewriteTarget);
   const pathLevel = read(pathNormalize.annotations.pathNormalize);
   const object = refOf(ingress);
   const unknown = unknownKeys(Object.keys(ingress.metadata.annotations ?? {})).map((key) =>
     unknownAnnotation({ object, field: keyField("metadata.annotations", key) }, key),
   );
   const diagnostics = [...findings.diagnostics, ...unknown];
-  return { features, useRegex: isRegex, pathLevel, ...findings, diagnostics };
+  return { features, useRegex: isRegex, rewriteTarget: newPath, pathLevel, ...findings, diagnostics };
 }
 
 /** The annotations of one Ingress, ready to be read. The findings grow while features read them. */

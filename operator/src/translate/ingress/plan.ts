@@ -63,7 +63,9 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const claims = claimHosts(parsed, annotations.pathLevel, backends.resolve, (id, parts) => {
     const { path } = parts.match;
     const features =
-      path.type === "regex" ? expandRewriteTarget(annotations.features, path.value) : annotations.features;
+      path.type === "regex"
+        ? expandRewriteTarget(annotations.features, annotations.rewriteTarget, path.value)
+        : annotations.features;
     return {
       id: `ingress/${parsed.age.key}:${id}`,
       source: { kind: "Ingress", namespace: parsed.namespace, name: parsed.ref.name },
