@@ -1,3 +1,7 @@
+import { authBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import { authJwt } from "@svc-gateway/common/features/auth-jwt.ts";
+import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
+import { extAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import { rateLimit, type RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import { parseHeaderName } from "@svc-gateway/common/values/header-name.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -6,8 +10,12 @@ import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";
 
-/** Annotations that make clients prove who they are. */
-const authentications = ["auth-basic-secret", "auth-jwt", "auth-tls-secret", "ext-auth"];
+/** Annotations that make clients prove who they are, and for which a class may hold a default. */
+const authentications = [
+  authBasicSecret.annotations.authBasicSecret,
+  authJwt.annotations.authJwt,
+  extAuth.annotations.extAuth,
+];
 
 /** The request rate of each client; absent: any. See docs/features/rate-limit.md. */
 export function translateRateLimit(read: AnnotationReader, context: FeatureContext): RateLimit | undefined {
@@ -24,7 +32,10 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
   if (byHeader === undefined) return rate;
   const header = parseHeaderName(byHeader);
   if (!header.ok) return unusable(`counts by no header: ${describeProblem(header.error)}`);
-  if (!authentications.some(context.hasAnnotation)) {
+  const authenticates =
+    authentications.some((one) => read(one) !== undefined) ||
+    context.hasAnnotation(authTls.annotations.authTlsSecret.name);
+  if (!authenticates) {
     context.warn(
       definition,
       `${named} counts by the header ${header.value}, whose value a client can change with every request, and no annotation authenticates clients`,
