@@ -21,12 +21,11 @@ const { authTlsSecret, authTlsVerifyDepth, authTlsPassCertificateToUpstream } = 
  * (docs/features/auth-tls.md).
  */
 export function translateAuthTls(read: AnnotationReader, context: FeatureContext): AuthTls | undefined {
+  // Read in any case: a value that does not parse is told of, also where it changes nothing.
+  const maxIntermediates = (read(authTlsVerifyDepth) ?? 1) - 1;
+  const forward = read(authTlsPassCertificateToUpstream) ?? false;
   if (!context.hasAnnotation(authTlsSecret.name)) return undefined;
-  return {
-    authorities: readAuthorities(read, context),
-    maxIntermediates: (read(authTlsVerifyDepth) ?? 1) - 1,
-    forward: read(authTlsPassCertificateToUpstream) ?? false,
-  };
+  return { authorities: readAuthorities(read, context), maxIntermediates, forward };
 }
 
 function readAuthorities(read: AnnotationReader, context: FeatureContext): string | undefined {

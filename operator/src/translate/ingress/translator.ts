@@ -149,10 +149,10 @@ export function ingressListenersOf(settings: TranslateSettings): readonly Listen
   return listeners.filter(({ port }) => port !== 0).sort((a, b) => a.port - b.port);
 }
 
-const clientCertsKey = annotationKey(authTls.annotations.authTlsSecret);
+const authTlsKeys = Object.values(authTls.annotations).map(annotationKey);
 
-const concernsTls = ({ spec, metadata }: ObjectOf<"Ingress">): boolean =>
-  spec?.tls !== undefined || Object.hasOwn(metadata.annotations ?? {}, clientCertsKey);
+const concernsTls = ({ spec, metadata: { annotations = {} } }: ObjectOf<"Ingress">): boolean =>
+  spec?.tls !== undefined || authTlsKeys.some((key) => Object.hasOwn(annotations, key));
 
 function namespaceFilter(namespaces: readonly string[]): (namespace: string) => boolean {
   if (namespaces.length === 0) return () => true;

@@ -1,0 +1,168 @@
+import { Buffer } from "node:buffer";
+import { annotationKey, type AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import { annotations } from "@svc-gateway/common/features/registry.ts";
+import { expect } from "chai";
+import { annotationCases } from "../../../common/test/features/annotation-cases.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { translate } from "../../src/translate/translate.ts";
+import type { Translation } from "../../src/translate/translation.ts";
+import { createWorld } from "../../src/world.ts";
+
+const host = "a.example.com";
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** What one Ingress with these annotations, in a class with these defaults, comes to. */
+function translateOne(own: Annotations, defaults: Annotations = {}): Translation {
+  const backend = { service: { name: "echo", port: { number: 80 } } };
+  const parameters = {
+    apiGroup: "ingress.svc-labs.dev",
+    kind: "SvcIngressClassParameters",
+    scope: "Namespace",
+    namespace: "infra",
+    name: "defaults",
+  };
+  const objects: readonly (KubeObject & { readonly spec: object })[] = [
+    {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "IngressClass",
+      metadata: { name: "svc" },
+      spec: { controller: "svc-labs.dev/gateway-controller", parameters },
+    },
+    {
+      apiVersion: "ingress.svc-labs.dev/v1alpha1",
+      kind: "SvcIngressClassParameters",
+      metadata: { namespace: "infra", name: "defaults" },
+      spec: { defaultAnnotations: defaults },
+    },
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { namespace: "shop", name: "echo" },
+      spec: { ports: [{ port: 80 }] },
+    },
+    {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "Ingress",
+      metadata: { namespace: "shop", name: "shop", annotations: { ...own } },
+      spec: {
+        ingressClassName: "svc",
+        tls: [{ hosts: [host] }],
+        rules: [{ host, http: { paths: [{ path: "/", pathType: "Prefix", backend }] } }],
+      },
+    },
+  ];
+  return translate(createWorld(objects), defaultTranslateSettings);
+}
+
+/** Values that nobody means, besides those of the table. */
+const hostileValues: readonly string[] = [
+  "x".repeat(100_001),
+  `${"1".repeat(100_000)}s`,
+  ` ${"\n".repeat(100_000)}true`,
+  "a/b,".repeat(30_000),
+  "\u0000",
+  "true\u0000",
+  "x\r\nX-Injected: y",
+  "\u001b[31m \u202e\u2028",
+  "\ud800",
+];
+
+/** What is served, with the bodies of all resources. */
+const served = ({ scopes }: Translation): unknown => scopes.shared;
+
+const isRefused = (definition: AnnotationDefinition<unknown>, value: string): boolean =>
+  value.length > 65_536 || !definition.parse(value.trim(), () => undefined).ok;
+
+const badValues = (definition: AnnotationDefinition<unknown>): readonly string[] => [
+  ...(annotationCases[definition.name] ?? []).flatMap(([value, verdict]) =>
+    value.trim() !== "" && (verdict === "malformed" || verdict === "senseless") ? [value] : [],
+  ),
+  ...hostileValues.filter((value) => value.trim() !== "" && isRefused(definition, value)),
+];
+
+function expectServing(translation: Translation): void {
+  expect(translation.diagnostics.map(({ reason }) => reason)).to.not.include("InternalError");
+  const routes = translation.routing.hosts.flatMap(({ value }) => value.routes);
+  expect(routes.map(({ id, backends: [backend] }) => [id, backend?.endpoints])).to.deep.equal([
+    ["ingress/shop/shop:0.0", "shop/echo/80"],
+  ]);
+}
+
+const nothing = translateOne({});
+
+describe("translate: values of annotations that cannot be used", () => {
+  for (const [key, definition] of annotations) {
+    const { fallback, onInvalid } = definition;
+    // The documented meaning: that of a reference to nothing, or that of no annotation.
+    const missing = { [key]: "shop/no-such-thing" };
+    const meant = (asDefault: boolean): unknown => {
+      if (onInvalid === "ignore") return served(nothing);
+      return served(asDefault ? translateOne({}, missing) : translateOne(missing));
+    };
+
+    it(`${key}: on an Ingress, each gives its fallback and one Event, and the Ingress is served`, () => {
+      const wanted = meant(false);
+      for (const value of badValues(definition)) {
+        const translation = translateOne({ [key]: value });
+        expectServing(translation);
+        expect(served(translation), JSON.stringify(value.slice(0, 40))).to.deep.equal(wanted);
+        expect(translation.events).to.have.lengthOf(1);
+        const [event] = translation.events;
+        expect(event).to.deep.include({ type: "Warning", reason: "InvalidAnnotation" });
+        expect(event?.object).to.include({ kind: "Ingress", namespace: "shop", name: "shop" });
+        const message = event?.message ?? "";
+        expect(message.startsWith(`${key}: `)).to.equal(true);
+        expect(message.endsWith(`; ${fallback}`), message).to.equal(true);
+        expect(Buffer.byteLength(message)).to.be.at.most(1000);
+        expect(message).to.match(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u);
+      }
+    });
+
+    it(`${key}: as a default of the class, each is a finding of the parameters alone`, () => {
+      const wanted = definition.classDefault ? meant(true) : served(nothing);
+      for (const value of badValues(definition)) {
+        const translation = translateOne({}, { [key]: value });
+        expectServing(translation);
+        expect(served(translation), JSON.stringify(value.slice(0, 40))).to.deep.equal(wanted);
+        expect(translation.events).to.deep.equal([]);
+        const ofParameters = translation.diagnostics.filter(({ object }) => object.name === "defaults");
+        expect(ofParameters).to.have.lengthOf(1);
+        expect(ofParameters[0]?.field).to.equal(`spec.defaultAnnotations[${key}]`);
+      }
+    });
+
+    it(`${key}: good ones are nothing to tell of`, () => {
+      for (const [value, verdict] of annotationCases[definition.name] ?? []) {
+        if (verdict !== "taken") continue;
+        const { events } = translateOne({ [key]: value });
+        const told = events.filter(({ message }) => message.startsWith(`${key}: `));
+        const about =
+          definition.type === "namespaced-name" ? /does not exist|no ReferenceGrant permits/ : /^$/;
+        for (const { message } of told) expect(message).to.match(about);
+      }
+    });
+
+    it(`${key}: an empty one sets nothing, and takes no default away`, () => {
+      const { events } = translateOne({ [key]: " " });
+      expect(events).to.have.lengthOf(definition.emptyIsAbsent === true ? 0 : 1);
+      const [good = ""] =
+        (annotationCases[definition.name] ?? []).find(([, verdict]) => verdict === "taken") ?? [];
+      const inherited = { [key]: good };
+      expect(served(translateOne({ [key]: "" }, inherited))).to.deep.equal(
+        definition.classDefault || onInvalid === "ignore"
+          ? served(translateOne({}, inherited))
+          : served(translateOne({ [key]: "" })),
+      );
+    });
+  }
+
+  it("are told one by one where an Ingress has nothing else", () => {
+    const own = Object.fromEntries([...annotations.keys()].map((key) => [key, "\u0000 ?!"]));
+    const translation = translateOne(own);
+    expectServing(translation);
+    const told = translation.events.map(({ message }) => message.slice(0, message.indexOf(": ")));
+    expect(told).to.have.members([...annotations.values()].map(annotationKey));
+  });
+});
