@@ -14,6 +14,7 @@ import type { Http2FrontEvent } from "./http/h2/events.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
 import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
+import { createL4 } from "./l4/l4.ts";
 import { ConnectionGate } from "./listeners/connection-gate.ts";
 import { createListenerManager } from "./listeners/manager.ts";
 import { createRateStore } from "./filters/rate-store.ts";
@@ -29,6 +30,7 @@ import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { createUpstreamClient } from "./upstream/client.ts";
+import { createResolver } from "./upstream/resolver.ts";
 import { monotonicMs } from "./shared/monotonic.ts";
 import { BreakerTable } from "./upstream/breaker/table.ts";
 import { createUpstreamRegistry } from "./upstream/registry.ts";
@@ -72,6 +74,8 @@ export type Proxy = {
 const maxSweepIntervalMs = 1_000;
 /** Handshakes under way at a time: about half a second of one core's signatures. */
 const maxHandshakes = 1_024;
+/** Sessions of a UDP listener at a time, over all workers. */
+const maxUdpSessions = 20_000;
 /** For the whole PROXY protocol header of a connection. */
 const proxyHeaderTimeoutMs = 5_000;
 const maxRequestsPerConnection = 10_000;
@@ -87,8 +91,10 @@ export function startProxy(options: ProxyOptions): Proxy {
     workers: 1,
     memory: createSharedMemory(1),
   };
+  const resolver = createResolver();
   const client = createUpstreamClient({
     connectTimeoutMs: settings.proxyConnectTimeoutMs,
+    resolver,
     maxIdleConnections: shareOf(settings.proxyUpstreamKeepalivePoolSize, worker, workers),
   });
   const active = new ActiveExchanges({
@@ -108,6 +114,21 @@ export function startProxy(options: ProxyOptions): Proxy {
     upstreamConnections: {
       opened: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),
+    },
+  });
+  const l4 = createL4({
+    connections: {
+      connectTimeoutMs: settings.proxyConnectTimeoutMs,
+      idleTimeoutMs: settings.proxyTunnelIdleTimeoutMs,
+      resolver,
+      metrics,
+    },
+    udp: {
+      idleTimeoutMs: settings.proxyUdpSessionTimeoutMs,
+      maxSessions: shareOf(maxUdpSessions, worker, workers),
+      resolver,
+      metrics,
+      now: () => performance.now(),
     },
   });
   const limits = frontLimitsOf(settings);
@@ -136,6 +157,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       handshakeTimeoutMs: settings.proxyTlsHandshakeTimeoutMs,
       maxHandshakes,
     },
+    l4,
     createHttp1Front: () => createHttp1Front({ limits, handler, onEvent }),
     createHttp2Front: () => createHttp2Front({ limits, handler, onEvent }),
     events: listenerMetrics,
@@ -147,7 +169,10 @@ export function startProxy(options: ProxyOptions): Proxy {
       nowMs: () => Math.floor(monotonicMs()),
       metrics,
     },
-    retire: (endpoints) => client.retire(endpoints),
+    retire(endpoints) {
+      client.retire(endpoints);
+      l4.retire(endpoints);
+    },
     onUsableEndpoints(upstream, usable) {
       if (usable === undefined) metrics.activeUpstreams.remove((labels) => labels.upstream === upstream);
       else metrics.activeUpstreams.with({ upstream }).set(usable);
@@ -172,6 +197,7 @@ export function startProxy(options: ProxyOptions): Proxy {
   const sweeper = setInterval(() => {
     const nowMs = performance.now();
     active.sweep(nowMs);
+    l4.sweep();
     client.closeExpired(nowMs);
   }, sweepIntervalOf(settings)).unref();
 
@@ -216,6 +242,7 @@ function sweepIntervalOf(settings: DataPlaneSettings): number {
   const timeouts = [
     settings.proxyStreamIdleTimeoutMs,
     settings.proxyTunnelIdleTimeoutMs,
+    settings.proxyUdpSessionTimeoutMs,
     settings.proxyDefaultRequestTimeoutMs ?? 0,
   ].filter((timeoutMs) => timeoutMs > 0);
   return Math.max(20, Math.min(maxSweepIntervalMs, ...timeouts.map((timeoutMs) => timeoutMs / 4)));

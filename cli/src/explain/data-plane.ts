@@ -63,8 +63,8 @@ export function explainTls(port: TlsPort, serverName: string): ExplainedTls | un
   );
   const store = createCertificateStore(port, {
     ...terminators,
-    get(ids, certificates, policy) {
-      const terminator = terminators.get(ids, certificates, policy);
+    get(ids, ...settings) {
+      const terminator = terminators.get(ids, ...settings);
       if (terminator !== undefined) idsOf.set(terminator, ids);
       return terminator;
     },

@@ -7,7 +7,6 @@ import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/s
 const idleFlags: ReadonlySet<string> = new Set([
   "backend-tls-strict",
   "proxy-default-backend-request-timeout",
-  "proxy-udp-session-timeout",
   "status-address",
 ]);
 

@@ -2,7 +2,12 @@ import type { Duplex } from "node:stream";
 import type { Cancellable } from "./exchange.ts";
 
 /** One end of an upgraded connection, with the bytes that were read ahead. */
-export type TunnelEnd = { readonly socket: Duplex; readonly head: Buffer };
+export type TunnelEnd = {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** Ends the connection at once; unless given, by destroying the socket. */
+  readonly abort?: () => void;
+};
 
 /**
  * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end
@@ -15,8 +20,8 @@ export function joinTunnel(
 ): Cancellable {
   let open = 2;
   const destroy = (): void => {
-    client.socket.destroy();
-    upstream.socket.destroy();
+    abortEnd(client);
+    abortEnd(upstream);
   };
   const closed = (): void => {
     open--;
@@ -25,6 +30,11 @@ export function joinTunnel(
   relay(upstream, client.socket, events.onProgress, destroy, closed);
   relay(client, upstream.socket, events.onProgress, destroy, closed);
   return { cancel: destroy };
+}
+
+function abortEnd({ socket, abort }: TunnelEnd): void {
+  if (abort === undefined) socket.destroy();
+  else abort();
 }
 
 function relay(

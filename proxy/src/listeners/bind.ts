@@ -2,13 +2,13 @@ import type { AddressInfo, ListenOptions, Server } from "node:net";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** All addresses of both families, else those of IPv4 where the system has no IPv6. */
-const anyAddress: readonly string[] = ["::", "0.0.0.0"];
+export const anyAddress: readonly string[] = ["::", "0.0.0.0"];
 
 /** Connections that the system accepts before the process does (net.core.somaxconn may lower it). */
 const backlog = 4096;
 
 /** Errors that say that the machine does not have this address family, as opposed to a port that is taken. */
-const missingFamily: ReadonlySet<string | undefined> = new Set(["EAFNOSUPPORT", "EADDRNOTAVAIL"]);
+export const missingFamily: ReadonlySet<string | undefined> = new Set(["EAFNOSUPPORT", "EADDRNOTAVAIL"]);
 
 export type BindTarget = {
   /** 0 takes a free one. */

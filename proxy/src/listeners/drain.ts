@@ -1,14 +1,20 @@
-import type { Listener } from "./listener.ts";
+/** What can be drained. */
+export type Draining = {
+  /** Accepts nothing more. Resolves when everything has finished. */
+  drain(): Promise<void>;
+  /** Ends everything now and answers how much that cut. */
+  destroy(): number;
+};
 
 export type DrainOutcome = {
   readonly durationMs: number;
-  /** Requests that were cut; undefined when the listener finished by itself. */
+  /** Requests, and connections without any, that were cut; undefined when the listener finished by itself. */
   readonly cut: number | undefined;
 };
 
 /** Drains a listener, by force when it takes longer than `timeoutMs` or `hurry` is aborted. */
 export async function drainWithin(
-  listener: Listener,
+  listener: Draining,
   timeoutMs: number,
   hurry?: AbortSignal,
 ): Promise<DrainOutcome> {

@@ -1,13 +1,14 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { verifiedClientOf } from "../http/client-certificate.ts";
 import type { TlsFacts } from "../http/connection.ts";
 import type { Front } from "../http/front.ts";
+import type { L4 } from "../l4/l4.ts";
+import type { CompiledL4Route, L4Table } from "../l4/table.ts";
 import type { PortTable } from "../routing/port-table.ts";
 import { type CertificateStore, emptyCertificateStore } from "../tls/certificate-store.ts";
-import type { Handshakes } from "../tls/handshakes.ts";
+import type { HandshakeClaim, Handshakes } from "../tls/handshakes.ts";
 import { bindServer } from "./bind.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
 import { detectProtocol } from "./detect-protocol.ts";
@@ -15,6 +16,8 @@ import type { ListenerEvents } from "./events.ts";
 import { localAddressOf, type Peer, peerOf } from "./peer.ts";
 import { readProxyHeader } from "./proxy-protocol/read-header.ts";
 import { isTrustedPeer, type ProxyProtocolSettings } from "./proxy-protocol/settings.ts";
+import { resetSocket } from "./reset.ts";
+import type { SocketPlan } from "./socket-plan.ts";
 import type { ListenerView } from "./view.ts";
 
 /** What a listener shares with the others of its worker. */
@@ -29,6 +32,8 @@ export type ListenerContext = {
   /** How long a connection may stay silent before its first byte, milliseconds, 0 = off. */
   readonly firstByteTimeoutMs: number;
   readonly proxyProtocol: ProxyProtocolSettings;
+  /** Takes what is forwarded without being understood. */
+  readonly l4: L4;
   /** Each listener has fronts of its own, so that it can drain alone. */
   createHttp1Front(): Front;
   createHttp2Front(): Front;
@@ -39,8 +44,11 @@ type Client = { readonly peer: Peer; readonly proxied: boolean };
 
 const keepAliveDelayMs = 60_000;
 
+/** What a listener serves; swapped when a snapshot is applied. */
+export type ListenerTables = { readonly http: PortTable; readonly l4: L4Table | undefined };
+
 /**
- * One (port, protocol): its listening socket, the connections it accepted, and what requests see of it. Routes,
+ * One TCP port: its listening socket, the connections it accepted, and what requests see of it. Routes,
  * certificates and the public port change in place; a socket is opened and closed only with the listener itself.
  */
 export class Listener {
@@ -49,6 +57,8 @@ export class Listener {
   localPort: number | undefined = undefined;
   /** Whether connections begin with a PROXY protocol header. */
   private takesProxyHeader: boolean;
+  private plan: SocketPlan;
+  private l4: L4Table | undefined;
   private readonly context: ListenerContext;
   private readonly server: Server;
   private readonly http1: Front;
@@ -59,16 +69,18 @@ export class Listener {
   private readonly silent = new Set<Socket>();
   private onEmpty: (() => void) | undefined = undefined;
 
-  constructor(plan: ListenerPlan, table: PortTable, context: ListenerContext) {
+  constructor(plan: SocketPlan, tables: ListenerTables, context: ListenerContext) {
     this.context = context;
+    this.plan = plan;
+    this.l4 = tables.l4;
     this.takesProxyHeader = plan.acceptProxyProtocol ?? context.proxyProtocol.accepted;
     this.view = {
       port: plan.port,
       portLabel: String(plan.port),
       publicPort: plan.publicPort,
       publicPortLabel: String(plan.publicPort),
-      secure: plan.protocol === "https",
-      table,
+      secure: plan.family === "tls",
+      table: tables.http,
       draining: false,
     };
     this.http1 = context.createHttp1Front();
@@ -98,11 +110,14 @@ export class Listener {
   }
 
   /** Takes what may change while it listens. */
-  update({ publicPort, acceptProxyProtocol }: ListenerPlan, table: PortTable): void {
+  update(plan: SocketPlan, { http, l4 }: ListenerTables): void {
+    const { publicPort, acceptProxyProtocol } = plan;
+    this.plan = plan;
+    this.l4 = l4;
     this.takesProxyHeader = acceptProxyProtocol ?? this.context.proxyProtocol.accepted;
     this.view.publicPort = publicPort;
     this.view.publicPortLabel = String(publicPort);
-    this.view.table = table;
+    this.view.table = http;
   }
 
   get certificates(): CertificateStore {
@@ -120,7 +135,7 @@ export class Listener {
     this.view.draining = true;
   }
 
-  /** Accepts nothing more and lets requests finish. Resolves when the last connection is gone. */
+  /** Accepts nothing more and lets requests, and connections without any, finish. Resolves when the last connection is gone. */
   drain(): Promise<void> {
     this.announceEnd();
     this.localPort = undefined;
@@ -134,9 +149,9 @@ export class Listener {
     });
   }
 
-  /** Ends all connections now and answers how many requests that cut. */
+  /** Ends all connections now and answers how many requests, and connections without any, that cut. */
   destroy(): number {
-    const cut = this.http1.destroy() + this.http2.destroy();
+    const cut = this.http1.destroy() + this.http2.destroy() + this.context.l4.connections.destroy(this);
     for (const socket of this.sockets) socket.destroy();
     return cut;
   }
@@ -184,8 +199,39 @@ export class Listener {
   }
 
   private admit(socket: Socket, client: Client): void {
-    if (this.view.secure) this.secure(socket, client);
-    else this.detect(socket, client);
+    switch (this.plan.family) {
+      case "tls":
+        return this.secure(socket, client);
+      case "tcp":
+        return this.forward(socket, socket, client, this.l4?.find("")?.route);
+      default:
+        return this.detect(socket, client);
+    }
+  }
+
+  private forward(socket: Socket, plain: Socket, { peer }: Client, route: CompiledL4Route | undefined): void {
+    if (route === undefined) return resetSocket(plain);
+    const { portLabel, secure } = this.view;
+    this.context.l4.connections.accept({
+      socket,
+      plain,
+      owner: this,
+      portLabel,
+      clientIp: peer.address,
+      secure,
+      route,
+    });
+  }
+
+  /** What becomes of a TLS connection by its server name. */
+  private claim(socket: Socket, client: Client, serverName: string | undefined): HandshakeClaim {
+    const entry = serverName === undefined ? undefined : this.l4?.find(serverName);
+    if (entry === undefined) return this.plan.servesHttps ? "terminate" : "refused";
+    if (entry.mode === "http") return "terminate";
+    if (entry.route === undefined) return "refused";
+    if (entry.mode === "terminate") return "terminate";
+    this.forward(socket, socket, client, entry.route);
+    return "taken";
   }
 
   private detect(socket: Socket, client: Client): void {
@@ -200,7 +246,12 @@ export class Listener {
     this.context.handshakes.start({
       socket,
       certificates: () => this.store,
+      claim: (serverName) => this.claim(socket, client, serverName),
       onSecure: (tlsSocket: TLSSocket, serverName, policy) => {
+        const entry = this.l4?.find(serverName);
+        if (entry === undefined ? !this.plan.servesHttps : entry.mode !== "http") {
+          return this.forward(tlsSocket, socket, client, entry?.route);
+        }
         const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
         const verified = verifiedClientOf(tlsSocket, policy);
         const version = tlsSocket.getProtocol() ?? "unknown";

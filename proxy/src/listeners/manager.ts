@@ -3,7 +3,9 @@ import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.t
 import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Front } from "../http/front.ts";
+import type { L4 } from "../l4/l4.ts";
 import { emptyPortTable, type PortTable } from "../routing/port-table.ts";
+import type { L4Tables } from "../state/l4-tables.ts";
 import { createCertificateStore, emptyCertificateStore, type ServedName } from "../tls/certificate-store.ts";
 import { createHandshakes } from "../tls/handshakes.ts";
 import type { TlsSettings } from "../tls/settings.ts";
@@ -12,14 +14,18 @@ import type { ConnectionGate } from "./connection-gate.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import { drainWithin, pause } from "./drain.ts";
 import type { ListenerEvents } from "./events.ts";
-import { Listener, type ListenerContext } from "./listener.ts";
+import { Listener, type ListenerContext, type ListenerTables } from "./listener.ts";
 import type { ProxyProtocolSettings } from "./proxy-protocol/settings.ts";
+import { planSockets, type SocketPlan } from "./socket-plan.ts";
+import { UdpListener } from "./udp-listener.ts";
 
 /** What a snapshot says to the listeners; `ServingState` fits. Maps are by listener port. */
 export type ServingPlan = {
   /** Each (port, protocol) once. */
   readonly listeners: readonly ListenerPlan[];
   readonly tables: ReadonlyMap<number, PortTable>;
+  /** What is served below HTTP, by `protocol/port`. */
+  readonly l4: L4Tables;
   readonly tls: ReadonlyMap<number, TlsPort>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
   /** Undefined: each worker has its own. */
@@ -42,6 +48,7 @@ export type ListenerManagerOptions = {
   /** How often a socket that could not be bound is tried again, milliseconds. */
   readonly bindRetryMs?: number;
   readonly tls: TlsSettings;
+  readonly l4: L4;
   readonly createHttp1Front: () => Front;
   readonly createHttp2Front: () => Front;
   readonly events: ListenerEvents;
@@ -72,8 +79,8 @@ export type ListenerManager = {
 };
 
 type Entry = {
-  plan: ListenerPlan;
-  readonly listener: Listener;
+  plan: SocketPlan;
+  readonly listener: Listener | UdpListener;
   tls: TlsPort | undefined;
   clientCerts: ClientCertPort | undefined;
   binding: Promise<void> | undefined;
@@ -99,25 +106,27 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     reusePort: options.reusePort,
     firstByteTimeoutMs: options.firstByteTimeoutMs,
     proxyProtocol: options.proxyProtocol,
+    l4: options.l4,
     createHttp1Front: options.createHttp1Front,
     createHttp2Front: options.createHttp2Front,
   };
-  /** By `port/protocol`. */
+  /** By `port/family`. */
   const entries = new Map<string, Entry>();
-  const draining = new Set<Listener>();
+  const draining = new Set<Listener | UdpListener>();
   let retryTimer: NodeJS.Timeout | undefined;
   let stopping = false;
   let certificatesChanged = false;
   let ticketKeys: TicketKeyRing | undefined;
   let reportedPorts = "";
-  /** Listeners of other protocols that were named in the log. */
-  const unserved = new Set<string>();
-
-  const boundPorts = (): readonly number[] =>
-    [...entries.values()]
-      .filter(({ listener }) => listener.localPort !== undefined)
-      .map(({ plan }) => plan.port)
-      .sort((a, b) => a - b);
+  /** A port is bound when all its sockets are. */
+  const boundPorts = (): readonly number[] => {
+    const missing = new Set<number>();
+    const bound = new Set<number>();
+    for (const { plan, listener } of entries.values()) {
+      (listener.localPort === undefined ? missing : bound).add(plan.port);
+    }
+    return [...bound].filter((port) => !missing.has(port)).sort((a, b) => a - b);
+  };
 
   const report = (): void => {
     const ports = boundPorts();
@@ -127,14 +136,14 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     events.onBoundPorts(ports);
   };
 
-  const bind = async (entry: Entry): Promise<void> => {
+  const bind = async (key: string, entry: Entry): Promise<void> => {
     const { listener, plan } = entry;
     const bound = await listener.bind(portMap.get(plan.port) ?? plan.port);
     entry.binding = undefined;
     if (!bound) return scheduleRetry();
-    if (stopping || entries.get(keyOf(plan)) !== entry) return void listener.drain();
+    if (stopping || entries.get(key) !== entry) return void listener.drain();
     log.info(
-      { listener: plan.port, protocol: plan.protocol, local_port: listener.localPort },
+      { listener: plan.port, protocol: plan.family, local_port: listener.localPort },
       "listener added",
     );
     events.onLifecycle("added");
@@ -144,8 +153,8 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   /** Binds what is not bound. Resolves when that has come to an end, also where it was under way already. */
   const bindAll = async (): Promise<void> => {
     const attempts: Promise<void>[] = [];
-    for (const entry of entries.values()) {
-      if (entry.listener.localPort === undefined) attempts.push((entry.binding ??= bind(entry)));
+    for (const [key, entry] of entries) {
+      if (entry.listener.localPort === undefined) attempts.push((entry.binding ??= bind(key, entry)));
     }
     await Promise.all(attempts);
   };
@@ -162,7 +171,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     entries.delete(key);
     if (tls !== undefined) certificatesChanged = true;
     if (listener.localPort === undefined) return;
-    log.info({ listener: plan.port, protocol: plan.protocol }, "listener removed");
+    log.info({ listener: plan.port, protocol: plan.family }, "listener removed");
     events.onLifecycle("removed");
     draining.add(listener);
     void drainWithin(listener, drainTimeoutMs).then(({ durationMs, cut }) => {
@@ -174,10 +183,12 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     });
   };
 
-  const warnUnserved = (plan: ListenerPlan): void => {
-    if (unserved.has(keyOf(plan))) return;
-    unserved.add(keyOf(plan));
-    log.warn({ listener: plan.port, protocol: plan.protocol }, "listener protocol is not served");
+  /** A listener on a port that may still be held by sessions which are ending. */
+  const takeUdpPort = (socket: SocketPlan, tables: ListenerTables): UdpListener => {
+    for (const listener of draining) {
+      if (listener instanceof UdpListener && listener.port === socket.port) listener.destroy();
+    }
+    return new UdpListener(socket, tables, context);
   };
 
   const updateCertificates = ({ tls, clientCerts, ...plan }: ServingPlan): void => {
@@ -186,13 +197,14 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
       terminators.useTicketKeys(ticketKeys);
     }
     for (const entry of entries.values()) {
-      const isSecure = entry.plan.protocol === "https";
-      const port = isSecure ? tls.get(entry.plan.port) : undefined;
-      const clients = isSecure ? clientCerts.get(entry.plan.port) : undefined;
+      const { listener } = entry;
+      if (entry.plan.family !== "tls" || listener instanceof UdpListener) continue;
+      const port = tls.get(entry.plan.port);
+      const clients = clientCerts.get(entry.plan.port);
       if (entry.tls === port && entry.clientCerts === clients) continue;
       entry.tls = port;
       entry.clientCerts = clients;
-      entry.listener.certificates =
+      listener.certificates =
         port === undefined ? emptyCertificateStore : createCertificateStore(port, terminators, clients);
       certificatesChanged = true;
     }
@@ -201,6 +213,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     const used = new Set<Terminator>();
     const names: ServedName[] = [];
     for (const { listener } of entries.values()) {
+      if (listener instanceof UdpListener) continue;
       for (const terminator of listener.certificates.terminators) used.add(terminator);
       names.push(...listener.certificates.names);
     }
@@ -211,22 +224,22 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   return {
     async apply(plan) {
       if (stopping) return;
-      const wanted = new Map<string, ListenerPlan>();
-      for (const listener of plan.listeners) {
-        if (isServed(listener)) wanted.set(keyOf(listener), listener);
-        else warnUnserved(listener);
-      }
+      const wanted = planSockets(plan.listeners);
       for (const [key, entry] of entries) if (!wanted.has(key)) remove(key, entry);
-      for (const [key, listener] of wanted) {
-        const table = plan.tables.get(listener.port) ?? emptyPortTable;
+      for (const [key, socket] of wanted) {
+        const { port, family } = socket;
+        const tables = {
+          http: plan.tables.get(port) ?? emptyPortTable,
+          l4: family === "http" ? undefined : plan.l4.get(`${family}/${port}`),
+        };
         const entry = entries.get(key);
         if (entry !== undefined) {
-          entry.plan = listener;
-          entry.listener.update(listener, table);
+          entry.plan = socket;
+          entry.listener.update(socket, tables);
         } else {
           entries.set(key, {
-            plan: listener,
-            listener: new Listener(listener, table, context),
+            plan: socket,
+            listener: family === "udp" ? takeUdpPort(socket, tables) : new Listener(socket, tables, context),
             tls: undefined,
             clientCerts: undefined,
             binding: undefined,
@@ -257,7 +270,3 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     },
   };
 }
-
-const keyOf = ({ port, protocol }: ListenerPlan): string => `${port}/${protocol}`;
-
-const isServed = ({ protocol }: ListenerPlan): boolean => protocol === "http" || protocol === "https";

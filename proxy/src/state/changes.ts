@@ -5,6 +5,7 @@ import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { parseKey } from "@svc-gateway/common/ir/keys.ts";
 import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import { readTicketKeys, type TicketKeyRing } from "../tls/ticket-keys.ts";
+import type { L4Update } from "./l4-tables.ts";
 import type { HostUpdate } from "./routing-tables.ts";
 import type { StagedUpdate } from "./staged-update.ts";
 
@@ -20,6 +21,7 @@ export type SortedChanges = {
   readonly clientCerts: ReadonlyMap<number, ClientCertPort | undefined>;
   readonly ticketKeys: TicketKeyRing | undefined;
   readonly jwks: ReadonlyMap<string, KeySet | undefined>;
+  readonly l4: readonly L4Update[];
 };
 
 export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
@@ -32,6 +34,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   const clientCerts = new Map<number, ClientCertPort | undefined>();
   let ticketKeys: TicketKeyRing | undefined;
   const jwks = new Map<string, KeySet | undefined>();
+  const l4: L4Update[] = [];
   const byKey = new Map(values.map((decoded) => [decoded.key, decoded]));
   for (const key of hashes.keys()) {
     const parsed = parseKey(key);
@@ -72,12 +75,16 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
           key: decoded?.type === "session-key" ? Buffer.from(decoded.value.key, "base64") : undefined,
         };
         break;
-      case "l4":
+      case "l4": {
+        const { protocol, port } = parsed;
+        l4.push({ protocol, port, value: decoded?.type === "l4" ? decoded.value : undefined });
+        break;
+      }
       case undefined:
         break;
     }
   }
-  return { hosts, endpoints, listeners, tls, sessionKey, htpasswd, jwks, clientCerts, ticketKeys };
+  return { hosts, endpoints, listeners, tls, sessionKey, htpasswd, jwks, clientCerts, ticketKeys, l4 };
 }
 
 /** Why the certificates cannot be used: a server name refers to one that is not there. Undefined when all are. */

@@ -15,6 +15,7 @@ import type { RateStore } from "../filters/rate-store.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { UpstreamRegistry } from "../upstream/registry.ts";
 import { checkCertificates, sortChanges } from "./changes.ts";
+import { stageL4, type L4Tables } from "./l4-tables.ts";
 import { listListeners } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { stageUpdate } from "./staged-update.ts";
@@ -29,6 +30,8 @@ export type ServingState = {
   readonly listeners: readonly Listener[];
   /** Tables by listener port. The table of a port keeps its identity while none of its routes change. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
+  /** What is served below HTTP; the table of a port keeps its identity while its routes do not change. */
+  readonly l4: L4Tables;
   /** Certificates by listener port; values keep their identity while they do not change. */
   readonly tls: ReadonlyMap<number, TlsPort>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
@@ -104,6 +107,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     version: "",
     listeners: [],
     tables: routing.tables,
+    l4: new Map(),
     tls: new Map(),
     clientCerts: new Map(),
     ticketKeys: undefined,
@@ -119,12 +123,22 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     const presence = new Map([...changes.endpoints].map(([name, set]) => [name, set !== undefined]));
     const tables = routing.stage(changes.hosts, presence);
     if (!tables.ok) return tables;
+    const l4 = stageL4(
+      serving.l4,
+      changes.l4,
+      {
+        removed: [...presence].filter(([, isPresent]) => !isPresent).map(([name]) => name),
+        has: (name) => presence.get(name) ?? routing.endpointSets.has(name),
+      },
+      { upstreamOf: (endpoints) => links.to(endpoints, "http1"), random },
+    );
+    if (!l4.ok) return l4;
     return ok({
       version: staged.value.version,
       changes: staged.value.hashes.size,
       problems: tables.value.problems,
       commit() {
-        const gone = tables.value.commit();
+        const gone = new Set([...tables.value.commit(), ...l4.value.gone]);
         if (changes.sessionKey !== undefined) options.upstreams.setSessionKey(changes.sessionKey.key);
         links.update(changes.endpoints);
         options.auth.update(changes);
@@ -138,6 +152,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
           version: staged.value.version,
           listeners: changes.listeners.size === 0 ? serving.listeners : listListeners(listenerSets),
           tables: routing.tables,
+          l4: l4.value.tables,
           tls: changedMap(serving.tls, changes.tls),
           clientCerts: changedMap(serving.clientCerts, changes.clientCerts),
           ticketKeys: changes.ticketKeys ?? serving.ticketKeys,

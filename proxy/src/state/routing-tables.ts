@@ -36,6 +36,8 @@ export type RoutingTables = {
   /** A new map after every change; ports without routes are not in it. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
   readonly counts: TableCounts;
+  /** The endpoint sets that there are. */
+  readonly endpointSets: ReadonlySet<string>;
   /**
    * Checks and compiles changed hosts without touching what serves. `endpoints` are the endpoint sets that come
    * (true) and go (false) with the update; a route that would name a missing set refuses the whole update.
@@ -104,6 +106,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
       const { ingress, gateway } = routeIds;
       return { hosts: hostNames.size, routes: { ingress: ingress.size, gateway: gateway.size } };
     },
+    endpointSets,
     stage(updates, endpoints) {
       const incoming = updates.map(({ key, owner, routes }) => ({
         key,

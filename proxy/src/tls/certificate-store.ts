@@ -53,7 +53,7 @@ export function createCertificateStore(
   const used = new Set<Terminator>();
 
   const terminatorOf = (entry: TlsHost, policy?: ClientPolicy): Terminator | undefined =>
-    terminators.get(entry.certificates, port.certificates, policy);
+    terminators.get(entry.certificates, port.certificates, policy, entry.applicationProtocols === "none");
 
   /** The most specific entry whose certificates can be used, and the validation if it is no less specific. */
   const combine = (bucket: TlsHost["bucket"], host: string): TlsSelection | undefined => {

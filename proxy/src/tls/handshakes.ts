@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Server, TLSSocket } from "node:tls";
+import { resetSocket } from "../listeners/reset.ts";
 import { refuseWithAlert } from "./alert.ts";
 import type { CertificateStore } from "./certificate-store.ts";
 import { type ClientHello, peekClientHello } from "./client-hello.ts";
@@ -25,8 +26,16 @@ export type HandshakeFailure =
 
 export type HandshakeEvents = { onHandshake(result: HandshakeResult): void };
 
+/** What becomes of a connection whose server name is known: TLS ends here, somebody has taken it over, or nobody wants it. */
+export type HandshakeClaim = "terminate" | "taken" | "refused";
+
 export type HandshakeRequest = {
   readonly socket: Socket;
+  /**
+   * Asked before TLS sees anything, with the name, or undefined for what is not a ClientHello or too large; the bytes
+   * are put back. Connections that nobody wants are reset. Unless given, TLS ends here.
+   */
+  readonly claim?: (serverName: string | undefined) => HandshakeClaim;
   /** Asked when the name is known, so that a handshake sees the newest certificates. */
   readonly certificates: () => CertificateStore;
   /**
@@ -100,8 +109,17 @@ export function createHandshakes(
     handshake.socket.destroy();
   };
 
-  const select = (key: string, handshake: Pending, { serverName, ticketKeyName }: ClientHello): void => {
+  const select = (key: string, handshake: Pending, hello: ClientHello | undefined): void => {
     const { socket } = handshake;
+    const claim = handshake.claim?.(hello?.serverName) ?? "terminate";
+    if (claim === "taken") return forget(key);
+    if (claim === "refused") {
+      if (pending.get(key) === handshake) forget(key);
+      events.onHandshake({ result: "fail", version: "unknown", reason: "unknown server name" });
+      resetSocket(socket);
+      return;
+    }
+    const { serverName, ticketKeyName } = hello ?? noHello;
     handshake.serverName = serverName;
     handshake.failure = "failed";
     const selected = handshake.certificates().select(serverName);
@@ -186,8 +204,8 @@ function versionOf(socket: TLSSocket): HandshakeResult["version"] {
 
 const noHello: ClientHello = { kind: "hello", serverName: "" };
 
-/** Reads until the ClientHello is known, puts the bytes back, and calls `then`, without a name for what is not TLS. */
-function readClientHello(socket: Socket, then: (hello: ClientHello) => void): void {
+/** Reads until the ClientHello is known, puts the bytes back, and calls `then`, with undefined for what is none. */
+function readClientHello(socket: Socket, then: (hello: ClientHello | undefined) => void): void {
   let bytes: Buffer = Buffer.alloc(0);
   const onEnd = (): void => void socket.destroy();
   const onReadable = (): void => {
@@ -199,7 +217,7 @@ function readClientHello(socket: Socket, then: (hello: ClientHello) => void): vo
     socket.off("readable", onReadable);
     socket.off("end", onEnd);
     socket.unshift(bytes);
-    then(peek.kind === "hello" ? peek : noHello);
+    then(peek.kind === "hello" ? peek : undefined);
   };
   socket.on("readable", onReadable);
   socket.on("end", onEnd);

@@ -21,11 +21,13 @@ export type Terminators = {
   /**
    * The terminator for these certificates, best first; bad ones are left out and logged. Undefined: none is usable.
    * With a policy, clients are asked for a certificate; whether to let them in is for the caller to decide.
+   * `isOpaque` negotiates no application protocol (ALPN).
    */
   get(
     ids: readonly string[],
     certificates: TlsPort["certificates"],
     policy?: ClientPolicy,
+    isOpaque?: boolean,
   ): Terminator | undefined;
   /** Forgets the terminators that are not in use any more. Their connections are not touched. */
   retain(used: ReadonlySet<Terminator>): void;
@@ -52,6 +54,7 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
     ids: readonly string[],
     certificates: TlsPort["certificates"],
     policy: ClientPolicy | undefined,
+    isOpaque: boolean,
   ): Built | undefined => {
     const loaded = loadAll(ids, certificates, log);
     const [preferred] = loaded;
@@ -62,6 +65,7 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
         cert: loaded.map(({ chainPem }) => chainPem),
         key: loaded.map(({ keyPem }) => keyPem),
         sessionIdContext: sessionContextOf(ids, policy),
+        ...(isOpaque && { ALPNProtocols: [] }),
       };
       const server = createServer(
         policy === undefined ? { ...own, ticketKeys } : clientValidationOptions(policy, own),
@@ -98,11 +102,11 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
   };
 
   return {
-    get(ids, certificates, policy) {
-      const key = `${ids.join(",")} ${policy?.id ?? ""}`;
+    get(ids, certificates, policy, isOpaque = false) {
+      const key = `${ids.join(",")} ${policy?.id ?? ""} ${isOpaque}`;
       const known = byKey.get(key);
       if (known !== undefined) return known;
-      const built = build(ids, certificates, policy);
+      const built = build(ids, certificates, policy, isOpaque);
       if (built !== undefined) byKey.set(key, built);
       return built;
     },

@@ -1,7 +1,7 @@
 import { createHttp1UpstreamClient } from "./h1/client.ts";
 import { createHttp2UpstreamClient } from "./h2/client.ts";
 import { createIdlePool } from "./idle-pool.ts";
-import { createResolver } from "./resolver.ts";
+import { createResolver, type Resolver } from "./resolver.ts";
 import type { UpstreamClient } from "./upstream.ts";
 
 /** Limits of a worker towards its upstreams. */
@@ -10,6 +10,8 @@ export type UpstreamLimits = {
   readonly connectTimeoutMs: number;
   /** Idle connections over all endpoints and protocols; the one that has been idle longest gives way. */
   readonly maxIdleConnections: number;
+  /** Of the names of endpoints; one of its own unless given. */
+  readonly resolver?: Resolver;
 };
 
 /** The upstream client of a worker: HTTP/1.1 and HTTP/2, by what each request asks for. */
@@ -20,7 +22,7 @@ export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient & {
   const options = {
     connectTimeoutMs: limits.connectTimeoutMs,
     idlePool: createIdlePool(limits.maxIdleConnections),
-    resolver: createResolver(),
+    resolver: limits.resolver ?? createResolver(),
   };
   const clients = {
     http1: createHttp1UpstreamClient(options),

@@ -14,8 +14,11 @@ import {
   type ListenerManager,
   type ListenerManagerOptions,
 } from "../../src/listeners/manager.ts";
+import { createL4 } from "../../src/l4/l4.ts";
 import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/settings.ts";
 import { emptyPortTable, type PortTable } from "../../src/routing/port-table.ts";
+import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
+import { createResolver } from "../../src/upstream/resolver.ts";
 import { wideLimits } from "../http/h1/harness.ts";
 import { wideSettings } from "../tls/harness.ts";
 
@@ -86,6 +89,8 @@ export const noProxyProtocol: ProxyProtocolSettings = {
   trustedPeers: compileCidrs([]),
   timeoutMs: 60_000,
 };
+const metrics = createProxyMetrics();
+const resolver = createResolver();
 const immediately = { acceptMs: 0, graceMs: 0, timeoutMs: 0 };
 
 /** A manager whose listener ports are served on free local ports. The handler may leave requests to the test. */
@@ -119,6 +124,10 @@ export function startManager(
     drainTimeoutMs: 60_000,
     firstByteTimeoutMs: 60_000,
     tls: wideSettings,
+    l4: createL4({
+      connections: { connectTimeoutMs: 60_000, idleTimeoutMs: 0, resolver, metrics },
+      udp: { idleTimeoutMs: 0, maxSessions: 100, resolver, metrics, now: () => performance.now() },
+    }),
     createHttp1Front: () => createHttp1Front(front),
     createHttp2Front: () => createHttp2Front(front),
     events,
@@ -147,6 +156,7 @@ export const plan = (
 ): Parameters<ListenerManager["apply"]>[0] => ({
   listeners,
   tables: new Map(listeners.map(({ port }) => [port, table])),
+  l4: new Map(),
   tls: new Map(tls === undefined ? [] : listeners.map(({ port }) => [port, tls])),
   clientCerts: new Map(),
   ticketKeys: undefined,

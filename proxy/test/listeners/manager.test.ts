@@ -153,13 +153,13 @@ describe("the listener manager", () => {
       await reading;
     });
 
-    it("only http and https listeners, and names the others", async () => {
+    it("an HTTPS and a TLS listener of one port by one socket", async () => {
       const started = startManager();
-      const listeners = [http(80), { port: 81, publicPort: 81, protocol: "tcp" as const }];
-      await started.manager.apply(plan(listeners));
-      await started.manager.apply(plan(listeners));
-      expect(started.manager.boundPorts()).to.deep.equal([80]);
-      expect(started.warnings).to.deep.equal(["listener protocol is not served"]);
+      await started.manager.apply(plan([https(443), { port: 443, publicPort: 443, protocol: "tls" }]));
+      expect(started.manager.boundPorts()).to.deep.equal([443]);
+      expect(started.events.of("added")).to.deep.equal(["added"]);
+      await started.manager.apply(plan([{ port: 443, publicPort: 443, protocol: "tls" }]));
+      expect(started.events.of("added", "removed")).to.deep.equal(["added"]);
     });
   });
 

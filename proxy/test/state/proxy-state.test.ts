@@ -166,8 +166,8 @@ describe("the proxy state", () => {
 
   it("ignores resources of kinds that it does not know, but counts them for the version", () => {
     const under = harness();
-    expect(under.move(web, webHost, unknown("l4|tcp|9000")).ok).to.equal(true);
-    expect(under.move(web, webHost, unknown("l4|tcp|9001")).ok).to.equal(true);
+    expect(under.move(web, webHost, unknown("quic|9000")).ok).to.equal(true);
+    expect(under.move(web, webHost, unknown("quic|9001")).ok).to.equal(true);
     expect(addressOf(under, "web.example.com")).to.equal("10.0.0.1:8080");
   });
 

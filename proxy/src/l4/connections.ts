@@ -1,0 +1,185 @@
+import type { Socket } from "node:net";
+import { joinTunnel } from "../http/tunnel.ts";
+import { resetSocket } from "../listeners/reset.ts";
+import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import { connectEndpoint } from "../upstream/connect.ts";
+import type { UpstreamClientOptions } from "../upstream/options.ts";
+import type {
+  PickRequest,
+  Selection,
+  Upstream,
+  UpstreamEndpoint,
+  UpstreamError,
+} from "../upstream/upstream.ts";
+import type { CompiledL4Route } from "./table.ts";
+
+/** A client connection that belongs to a route, not read from yet. */
+export type L4Connection = {
+  /** What the client's bytes come from: the accepted socket, or the TLS that ended on it. */
+  readonly socket: Socket;
+  /** The accepted socket, to be reset. */
+  readonly plain: Socket;
+  /** Whose connections end together. */
+  readonly owner: object;
+  /** Listener port, for metrics. */
+  readonly portLabel: string;
+  /** Address of the client, from the PROXY protocol where there is one. */
+  readonly clientIp: string;
+  readonly secure: boolean;
+  readonly route: CompiledL4Route;
+};
+
+export type L4ConnectionOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "resolver"> & {
+  /** No byte either way, milliseconds, 0 = off. */
+  readonly idleTimeoutMs: number;
+  readonly metrics: Pick<ProxyMetrics, "upstreamErrors" | "upstreamConnections">;
+};
+
+/** Endpoints that are tried for one connection before it is reset. */
+const maxAttempts = 3;
+
+/**
+ * The connections of a worker that are forwarded as they are (docs/features/l4.md): each to an endpoint of its route,
+ * bytes and ends of both directions passed on. Nothing is stored beyond what the sockets hold.
+ */
+export class L4Connections {
+  private readonly options: L4ConnectionOptions;
+  private readonly relays = new Set<Relay>();
+
+  constructor(options: L4ConnectionOptions) {
+    this.options = options;
+  }
+
+  accept(connection: L4Connection): void {
+    const relay = new Relay(connection, this.options, () => this.relays.delete(relay));
+    this.relays.add(relay);
+    relay.connect();
+  }
+
+  /** Resets the connections of an owner; answers how many that were. */
+  destroy(owner: object): number {
+    const owned = [...this.relays].filter((relay) => relay.owner === owner);
+    for (const relay of owned) relay.abort();
+    return owned.length;
+  }
+
+  /** Resets what was idle for too long. `nowMs` is on the clock of `performance.now()`. */
+  sweep(nowMs: number): void {
+    const { idleTimeoutMs } = this.options;
+    if (idleTimeoutMs === 0) return;
+    for (const relay of this.relays) if (nowMs - relay.lastActivityMs >= idleTimeoutMs) relay.abort();
+  }
+}
+
+class Relay {
+  lastActivityMs = performance.now();
+  private readonly connection: L4Connection;
+  private readonly options: L4ConnectionOptions;
+  private readonly onEnd: () => void;
+  private readonly tried = new Set<UpstreamEndpoint>();
+  /** Ends what is under way with the endpoint. */
+  private cancel: () => void = () => {};
+  private readonly onClientGone = (): void => this.abort();
+  private ended = false;
+
+  constructor(connection: L4Connection, options: L4ConnectionOptions, onEnd: () => void) {
+    this.connection = connection;
+    this.options = options;
+    this.onEnd = onEnd;
+    // Nothing is read yet: only an error closes it.
+    connection.socket.once("close", this.onClientGone);
+  }
+
+  get owner(): object {
+    return this.connection.owner;
+  }
+
+  connect(): void {
+    const upstream = this.connection.route.pickUpstream();
+    if (upstream === undefined) return this.refuse("");
+    this.connectTo(upstream);
+  }
+
+  abort(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.cancel();
+    reset(this.connection);
+    this.onEnd();
+  }
+
+  private connectTo(upstream: Upstream): void {
+    const { tried } = this;
+    const selection = upstream.pick(this.pickRequest(), tried.size === 0 ? undefined : tried);
+    if (selection === undefined) return this.refuse(upstream.service);
+    const { endpoint, watch } = selection;
+    const isLast = tried.has(endpoint);
+    tried.add(endpoint);
+    const attempt = connectEndpoint(endpoint, { ...this.options, allowHalfOpen: true }, (connected) => {
+      if (connected.ok) return this.join(connected.value.socket, selection);
+      watch?.failed();
+      watch?.ended();
+      this.count(upstream.service, errorTypeOf(connected.error));
+      if (isLast || tried.size >= maxAttempts) this.abort();
+      else this.connectTo(upstream);
+    });
+    this.cancel = () => {
+      attempt.cancel();
+      watch?.ended();
+    };
+  }
+
+  private join(socket: Socket, { watch }: Selection): void {
+    const { connection, options } = this;
+    connection.socket.off("close", this.onClientGone);
+    options.metrics.upstreamConnections.with({ state: "new" }).inc();
+    watch?.responded(200);
+    this.lastActivityMs = performance.now();
+    const tunnel = joinTunnel(
+      { socket: connection.socket, head: nothing, abort: () => reset(connection) },
+      { socket, head: nothing, abort: () => resetSocket(socket) },
+      {
+        onProgress: () => {
+          this.lastActivityMs = performance.now();
+        },
+        onEnd: () => {
+          watch?.ended();
+          this.cancel = () => {};
+          this.abort();
+        },
+      },
+    );
+    this.cancel = () => tunnel.cancel();
+  }
+
+  /** There is nobody to connect to. */
+  private refuse(service: string): void {
+    this.count(service, "other");
+    this.abort();
+  }
+
+  private count(upstream: string, type: "refused" | "connect" | "timeout" | "other"): void {
+    const { portLabel: listener, route } = this.connection;
+    this.options.metrics.upstreamErrors
+      .with({ listener, route: route.route.id, upstream, error_type: type })
+      .inc();
+  }
+
+  /** What balancers can look at: there is no request, but an address. */
+  private pickRequest(): PickRequest {
+    const { clientIp, secure, route } = this.connection;
+    return { clientIp, secure, routeId: route.route.id, path: "", query: "", headers: [], received: [] };
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+function reset({ socket, plain }: L4Connection): void {
+  resetSocket(plain);
+  socket.destroy();
+}
+
+function errorTypeOf({ kind }: UpstreamError): "refused" | "connect" | "timeout" {
+  if (kind === "refused") return "refused";
+  return kind === "connect-timeout" ? "timeout" : "connect";
+}

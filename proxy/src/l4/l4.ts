@@ -1,0 +1,42 @@
+import type { UpstreamEndpoint } from "../upstream/upstream.ts";
+import { L4Connections, type L4ConnectionOptions } from "./connections.ts";
+import { UdpSessions, type UdpClient, type UdpSessionsOptions } from "./udp-sessions.ts";
+
+/** What a worker forwards below HTTP, over all listeners. */
+export type L4 = {
+  readonly connections: Pick<L4Connections, "accept" | "destroy">;
+  /** The sessions of a listener, until it gives them up. */
+  udpSessions(portLabel: string, reply: (message: Buffer, client: UdpClient) => void): UdpSessions;
+  forget(sessions: UdpSessions): void;
+  /** These endpoints are gone. Connections to them may finish. */
+  retire(endpoints: readonly UpstreamEndpoint[]): void;
+  /** Ends what was idle for too long. */
+  sweep(): void;
+};
+
+export type L4Options = {
+  readonly connections: L4ConnectionOptions;
+  readonly udp: UdpSessionsOptions;
+};
+
+export function createL4(options: L4Options): L4 {
+  const connections = new L4Connections(options.connections);
+  const udp = new Set<UdpSessions>();
+  return {
+    connections,
+    udpSessions(portLabel, reply) {
+      const sessions = new UdpSessions(portLabel, reply, options.udp);
+      udp.add(sessions);
+      return sessions;
+    },
+    forget: (sessions) => void udp.delete(sessions),
+    retire(endpoints) {
+      const gone = new Set(endpoints);
+      for (const sessions of udp) sessions.retire(gone);
+    },
+    sweep() {
+      connections.sweep(performance.now());
+      for (const sessions of udp) sessions.sweep();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { L4Host, L4Port, L4Route } from "@svc-gateway/common/ir/l4.ts";
+import { createWeightedPicker } from "../routing/weighted-picker.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+
+/** A route prepared when a snapshot is applied. */
+export type CompiledL4Route = {
+  readonly route: L4Route;
+  /** The present upstream of the next connection or session, by weight; undefined: it is refused. Never throws. */
+  pickUpstream(): Upstream | undefined;
+};
+
+export type L4Entry = {
+  readonly host: string;
+  readonly mode: L4Host["mode"];
+  /** Undefined: connections are refused. */
+  readonly route: CompiledL4Route | undefined;
+};
+
+/** What is served below HTTP on one port. Immutable: a change makes a new one. */
+export type L4Table = {
+  /** Of the narrowest host that covers a lower-case server name; the empty name has only the entry for every host. */
+  find(serverName: string): L4Entry | undefined;
+  readonly routeIds: ReadonlySet<string>;
+  /** Endpoint sets that the routes name. */
+  readonly endpoints: ReadonlySet<string>;
+};
+
+export type L4Environment = {
+  /** The upstream of an endpoint set as it is now. */
+  readonly upstreamOf: (endpoints: string) => () => Upstream;
+  /** A number from 0 to 1, 1 excluded. */
+  readonly random: () => number;
+};
+
+export function compileL4Table({ hosts }: L4Port, environment: L4Environment): L4Table {
+  const exact = new Map<string, L4Entry>();
+  /** By the name without its `*.`. */
+  const wildcards = new Map<string, L4Entry>();
+  let any: L4Entry | undefined;
+  const routeIds = new Set<string>();
+  const endpoints = new Set<string>();
+  for (const { kind, host, mode, route } of hosts) {
+    const entry = { host, mode, route: route && compileRoute(route, environment) };
+    if (kind === "exact") exact.set(host, entry);
+    else if (kind === "wildcard") wildcards.set(host.slice(2), entry);
+    else any = entry;
+    if (route === undefined) continue;
+    routeIds.add(route.id);
+    for (const backend of route.backends)
+      if (backend.endpoints !== undefined) endpoints.add(backend.endpoints);
+  }
+  return {
+    find(serverName) {
+      const found = exact.get(serverName);
+      if (found !== undefined || wildcards.size === 0) return found ?? any;
+      for (let dot = serverName.indexOf("."); dot > 0; dot = serverName.indexOf(".", dot + 1)) {
+        const wildcard = wildcards.get(serverName.slice(dot + 1));
+        if (wildcard !== undefined) return wildcard;
+      }
+      return any;
+    },
+    routeIds,
+    endpoints,
+  };
+}
+
+function compileRoute(route: L4Route, { upstreamOf, random }: L4Environment): CompiledL4Route {
+  const pick = createWeightedPicker<(() => Upstream) | undefined>(
+    route.backends.map(({ weight, endpoints }) => ({
+      weight,
+      value: endpoints === undefined ? undefined : upstreamOf(endpoints),
+    })),
+    undefined,
+    random,
+  );
+  return { route, pickUpstream: () => pick()?.() };
+}

@@ -1,0 +1,226 @@
+import { createSocket, type Socket } from "node:dgram";
+import { isIP } from "node:net";
+import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { Resolver } from "../upstream/resolver.ts";
+import type { Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
+import { noLookup } from "./no-lookup.ts";
+import type { CompiledL4Route } from "./table.ts";
+
+/** Who sent a datagram, as the socket names it, and as balancers and policies see it. */
+export type UdpClient = { readonly address: string; readonly port: number; readonly ip: string };
+
+/** Why a datagram was dropped: values of the `reason` label of `svc_proxy_udp_datagrams_dropped_total`. */
+export type DropReason =
+  /** The listener has no route, or the share of a backend that cannot be used was drawn. */
+  | "no-route"
+  | "no-endpoint"
+  | "session-limit"
+  /** The listener is going away, and the client has no session. */
+  | "draining"
+  /** Too much waits to be sent. */
+  | "overflow"
+  /** No socket for the session, or no address for its endpoint. */
+  | "error";
+
+export type UdpSessionsOptions = {
+  /** No datagram either way, milliseconds, 0 = off. */
+  readonly idleTimeoutMs: number;
+  /** Sessions at a time; further clients are not served. */
+  readonly maxSessions: number;
+  readonly resolver: Resolver;
+  readonly metrics: Pick<
+    ProxyMetrics,
+    "udpSessions" | "udpSessionsActive" | "udpDatagramsDropped" | "upstreamErrors"
+  >;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+};
+
+/** Datagrams that wait until the socket of their session is there. */
+const maxWaiting = 16;
+/** Bytes that wait in a socket to be sent. */
+export const maxQueuedBytes = 256 * 1024;
+
+type Session = {
+  readonly client: UdpClient;
+  readonly routeId: string;
+  readonly upstream: Upstream;
+  readonly selection: Selection;
+  lastActivityMs: number;
+  socket: Socket | undefined;
+  /** Until the socket is connected. */
+  waiting: Buffer[] | undefined;
+};
+
+/**
+ * The sessions of a UDP listener (docs/features/l4.md, "UDP"): one per address and port of a client, each with a socket of
+ * its own to one endpoint, so that answers find their way back.
+ */
+export class UdpSessions {
+  private readonly portLabel: string;
+  private readonly reply: (message: Buffer, client: UdpClient) => void;
+  private readonly options: UdpSessionsOptions;
+  private readonly sessions = new Map<string, Session>();
+  private draining = false;
+  private onEmpty: (() => void) | undefined = undefined;
+
+  constructor(
+    portLabel: string,
+    reply: (message: Buffer, client: UdpClient) => void,
+    options: UdpSessionsOptions,
+  ) {
+    this.portLabel = portLabel;
+    this.reply = reply;
+    this.options = options;
+  }
+
+  /** Forwards a datagram; a client that has no session yet gets one by `route`. */
+  receive(message: Buffer, client: UdpClient, route: CompiledL4Route | undefined): void {
+    const session = this.sessions.get(keyOf(client)) ?? this.open(client, route);
+    if (session === undefined) return;
+    session.lastActivityMs = this.options.now();
+    const { socket, waiting } = session;
+    if (waiting !== undefined) {
+      if (waiting.length < maxWaiting) waiting.push(message);
+      else this.drop("overflow");
+    } else if (socket !== undefined && socket.getSendQueueSize() <= maxQueuedBytes) socket.send(message);
+    else this.drop("overflow");
+  }
+
+  /** Ends the sessions with backends that the route does not have: their clients begin anew with their next datagram. */
+  follow(route: CompiledL4Route | undefined): void {
+    const backends = route?.route.backends.filter(({ weight }) => weight > 0) ?? [];
+    const kept = new Set(backends.map(({ endpoints }) => endpoints));
+    this.closeWhere((session) => !kept.has(session.upstream.key));
+  }
+
+  /** Ends the sessions with endpoints that are gone. */
+  retire(gone: ReadonlySet<UpstreamEndpoint>): void {
+    this.closeWhere(({ selection }) => gone.has(selection.endpoint));
+  }
+
+  /** Ends what was idle for too long. */
+  sweep(): void {
+    const { idleTimeoutMs, now } = this.options;
+    if (idleTimeoutMs === 0) return;
+    const nowMs = now();
+    this.closeWhere(({ lastActivityMs }) => nowMs - lastActivityMs >= idleTimeoutMs);
+  }
+
+  /** Begins no new session. Resolves when the last one has ended. */
+  drain(): Promise<void> {
+    this.draining = true;
+    return new Promise((resolve) => {
+      this.onEmpty = resolve;
+      if (this.sessions.size === 0) resolve();
+    });
+  }
+
+  /** Ends all sessions; answers how many that were. */
+  destroy(): number {
+    const cut = this.sessions.size;
+    this.closeWhere(() => true);
+    return cut;
+  }
+
+  /** Counts a datagram that goes nowhere. */
+  drop(reason: DropReason): undefined {
+    this.options.metrics.udpDatagramsDropped.with({ listener: this.portLabel, reason }).inc();
+    return undefined;
+  }
+
+  private open(client: UdpClient, route: CompiledL4Route | undefined): Session | undefined {
+    if (this.draining) return this.drop("draining");
+    if (this.sessions.size >= this.options.maxSessions) return this.drop("session-limit");
+    const upstream = route?.pickUpstream();
+    if (route === undefined || upstream === undefined) return this.drop("no-route");
+    const selection = upstream.pick({
+      clientIp: client.ip,
+      routeId: route.route.id,
+      secure: false,
+      path: "",
+      query: "",
+      headers: [],
+      received: [],
+    });
+    if (selection === undefined) return this.drop("no-endpoint");
+    const session: Session = {
+      client,
+      routeId: route.route.id,
+      upstream,
+      selection,
+      lastActivityMs: this.options.now(),
+      socket: undefined,
+      waiting: [],
+    };
+    this.sessions.set(keyOf(client), session);
+    const { metrics, resolver } = this.options;
+    metrics.udpSessions.with({ listener: this.portLabel }).inc();
+    metrics.udpSessionsActive.with({ listener: this.portLabel }).inc();
+    const { host } = selection.endpoint;
+    if (isIP(host) !== 0) this.connect(session, host);
+    else {
+      resolver.resolve(host, (addresses) => {
+        const [address] = addresses.ok ? addresses.value : [];
+        if (!this.isOpen(session)) return;
+        if (address === undefined) this.fail(session, "connect");
+        else this.connect(session, address);
+      });
+    }
+    return session;
+  }
+
+  private connect(session: Session, address: string): void {
+    const { endpoint, watch } = session.selection;
+    const socket = createSocket({
+      type: isIP(address) === 6 ? "udp6" : "udp4",
+      lookup: noLookup,
+    });
+    session.socket = socket;
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      if (!this.isOpen(session)) return;
+      this.fail(session, error.code === "ECONNREFUSED" ? "refused" : "connect");
+    });
+    socket.on("message", (message) => {
+      if (!this.isOpen(session)) return;
+      session.lastActivityMs = this.options.now();
+      watch?.responded(200);
+      this.reply(message, session.client);
+    });
+    socket.connect(endpoint.port, address, () => {
+      if (!this.isOpen(session)) return;
+      const waiting = session.waiting ?? [];
+      session.waiting = undefined;
+      for (const message of waiting) socket.send(message);
+    });
+  }
+
+  private fail(session: Session, type: "refused" | "connect"): void {
+    const { metrics } = this.options;
+    const { routeId: route, upstream } = session;
+    for (let waiting = session.waiting?.length ?? 0; waiting > 0; waiting--) this.drop("error");
+    metrics.upstreamErrors
+      .with({ listener: this.portLabel, route, upstream: upstream.service, error_type: type })
+      .inc();
+    session.selection.watch?.failed();
+    this.close(session);
+  }
+
+  private isOpen(session: Session): boolean {
+    return this.sessions.get(keyOf(session.client)) === session;
+  }
+
+  private closeWhere(isOver: (session: Session) => boolean): void {
+    for (const session of this.sessions.values()) if (isOver(session)) this.close(session);
+  }
+
+  private close(session: Session): void {
+    this.sessions.delete(keyOf(session.client));
+    session.socket?.close();
+    session.selection.watch?.ended();
+    this.options.metrics.udpSessionsActive.with({ listener: this.portLabel }).dec();
+    if (this.sessions.size === 0) this.onEmpty?.();
+  }
+}
+
+const keyOf = ({ address, port }: UdpClient): string => `${address} ${port}`;

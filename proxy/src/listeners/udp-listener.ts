@@ -1,0 +1,118 @@
+import { createSocket, type Socket } from "node:dgram";
+import { isIP } from "node:net";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { noLookup } from "../l4/no-lookup.ts";
+import type { L4Table } from "../l4/table.ts";
+import { maxQueuedBytes, type UdpClient, type UdpSessions } from "../l4/udp-sessions.ts";
+import { anyAddress, missingFamily } from "./bind.ts";
+import type { Draining } from "./drain.ts";
+import type { ListenerContext, ListenerTables } from "./listener.ts";
+import { plainAddress } from "./peer.ts";
+import type { SocketPlan } from "./socket-plan.ts";
+
+/** One UDP port: its socket, and the sessions of its clients. Routes change in place. */
+export class UdpListener implements Draining {
+  /** Port of the socket while it is bound and takes new clients. */
+  localPort: number | undefined = undefined;
+  readonly port: number;
+  private readonly context: ListenerContext;
+  private readonly sessions: UdpSessions;
+  private socket: Socket | undefined = undefined;
+  private table: L4Table | undefined;
+
+  constructor({ port }: SocketPlan, { l4 }: ListenerTables, context: ListenerContext) {
+    this.port = port;
+    this.context = context;
+    this.table = l4;
+    this.sessions = context.l4.udpSessions(String(port), (message, client) => this.reply(message, client));
+  }
+
+  /** Opens the socket on `port`. Answers whether it is open; a failure is logged and counted. */
+  async bind(port: number): Promise<boolean> {
+    const { events, log, bindAddress, reusePort } = this.context;
+    let failure = "no address to bind";
+    for (const address of bindAddress === undefined ? anyAddress : [bindAddress]) {
+      const bound = await bindSocket({ port, address, reusePort });
+      if (bound.ok) {
+        this.start(bound.value);
+        return true;
+      }
+      const { code, message } = bound.error;
+      failure = `${address}:${port}: ${code ?? message}`;
+      if (!missingFamily.has(code)) break;
+    }
+    events.onLifecycle("bind_failed");
+    log.error({ listener: this.port, reason: failure }, "listener cannot be bound");
+    return false;
+  }
+
+  /** Takes what may change while it listens. */
+  update(_: SocketPlan, { l4 }: ListenerTables): void {
+    if (this.table === l4) return;
+    this.table = l4;
+    this.sessions.follow(l4?.find("")?.route);
+  }
+
+  /** Nothing can be announced to clients. */
+  announceEnd(): void {}
+
+  /** Takes no new clients. Resolves when the sessions of the others have ended; the port is free then. */
+  async drain(): Promise<void> {
+    this.localPort = undefined;
+    await this.sessions.drain();
+    this.close();
+  }
+
+  /** Ends all sessions now, frees the port, and answers how many sessions those were. */
+  destroy(): number {
+    this.close();
+    return this.sessions.destroy();
+  }
+
+  private close(): void {
+    this.context.l4.forget(this.sessions);
+    this.socket?.close();
+    this.socket = undefined;
+  }
+
+  private start(socket: Socket): void {
+    this.socket = socket;
+    this.localPort = socket.address().port;
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      this.context.log.error(
+        { listener: this.port, reason: error.code ?? error.message },
+        "datagram not received",
+      );
+    });
+    socket.on("message", (message, { address, port }) => {
+      const client = { address, port, ip: plainAddress(address) };
+      this.sessions.receive(message, client, this.table?.find("")?.route);
+    });
+  }
+
+  private reply(message: Buffer, { address, port }: UdpClient): void {
+    const { socket } = this;
+    if (socket === undefined) return;
+    if (socket.getSendQueueSize() <= maxQueuedBytes) socket.send(message, port, address);
+    else this.sessions.drop("overflow");
+  }
+}
+
+function bindSocket(target: {
+  readonly port: number;
+  readonly address: string;
+  readonly reusePort: boolean;
+}): Promise<Result<Socket, NodeJS.ErrnoException>> {
+  const { port, address, reusePort } = target;
+  return new Promise((resolve) => {
+    const socket = createSocket({ type: isIP(address) === 6 ? "udp6" : "udp4", reusePort, lookup: noLookup });
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      socket.close();
+      resolve(fail(error));
+    });
+    socket.bind({ port, address, exclusive: true }, () => {
+      socket.removeAllListeners("error");
+      resolve(ok(socket));
+    });
+  });
+}

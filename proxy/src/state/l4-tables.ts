@@ -1,0 +1,58 @@
+import { endpointsKey, l4Key, type L4Protocol } from "@svc-gateway/common/ir/keys.ts";
+import type { L4Port } from "@svc-gateway/common/ir/l4.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { compileL4Table, type L4Environment, type L4Table } from "../l4/table.ts";
+
+/** The new routes of a port; undefined when they are gone. */
+export type L4Update = {
+  readonly protocol: L4Protocol;
+  readonly port: number;
+  readonly value: L4Port | undefined;
+};
+
+/** Tables by `protocol/port`. */
+export type L4Tables = ReadonlyMap<string, L4Table>;
+
+export const l4Place = (protocol: L4Protocol, port: number): string => `${protocol}/${port}`;
+
+/** What serves after an update that is not in place yet, and the ids of the routes that no table has any more. */
+export type StagedL4 = { readonly tables: L4Tables; readonly gone: ReadonlySet<string> };
+
+/**
+ * Compiles changed ports without touching what serves; the others keep their tables. A route that would name an endpoint
+ * set which is not there (`hasEndpoints`), or not any more (`removed`), refuses the whole update.
+ */
+export function stageL4(
+  tables: L4Tables,
+  updates: readonly L4Update[],
+  endpoints: { readonly removed: readonly string[]; readonly has: (name: string) => boolean },
+  environment: L4Environment,
+): Result<StagedL4> {
+  const next = new Map(tables);
+  const gone = new Set<string>();
+  for (const { protocol, port, value } of updates) {
+    const place = l4Place(protocol, port);
+    for (const id of tables.get(place)?.routeIds ?? []) gone.add(id);
+    if (value === undefined) {
+      next.delete(place);
+      continue;
+    }
+    const table = compileL4Table(value, environment);
+    for (const name of table.endpoints) {
+      if (!endpoints.has(name)) {
+        return problem(
+          `resource ${l4Key(protocol, port)}: names ${endpointsKey(name)}, which the snapshot does not have`,
+        );
+      }
+    }
+    next.set(place, table);
+  }
+  for (const table of next.values()) {
+    for (const id of gone.size === 0 ? [] : table.routeIds) gone.delete(id);
+    for (const name of endpoints.removed) {
+      if (table.endpoints.has(name))
+        return problem(`resource ${endpointsKey(name)}: removed while routes name it`);
+    }
+  }
+  return ok({ tables: updates.length === 0 ? tables : next, gone });
+}

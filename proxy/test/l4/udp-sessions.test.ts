@@ -1,0 +1,210 @@
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { once } from "node:events";
+import { expect } from "chai";
+import { compileL4Table, type CompiledL4Route } from "../../src/l4/table.ts";
+import { UdpSessions, type UdpClient, type UdpSessionsOptions } from "../../src/l4/udp-sessions.ts";
+import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
+import { createResolver } from "../../src/upstream/resolver.ts";
+import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import { eventually } from "../integration/gateway.ts";
+import { createTestRegistry } from "./registry.ts";
+
+const clientOf = (port: number): UdpClient => ({ address: "192.0.2.1", port, ip: "192.0.2.1" });
+
+describe("UdpSessions", () => {
+  let nowMs: number;
+  let backend: Socket;
+  let received: { readonly text: string; readonly from: RemoteInfo }[];
+  const open: UdpSessions[] = [];
+
+  beforeEach(async () => {
+    nowMs = 0;
+    received = [];
+    backend = createSocket("udp4");
+    backend.on("message", (message, from) => received.push({ text: message.toString(), from }));
+    backend.bind(0, "127.0.0.1");
+    await once(backend, "listening");
+  });
+
+  afterEach(() => {
+    for (const sessions of open.splice(0)) sessions.destroy();
+    backend.close();
+  });
+
+  const start = (
+    options: Partial<UdpSessionsOptions> = {},
+  ): {
+    readonly sessions: UdpSessions;
+    readonly metrics: ReturnType<typeof createProxyMetrics>;
+    readonly replies: string[];
+    readonly route: CompiledL4Route;
+    readonly endpoints: readonly UpstreamEndpoint[];
+    dropped(reason: string): number;
+    active(): number;
+  } => {
+    const metrics = createProxyMetrics();
+    const replies: string[] = [];
+    const sessions = new UdpSessions(
+      "5300",
+      (message, { port }) => replies.push(`${port} ${message.toString()}`),
+      {
+        idleTimeoutMs: 10_000,
+        maxSessions: 10,
+        resolver: createResolver(),
+        metrics,
+        now: () => nowMs,
+        ...options,
+      },
+    );
+    open.push(sessions);
+    const registry = createTestRegistry("ns/dns/53/udp", [backend.address().port]);
+    const table = compileL4Table(
+      {
+        hosts: [
+          {
+            kind: "any",
+            host: "*",
+            mode: "passthrough",
+            route: {
+              id: "udproute/ns/dns:0",
+              source: { kind: "UDPRoute", namespace: "ns", name: "dns" },
+              backends: [{ weight: 1, service: "ns/dns", endpoints: "ns/dns/53/udp" }],
+            },
+          },
+        ],
+      },
+      { upstreamOf: (name) => () => registry.get(name, "http1"), random: () => 0 },
+    );
+    const route = table.find("")?.route;
+    if (route === undefined) throw new Error("no route");
+    return {
+      sessions,
+      metrics,
+      replies,
+      route,
+      endpoints: registry.get("ns/dns/53/udp", "http1").endpoints,
+      dropped: (reason) => metrics.udpDatagramsDropped.with({ listener: "5300", reason }).value,
+      active: () => metrics.udpSessionsActive.with({ listener: "5300" }).value,
+    };
+  };
+
+  it("give each client a socket of its own, for as long as datagrams pass", async () => {
+    const { sessions, route, active } = start();
+    sessions.receive(Buffer.from("a"), clientOf(1), route);
+    sessions.receive(Buffer.from("b"), clientOf(2), route);
+    await eventually(() => received.length === 2);
+    const [first, second] = received;
+    expect(first?.from.port).not.to.equal(second?.from.port);
+    nowMs = 9_999;
+    sessions.receive(Buffer.from("c"), clientOf(1), route);
+    await eventually(() => received.length === 3);
+    const ofFirst = received.find(({ text }) => text === "a")?.from.port;
+    expect(received[2]?.from.port).to.equal(ofFirst);
+    nowMs = 10_000;
+    sessions.sweep();
+    expect(active()).to.equal(1);
+    nowMs = 19_999;
+    sessions.sweep();
+    expect(active()).to.equal(0);
+  });
+
+  it("hand answers to the client of the session, and count them as activity", async () => {
+    const { sessions, route, replies, active } = start();
+    sessions.receive(Buffer.from("a"), clientOf(1), route);
+    await eventually(() => received.length === 1);
+    nowMs = 9_000;
+    backend.send("answer", received[0]?.from.port ?? 0, "127.0.0.1");
+    await eventually(() => replies.length === 1);
+    expect(replies).to.deep.equal(["1 answer"]);
+    nowMs = 18_000;
+    sessions.sweep();
+    expect(active()).to.equal(1);
+  });
+
+  it("take nothing from anybody but the endpoint", async () => {
+    const { sessions, route, replies } = start();
+    sessions.receive(Buffer.from("a"), clientOf(1), route);
+    await eventually(() => received.length === 1);
+    const port = received[0]?.from.port ?? 0;
+    const stranger = createSocket("udp4");
+    await new Promise<void>((resolve) => stranger.send("forged", port, "127.0.0.1", () => resolve()));
+    backend.send("real", port, "127.0.0.1");
+    await eventually(() => replies.length > 0);
+    expect(replies).to.deep.equal(["1 real"]);
+    stranger.close();
+  });
+
+  it("drop the datagrams of clients beyond the limit, until a session has ended", async () => {
+    const { sessions, route, dropped, active } = start({ maxSessions: 1 });
+    sessions.receive(Buffer.from("a"), clientOf(1), route);
+    sessions.receive(Buffer.from("b"), clientOf(2), route);
+    expect([active(), dropped("session-limit")]).to.deep.equal([1, 1]);
+    nowMs = 10_000;
+    sessions.sweep();
+    sessions.receive(Buffer.from("c"), clientOf(2), route);
+    await eventually(() => received.some(({ text }) => text === "c"));
+    expect(dropped("session-limit")).to.equal(1);
+  });
+
+  it("keep 16 datagrams until the socket is there", async () => {
+    const { sessions, route, dropped } = start();
+    for (let i = 0; i < 20; i++) sessions.receive(Buffer.from(String(i)), clientOf(1), route);
+    expect(dropped("overflow")).to.equal(4);
+    await eventually(() => received.length === 16);
+  });
+
+  it("drop what has no route or no endpoint", () => {
+    const { sessions, dropped } = start();
+    const route: CompiledL4Route["route"] = {
+      id: "r",
+      source: { kind: "UDPRoute", namespace: "ns", name: "r" },
+      backends: [],
+    };
+    const registry = createTestRegistry("ns/dns/53/udp", []);
+    sessions.receive(Buffer.from("a"), clientOf(1), undefined);
+    sessions.receive(Buffer.from("a"), clientOf(1), { route, pickUpstream: () => undefined });
+    sessions.receive(Buffer.from("a"), clientOf(1), {
+      route,
+      pickUpstream: () => registry.get("ns/dns/53/udp", "http1"),
+    });
+    expect([dropped("no-route"), dropped("no-endpoint")]).to.deep.equal([2, 1]);
+  });
+
+  it("end when the route has their backend no more, when the endpoint is gone, and when it refuses", async () => {
+    const { sessions, route, endpoints, active, metrics } = start();
+    sessions.receive(Buffer.from("a"), clientOf(1), route);
+    sessions.follow({ ...route, route: { ...route.route, id: "udproute/ns/other:0" } });
+    expect(active()).to.equal(1);
+    const unweighted = route.route.backends.map((one) => ({ ...one, weight: 0 }));
+    sessions.follow({ ...route, route: { ...route.route, backends: unweighted } });
+    expect(active()).to.equal(0);
+    sessions.receive(Buffer.from("b"), clientOf(1), route);
+    sessions.retire(new Set(endpoints));
+    expect(active()).to.equal(0);
+    backend.close();
+    sessions.receive(Buffer.from("c"), clientOf(1), route);
+    await eventually(() => active() === 0);
+    const labels = {
+      listener: "5300",
+      route: route.route.id,
+      upstream: "ns/dns",
+      error_type: "refused",
+    } as const;
+    expect(metrics.upstreamErrors.with(labels).value).to.equal(1);
+    backend = createSocket("udp4");
+  });
+
+  it("let sessions go on while they drain, and take no others", async () => {
+    const { sessions, route, dropped } = start();
+    sessions.receive(Buffer.from("a"), clientOf(1), route);
+    let drained = false;
+    const draining = sessions.drain().then(() => (drained = true));
+    sessions.receive(Buffer.from("b"), clientOf(2), route);
+    sessions.receive(Buffer.from("c"), clientOf(1), route);
+    await eventually(() => received.length === 2);
+    expect([dropped("draining"), drained]).to.deep.equal([1, false]);
+    nowMs = 10_000;
+    sessions.sweep();
+    await draining;
+  });
+});
