@@ -57,7 +57,7 @@ export const objectsByName: ListIndex<KubeObject> = createListIndex((entries, ed
   }
 });
 
-const serviceNameLabel = "kubernetes.io/service-name";
+export const serviceNameLabel = "kubernetes.io/service-name";
 
 /** EndpointSlices by namespace and the name of their Service, in the order of their names. */
 export const objectsByService: ListIndex<readonly KubeObject[]> = createListIndex((entries, edits) => {

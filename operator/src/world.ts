@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from "./api/object.ts";
 import { kindNames, kindOf, type KindName, type ObjectOf } from "./api/kinds.ts";
-import { objectsByName, objectsByService, type Edit } from "./world-index.ts";
+import { objectsByName, objectsByService, serviceNameLabel, type Edit } from "./world-index.ts";
 
 /** All objects by kind; each list is sorted by namespace, then name, and holds no name twice. */
 export type World = { readonly [K in KindName]: readonly ObjectOf<K>[] };
@@ -138,3 +138,7 @@ export const endpointSlicesOf = (world: World, namespace: string, service: strin
   // The index of the list of EndpointSlices holds EndpointSlices.
   (objectsByService.of(world.EndpointSlice).get(namespace)?.get(service) as EndpointSlices | undefined) ??
   noSlices;
+
+/** The name of the Service that an EndpointSlice belongs to. */
+export const serviceOfSlice = ({ metadata }: ObjectOf<"EndpointSlice">): string | undefined =>
+  metadata.labels?.[serviceNameLabel];

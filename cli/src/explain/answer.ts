@@ -2,6 +2,7 @@
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
@@ -182,7 +183,7 @@ function describeBackends(
 ): readonly ExplainedBackend[] {
   const total = backends.reduce((sum, { weight }) => sum + weight, 0);
   return backends.map(({ service, weight, protocol, endpoints, status, features }) => {
-    const set = endpoints === undefined ? undefined : translation.routing.endpoints.get(endpoints);
+    const set = endpoints === undefined ? undefined : findEntry(translation.routing.endpoints, endpoints)?.set;
     return {
       service,
       share: total === 0 ? 0 : Math.round((1000 * weight) / total) / 10,

@@ -1,7 +1,8 @@
 import type { ResourceKey } from "./keys.ts";
 import type { Resource } from "./resource.ts";
-import { compareKeys, sortEntries, type SortedEntries } from "./sorted-entries.ts";
-import { versionLine, versionOf } from "./version-lines.ts";
+import { listChanges } from "../collections/list-changes.ts";
+import { findEntry, sortEntries, type SortedEntries } from "./sorted-entries.ts";
+import { changeVersionLines, noVersionLines, versionOf } from "./version-lines.ts";
 
 /** All resources of one scope. */
 export type Snapshot = {
@@ -22,9 +23,8 @@ export type SnapshotUpdate = {
 export function createSnapshot(resources: Iterable<Resource>): Snapshot {
   const byKey = new Map<ResourceKey, Resource>();
   for (const resource of resources) byKey.set(resource.key, resource);
-  const sorted = sortEntries(byKey);
-  const lines = sorted.values.map(({ key, hash }) => versionLine(key, hash));
-  return { version: versionOf({ keys: sorted.keys, values: lines }), resources: sorted };
+  const hashes = new Map([...byKey].map(([key, { hash }]) => [key, hash]));
+  return { version: versionOf(changeVersionLines(noVersionLines, hashes)), resources: sortEntries(byKey) };
 }
 
 export const fullUpdate = ({ version, resources }: Snapshot): SnapshotUpdate => ({
@@ -36,25 +36,11 @@ export const fullUpdate = ({ version, resources }: Snapshot): SnapshotUpdate => 
 
 /** The smallest update from `previous` to `next`. */
 export function diffSnapshots(previous: Snapshot, next: Snapshot): SnapshotUpdate {
-  const resources: Resource[] = [];
-  const removed: ResourceKey[] = [];
-  const [before, after] = [previous.resources.values, next.resources.values];
-  let b = 0;
-  let a = 0;
-  while (b < before.length || a < after.length) {
-    const old = before[b];
-    const fresh = after[a];
-    const order = old === fresh ? 0 : compareOptional(old, fresh);
-    if (order >= 0 && fresh !== undefined && (order > 0 || old?.hash !== fresh.hash)) resources.push(fresh);
-    if (order < 0 && old !== undefined) removed.push(old.key);
-    if (order <= 0) b++;
-    if (order >= 0) a++;
-  }
-  return { version: next.version, full: false, resources, removed };
-}
-
-/** In key order; what is not there comes after everything. */
-function compareOptional(a: Resource | undefined, b: Resource | undefined): number {
-  if (a === undefined) return 1;
-  return b === undefined ? -1 : compareKeys(a.key, b.key);
+  const { gone, come } = listChanges(previous.resources.values, next.resources.values);
+  return {
+    version: next.version,
+    full: false,
+    resources: come.filter(({ key, hash }) => findEntry(previous.resources, key)?.hash !== hash),
+    removed: gone.map(({ key }) => key).filter((key) => findEntry(next.resources, key) === undefined),
+  };
 }

@@ -1,34 +1,38 @@
 import type { ResourceKey } from "./keys.ts";
 
 /** Values by key, in two lists in key order. Immutable; cheap to make from another one with few changes, and to compare. */
-export type SortedEntries<T> = { readonly keys: readonly ResourceKey[]; readonly values: readonly T[] };
+export type SortedEntries<T, K extends string = ResourceKey> = {
+  readonly keys: readonly K[];
+  readonly values: readonly T[];
+};
 
-export const noEntries: SortedEntries<never> = { keys: [], values: [] };
+export const noEntries: SortedEntries<never, never> = { keys: [], values: [] };
 
 /** Order of keys: by UTF-16 code units, the same on every machine. */
 export const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-export function sortEntries<T>(entries: ReadonlyMap<ResourceKey, T>): SortedEntries<T> {
+export function sortEntries<T, K extends string>(entries: ReadonlyMap<K, T>): SortedEntries<T, K> {
   const sorted = [...entries].sort(([a], [b]) => compareKeys(a, b));
   return { keys: sorted.map(([key]) => key), values: sorted.map(([, value]) => value) };
 }
 
-export function findEntry<T>({ keys, values }: SortedEntries<T>, key: ResourceKey): T | undefined {
+export function findEntry<T, K extends string>({ keys, values }: SortedEntries<T, K>, key: K): T | undefined {
   const at = positionOf(keys, key);
   return keys[at] === key ? values[at] : undefined;
 }
 
 /** Merges changes in: a value sets the entry of a key, undefined removes it. */
-export function changeEntries<T>(
-  current: SortedEntries<T>,
-  changes: ReadonlyMap<ResourceKey, T | undefined>,
-): SortedEntries<T> {
-  const keys: ResourceKey[] = [];
+export function changeEntries<T, K extends string>(
+  current: SortedEntries<T, K>,
+  changes: ReadonlyMap<K, T | undefined>,
+): SortedEntries<T, K> {
+  if (changes.size === 0) return current;
+  const keys: K[] = [];
   const values: T[] = [];
   let at = 0;
   const keepUntil = (end: number): void => {
     for (; at < end; at++) {
-      keys.push(current.keys[at] as ResourceKey);
+      keys.push(current.keys[at] as K);
       values.push(current.values[at] as T);
     }
   };
@@ -45,12 +49,12 @@ export function changeEntries<T>(
 }
 
 /** Where the key is, or would be. */
-function positionOf(keys: readonly ResourceKey[], key: ResourceKey): number {
+function positionOf(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((keys[middle] as ResourceKey) < key) low = middle + 1;
+    if ((keys[middle] as string) < key) low = middle + 1;
     else high = middle;
   }
   return low;

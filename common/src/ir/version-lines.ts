@@ -1,37 +1,83 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import type { ResourceKey } from "./keys.ts";
-import { changeEntries, type SortedEntries } from "./sorted-entries.ts";
+import { changeEntries, compareKeys, type SortedEntries } from "./sorted-entries.ts";
+
+/** A stretch of the hashes in key order, and the bytes that it contributes to the version. */
+type Page = { readonly hashes: SortedEntries<string>; readonly bytes: Buffer };
 
 /**
- * The line that each resource contributes to the version of a snapshot, kept from one update to the next so that a small
- * update neither sorts nor formats the whole snapshot.
+ * What the version of a snapshot is worked out from, kept from one update to the next: a small update formats only the
+ * pages that it touches, and hashes only from the first of them on.
  */
-export type VersionLines = SortedEntries<string>;
+export type VersionLines = {
+  readonly pages: readonly Page[];
+  /** The state of SHA-256 before each page, as far as it has been worked out. */
+  readonly states: Hash[];
+};
 
-export const versionLine = (key: ResourceKey, hash: string): string => `${key}\n${hash}\n`;
+export const noVersionLines: VersionLines = { pages: [], states: [] };
+
+/** Lines in a page that is not split yet, about 30 KiB. */
+const maxPageLength = 256;
 
 /** Merges changes into the lines: a hash sets the resource of a key, undefined removes it. */
 export function changeVersionLines(
-  current: VersionLines,
+  { pages, states }: VersionLines,
   changes: ReadonlyMap<ResourceKey, string | undefined>,
 ): VersionLines {
-  const lines = new Map<ResourceKey, string | undefined>();
-  for (const [key, hash] of changes) lines.set(key, hash === undefined ? undefined : versionLine(key, hash));
-  return changeEntries(current, lines);
-}
-
-/** SHA-256 (hex) of all lines in key order. */
-export function versionOf({ values }: VersionLines): string {
-  const hash = createHash("sha256");
-  // In pieces: neither a call for each of ten thousands of lines, nor one text of several megabytes.
-  let piece = "";
-  for (const line of values) {
-    piece += line;
-    if (piece.length < maxPieceLength) continue;
-    hash.update(piece);
-    piece = "";
+  if (changes.size === 0) return { pages, states };
+  const changesByPage = new Map<number, Map<ResourceKey, string | undefined>>();
+  for (const [key, hash] of changes) {
+    const index = pageOf(pages, key);
+    const ofPage = changesByPage.get(index) ?? new Map<ResourceKey, string | undefined>();
+    changesByPage.set(index, ofPage.set(key, hash));
   }
-  return hash.update(piece).digest("hex");
+  const next: Page[] = [];
+  for (const [index, page] of (pages.length === 0 ? [emptyPage] : pages).entries()) {
+    const ofPage = changesByPage.get(index);
+    if (ofPage === undefined) next.push(page);
+    else for (const part of split(changeEntries(page.hashes, ofPage))) next.push(formatPage(part));
+  }
+  return { pages: next, states: states.slice(0, Math.min(...changesByPage.keys()) + 1) };
 }
 
-const maxPieceLength = 32 * 1024;
+/** SHA-256 (hex) of the line of each resource, `key\nhash\n`, in key order. */
+export function versionOf({ pages, states }: VersionLines): string {
+  let state = states.pop() ?? createHash("sha256");
+  for (const { bytes } of pages.slice(states.length)) {
+    states.push(state);
+    state = state.copy().update(bytes);
+  }
+  states.push(state);
+  return state.copy().digest("hex");
+}
+
+const emptyPage: Page = { hashes: { keys: [], values: [] }, bytes: Buffer.alloc(0) };
+
+/** The last page that begins at or before a key; the first one has what comes before all others. */
+function pageOf(pages: readonly Page[], key: ResourceKey): number {
+  let low = 0;
+  let high = pages.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareKeys(pages[middle]?.hashes.keys[0] ?? "", key) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
+
+/** Pages of half the greatest length, which leaves room to grow. */
+function split({ keys, values }: SortedEntries<string>): readonly SortedEntries<string>[] {
+  if (keys.length === 0) return [];
+  if (keys.length <= maxPageLength) return [{ keys, values }];
+  const length = maxPageLength / 2;
+  return Array.from({ length: Math.ceil(keys.length / length) }, (_, index) => ({
+    keys: keys.slice(index * length, (index + 1) * length),
+    values: values.slice(index * length, (index + 1) * length),
+  }));
+}
+
+function formatPage(hashes: SortedEntries<string>): Page {
+  const lines = hashes.keys.map((key, index) => `${key}\n${hashes.values[index]}\n`);
+  return { hashes, bytes: Buffer.from(lines.join("")) };
+}

@@ -4,8 +4,7 @@ import fc from "fast-check";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot } from "@svc-gateway/common/ir/snapshot.ts";
-import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
-import { changeVersionLines, versionOf, type VersionLines } from "@svc-gateway/common/ir/version-lines.ts";
+import { changeVersionLines, noVersionLines, versionOf } from "@svc-gateway/common/ir/version-lines.ts";
 
 const key = fc.string({ unit: "binary", maxLength: 3 }).map((text) => text as ResourceKey);
 const hash = fc.constantFrom("a", "b", undefined);
@@ -16,7 +15,7 @@ describe("version lines", () => {
     fc.assert(
       fc.property(changes, (steps) => {
         const resources = new Map<ResourceKey, Resource>();
-        let lines: VersionLines = noEntries;
+        let lines = noVersionLines;
         for (const step of steps) {
           const change = new Map(step);
           for (const [name, value] of change) {

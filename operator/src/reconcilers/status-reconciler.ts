@@ -1,8 +1,9 @@
+import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 import type { KindName } from "../api/kinds.ts";
 import type { StatusChange } from "../runtime/status-writer.ts";
 import type { Build } from "../runtime/table-builder.ts";
-import { haveSameItems } from "../translate/memo.ts";
+import { memo } from "../translate/memo.ts";
 import { createLookup } from "../world.ts";
 import type { Reconciler } from "./reconciler.ts";
 
@@ -52,26 +53,11 @@ export function uniformStatuses(): (
   objects: readonly KubeObject[],
   change: StatusChange,
 ) => readonly DesiredStatus[] {
-  type Last = {
-    readonly objects: readonly KubeObject[];
-    readonly change: StatusChange;
-    readonly list: readonly DesiredStatus[];
-  };
-  let known = new WeakMap<KubeObject, DesiredStatus>();
-  let last: Last | undefined;
-  const statusOf = (object: KubeObject, change: StatusChange): DesiredStatus => {
-    const before = known.get(object);
-    if (before !== undefined) return before;
-    const status = { object, change };
-    known.set(object, status);
-    return status;
-  };
-  return (objects, change) => {
-    if (last?.change !== change) known = new WeakMap();
-    else if (haveSameItems(last.objects, objects)) return last.list;
-    last = { objects, change, list: objects.map((object) => statusOf(object, change)) };
-    return last.list;
-  };
+  const ofChange = memo((change: StatusChange) => {
+    const statusOf = memo((object: KubeObject): DesiredStatus => ({ object, change }));
+    return memo((objects: readonly KubeObject[]) => objects.map(statusOf));
+  });
+  return (objects, change) => ofChange(change)(objects);
 }
 
 /** By object: built once for each list. */
@@ -86,10 +72,12 @@ function indexOf(list: readonly DesiredStatus[]): ReadonlyMap<KubeObject, Desire
 }
 
 /** Names of the objects whose status is another one in the two lists. */
-function* differences(before: readonly DesiredStatus[], after: readonly DesiredStatus[]): Iterable<string> {
-  const known = new Set(before);
-  for (const status of after) if (!known.delete(status)) yield nameOf(refOf(status.object));
-  for (const { object } of known) yield nameOf(refOf(object));
+function differences(
+  before: readonly DesiredStatus[],
+  after: readonly DesiredStatus[],
+): ReadonlySet<string> {
+  const { gone, come } = listChanges(before, after);
+  return new Set([...come, ...gone].map(({ object }) => nameOf(refOf(object))));
 }
 
 const noStatuses: readonly DesiredStatus[] = [];

@@ -1,3 +1,5 @@
+import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { formatRef } from "../api/object.ts";
 import type { Diagnostic } from "../translate/translation.ts";
@@ -7,26 +9,22 @@ import type { Diagnostic } from "../translate/translation.ts";
  * is a warning of the controller, not an error.
  */
 export function createDiagnosticLog(log: Logger): (diagnostics: readonly Diagnostic[]) => void {
-  const keys = new WeakMap<Diagnostic, string>();
-  let known: ReadonlySet<string> = new Set();
-  const keyOf = (diagnostic: Diagnostic): string => {
-    const present = keys.get(diagnostic);
-    if (present !== undefined) return present;
-    const { object, severity, reason, field, message } = diagnostic;
-    const key = JSON.stringify([formatRef(object), severity, reason, field, message]);
-    keys.set(diagnostic, key);
-    return key;
-  };
+  const known = createUseCounts();
+  let last: readonly Diagnostic[] = [];
   return (diagnostics) => {
-    const found = new Set<string>();
-    for (const diagnostic of diagnostics) {
+    const { gone, come } = listChanges(last, diagnostics);
+    last = diagnostics;
+    for (const diagnostic of come) {
       const key = keyOf(diagnostic);
-      if (!known.has(key) && !found.has(key)) write(log, diagnostic);
-      found.add(key);
+      if (known.count(key) === 0) write(log, diagnostic);
+      known.add([key]);
     }
-    known = found;
+    known.remove(gone.map(keyOf));
   };
 }
+
+const keyOf = ({ object, severity, reason, field, message }: Diagnostic): string =>
+  JSON.stringify([formatRef(object), severity, reason, field, message]);
 
 function write(log: Logger, { object, severity, reason, field, message }: Diagnostic): void {
   const fields = {

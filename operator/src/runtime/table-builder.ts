@@ -1,4 +1,3 @@
-import type { TlsHost } from "@svc-gateway/common/ir/certificate.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshotBuilder } from "@svc-gateway/common/ir/snapshot-builder.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
@@ -9,20 +8,15 @@ import type { KeySetKeeper } from "../jwks/key-set-keeper.ts";
 import type { ClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import type { TranslateSettings } from "../translate/settings.ts";
 import { translate } from "../translate/translate.ts";
-import type { Routing, Translation } from "../translate/translation.ts";
+import type { Translation } from "../translate/translation.ts";
 import type { World } from "../world.ts";
+import { createTableCounter, type TableMetrics } from "./table-metrics.ts";
 
 /** One build of the routing table: what was read, and what came of it. */
 export type Build = { readonly world: World; readonly translation: Translation };
 
-export type TableMetrics = Pick<
-  MetricSet<typeof controllerMetrics>,
-  | "routingTableHosts"
-  | "routingTableRoutes"
-  | "routingTableRebuilds"
-  | "routingTableRebuildDuration"
-  | "tlsCertsLoaded"
->;
+type BuildMetrics = TableMetrics &
+  Pick<MetricSet<typeof controllerMetrics>, "routingTableRebuilds" | "routingTableRebuildDuration">;
 
 export type TableBuilderOptions = {
   readonly source: Pick<ClusterSource, "ready" | "world">;
@@ -35,7 +29,7 @@ export type TableBuilderOptions = {
   readonly addResources?: (world: World) => readonly Resource[];
   /** Everything else that follows from a build. */
   readonly onBuild: (build: Build) => void;
-  readonly metrics: TableMetrics;
+  readonly metrics: BuildMetrics;
   readonly log: Logger;
   /** Wall clock, by which certificates expire. */
   readonly nowMs?: () => number;
@@ -49,7 +43,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
   const { source, settings, metrics, log, nowMs = Date.now } = options;
   const buildSnapshot = createSnapshotBuilder();
   let published: Snapshot | undefined;
-  let counted: Routing["hosts"] | undefined;
+  const countTable = createTableCounter(metrics);
 
   const publish = (shared: Snapshot, startedMs: number): void => {
     const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
@@ -85,36 +79,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     metrics.routingTableRebuildDuration.with({}).observe((performance.now() - startedMs) / 1000);
     publish(shared, startedMs);
     options.keySets.want(translation.wantedKeySets);
-    if (counted !== translation.routing.hosts) countTable(translation.routing, metrics);
-    counted = translation.routing.hosts;
-    countCertificates(translation.routing, metrics);
+    countTable(translation.routing);
     options.onBuild({ world, translation });
   };
-}
-
-/** As proxies count: host names and route ids, each once, however many ports or hosts show them. */
-function countTable({ hosts }: Routing, metrics: TableMetrics): void {
-  const names = new Set<string>();
-  const routes = { ingress: new Set<string>(), gateway: new Set<string>() };
-  for (const { group, host, value } of hosts) {
-    names.add(host.host);
-    for (const { id } of value.routes) routes[group].add(id);
-  }
-  metrics.routingTableHosts.with({}).set(names.size);
-  for (const kind of ["ingress", "gateway"] as const) {
-    metrics.routingTableRoutes.with({ kind }).set(routes[kind].size);
-  }
-}
-
-const buckets: readonly TlsHost["bucket"][] = ["exact", "wildcard", "default"];
-
-/** Certificates that can be selected in each way; one that is selected under several names counts once. */
-function countCertificates({ tls }: Routing, metrics: TableMetrics): void {
-  const selected = new Map(buckets.map((bucket) => [bucket, new Set<string>()]));
-  for (const { hosts } of tls.values()) {
-    for (const { bucket, certificates } of hosts) {
-      for (const id of certificates) selected.get(bucket)?.add(id);
-    }
-  }
-  for (const [bucket, ids] of selected) metrics.tlsCertsLoaded.with({ bucket }).set(ids.size);
 }

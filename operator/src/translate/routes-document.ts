@@ -1,6 +1,7 @@
 /** The routing table as a document for people and tools. See docs/routing.md, "The routes document". */
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatIpPort } from "@svc-gateway/common/values/ip-address.ts";
 import { compareText } from "./age.ts";
 import type { Conflict, Routing, Translation } from "./translation.ts";
@@ -143,7 +144,7 @@ const listRoutes = ({ routes }: HostRoutes, routing: Routing, selection: Selecti
       name: source.name,
       route_id: id,
       endpoints: backends.flatMap(({ endpoints = "" }) =>
-        (routing.endpoints.get(endpoints)?.addresses ?? []).map(({ host, port }) => formatIpPort(host, port)),
+        (findEntry(routing.endpoints, endpoints)?.set.addresses ?? []).map(({ host, port }) => formatIpPort(host, port)),
       ),
     }));
 

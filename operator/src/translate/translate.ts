@@ -41,15 +41,25 @@ export function translate(
   settings: TranslateSettings,
   options: TranslateOptions = {},
 ): Translation {
-  return translatorOf(settings)(world, options);
+  const kept = keptTranslator(settings);
+  const translator = kept.translator ?? createTranslator(settings);
+  // A bug that shows half-way through must not leave half-kept work behind: then the next one begins from nothing.
+  kept.translator = undefined;
+  const translation = translator(world, options);
+  kept.translator = translator;
+  return translation;
 }
 
 type Translator = (world: World, options: TranslateOptions) => Translation;
 
-const translatorOf: (settings: TranslateSettings) => Translator = memo((settings) => {
+const keptTranslator: (settings: TranslateSettings) => { translator: Translator | undefined } = memo(() => ({
+  translator: undefined,
+}));
+
+function createTranslator(settings: TranslateSettings): Translator {
   const ingressListeners = settings.ingressEnabled ? ingressListenersOf(settings) : [];
   const translateIngresses = settings.ingressEnabled
-    ? unlessOnlyEndpointsChanged(createIngressTranslator(settings, ingressListeners))
+    ? createIngressTranslator(settings, ingressListeners)
     : () => noIngresses;
   const translateGateways = settings.gatewayApiEnabled
     ? unlessOnlyEndpointsChanged(createGatewayTranslator(settings, ingressListeners))
@@ -62,9 +72,11 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
     const policies = translatePolicies(world);
-    const endpoints = translateEndpoints(world, [...ingress.needs, ...gateway.needs], (service) =>
-      policies.byService.get(service),
-    );
+    const endpoints = translateEndpoints({
+      world,
+      needs: [...ingress.needs, ...gateway.needs],
+      policies: policies.byService,
+    });
     const keySets = translateKeySets([...ingress.keySets, ...gateway.keySets], fetched);
     const sessionKey = translateSessionKey(world, settings.installNamespace, otherwise);
     const tls = tlsOf(ingress, gateway);
@@ -77,12 +89,12 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
     return {
       scopes: { shared: sharedResources({ ingress, gateway, tls, clientCerts, named }) },
       routing: {
-        hosts: [...ingress.hosts, ...gateway.hosts].map(({ served }) => served),
+        hosts: [...ingress.hosts, ...gateway.hosts.map(({ served }) => served)],
         endpoints: endpoints.sets,
         tls,
         clientCerts,
       },
-      conflicts: ingress.hosts.flatMap(({ conflicts }) => conflicts),
+      conflicts: ingress.conflicts,
       diagnostics: [
         ...ingress.diagnostics,
         ...gateway.diagnostics,
@@ -100,7 +112,7 @@ const translatorOf: (settings: TranslateSettings) => Translator = memo((settings
       backendPolicies: policies.attachments,
     };
   };
-});
+}
 
 /** The port at which Ingresses are served with TLS. */
 const securePort = ({ listenerSet }: IngressPart): number | undefined =>
@@ -160,7 +172,7 @@ function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): 
     ...listenerSets,
     ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
     ...[...clientCerts].map(([port, value]) => encodeResource(clientCertKey(port), value)),
-    ...ingress.hosts.flatMap(({ resources }) => resources),
+    ...ingress.routes,
     ...new Map(
       [...ingress.resources, ...gateway.resources].map((resource) => [resource.key, resource]),
     ).values(),
@@ -181,6 +193,8 @@ const noIngresses: IngressPart = {
   ingresses: [],
   listenerSet: { listeners: [] },
   hosts: [],
+  conflicts: [],
+  routes: [],
   needs: [],
   resources: [],
   keySets: [],

@@ -5,6 +5,7 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../api/object.ts";
 import type { ObjectOf } from "../api/kinds.ts";
@@ -60,7 +61,7 @@ export type ServedHost = {
 export type Routing = {
   readonly hosts: readonly ServedHost[];
   /** Endpoint sets by the name that backends refer to: `namespace/service/port`. */
-  readonly endpoints: ReadonlyMap<string, EndpointSet>;
+  readonly endpoints: SortedEntries<{ readonly set: EndpointSet }, string>;
   /** Certificates by port. */
   readonly tls: ReadonlyMap<number, TlsPort>;
   /** What is asked of clients, by port; ports without any such host are left out. */

@@ -45,8 +45,8 @@ describe("translate: what stays after a change", () => {
     const hosts = readCase("ingress-with-class-parameters").world;
     const ingress = again(hosts.Ingress.find(({ metadata }) => metadata.name === "own"));
     expect(freshKeys(hosts, apply(hosts, ingress))).to.deep.equal([
-      "route|ingress|80|exact|own.example.com",
       "route|ingress|443|exact|own.example.com",
+      "route|ingress|80|exact|own.example.com",
     ]);
     const secured = again(world.Ingress.find(({ metadata }) => metadata.name === "friend"));
     expect(freshKeys(world, apply(world, secured))).not.to.include("tls|443");

@@ -20,8 +20,7 @@ import { listListeners } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { stageUpdate } from "./staged-update.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
-import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
-import type { VersionLines } from "@svc-gateway/common/ir/version-lines.ts";
+import { noVersionLines } from "@svc-gateway/common/ir/version-lines.ts";
 
 /** Everything that a snapshot says to the listeners, as one immutable value. */
 export type ServingState = {
@@ -101,7 +100,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     },
   });
   const hashes = new Map<ResourceKey, string>();
-  let lines: VersionLines = noEntries;
+  let lines = noVersionLines;
   let listenerSets: ReadonlyMap<string, ListenerSet> = new Map();
   let serving: ServingState = {
     version: "",

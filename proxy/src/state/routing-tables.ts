@@ -11,7 +11,7 @@ import {
 import type { RouteProblem } from "../routing/host-table.ts";
 import { createPortTable, type OpenPortTable } from "../routing/port-table.ts";
 import { compileHost, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
-import { createUseCounts } from "./use-counts.ts";
+import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 
 /** The new routes of a host of a port; undefined when the host is gone. */
 export type HostUpdate = {

@@ -1,76 +1,103 @@
 import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
+import { listChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { ObjectOf } from "../../api/kinds.ts";
-import { endpointSlicesOf, type World } from "../../world.ts";
+import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { emptyWorld, endpointSlicesOf, serviceOfSlice, type World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
-import { haveSameItems } from "../memo.ts";
-import type { Diagnostic } from "../translation.ts";
+import { createFindings } from "../findings-list.ts";
+import { changesOf, createGroups, createKeyedList } from "../groups.ts";
+import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import { resolveEndpoints, type ResolvedEndpoints } from "./endpoints.ts";
-import type { EndpointNeed } from "./service-port.ts";
+import { chooseNeed, type EndpointNeed } from "./service-port.ts";
 
 type EndpointPart = {
-  readonly sets: ReadonlyMap<string, EndpointSet>;
+  /** By the name that backends refer to: `namespace/service/port`. */
+  readonly sets: SortedEntries<ResolvedEndpoints, string>;
   readonly resources: readonly Resource[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
-type Slices = readonly ObjectOf<"EndpointSlice">[];
-
-/** What a need resolved to, and from what. */
-type Entry = ResolvedEndpoints & {
-  readonly slices: Slices;
-  readonly policy: BackendPolicy | undefined;
+/** What a need resolved to. */
+type Resolved = ResolvedEndpoints & {
+  readonly name: string;
   readonly resource: Resource;
-  /** The list of all EndpointSlices that last held these: the same list holds them still. */
-  list: Slices;
+  readonly events: readonly DesiredEvent[];
 };
 
-type PolicyOf = (service: string) => BackendPolicy | undefined;
+/** By `namespace/name` of the Service. */
+type Policies = ReadonlyMap<string, BackendPolicy>;
+
+type Inputs = { readonly world: World; readonly needs: readonly EndpointNeed[]; readonly policies: Policies };
 
 /**
- * Remembers the endpoint set of each need until an EndpointSlice of its Service, or its policy, is another object.
- * `policyOf` gives the policy of a Service by `namespace/name`.
+ * Keeps the endpoint sets in line with the world: a set is worked out anew when it is needed in another way, or when an
+ * EndpointSlice or the policy of its Service is another object. `needs` may name a Service port more than once.
  */
-export function createEndpointTranslator(options: {
+export function createEndpointTranslator({
+  allowExternalName,
+}: {
   readonly allowExternalName: boolean;
-}): (world: World, needs: readonly EndpointNeed[], policyOf: PolicyOf) => EndpointPart {
-  const entries = new WeakMap<EndpointNeed, Entry>();
-  const entryOf = (need: EndpointNeed, world: World, policy: BackendPolicy | undefined): Entry => {
-    const list = world.EndpointSlice;
-    const remembered = entries.get(need);
-    const known = remembered?.policy === policy ? remembered : undefined;
-    if (known?.list === list) return known;
-    const { namespace, name } = need.service.metadata;
-    const slices = endpointSlicesOf(world, namespace, name);
-    if (known !== undefined && haveSameItems(known.slices, slices)) {
-      known.list = list;
-      return known;
+}): (inputs: Inputs) => EndpointPart {
+  const wanted = createGroups(({ name }: EndpointNeed) => name, chooseNeed);
+  const ofService = createGroups(
+    ({ key }: EndpointNeed) => key,
+    (all) => all,
+  );
+  const resolved = createKeyedList(({ name }: Resolved) => name);
+  const resources = createKeyedList(({ key }: Resource) => key);
+  const findings = createFindings(({ name }: Resolved) => name);
+  let last: Inputs = { world: emptyWorld, needs: [], policies: new Map() };
+
+  return (inputs) => {
+    const changes = wanted.edit(listChanges(last.needs, inputs.needs));
+    ofService.edit(changes);
+    const fresh = new Set(changes.come);
+    for (const service of changedServices(last, inputs)) {
+      for (const need of findEntry(ofService.entries, service) ?? []) fresh.add(need);
     }
-    const resolved = resolve(need, slices, options.allowExternalName);
-    const set = policy === undefined ? resolved.set : { ...resolved.set, policy };
-    const resource = encodeResource(endpointsKey(need.name), set);
-    const entry = { set, diagnostics: resolved.diagnostics, slices, policy, resource, list };
-    entries.set(need, entry);
-    return entry;
-  };
-  return (world, needs, policyOf) => {
-    const sets = new Map<string, EndpointSet>();
-    const resources: Resource[] = [];
-    const diagnostics: Diagnostic[] = [];
-    for (const need of needs) {
-      if (sets.has(need.name)) continue;
-      const entry = entryOf(need, world, policyOf(need.key));
-      sets.set(need.name, entry.set);
-      resources.push(entry.resource);
-      for (const finding of entry.diagnostics) diagnostics.push(finding);
-    }
-    return { sets, resources, diagnostics };
+    last = inputs;
+    const names = new Set([...changes.gone, ...fresh].map(({ name }) => name));
+    const outcome: Changes<Resolved> = {
+      gone: [...names].flatMap((name) => findEntry(resolved.entries, name) ?? []),
+      come: [...fresh].map((need) => resolve(need, inputs, allowExternalName)),
+    };
+    resolved.edit(outcome);
+    findings.edit(outcome);
+    resources.edit(changesOf(outcome, ({ resource }) => [resource]));
+    return {
+      sets: resolved.entries,
+      resources: resources.entries.values,
+      diagnostics: findings.list.diagnostics,
+    };
   };
 }
 
-function resolve(need: EndpointNeed, slices: Slices, allowExternalName: boolean): ResolvedEndpoints {
-  const nothing: EndpointSet = { service: need.key, resolve: "static", addresses: [] };
-  return attempt(need.service, () => resolveEndpoints(need, slices, allowExternalName), { set: nothing });
+/** The Services (`namespace/name`) of which an EndpointSlice or the policy is another object. */
+function changedServices(before: Inputs, after: Inputs): ReadonlySet<string> {
+  const services = new Set<string>();
+  const slices = listChanges(before.world.EndpointSlice, after.world.EndpointSlice);
+  for (const slice of [...slices.gone, ...slices.come]) {
+    const service = serviceOfSlice(slice);
+    if (service !== undefined) services.add(`${slice.metadata.namespace}/${service}`);
+  }
+  if (before.policies === after.policies) return services;
+  for (const service of [...before.policies.keys(), ...after.policies.keys()]) {
+    if (before.policies.get(service) !== after.policies.get(service)) services.add(service);
+  }
+  return services;
+}
+
+function resolve(need: EndpointNeed, { world, policies }: Inputs, allowExternalName: boolean): Resolved {
+  const { key, name, service } = need;
+  const slices = endpointSlicesOf(world, service.metadata.namespace, service.metadata.name);
+  const { set: found, diagnostics } = attempt(
+    service,
+    () => resolveEndpoints(need, slices, allowExternalName),
+    { set: { service: key, resolve: "static", addresses: [] } },
+  );
+  const policy = policies.get(key);
+  const set: EndpointSet = policy === undefined ? found : { ...found, policy };
+  return { name, set, resource: encodeResource(endpointsKey(name), set), diagnostics, events: [] };
 }

@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { ServicePort } from "../../api/generated/service.ts";
 import type { Lookup } from "../../world.ts";
+import { compareText } from "../age.ts";
 import { externalNameNotAllowed, servicePortNotFound, serviceNotFound, type Place } from "../diagnostics.ts";
 import type { ServicePortRef } from "../settings.ts";
 import type { Diagnostic } from "../translation.ts";
@@ -17,6 +18,10 @@ export type EndpointNeed = {
   readonly service: ObjectOf<"Service">;
   readonly port: ServicePort;
 };
+
+/** Of needs with one name, the one that counts, whatever their order: ports of one number may have several names. */
+export const chooseNeed = (needs: readonly [EndpointNeed, ...EndpointNeed[]]): EndpointNeed =>
+  needs.reduce((a, b) => (compareText(b.port.name ?? "", a.port.name ?? "") < 0 ? b : a));
 
 type ResolvedBackend = {
   /** Carries `status` instead of `endpoints` when requests cannot be sent anywhere. */

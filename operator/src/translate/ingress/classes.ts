@@ -7,7 +7,7 @@ import { attempt } from "../attempt.ts";
 import { ingressClassNotFound, invalidClassParameters, keyField, noIngressClass } from "../diagnostics.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
-import { trackedMemo } from "../memo.ts";
+import { haveSameItems, memo, trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { Diagnostic } from "../translation.ts";
 
@@ -25,18 +25,22 @@ export type ClassInfo = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-type Classification = {
+export type Classification = {
   readonly ours?: ClassInfo | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
+/** The same value for as long as no class changes. */
 export type Classes = {
-  /** The class that makes an Ingress ours, or why it is not; neither for an Ingress that is somebody else's. */
+  /**
+   * The class that makes an Ingress ours, or why it is not; neither for an Ingress that is somebody else's. Of Ingresses
+   * that are ours by the same class it says the same value.
+   */
   readonly classify: (ingress: ObjectOf<"Ingress">) => Classification;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Remembers per settings; see `createClasses`. */
+/** Reads the classes of a world; what is read of one is kept until it, or its parameters, is another object. */
 export function createClassReader(
   settings: Pick<TranslateSettings, "controllerName" | "ingressClass">,
 ): (world: World) => Classes {
@@ -44,28 +48,49 @@ export function createClassReader(
   const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, _: undefined, { lookup }) =>
     attempt(one, () => readClass(one, lookup), noDefaults),
   );
+  type Last = {
+    readonly list: World["IngressClass"];
+    readonly infos: readonly ClassInfo[];
+    readonly classes: Classes;
+  };
+  let last: Last | undefined;
   return (world) => {
-    const lookup = createLookup(world);
-    const ours = new Map<string, ClassInfo>();
-    const defaults: ObjectOf<"IngressClass">[] = [];
-    for (const one of world.IngressClass) {
-      if (one.spec?.controller !== controllerName) continue;
-      if (ingressClass !== undefined && one.metadata.name !== ingressClass) continue;
-      ours.set(one.metadata.name, infoOf(one, undefined, world));
-      if (one.metadata.annotations?.[defaultClassAnnotation] === "true") defaults.push(one);
+    const list = world.IngressClass;
+    const ours = list.filter(
+      ({ metadata, spec }) =>
+        spec?.controller === controllerName && (ingressClass === undefined || metadata.name === ingressClass),
+    );
+    const infos = ours.map((one) => infoOf(one, undefined, world));
+    if (last?.list !== list || !haveSameItems(last.infos, infos)) {
+      last = { list, infos, classes: classesOf(ours, infos, createLookup(world)) };
     }
-    const [oldest] = defaults.sort((a, b) => compareAges(ageOf(a), ageOf(b)));
-    const defaultClass = oldest === undefined ? undefined : ours.get(oldest.metadata.name);
-    return {
-      classify: (ingress) => {
-        const named = classNameOf(ingress);
-        const info = named === undefined ? defaultClass : ours.get(named.name);
-        return info === undefined
-          ? attempt(ingress, () => ({ diagnostics: explainUnserved(ingress, named, lookup) }), {})
-          : { ours: info, diagnostics: [] };
-      },
-      diagnostics: [...ours.values()].flatMap((info) => info.diagnostics),
-    };
+    return last.classes;
+  };
+}
+
+const servedBy = memo((ours: ClassInfo): Classification => ({ ours, diagnostics: [] }));
+
+function classesOf(
+  ours: readonly ObjectOf<"IngressClass">[],
+  infos: readonly ClassInfo[],
+  lookup: Lookup,
+): Classes {
+  const byName = new Map<string, Classification>();
+  for (const [index, info] of infos.entries()) {
+    byName.set(ours[index]?.metadata.name ?? "", servedBy(info));
+  }
+  const defaults = ours.filter(({ metadata }) => metadata.annotations?.[defaultClassAnnotation] === "true");
+  const [oldest] = defaults.sort((a, b) => compareAges(ageOf(a), ageOf(b)));
+  const otherwise = oldest === undefined ? undefined : byName.get(oldest.metadata.name);
+  return {
+    classify: (ingress) => {
+      const named = classNameOf(ingress);
+      const known = named === undefined ? otherwise : byName.get(named.name);
+      return (
+        known ?? attempt(ingress, () => ({ diagnostics: explainUnserved(ingress, named, lookup) }), {})
+      );
+    },
+    diagnostics: infos.flatMap((info) => info.diagnostics),
   };
 }
 

@@ -1,4 +1,5 @@
 /** What the settings contribute beside the Ingresses: the backend of last resort and the default certificate. */
+import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { resolveServicePort } from "../backends/service-port.ts";
 import { readTlsSecret } from "../certificates/tls-secret.ts";
 import { invalidCertificate, secretNotFound } from "../diagnostics.ts";
@@ -6,16 +7,18 @@ import type { TranslateSettings } from "../settings.ts";
 import type { View } from "../view.ts";
 import { anyHost } from "./host.ts";
 import { anyPath } from "./path.ts";
-import type { HostClaim, IngressPlan } from "./plan.ts";
+import type { IngressPlan } from "./plan.ts";
 import type { TlsPlan } from "./tls.ts";
+
+export type LastResort = Pick<IngressPlan, "needs" | "diagnostics"> & { readonly route: Route | undefined };
 
 /** `--ingress-default-backend`: stands below everything else on every host. */
 export function planLastResort(
   { ingressDefaultBackend: reference, allowExternalName }: TranslateSettings,
   _: undefined,
   { lookup }: View,
-): Pick<IngressPlan, "needs" | "diagnostics"> & Pick<HostClaim, "fallback"> {
-  if (reference === undefined) return { fallback: undefined, needs: [], diagnostics: [] };
+): LastResort {
+  if (reference === undefined) return { route: undefined, needs: [], diagnostics: [] };
   const { namespace, name } = reference;
   const place = { object: { kind: "Service", namespace, name } };
   const { backend, need, diagnostic } = resolveServicePort(reference, place, lookup, allowExternalName);
@@ -27,7 +30,7 @@ export function planLastResort(
     fallback: true as const,
   };
   return {
-    fallback: { route, field: "", written: anyPath.value },
+    route,
     needs: need === undefined ? [] : [need],
     diagnostics: diagnostic === undefined ? [] : [diagnostic],
   };

@@ -1,4 +1,4 @@
-/** What an Ingress says, apart from what the objects that it names say. Parsed once per object. */
+/** What an Ingress says, apart from what the objects that it names say. */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { isObjectName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -15,7 +15,6 @@ import {
   noSecretName,
   resourceBackendIgnored,
 } from "../diagnostics.ts";
-import { memo } from "../memo.ts";
 import type { ServicePortRef } from "../settings.ts";
 import { quote } from "../text.ts";
 import type { Diagnostic } from "../translation.ts";
@@ -59,16 +58,10 @@ export type ParsedIngress = {
 export const pathField = (rule: number, path: number): string => `spec.rules[${rule}].http.paths[${path}]`;
 
 /**
- * `useRegex`: paths of the type `ImplementationSpecific` are regular expressions. Never throws: an Ingress that is not
- * what its type says has nothing to serve.
+ * Reads an Ingress. `useRegex`: paths of the type `ImplementationSpecific` are regular expressions. Never throws: an
+ * Ingress that is not what its type says has nothing to serve.
  */
-export const parseIngress = (ingress: ObjectOf<"Ingress">, useRegex = false): ParsedIngress =>
-  (useRegex ? parseWithRegexes : parseWithPrefixes)(ingress);
-
-const parseWithPrefixes = memo((ingress: ObjectOf<"Ingress">) => parse(ingress, false));
-const parseWithRegexes = memo((ingress: ObjectOf<"Ingress">) => parse(ingress, true));
-
-function parse(ingress: ObjectOf<"Ingress">, useRegex: boolean): ParsedIngress {
+export function parseIngress(ingress: ObjectOf<"Ingress">, useRegex = false): ParsedIngress {
   const identity = { ref: refOf(ingress), namespace: ingress.metadata.namespace, age: ageOf(ingress) };
   const nothing = { ...identity, hosts: [], paths: [], defaultBackend: undefined, tls: [] };
   return attempt(

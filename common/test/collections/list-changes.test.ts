@@ -1,0 +1,30 @@
+import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import { expect } from "chai";
+import fc from "fast-check";
+
+const entry = fc.constantFrom(...Array.from({ length: 60 }, (_, id) => ({ id })));
+const list = fc.uniqueArray(entry, { maxLength: 60 });
+
+describe("listChanges", () => {
+  it("leads from one list to the other", () => {
+    fc.assert(
+      fc.property(list, list, (before, after) => {
+        const { gone, come } = listChanges(before, after);
+        const left = before.filter((one) => !gone.includes(one));
+        expect([...left, ...come]).to.have.members(after);
+        for (const one of gone) expect(before).to.include(one);
+      }),
+    );
+  });
+
+  it("names nothing but what differs, also where many entries were put in or taken out", () => {
+    fc.assert(
+      fc.property(list, fc.nat(59), fc.nat(59), (entries, from, length) => {
+        const part = entries.slice(from, from + length);
+        const rest = entries.filter((one) => !part.includes(one));
+        expect(listChanges(entries, rest)).to.deep.equal({ gone: part, come: [] });
+        expect(listChanges(rest, entries)).to.deep.equal({ gone: [], come: part });
+      }),
+    );
+  });
+});

@@ -1,0 +1,57 @@
+import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
+import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { haveSameItems } from "../translate/memo.ts";
+import type { Routing } from "../translate/translation.ts";
+
+export type TableMetrics = Pick<
+  MetricSet<typeof controllerMetrics>,
+  "routingTableHosts" | "routingTableRoutes" | "tlsCertsLoaded"
+>;
+
+/** Counts what each table holds, from what differs from the one before. */
+export function createTableCounter(metrics: TableMetrics): (routing: Routing) => void {
+  const countRoutes = createRouteCounter(metrics);
+  let lastTls: readonly TlsPort[] = [];
+  return ({ hosts, tls }) => {
+    countRoutes(hosts);
+    const ports = [...tls.values()];
+    if (lastTls.length > 0 && haveSameItems(lastTls, ports)) return;
+    lastTls = ports;
+    countCertificates(ports, metrics);
+  };
+}
+
+/** As proxies count: host names and route ids, each once, however many ports or hosts show them. */
+function createRouteCounter(metrics: TableMetrics): (hosts: Routing["hosts"]) => void {
+  const names = createUseCounts();
+  const routes = { ingress: createUseCounts(), gateway: createUseCounts() };
+  let last: Routing["hosts"] = [];
+  return (hosts) => {
+    const { gone, come } = listChanges(last, hosts);
+    last = hosts;
+    names.add(come.map(({ host }) => host.host));
+    names.remove(gone.map(({ host }) => host.host));
+    for (const { group, value } of come) routes[group].add(value.routes.map(({ id }) => id));
+    for (const { group, value } of gone) routes[group].remove(value.routes.map(({ id }) => id));
+    metrics.routingTableHosts.with({}).set(names.size);
+    for (const kind of ["ingress", "gateway"] as const) {
+      metrics.routingTableRoutes.with({ kind }).set(routes[kind].size);
+    }
+  };
+}
+
+const buckets: readonly TlsHost["bucket"][] = ["exact", "wildcard", "default"];
+
+/** Certificates that can be selected in each way; one that is selected under several names counts once. */
+function countCertificates(ports: readonly TlsPort[], metrics: TableMetrics): void {
+  const selected = new Map(buckets.map((bucket) => [bucket, new Set<string>()]));
+  for (const { hosts } of ports) {
+    for (const { bucket, certificates } of hosts) {
+      for (const id of certificates) selected.get(bucket)?.add(id);
+    }
+  }
+  for (const [bucket, ids] of selected) metrics.tlsCertsLoaded.with({ bucket }).set(ids.size);
+}

@@ -1,0 +1,75 @@
+/** The certificates of all Ingresses and of the settings, kept in line with the world. */
+import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
+import { annotationKey } from "@svc-gateway/common/features/definition.ts";
+import { hasChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import { nameOf, refOf } from "../../api/object.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import type { World } from "../../world.ts";
+import { createFindings, type FindingsList } from "../findings-list.ts";
+import { changesOf, createGroups } from "../groups.ts";
+import { trackedMemo } from "../memo.ts";
+import type { TranslateSettings } from "../settings.ts";
+import { createTracker } from "../tracker.ts";
+import type { Classification } from "./classes.ts";
+import { planDefaultCertificate } from "./gateway-defaults.ts";
+import { buildTlsHost, planTls, type TlsClaim, type TlsHostTable, type TlsPlan } from "./tls.ts";
+
+export type CertificatesPart = FindingsList & {
+  /** The server names that have a certificate, or ask clients for one, in the order of their names. */
+  readonly tlsHosts: readonly TlsHostTable[];
+};
+
+type Contribution = TlsPlan & { readonly key: string };
+
+/** The same value for as long as nothing in it changes. */
+export function createCertificateTracker(
+  settings: TranslateSettings,
+): (
+  world: World,
+  classify: (ingress: ObjectOf<"Ingress">) => Classification,
+) => CertificatesPart {
+  const track = createTracker({
+    inputs: ({ Ingress }) => Ingress,
+    compute: (ingress, { ours }: Classification, view): Contribution => {
+      const plan = ours !== undefined && concernsTls(ingress) ? planTls(ingress, view) : nothing;
+      return { ...plan, key: nameOf(refOf(ingress)) };
+    },
+  });
+  const defaultCertificateOf = trackedMemo(planDefaultCertificate);
+  const hosts = createGroups(({ host }: TlsClaim) => host.host, buildTlsHost);
+  const findings = createFindings(({ key }: Contribution) => key);
+  const hostFindings = createFindings(({ name }: TlsHostTable) => name.host);
+  let defaultCertificate = nothing;
+  let last: CertificatesPart | undefined;
+
+  return (world, classify) => {
+    const changes = track(world, classify);
+    const before = defaultCertificate;
+    defaultCertificate = defaultCertificateOf(settings, undefined, world);
+    if (last !== undefined && before === defaultCertificate && !hasChanges(changes)) return last;
+    const { gone, come } = changesOf(changes, ({ claims }) => claims);
+    hostFindings.edit(
+      before === defaultCertificate
+        ? hosts.edit({ gone, come })
+        : hosts.edit({ gone: [...before.claims, ...gone], come: [...defaultCertificate.claims, ...come] }),
+    );
+    findings.edit(changes);
+    last = {
+      tlsHosts: hosts.entries.values,
+      diagnostics: [
+        ...defaultCertificate.diagnostics,
+        ...findings.list.diagnostics,
+        ...hostFindings.list.diagnostics,
+      ],
+      events: [...findings.list.events, ...hostFindings.list.events],
+    };
+    return last;
+  };
+}
+
+const nothing: TlsPlan = { claims: [], diagnostics: [], events: [] };
+
+const authTlsKeys = Object.values(authTls.annotations).map(annotationKey);
+
+const concernsTls = ({ spec, metadata: { annotations = {} } }: ObjectOf<"Ingress">): boolean =>
+  spec?.tls !== undefined || authTlsKeys.some((key) => Object.hasOwn(annotations, key));

@@ -1,0 +1,137 @@
+/** The routes of all Ingresses and of the settings, kept in line with the world. */
+import { hasChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { nameOf, refOf } from "../../api/object.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import type { World } from "../../world.ts";
+import { chooseNeed, type EndpointNeed } from "../backends/service-port.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import { createFindings, type FindingsList } from "../findings-list.ts";
+import { changesOf, createGroups, createKeyedList } from "../groups.ts";
+import { memo } from "../memo.ts";
+import type { TranslateSettings } from "../settings.ts";
+import { createTracker } from "../tracker.ts";
+import type { Conflict, ServedHost } from "../translation.ts";
+import type { Classification } from "./classes.ts";
+import { anyHost } from "./host.ts";
+import { buildHostTable, type HostTable } from "./host-table.ts";
+import { planIngress, type HostClaim, type IngressPlan } from "./plan.ts";
+
+export type RoutesPart = FindingsList & {
+  /** The Ingresses that are ours. */
+  readonly ingresses: readonly ObjectOf<"Ingress">[];
+  readonly hosts: readonly ServedHost[];
+  readonly conflicts: readonly Conflict[];
+  /** The hosts as resources. */
+  readonly routes: readonly Resource[];
+  /** What routes name besides endpoint sets. */
+  readonly resources: readonly Resource[];
+  /** The Service ports that routes name. */
+  readonly needs: readonly EndpointNeed[];
+  /** The key sets that routes name. */
+  readonly keySets: readonly KeySetNeed[];
+};
+
+/** What one Ingress contributes; `ours` holds it where it is ours. */
+type Contribution = IngressPlan & { readonly key: string; readonly ours: readonly ObjectOf<"Ingress">[] };
+
+/**
+ * Keeps the routes in line with the world; `lastResort` stands below all others on every host. The same value for as long
+ * as nothing in it changes.
+ */
+export function createRouteTracker(
+  { allowExternalName, ingressHttpsPublicPort: httpsPublicPort }: TranslateSettings,
+  listeners: readonly Listener[],
+  lastResort: Route | undefined,
+): (world: World, classify: (ingress: ObjectOf<"Ingress">) => Classification) => RoutesPart {
+  const ports = listeners.map(({ port }) => port);
+  const track = createTracker({
+    inputs: ({ Ingress }) => Ingress,
+    compute: (ingress, { ours: info, diagnostics }: Classification, view): Contribution => {
+      const key = nameOf(refOf(ingress));
+      if (info === undefined) return { ...nothing, diagnostics, key, ours: [] };
+      const plan = planIngress(ingress, { info, view, allowExternalName, httpsPublicPort });
+      return { ...plan, key, ours: [ingress] };
+    },
+  });
+  const ingresses = createKeyedList((ingress: ObjectOf<"Ingress">) => nameOf(refOf(ingress)));
+  const tables = createGroups(
+    ({ host }: HostClaim) => host.host,
+    (claims) => buildHostTable(claims, { ports, lastResort }),
+  );
+  const hosts = createKeyedList(({ host }: ServedHost) => host.host);
+  const routes = createKeyedList(({ key }: Resource) => key);
+  const resources = createGroups(
+    ({ key }: Resource) => key,
+    ([first]) => first,
+  );
+  const needs = createGroups(({ name }: EndpointNeed) => name, chooseNeed);
+  const keySets = createGroups(
+    ({ name }: KeySetNeed) => name,
+    ([first]) => first,
+  );
+  const disputed = createKeyedList(({ served }: HostTable) => served.host.host);
+  const conflictsOf = memo((all: readonly HostTable[]) => all.flatMap(({ conflicts }) => conflicts));
+  const findings = createFindings(({ key }: Contribution) => key);
+  const hostFindings = createFindings(({ served }: HostTable) => served.host.host);
+
+  const edit = (changes: Changes<Contribution>): void => {
+    ingresses.edit(changesOf(changes, ({ ours }) => ours));
+    resources.edit(changesOf(changes, (one) => one.resources));
+    needs.edit(changesOf(changes, (one) => one.needs));
+    keySets.edit(changesOf(changes, (one) => one.keySets));
+    findings.edit(changes);
+    const changed = tables.edit(changesOf(changes, ({ claims }) => claims));
+    hosts.edit(changesOf(changed, ({ served }) => [served]));
+    routes.edit(changesOf(changed, (table) => table.resources));
+    disputed.edit(changesOf(changed, (table) => (table.conflicts.length > 0 ? [table] : [])));
+    hostFindings.edit(changed);
+  };
+  edit({ gone: [], come: lastResort === undefined ? [] : [{ ...nothing, ...catchAll }] });
+
+  let last: RoutesPart | undefined;
+  return (world, classify) => {
+    const changes = track(world, classify);
+    if (last !== undefined && !hasChanges(changes)) return last;
+    edit(changes);
+    last = {
+      ingresses: ingresses.entries.values,
+      hosts: hosts.entries.values,
+      conflicts: conflictsOf(disputed.entries.values),
+      routes: routes.entries.values,
+      resources: resources.entries.values,
+      needs: needs.entries.values,
+      keySets: keySets.entries.values,
+      diagnostics: [...findings.list.diagnostics, ...hostFindings.list.diagnostics],
+      events: [...findings.list.events, ...hostFindings.list.events],
+    };
+    return last;
+  };
+}
+
+const nothing: IngressPlan = {
+  claims: [],
+  needs: [],
+  diagnostics: [],
+  events: [],
+  resources: [],
+  keySets: [],
+};
+
+/** Claims the host that stands for all others, and no path on it, so that the backend of last resort has a place. */
+const catchAll: Pick<Contribution, "claims" | "key" | "ours"> = {
+  key: "",
+  ours: [],
+  claims: [
+    {
+      host: anyHost,
+      owner: { kind: "Service", name: "" },
+      age: { createdMs: Number.POSITIVE_INFINITY, key: "" },
+      routes: [],
+      pathLevel: undefined,
+      fallback: undefined,
+    },
+  ],
+};
