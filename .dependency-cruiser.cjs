@@ -52,7 +52,7 @@ module.exports = {
       from: { path: "^operator/src/translate/" },
       to: {
         path: "^(operator|common)/src/",
-        pathNot: "^operator/src/(api/|translate/|world\\.ts$)|^common/src/(ir|values|features)/",
+        pathNot: "^operator/src/(api/|translate/|world\\.ts$)|^common/src/(collections|ir|values|features)/",
       },
     },
     {

@@ -183,7 +183,8 @@ function describeBackends(
 ): readonly ExplainedBackend[] {
   const total = backends.reduce((sum, { weight }) => sum + weight, 0);
   return backends.map(({ service, weight, protocol, endpoints, status, features }) => {
-    const set = endpoints === undefined ? undefined : findEntry(translation.routing.endpoints, endpoints)?.set;
+    const set =
+      endpoints === undefined ? undefined : findEntry(translation.routing.endpoints, endpoints)?.set;
     return {
       service,
       share: total === 0 ? 0 : Math.round((1000 * weight) / total) / 10,

@@ -28,7 +28,12 @@ export function listChanges<T>(before: readonly T[], after: readonly T[]): Chang
 }
 
 /** The first place from which both lists go on with the same entry, searched in windows that grow; else both ends. */
-function resume<T>(before: readonly T[], after: readonly T[], b: number, a: number): readonly [number, number] {
+function resume<T>(
+  before: readonly T[],
+  after: readonly T[],
+  b: number,
+  a: number,
+): readonly [number, number] {
   const rest = Math.max(before.length - b, after.length - a);
   for (let window = firstWindow; ; window *= 8) {
     const places = new Map(after.slice(a, a + window).map((entry, index) => [entry, a + index]));

@@ -72,10 +72,7 @@ function indexOf(list: readonly DesiredStatus[]): ReadonlyMap<KubeObject, Desire
 }
 
 /** Names of the objects whose status is another one in the two lists. */
-function differences(
-  before: readonly DesiredStatus[],
-  after: readonly DesiredStatus[],
-): ReadonlySet<string> {
+function differences(before: readonly DesiredStatus[], after: readonly DesiredStatus[]): ReadonlySet<string> {
   const { gone, come } = listChanges(before, after);
   return new Set([...come, ...gone].map(({ object }) => nameOf(refOf(object))));
 }

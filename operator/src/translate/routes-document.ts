@@ -144,7 +144,9 @@ const listRoutes = ({ routes }: HostRoutes, routing: Routing, selection: Selecti
       name: source.name,
       route_id: id,
       endpoints: backends.flatMap(({ endpoints = "" }) =>
-        (findEntry(routing.endpoints, endpoints)?.set.addresses ?? []).map(({ host, port }) => formatIpPort(host, port)),
+        (findEntry(routing.endpoints, endpoints)?.set.addresses ?? []).map(({ host, port }) =>
+          formatIpPort(host, port),
+        ),
       ),
     }));
 

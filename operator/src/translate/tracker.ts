@@ -92,8 +92,7 @@ export function createTracker<I extends object, E, O>({
 const questionKey = (question: Question): string =>
   "from" in question ? "ReferenceGrant" : objectKey(question.of, question.namespace, question.name);
 
-const objectKey = (kind: KindName, namespace: string, name: string): string =>
-  `${kind} ${namespace}/${name}`;
+const objectKey = (kind: KindName, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
 
 function* changedAnswers(kind: KindName, before: World, after: World): Iterable<string> {
   if (before[kind] === after[kind]) return;

@@ -14,7 +14,7 @@ import { createPolicyTranslator } from "./backends/policies.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { translateSessionKey } from "./backends/session-key.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
-import { checkValidity } from "./certificates/validity.ts";
+import { createValidityCheck } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
 import { mergeTlsPorts } from "./gateway/tls.ts";
 import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.ts";
@@ -68,6 +68,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const translateEndpoints = createEndpointTranslator(settings);
   const translateKeySets = createKeySetTranslator();
   const tlsOf = createTlsOfPorts();
+  const checkValidity = createValidityCheck();
   return (world, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);

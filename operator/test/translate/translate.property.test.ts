@@ -8,6 +8,7 @@ import { defaultTranslateSettings, type TranslateSettings } from "../../src/tran
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld, emptyWorld, updateWorld, type World } from "../../src/world.ts";
 import * as arbitrary from "./arbitrary.ts";
+import * as gateways from "./gateway/arbitrary.ts";
 
 const nowMs = Date.parse("2030-01-01T00:00:00Z");
 
@@ -30,6 +31,37 @@ describe("translate: properties", () => {
         },
       ),
       { numRuns: 150 },
+    );
+  });
+
+  it("gives after any edits of Gateways, routes and policies what it gives from scratch", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(gateways.change, { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 8 }),
+        gateways.settings,
+        (edits, settings) => {
+          let world = updateWorld(emptyWorld, gateways.start);
+          for (const edit of edits) {
+            world = updateWorld(world, edit);
+            expect(translate(world, settings, { nowMs })).to.deep.equal(fromScratch(world, settings));
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it("begins from nothing after a bug, and is none the worse for it", () => {
+    fc.assert(
+      fc.property(fc.array(arbitrary.change, { maxLength: 10 }), arbitrary.settings, (edits, settings) => {
+        const world = updateWorld(emptyWorld, edits);
+        const before = updateWorld(world, edits.slice(0, 2));
+        translate(before, settings, { nowMs });
+        const broken = { ...world, SvcBackendPolicy: undefined } as unknown as World;
+        expect(() => translate(broken, settings, { nowMs })).to.throw();
+        expect(translate(world, settings, { nowMs })).to.deep.equal(fromScratch(world, settings));
+      }),
+      { numRuns: 30 },
     );
   });
 

@@ -2,9 +2,32 @@ import { certificateExpired, certificateNotYetValid } from "../diagnostics.ts";
 import type { TlsHostTable } from "../ingress/tls.ts";
 import type { Diagnostic } from "../translation.ts";
 
-/** A warning per Secret whose certificate is served although it is outdated, or not valid yet, at this time. */
-export function checkValidity(tables: readonly TlsHostTable[], nowMs: number): readonly Diagnostic[] {
+/** What was found, and the stretch of time (from, until) in which it stays true. */
+type Verdict = {
+  readonly tables: readonly TlsHostTable[];
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly warnings: readonly Diagnostic[];
+};
+
+/**
+ * A warning per Secret whose certificate is served although it is outdated, or not valid yet, at a time. Thousands of
+ * certificates are looked at only when one of them is another one, or when the time of one has come.
+ */
+export function createValidityCheck(): (
+  tables: readonly TlsHostTable[],
+  nowMs: number,
+) => readonly Diagnostic[] {
+  let last: Verdict | undefined;
+  return (tables, nowMs) => {
+    if (last?.tables !== tables || nowMs < last.fromMs || nowMs >= last.untilMs) last = judge(tables, nowMs);
+    return last.warnings;
+  };
+}
+
+function judge(tables: readonly TlsHostTable[], nowMs: number): Verdict {
   const warnings = new Map<string, Diagnostic>();
+  let untilMs = Number.POSITIVE_INFINITY;
   for (const { used } of tables) {
     for (const { certificate, secret: object } of used) {
       const { notBeforeMs, notAfterMs } = certificate;
@@ -12,9 +35,13 @@ export function checkValidity(tables: readonly TlsHostTable[], nowMs: number): r
       if (notAfterMs < nowMs) warnings.set(key, certificateExpired({ object }, formatTime(notAfterMs)));
       else if (notBeforeMs > nowMs)
         warnings.set(key, certificateNotYetValid({ object }, formatTime(notBeforeMs)));
+      // The last millisecond of a certificate is a valid one.
+      for (const changeMs of [notBeforeMs, notAfterMs + 1]) {
+        if (changeMs > nowMs) untilMs = Math.min(untilMs, changeMs);
+      }
     }
   }
-  return [...warnings.values()];
+  return { tables, fromMs: nowMs, untilMs, warnings: [...warnings.values()] };
 }
 
 /** RFC 3339 in UTC, whole seconds. */

@@ -24,10 +24,7 @@ type Contribution = TlsPlan & { readonly key: string };
 /** The same value for as long as nothing in it changes. */
 export function createCertificateTracker(
   settings: TranslateSettings,
-): (
-  world: World,
-  classify: (ingress: ObjectOf<"Ingress">) => Classification,
-) => CertificatesPart {
+): (world: World, classify: (ingress: ObjectOf<"Ingress">) => Classification) => CertificatesPart {
   const track = createTracker({
     inputs: ({ Ingress }) => Ingress,
     compute: (ingress, { ours }: Classification, view): Contribution => {

@@ -86,9 +86,7 @@ function classesOf(
     classify: (ingress) => {
       const named = classNameOf(ingress);
       const known = named === undefined ? otherwise : byName.get(named.name);
-      return (
-        known ?? attempt(ingress, () => ({ diagnostics: explainUnserved(ingress, named, lookup) }), {})
-      );
+      return known ?? attempt(ingress, () => ({ diagnostics: explainUnserved(ingress, named, lookup) }), {});
     },
     diagnostics: infos.flatMap((info) => info.diagnostics),
   };

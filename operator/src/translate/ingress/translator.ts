@@ -65,7 +65,12 @@ export function createIngressTranslator(
       needs: [...needs, ...routes.needs],
       tls: tlsPortOf(certificates.tlsHosts),
       clientCerts: clientCertPortOf(certificates.tlsHosts),
-      diagnostics: [...classes.diagnostics, ...diagnostics, ...routes.diagnostics, ...certificates.diagnostics],
+      diagnostics: [
+        ...classes.diagnostics,
+        ...diagnostics,
+        ...routes.diagnostics,
+        ...certificates.diagnostics,
+      ],
       events: [...routes.events, ...certificates.events],
     };
     last = { inputs, part };
