@@ -30,9 +30,12 @@ const policy = (name: string, services: readonly string[], algorithm = "ewma", g
     spec: { targetRefs: services.map((one) => ({ name: one })), loadBalancer: { algorithm } },
   }) as unknown as KubeObject;
 
+/** Of this test alone: what is kept for settings is kept from one translation under them to the next. */
+const settings = { ...defaultTranslateSettings };
+
 const buildOf = (...objects: readonly KubeObject[]): Build => {
   const world = createWorld([svcClass, ...objects]);
-  return { world, translation: translate(world, defaultTranslateSettings) };
+  return { world, translation: translate(world, settings) };
 };
 
 const changed = ({ world }: Build, ...objects: readonly KubeObject[]): Build => {
@@ -40,7 +43,7 @@ const changed = ({ world }: Build, ...objects: readonly KubeObject[]): Build => 
     world,
     objects.map((object) => ({ type: "apply", object })),
   );
-  return { world: next, translation: translate(next, defaultTranslateSettings) };
+  return { world: next, translation: translate(next, settings) };
 };
 
 async function statusAfter(build: Build, name: string, status: unknown): Promise<unknown> {
