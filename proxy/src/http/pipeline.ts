@@ -64,10 +64,10 @@ const noRoute: LocalReply = { status: 404, error: "no route" };
 const tooLongToMatch: LocalReply = { status: 414, error: "too long for the expressions of its host" };
 
 /** The client asks again over a connection of its own (RFC 9110 15.5.20). */
-const misdirected: LocalReply = {
-  status: 421,
-  error: "connection without the client certificate of the host",
-};
+const misdirected = {
+  listener: { status: 421, error: "connection of another listener than the host" },
+  client: { status: 421, error: "connection without the client certificate of the host" },
+} as const satisfies Readonly<Record<string, LocalReply>>;
 
 class Request implements ExchangeOwner, AttemptOwner {
   readonly exchange: Exchange;
@@ -101,12 +101,16 @@ class Request implements ExchangeOwner, AttemptOwner {
     if (!this.setTarget(address.value.target)) {
       return this.reply({ status: 400, error: "malformed path", close: true });
     }
-    const route = exchange.connection.listener.table.match(exchange);
+    const { listener, tls } = exchange.connection;
+    const serverName = tls?.serverName ?? "";
+    if (serverName !== "" && serverName !== exchange.host) {
+      if (listener.table.isMisdirected(serverName, exchange.host)) return this.reply(misdirected.listener);
+    }
+    const route = listener.table.match(exchange);
     if (route === undefined) return this.reply(isOverspent() ? tooLongToMatch : noRoute);
     exchange.route = route;
-    const { listener } = exchange.connection;
     if (listener.clientPolicyOf !== undefined && isMisdirected(exchange.connection, exchange.host)) {
-      return this.reply(misdirected);
+      return this.reply(misdirected.client);
     }
     exchange.headers = fields.headers;
     exchange.expectContinue = fields.expect !== undefined && exchange.client.body !== null;

@@ -2,6 +2,7 @@ import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
 import { emptyHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
+import type { HostTable } from "./host-table.ts";
 
 /** What a lookup sees of a request. Host is lower case without port and trailing dot; path is normalised. */
 export type RouteQuery = {
@@ -19,6 +20,11 @@ export type PortTable = {
   pathLevel(host: string): PathLevel;
   /** The route that serves the request, or undefined: 404, or 414 where the lookup is overspent. */
   match(query: RouteQuery): CompiledRoute | undefined;
+  /**
+   * Whether a request for `host` must not come over a connection whose handshake named `serverName`: the host belongs to a
+   * listener of a Gateway, and the server name to another one (Gateway API, `hostname` of a listener; RFC 9110 15.5.20).
+   */
+  isMisdirected(serverName: string, host: string): boolean;
 };
 
 /** A port table that can be explained and changed, because it shows its hosts. */
@@ -46,7 +52,17 @@ export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
     }
     return undefined;
   },
+  isMisdirected(serverName, host) {
+    const wanted = ownerOf(hosts, host);
+    return wanted?.group === "gateway" && ownerOf(hosts, serverName)?.listener !== wanted.listener;
+  },
 });
+
+/** The table of the most specific host. */
+function ownerOf(hosts: PortHosts, host: string): HostTable | undefined {
+  for (const table of tablesOf(hosts, host)) return table;
+  return undefined;
+}
 
 /** Whether any host asks for another level than `base`; on other ports requests are spared the search. */
 function asksForLevels({ gateway, ingress }: PortHosts): boolean {
@@ -59,8 +75,7 @@ function asksForLevels({ gateway, ingress }: PortHosts): boolean {
 
 /** The level of the most specific host, which is the one that decides (docs/routing.md, "Hosts"). */
 function pathLevelOf(hosts: PortHosts, host: string): PathLevel {
-  for (const { pathLevel } of tablesOf(hosts, host)) return pathLevel;
-  return "base";
+  return ownerOf(hosts, host)?.pathLevel ?? "base";
 }
 
 /** A port without routes: every request is answered 404. */

@@ -139,6 +139,8 @@ export function createBench(
     endpoints?: number;
     /** What the draw of mirrors gives. */
     random?: number;
+    /** The server name of the handshake; only `other` belongs to another listener than the host. Absent: cleartext. */
+    serverName?: string;
   } = {},
 ) {
   const endpoints = Array.from({ length: options.endpoints ?? 1 }, (_, index) => endpointAt(index + 1));
@@ -211,7 +213,8 @@ export function createBench(
     remoteAddress: "192.0.2.7",
     remotePort: 5000,
     proxied: false,
-    tls: undefined,
+    tls:
+      options.serverName === undefined ? undefined : { serverName: options.serverName, version: "TLSv1.3" },
     listener: {
       port: 80,
       portLabel: "80",
@@ -219,7 +222,11 @@ export function createBench(
       publicPortLabel: "80",
       secure: false,
       draining: false,
-      table: { pathLevel: () => "base", match: ({ path }) => (path.startsWith("/a") ? route : undefined) },
+      table: {
+        pathLevel: () => "base",
+        isMisdirected: (serverName) => serverName === "other",
+        match: ({ path }) => (path.startsWith("/a") ? route : undefined),
+      },
     },
   };
   const request = (given: Partial<RequestHead> = {}, body: FakeBody | null = null): FakeClient => {

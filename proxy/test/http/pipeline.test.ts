@@ -34,6 +34,14 @@ describe("pipeline: answers without an upstream", () => {
     });
   }
 
+  it("421 for a host of another listener than the connection's", () => {
+    const statusOver = (serverName: string): number | undefined =>
+      createBench({ serverName }).request({ target: "/b" }).head?.status;
+    expect(statusOver("other")).to.equal(421);
+    expect(statusOver("of-this-listener")).to.equal(404);
+    expect(statusOver("")).to.equal(404);
+  });
+
   it("says code and reason in plain text that nobody stores", () => {
     const { head, text } = createBench().request({ target: "/b" });
     expect(text).to.equal("404 Not Found\n");

@@ -165,7 +165,11 @@ describe("the listener manager", () => {
 
   describe("changes in place", () => {
     it("the table and the public port, for the next request of an open connection", async () => {
-      const table: PortTable = { pathLevel: () => "base", match: () => undefined };
+      const table: PortTable = {
+        pathLevel: () => "base",
+        match: () => undefined,
+        isMisdirected: () => false,
+      };
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([http(80)]));
       const localPort = started.manager.localPort(80);

@@ -107,4 +107,32 @@ describe("a port table", () => {
     expect(winner(hosts, "a.example.com", "/w")).to.equal("w");
     expect(winner(hosts, "a.example.com", "/b")).to.equal(undefined);
   });
+
+  it("says which requests belong to a connection of another listener (Gateway API, hostname of a listener)", () => {
+    const of = (name: string): Partial<HostCase> => ({ ...inheriting, listener: `ns/gw/${name}` });
+    const table = portTable([
+      hostCase("*", [], of("any")),
+      hostCase("example.org", [prefix("a", "/")], of("any")),
+      hostCase("second.org", [], of("second")),
+      hostCase("*.wild.org", [], of("wild")),
+      hostCase("fourth.wild.org", [], of("fourth")),
+      hostCase("ingress.org", [prefix("i", "/")]),
+    ]);
+    const rows: readonly (readonly [string, string, boolean])[] = [
+      ["example.org", "second.org", true],
+      ["example.org", "unknown.org", false],
+      ["unknown.org", "example.org", false],
+      ["second.org", "example.org", true],
+      ["second.org", "unknown.org", true],
+      ["third.wild.org", "fifth.wild.org", false],
+      ["third.wild.org", "fourth.wild.org", true],
+      ["fourth.wild.org", "fifth.wild.org", true],
+      ["ingress.org", "second.org", true],
+      // Hosts of Ingresses are served over every connection of their port.
+      ["second.org", "ingress.org", false],
+    ];
+    for (const [serverName, host, expected] of rows) {
+      expect(table.isMisdirected(serverName, host), `${serverName} ${host}`).to.equal(expected);
+    }
+  });
 });

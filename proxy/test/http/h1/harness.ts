@@ -31,7 +31,7 @@ export const testListener = (): TestListener => ({
   publicPort: 80,
   publicPortLabel: "80",
   secure: false,
-  table: { pathLevel: () => "base", match: () => undefined },
+  table: { pathLevel: () => "base", match: () => undefined, isMisdirected: () => false },
   draining: false,
 });
 

@@ -33,7 +33,7 @@ const listener: ListenerView = {
   publicPortLabel: "80",
   secure: false,
   draining: false,
-  table: { pathLevel: () => "base", match: () => undefined },
+  table: { pathLevel: () => "base", match: () => undefined, isMisdirected: () => false },
 } as unknown as ListenerView;
 
 export type Received = {
