@@ -49,6 +49,9 @@ bench-mirror: build ## Show what a slow or dead mirror does to latency
 bench-control: build ## Measure how fast changes reach clients, and a controller with 10,000 Ingresses
 	@$(NODE) bench/control/main.ts
 
+soak: build ## Everything at once for ten minutes, while routes change and backends restart: SECONDS, CONNECTIONS
+	@$(NODE) bench/soak/main.ts
+
 cluster-up: $(INSTALLED) ## Start the test cluster: CLUSTER=kind, or CLUSTER=local without Docker
 	@e2e/cluster/provider up
 

@@ -1,0 +1,99 @@
+import { Agent, request, type IncomingMessage, type RequestOptions } from "node:http";
+import { around, pause, type Stage, wordsOf } from "../stage.ts";
+
+const blockBytes = 32 * 1024;
+const block = Buffer.alloc(blockBytes, "s");
+/** Of each upload and download: 256 KiB. */
+const blocks = 8;
+
+type Answer = { readonly status: number; readonly bytes: number; readonly version: string | undefined };
+
+/** A client with one connection that it keeps. */
+class Http1Client {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  private readonly port: number;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  /** Sends a request; `pieces` blocks of body go out one after the other. */
+  ask(options: RequestOptions, pieces = 0): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const sent = request({
+        host: "127.0.0.1",
+        port: this.port,
+        agent: this.agent,
+        ...options,
+        headers: { host: "web.example.com" },
+      });
+      sent.on("error", reject);
+      sent.on("response", (response: IncomingMessage) => {
+        let bytes = 0;
+        response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+        response.on("error", reject);
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            bytes,
+            version: response.headers["x-version"] as string | undefined,
+          }),
+        );
+      });
+      const push = (left: number): void => {
+        if (left === 0) sent.end();
+        else sent.write(block, () => push(left - 1));
+      };
+      push(pieces);
+    });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+type Visit = { readonly kind: string; readonly everyMs: number; play(client: Http1Client): Promise<string> };
+
+/** Each answers what is wrong, or nothing. */
+const visits: Readonly<Record<"small" | "upload" | "download", Visit>> = {
+  small: {
+    kind: "http1",
+    everyMs: 1500,
+    async play(client) {
+      const { status, version } = await client.ask({ path: "/small" });
+      if (status !== 200) return `status ${status}`;
+      return version === undefined ? "a response without the route's field" : "";
+    },
+  },
+  upload: {
+    kind: "uploads",
+    everyMs: 3000,
+    async play(client) {
+      const { status, bytes } = await client.ask({ path: "/upload", method: "POST" }, blocks);
+      if (status !== 200) return `status ${status}`;
+      return bytes === String(blocks * blockBytes).length ? "" : "the backend counted other bytes";
+    },
+  },
+  download: {
+    kind: "downloads",
+    everyMs: 3000,
+    async play(client) {
+      const { status, bytes } = await client.ask({ path: "/download" });
+      if (status !== 200) return `status ${status}`;
+      return bytes === blocks * blockBytes ? "" : `${bytes} bytes`;
+    },
+  },
+};
+
+/** One client that does the same again and again, until the end. */
+export async function runHttp1({ port, tally, signal }: Stage, name: keyof typeof visits): Promise<void> {
+  const { kind, everyMs, play } = visits[name];
+  const client = new Http1Client(port);
+  while (await pause(around(everyMs), signal)) {
+    const fault = await play(client).catch(wordsOf);
+    if (fault === "") tally.done(kind);
+    else tally.failed(kind, fault);
+  }
+  client.close();
+}

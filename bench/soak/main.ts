@@ -1,0 +1,148 @@
+/**
+ * Ten minutes of everything at once: clients of every protocol that HTTP listeners carry, while a route changes each
+ * second and backends restart one after the other. Fails when a client sees an error, or when the memory of the gateway
+ * grows after the first minute by more than a twentieth. See docs/benchmarks.md, "Soak".
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { freePorts, stop, waitForPort } from "../smoke/process.ts";
+import { type Instance, startInstance } from "./backend.ts";
+import { runGrpc } from "./clients/grpc.ts";
+import { runHttp1 } from "./clients/http1.ts";
+import { runHttp2 } from "./clients/http2.ts";
+import { runWebSocket } from "./clients/websocket.ts";
+import { writeEndpoints, writeFixed, writeRoutes } from "./manifests.ts";
+import { pause, type Stage } from "./stage.ts";
+import { Tally } from "./tally.ts";
+
+const seconds = Number(process.env["SECONDS"] ?? 600);
+const connections = Number(process.env["CONNECTIONS"] ?? 2000);
+const growthLimit = 0.05;
+
+/** Shares of the connections. */
+const crowd: readonly (readonly [share: number, run: (stage: Stage) => Promise<void>])[] = [
+  [0.6, (stage) => runHttp1(stage, "small")],
+  [0.05, (stage) => runHttp1(stage, "upload")],
+  [0.05, (stage) => runHttp1(stage, "download")],
+  [0.1, runHttp2],
+  [0.05, runGrpc],
+  [0.15, runWebSocket],
+];
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Memory that a process holds, in MiB. */
+function residentMiB({ pid }: ChildProcess): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+function startGateway(folder: string, ports: readonly number[]): ChildProcess {
+  const [http, tls, admin, health] = ports;
+  const bundle = resolve(import.meta.dirname, "../../dist/svc-gateway.mjs");
+  return spawn(
+    process.execPath,
+    [
+      ...[bundle, "serve", "standalone", "--manifests", folder, "--log", "error", "--access-log=false"],
+      ...[
+        "--port-map",
+        `80=${http},443=${tls}`,
+        "--admin-port",
+        String(admin),
+        "--health-port",
+        String(health),
+      ],
+    ],
+    { stdio: ["ignore", "ignore", "inherit"] },
+  );
+}
+
+async function changeRoutes(folder: string, signal: AbortSignal): Promise<void> {
+  for (let version = 1; await pause(1000, signal); version++) writeRoutes(folder, version);
+}
+
+/** Restarts the backends, one at a time: out of the endpoints first, as Kubernetes does it. */
+async function restartBackends(
+  folder: string,
+  instances: Instance[],
+  { tally, signal }: Stage,
+): Promise<void> {
+  for (let turn = 0; await pause(3000, signal); turn++) {
+    const index = turn % instances.length;
+    const [old] = instances.splice(index, 1, await startInstance());
+    writeEndpoints(folder, instances);
+    await pause(2000, signal);
+    await old?.stop();
+    tally.done("restarts");
+  }
+}
+
+/** The memory of the gateway, once a second, with a line of progress each half minute. */
+async function watchMemory(gateway: ChildProcess, { tally, signal }: Stage): Promise<readonly number[]> {
+  const samples: number[] = [];
+  while (await pause(1000, signal)) {
+    samples.push(residentMiB(gateway));
+    if (samples.length % 30 === 0) {
+      say(
+        `${samples.length} s: ${samples.at(-1)?.toFixed(0)} MiB; ${tally.summary}; errors ${tally.failures}`,
+      );
+    }
+  }
+  return samples;
+}
+
+/** How much the memory grew from the second minute to the last, as a share; undefined for a short soak. */
+function growth(samples: readonly number[]): number | undefined {
+  if (samples.length < 180) return undefined;
+  const [early, late] = [mean(samples.slice(60, 120)), mean(samples.slice(-60))];
+  say(`memory: ${early.toFixed(1)} MiB in the second minute, ${late.toFixed(1)} MiB in the last`);
+  return late / early - 1;
+}
+
+async function main(): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-gateway-soak-"));
+  const ports = await freePorts(4);
+  const instances = await Promise.all([startInstance(), startInstance(), startInstance()]);
+  writeFixed(folder);
+  writeRoutes(folder, 0);
+  writeEndpoints(folder, instances);
+  const gateway = startGateway(folder, ports);
+  const end = new AbortController();
+  try {
+    const stage: Stage = { port: ports[0] ?? 0, tally: new Tally(), signal: end.signal };
+    await waitForPort(stage.port);
+    const timer = setTimeout(() => end.abort(), seconds * 1000);
+    gateway.once("exit", () => {
+      stage.tally.failed("gateway", "ended by itself");
+      clearTimeout(timer);
+      end.abort();
+    });
+    const clients = crowd.flatMap(([share, run]) =>
+      Array.from({ length: Math.max(1, Math.round(share * connections)) }, () => run(stage)),
+    );
+    say(`${clients.length} clients for ${seconds} s`);
+    const [samples] = await Promise.all([
+      watchMemory(gateway, stage),
+      changeRoutes(folder, end.signal),
+      restartBackends(folder, instances, stage),
+      ...clients,
+    ]);
+    gateway.removeAllListeners("exit");
+    for (const line of stage.tally.worst) say(line);
+    const grown = growth(samples);
+    say(`${stage.tally.summary}; errors ${stage.tally.failures}`);
+    if (grown === undefined) say("the memory is not judged in less than three minutes");
+    else say(`memory grew by ${(grown * 100).toFixed(1)} % (at most ${growthLimit * 100} %)`);
+    return stage.tally.failures === 0 && (grown ?? 0) <= growthLimit;
+  } finally {
+    await stop(gateway);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+process.exit((await main()) ? 0 : 1);

@@ -1,0 +1,86 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Instance } from "./backend.ts";
+
+const namespace = "soak";
+const services = ["web", "grpc", "ws"] as const;
+
+const service = (name: (typeof services)[number]): object => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name, namespace },
+  spec: {
+    clusterIP: "None",
+    ports: [{ name: "main", port: 80, ...(name === "grpc" ? { appProtocol: "kubernetes.io/h2c" } : {}) }],
+  },
+});
+
+const ingress = (
+  name: string,
+  host: string,
+  backend: string,
+  annotations: Readonly<Record<string, string>> = {},
+): object => ({
+  apiVersion: "networking.k8s.io/v1",
+  kind: "Ingress",
+  metadata: { name, namespace, annotations },
+  spec: {
+    ingressClassName: "svc",
+    rules: [
+      {
+        host,
+        http: {
+          paths: [
+            { path: "/", pathType: "Prefix", backend: { service: { name: backend, port: { number: 80 } } } },
+          ],
+        },
+      },
+    ],
+  },
+});
+
+/** What the folder holds from the beginning to the end. */
+export function writeFixed(folder: string): void {
+  write(folder, "fixed", [
+    {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "IngressClass",
+      metadata: { name: "svc" },
+      spec: { controller: "svc-labs.dev/gateway-controller" },
+    },
+    ...services.map(service),
+    ingress("grpc", "grpc.example.com", "grpc"),
+    ingress("ws", "ws.example.com", "ws"),
+  ]);
+}
+
+/** The route of most requests with a field that tells the version, and a host that comes and goes. */
+export function writeRoutes(folder: string, version: number): void {
+  write(folder, "routes", [
+    ingress("web", "web.example.com", "web", {
+      "ingress.svc-labs.dev/response-header-set": `X-Version: ${version}`,
+    }),
+    ...(version % 2 === 0 ? [ingress("sometimes", `v${version}.example.com`, "web")] : []),
+  ]);
+}
+
+export function writeEndpoints(folder: string, instances: readonly Instance[]): void {
+  const slices = services.flatMap((name) =>
+    instances.map(({ ports }, index) => ({
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: `${name}-${index}`, namespace, labels: { "kubernetes.io/service-name": name } },
+      addressType: "IPv4",
+      ports: [{ name: "main", port: ports[name], protocol: "TCP" }],
+      endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true } }],
+    })),
+  );
+  write(folder, "endpoints", slices);
+}
+
+/** Whole or not at all: the folder is followed live. */
+function write(folder: string, name: string, items: readonly object[]): void {
+  const path = join(folder, `${name}.json`);
+  writeFileSync(`${path}.new`, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+  renameSync(`${path}.new`, path);
+}

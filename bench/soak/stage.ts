@@ -1,0 +1,32 @@
+import type { Tally } from "./tally.ts";
+
+/** What clients of the soak need. */
+export type Stage = {
+  /** Local port of the gateway for cleartext HTTP. */
+  readonly port: number;
+  readonly tally: Tally;
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal;
+};
+
+/** Waits, but not beyond the end of the soak. Resolves with false when that has come. */
+export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const finish = (goesOn: boolean) => (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      resolve(goesOn);
+    };
+    const timer = setTimeout(() => finish(true)(), ms);
+    const onAbort = finish(false);
+    signal.addEventListener("abort", onAbort);
+  });
+}
+
+/** Between a half and one and a half of it, so that clients do not march in step. */
+export const around = (ms: number): number => ms * (0.5 + Math.random());
+
+/** What went wrong, in words that are the same for the same cause. */
+export const wordsOf = (error: unknown): string =>
+  error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error);
