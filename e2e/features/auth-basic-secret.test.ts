@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { echoed, send, type Reply } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -13,6 +14,7 @@ const hashes = {
 
 describe("auth-basic-secret", () => {
   const sandbox = useSandbox("auth-basic-secret");
+  covers("auth-basic-secret");
   const host = "auth-basic-secret.e2e.example";
   const basic = (password: string): Record<string, string> => ({
     authorization: `Basic ${Buffer.from(`alice:${password}`).toString("base64")}`,

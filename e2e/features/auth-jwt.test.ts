@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { expect } from "chai";
 import { echoed, send, type Reply } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -17,6 +18,7 @@ function tokenOf(key: KeyObject, claims: object): string {
 
 describe("auth-jwt", () => {
   const sandbox = useSandbox("auth-jwt");
+  covers("auth-jwt");
   const host = "auth-jwt.e2e.example";
   const first = generateKeyPairSync("ed25519");
   const second = generateKeyPairSync("ed25519");

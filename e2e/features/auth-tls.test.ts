@@ -3,7 +3,9 @@ import {
   createExampleCertificates,
   type ExampleCertificates,
 } from "../../scripts/quickstart/certificates.ts";
+import { issueCertificate } from "../../proxy/test/tls/certificates.ts";
 import { echoed, send, type Reply, type SendOptions } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -11,6 +13,7 @@ import { until } from "../support/until.ts";
 
 describe("auth-tls", () => {
   const sandbox = useSandbox("auth-tls");
+  covers("auth-tls-secret", "auth-tls-verify-depth", "auth-tls-pass-certificate-to-upstream");
   const host = "auth-tls.e2e.example";
   const openHost = "open.auth-tls.e2e.example";
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -91,6 +94,27 @@ describe("auth-tls", () => {
     expect(
       certificateField(await sendTls({ host: openHost, headers: { X_SSL_Client_Cert: "forged" } })),
     ).to.equal(undefined);
+  });
+
+  it("counts the steps from a certificate to the authority", async () => {
+    const root = issueCertificate(["root"], { ca: true });
+    const between = issueCertificate(["between"], { ca: true, issuer: root });
+    const { chainPem, keyPem } = issueCertificate(["bob"], { issuer: between });
+    const sendAsBob = (): Promise<number | "refused"> =>
+      outcome(sendTls({ identity: { certificatePem: chainPem, keyPem } }));
+    const data = { "ca.crt": base64(root.leafPem) };
+    await sandbox.apply(
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "roots", labels: usable }, type: "Opaque", data },
+      protectedIngress({ "auth-tls-secret": `${sandbox.namespace}/roots`, "auth-tls-verify-depth": "2" }),
+    );
+    await until("two steps to be enough", async () => (await sendAsBob()) === 200);
+    await sandbox.apply(protectedIngress({ "auth-tls-secret": `${sandbox.namespace}/roots` }));
+    await until("one step to be too few", async () => (await sendAsBob()) === "refused");
+    await sandbox.apply(protectedIngress({}));
+    await until(
+      "the first authority to count again",
+      async () => (await outcome(sendTls({ identity: client }))) === 200,
+    );
   });
 
   it("lets nobody in while the Secret has no label", async () => {

@@ -1,6 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { echoed, send } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -8,6 +9,7 @@ import { until } from "../support/until.ts";
 
 describe("compression", () => {
   const sandbox = useSandbox("compression");
+  covers("compression");
   const host = "compression.e2e.example";
   const policy = (spec: object): object => ({
     apiVersion: "gateway.svc-labs.dev/v1alpha1",

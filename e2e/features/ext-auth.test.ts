@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { echoed, send, type Reply } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -7,6 +8,7 @@ import { until } from "../support/until.ts";
 
 describe("ext-auth", () => {
   const sandbox = useSandbox("ext-auth");
+  covers("ext-auth");
   const host = "ext-auth.e2e.example";
   const ask = (path: string, headers: Record<string, string> = {}): Promise<Reply> =>
     send({ host, path, headers });

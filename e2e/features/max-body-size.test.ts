@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { echoed, send } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -7,6 +8,7 @@ import { until } from "../support/until.ts";
 
 describe("max-body-size", () => {
   const sandbox = useSandbox("max-body-size");
+  covers("max-body-size");
   const host = "max-body-size.e2e.example";
   const post = (bytes: number): ReturnType<typeof send> =>
     send({ host, method: "POST", body: Buffer.alloc(bytes, "x") });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { send } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { metric } from "../support/metrics.ts";
@@ -9,6 +10,7 @@ import { until } from "../support/until.ts";
 
 describe("mirror-target", () => {
   const sandbox = useSandbox("mirror-target");
+  covers("mirror-target");
   const host = "mirror-target.e2e.example";
   /** A Service whose only endpoint takes no connections. */
   const dead: readonly object[] = [

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { ask } from "../support/api.ts";
 import { echoed, send } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -12,6 +13,7 @@ type EndpointSlices = {
 
 describe("retry", () => {
   const sandbox = useSandbox("retry");
+  covers("retry");
   const host = "retry.e2e.example";
   const withoutHost = "no-retry.e2e.example";
 

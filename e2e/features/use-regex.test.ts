@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { echoed, send } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -7,6 +8,7 @@ import { until } from "../support/until.ts";
 
 describe("use-regex", () => {
   const sandbox = useSandbox("use-regex");
+  covers("use-regex", "rewrite-target");
   const host = "use-regex.e2e.example";
   const pathSeenFor = async (path: string): Promise<string | undefined> =>
     echoed(await send({ host, path }))?.path;

@@ -102,6 +102,10 @@ export async function sendSlowly({ host, path, durationMs }: SlowOptions): Promi
   });
 }
 
+/** The values of a field that the echo backend got, in order. */
+export const fieldsOf = (reply: Reply, lowerName: string): readonly string[] =>
+  (echoed(reply)?.headers ?? []).flatMap(([name, value]) => (name.toLowerCase() === lowerName ? value : []));
+
 /** What the echo backend says that it got; undefined when something else answered. */
 export function echoed({ status, headers, body }: Reply): EchoAnswer | undefined {
   return status === 200 && headers["echo-backend"] !== undefined

@@ -1,3 +1,5 @@
+import { noteAnnotations } from "./covers.ts";
+
 export type PathOptions = {
   readonly path?: string;
   readonly pathType?: "Prefix" | "Exact" | "ImplementationSpecific";
@@ -20,6 +22,7 @@ const prefix = "ingress.svc-labs.dev/";
 /** An Ingress with one host. */
 export function ingress(options: IngressOptions): object {
   const { name, host, paths, annotations = {}, tlsSecret, className = "svc" } = options;
+  noteAnnotations(Object.keys(annotations));
   const prefixed = Object.entries(annotations).map(([key, value]) => [`${prefix}${key}`, value]);
   return {
     apiVersion: "networking.k8s.io/v1",

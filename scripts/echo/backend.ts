@@ -2,7 +2,7 @@
  * A backend that says what it saw. One port speaks HTTP/1.1, HTTP/2 with prior knowledge, WebSocket and gRPC:
  *
  * - any HTTP request is answered with JSON: the backend's name, method, path, headers and body; `?status=404` sets the
- *   status, and trailers of the request come back in the JSON as well;
+ *   status, `?delayMs=500` lets the answer wait, and trailers of the request come back in the JSON as well;
  * - a WebSocket gets each of its messages back, after a first one that says which backend answers;
  * - a gRPC call of any method gets each of its messages back, then trailers (`echo.proto` describes a service for it);
  *   the request field `echo-grpc-status` sets the status.
@@ -19,6 +19,7 @@ import {
 } from "node:http2";
 import { once } from "node:events";
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { WebSocketServer } from "ws";
 import { createMessageReader, encodeMessage } from "./grpc-framing.ts";
@@ -100,6 +101,7 @@ function createHttp1(backend: string): Server {
       Object.entries(request.trailers).map(([name, value]) => [name, String(value)]),
     );
     const answer = formatAnswer(about, { rawHeaders: request.rawHeaders, trailers }, body);
+    if (delayOf(url) > 0) await setTimeout(delayOf(url));
     response.writeHead(statusOf(url), { "content-type": "application/json", "echo-backend": backend });
     response.end(answer);
   });
@@ -133,6 +135,7 @@ async function echoStream(
   const body = await readBody(stream);
   const { ":method": method = "", ":path": path = "", ":authority": host = "" } = headers;
   const about = { backend, protocol: "HTTP/2", method, path, host };
+  if (delayOf(path) > 0) await setTimeout(delayOf(path));
   stream.respond({ ":status": statusOf(path), "content-type": "application/json", "echo-backend": backend });
   stream.end(formatAnswer(about, { rawHeaders, trailers }, body));
 }
@@ -188,6 +191,10 @@ function statusOf(path: string): number {
   const wanted = Number(/[?&]status=([2-5][0-9][0-9])(?:&|$)/.exec(path)?.[1] ?? 200);
   return wanted;
 }
+
+/** At most 30 s; nobody waits for a test that goes wrong. */
+const delayOf = (path: string): number =>
+  Math.min(Number(/[?&]delayMs=(\d{1,6})(?:&|$)/.exec(path)?.[1] ?? 0), 30_000);
 
 if (import.meta.main) {
   const { values } = parseArgs({

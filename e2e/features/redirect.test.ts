@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { send } from "../support/client.ts";
+import { covers } from "../support/covers.ts";
+import { ingress } from "../support/ingress.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+describe("redirect", () => {
+  const sandbox = useSandbox("redirect");
+  covers("redirect-scheme", "redirect-hostname", "redirect-port", "redirect-path", "redirect-status-code");
+  const hosts = {
+    all: "all.redirect.e2e.example",
+    hostname: "hostname.redirect.e2e.example",
+    scheme: "scheme.redirect.e2e.example",
+    status: "status.redirect.e2e.example",
+  };
+  const redirecting = (name: keyof typeof hosts, annotations: Readonly<Record<string, string>>): object =>
+    ingress({ name, host: hosts[name], annotations, paths: [{ service: "none" }] });
+  const answerOf = async (
+    name: keyof typeof hosts,
+  ): Promise<readonly [number, string | undefined, string]> => {
+    const { status, headers, body } = await send({ host: hosts[name], path: "/a%7Eb?c=d" });
+    return [status, headers.location, body];
+  };
+
+  before(async () => {
+    await sandbox.apply(
+      redirecting("all", {
+        "redirect-scheme": "https",
+        "redirect-hostname": "www.example.com",
+        "redirect-port": "8443",
+        "redirect-path": "/new",
+        "redirect-status-code": "307",
+      }),
+      redirecting("hostname", { "redirect-hostname": "www.example.com", "redirect-path": "/new" }),
+      redirecting("scheme", {
+        "redirect-scheme": "https",
+        "ssl-redirect": "true",
+        "ssl-redirect-code": "301",
+      }),
+      redirecting("status", { "redirect-status-code": "301" }),
+    );
+    for (const host of Object.values(hosts)) {
+      await until(`${host} to be served`, async () => (await send({ host })).status !== 404);
+    }
+  });
+
+  it("takes every part from the annotations, and the query from the request", async () => {
+    expect(await answerOf("all")).to.deep.equal([307, "https://www.example.com:8443/new?c=d", ""]);
+  });
+
+  it("takes what is not said from the request, with 302", async () => {
+    expect(await answerOf("hostname")).to.deep.equal([302, "http://www.example.com/new?c=d", ""]);
+  });
+
+  it("comes before ssl-redirect, and a new scheme brings its port", async () => {
+    expect(await answerOf("scheme")).to.deep.equal([302, `https://${hosts.scheme}/a~b?c=d`, ""]);
+  });
+
+  it("does not redirect for a status alone: the Service without endpoints answers", async () => {
+    expect((await answerOf("status"))[0]).to.equal(503);
+  });
+});
