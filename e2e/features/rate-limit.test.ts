@@ -28,11 +28,11 @@ describe("rate-limit", () => {
     });
   /** Sends until one is refused; each proxy counts for itself. */
   async function exhaust(
-    send: () => Promise<Reply>,
+    ask: () => Promise<Reply>,
     most: number,
   ): Promise<{ admitted: number; refused: Reply }> {
     for (let admitted = 0; ; admitted++) {
-      const reply = await send();
+      const reply = await ask();
       if (reply.status !== 200) return { admitted, refused: reply };
       expect(admitted).to.be.below(most);
     }
