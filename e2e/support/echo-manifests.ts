@@ -7,18 +7,21 @@ export type EchoManifestOptions = {
   /** An image with Node.js 24; the one of this project is there in any case. */
   readonly image: string;
   readonly replicas?: number;
+  /** With it, the Service has a port 443 where the pods end TLS themselves. */
+  readonly certificate?: { readonly certificatePem: string; readonly keyPem: string } | undefined;
 };
 
 let bundle: Promise<string> | undefined;
 
 /**
- * A ConfigMap with the echo backend in one file, a Deployment that runs it, and a Service with port 80. The pods are
+ * A ConfigMap with the echo backend in one file, a Deployment that runs it, and a Service with the ports 80 and 53 (UDP). The pods are
  * ready at once and stay for three seconds after they were told to end, as long as it takes to be forgotten everywhere.
  */
 export async function echoManifests({
   name,
   image,
   replicas = 2,
+  certificate,
 }: EchoManifestOptions): Promise<readonly object[]> {
   bundle ??= bundleEcho();
   const labels = { app: name };
@@ -27,7 +30,15 @@ export async function echoManifests({
     image,
     imagePullPolicy: "IfNotPresent",
     command: ["/usr/local/bin/node", "/echo/server.mjs"],
-    env: [{ name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+    env: [
+      { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+      ...(certificate === undefined
+        ? []
+        : [
+            { name: "TLS_CERTIFICATE", value: certificate.certificatePem },
+            { name: "TLS_KEY", value: certificate.keyPem },
+          ]),
+    ],
     ports: [{ name: "http", containerPort: 8080 }],
     readinessProbe: { tcpSocket: { port: "http" }, periodSeconds: 1 },
     lifecycle: { preStop: { sleep: { seconds: 3 } } },
@@ -69,7 +80,14 @@ export async function echoManifests({
       apiVersion: "v1",
       kind: "Service",
       metadata: { name },
-      spec: { selector: labels, ports: [{ name: "http", port: 80, targetPort: "http" }] },
+      spec: {
+        selector: labels,
+        ports: [
+          { name: "http", port: 80, targetPort: "http" },
+          { name: "datagrams", port: 53, protocol: "UDP", targetPort: 8053 },
+          ...(certificate === undefined ? [] : [{ name: "tls", port: 443, targetPort: 8443 }]),
+        ],
+      },
     },
   ];
 }

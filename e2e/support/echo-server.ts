@@ -1,9 +1,31 @@
-/** The echo backend as a pod runs it: answers with the pod's name on port 8080 until SIGTERM. */
+/**
+ * The echo backend as a pod runs it until SIGTERM: answers with the pod's name on port 8080. Datagrams to port 8053 come
+ * back with the name before them, and where it has a certificate, TLS connections to port 8443 get the name, and the
+ * server name that they came with.
+ */
+import { createSocket } from "node:dgram";
+import { createServer } from "node:tls";
 import { startEchoBackend } from "../../scripts/echo/backend.ts";
 
+const name = process.env["POD_NAME"] ?? "echo";
 const backend = await startEchoBackend({
-  name: process.env["POD_NAME"] ?? "echo",
+  name,
   port: 8080,
   host: "0.0.0.0",
 });
-process.once("SIGTERM", () => void backend.close());
+const datagrams = createSocket("udp4");
+datagrams.on("message", (message, { port, address }) => {
+  datagrams.send(`${name} ${message.toString()}`, port, address);
+});
+datagrams.bind(8053, "0.0.0.0");
+const { TLS_CERTIFICATE: cert, TLS_KEY: key } = process.env;
+const secure = createServer({ cert, key }, (socket) => {
+  socket.on("error", () => {});
+  socket.end(`${name} ${String(socket.servername)}`);
+});
+if (cert !== undefined) secure.listen(8443, "0.0.0.0");
+process.once("SIGTERM", () => {
+  datagrams.close();
+  secure.close();
+  void backend.close();
+});

@@ -1,5 +1,5 @@
 import { deploymentOf, waitForRollout } from "./pods.ts";
-import { echoManifests } from "./echo-manifests.ts";
+import { echoManifests, type EchoManifestOptions } from "./echo-manifests.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { ask } from "./api.ts";
 
@@ -12,9 +12,14 @@ type Deployment = {
 /** Runs an echo backend in a sandbox, on the image that is installed, and waits until it is ready. */
 export async function deployEcho(
   sandbox: Sandbox,
-  { name = "echo", replicas = 2 }: { readonly name?: string; readonly replicas?: number } = {},
+  {
+    name = "echo",
+    replicas = 2,
+    certificate,
+  }: Partial<Pick<EchoManifestOptions, "name" | "replicas" | "certificate">> = {},
 ): Promise<void> {
-  await sandbox.apply(...(await echoManifests({ name, image: await installedImage(), replicas })));
+  const image = await installedImage();
+  await sandbox.apply(...(await echoManifests({ name, image, replicas, certificate })));
   await waitForRollout({ namespace: sandbox.namespace, name });
 }
 

@@ -2,6 +2,8 @@ import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { done, misused, refused, type Command } from "../command.ts";
 import { answerRequest } from "../explain/answer.ts";
+import { formatL4Answer } from "../explain/l4-text.ts";
+import { answerConnection, readConnection } from "../explain/l4.ts";
 import { readRequest } from "../explain/request.ts";
 import { formatAnswer } from "../explain/text.ts";
 import { flagRows, meaningFlags, outputFlag, readFolderFlags, standaloneFlag } from "../flags.ts";
@@ -19,6 +21,7 @@ export const explain: Command = {
   help: () =>
     [
       "Usage: svc-gateway explain [METHOD] URL --manifests DIR [-H 'Name: value']... [flags]",
+      "       svc-gateway explain tcp://HOST:PORT|tls://NAME:PORT|udp://HOST:PORT --manifests DIR [flags]",
       "",
       "Says which listener, certificate, host, route, filters and endpoints a request gets, and why the routes",
       "beside it were passed over. METHOD is GET where it is left out. Host is that of the URL unless -H sets it.",
@@ -40,6 +43,15 @@ export const explain: Command = {
     const [first, second, unexpected] = positionals;
     if (first === undefined) return misused("explain: expected a method and a URL");
     if (unexpected !== undefined) return misused(`unexpected argument "${clip(unexpected)}"`);
+    const connection = second === undefined ? readConnection(first) : undefined;
+    if (connection?.ok === false) return misused(connection.error.message);
+    if (connection !== undefined) {
+      const folder = await translateFolder(settings.manifests, settings, Date.now());
+      if (!folder.ok) return refused(...folder.error);
+      const answer = answerConnection(connection.value, folder.value, settings.portMap);
+      io.out.write(formatData(answer, settings.output, () => formatL4Answer(answer, paintFor(io.out))));
+      return done(answer.outcome === "route" ? 0 : 1);
+    }
     const [method, url] = second === undefined ? ["GET", first] : [first, second];
     const request = readRequest(method, url, fields.value.headers);
     if (!request.ok) return misused(request.error.message);

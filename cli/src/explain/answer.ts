@@ -12,14 +12,18 @@ import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
+import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
 import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
 import type { AskedRequest } from "./request.ts";
 
 export type Answer = {
   readonly request: Pick<AskedRequest, "method" | "scheme" | "host" | "port" | "path" | "query">;
-  /** `route`: a route takes it. Otherwise what ends it before. */
-  readonly outcome: "route" | "no-listener" | "no-certificate" | "no-route";
+  /**
+   * `route`: a route takes it. `tls-listener`: its server name belongs to a TLS listener of the port. Otherwise what ends
+   * it before.
+   */
+  readonly outcome: "route" | "tls-listener" | "no-listener" | "no-certificate" | "no-route";
   readonly listener?: ExplainedListener;
   readonly tls?: ExplainedTls;
   readonly route?: ExplainedRoute;
@@ -80,10 +84,13 @@ export function answerRequest(
   const { method, scheme, host, port, query } = asked;
   const request = { method, scheme, host, port, path: asked.path, query };
   const serving = compileServing(folder.translation);
-  const listener = findListener(asked, serving.listeners, portMap);
+  const listener = findListener([scheme], port, serving.listeners, portMap);
   if (listener === undefined) return { request, outcome: "no-listener", hosts: [], otherHosts: [] };
   const certificates = serving.tls.get(listener.port);
   const isSecure = scheme === "https";
+  const below = isSecure ? serving.l4.get(l4Place("tls", listener.port))?.find(asked.serverName) : undefined;
+  if (below !== undefined && below.mode !== "http")
+    return { request, outcome: "tls-listener", listener, hosts: [], otherHosts: [] };
   const tls = isSecure && certificates !== undefined ? explainTls(certificates, asked.serverName) : undefined;
   if (isSecure && tls === undefined)
     return { request, outcome: "no-certificate", listener, hosts: [], otherHosts: [] };
@@ -147,15 +154,16 @@ function findSimilarHosts(
     .slice(0, maxOtherHosts);
 }
 
-/** The listener that a URL reaches: by the port it accepts on, or by its own. */
-function findListener(
-  { scheme, port }: AskedRequest,
+/** The listener of one of the protocols that a URL reaches: by the port it accepts on, or by its own. */
+export function findListener(
+  protocols: readonly Listener["protocol"][],
+  port: number,
   listeners: readonly Listener[],
   portMap: readonly PortMapping[],
 ): ExplainedListener | undefined {
   const localPorts = new Map(portMap.map(({ listenerPort, localPort }) => [listenerPort, localPort]));
   const candidates = listeners
-    .filter(({ protocol }) => protocol === scheme)
+    .filter(({ protocol }) => protocols.includes(protocol))
     .map(({ port: own, protocol }) => ({ port: own, protocol, localPort: localPorts.get(own) ?? own }));
   return (
     candidates.find((listener) => listener.localPort === port) ??
@@ -163,13 +171,19 @@ function findListener(
   );
 }
 
-/** Names routes with the place of the object that they come from. */
-function createNamer({ state }: TranslatedFolder): (route: Route) => RouteName {
+/** Finds the places of the objects that routes come from. */
+export function createPlacer({ state }: TranslatedFolder): (source: Route["source"]) => string | undefined {
   const places = new Map(
     [...state.objects.values()].map(({ ref, place }) => [formatRef(ref), formatPlace(place)]),
   );
+  return (source) => places.get(formatRef(source));
+}
+
+/** Names routes with the place of the object that they come from. */
+function createNamer(folder: TranslatedFolder): (route: Route) => RouteName {
+  const placeOf = createPlacer(folder);
   return ({ id, source, match, fallback }) => {
-    const place = places.get(formatRef(source));
+    const place = placeOf(source);
     return { id, source, ...(place === undefined ? {} : { place }), match, isFallback: fallback === true };
   };
 }
@@ -177,21 +191,24 @@ function createNamer({ state }: TranslatedFolder): (route: Route) => RouteName {
 const describeFilters = (features: RouteFeatures | undefined): readonly ExplainedFilter[] =>
   presentFeatures(features).map((slug) => ({ name: slug, settings: features?.[slug] }));
 
-function describeBackends(
-  { backends }: Route,
-  { translation }: TranslatedFolder,
-): readonly ExplainedBackend[] {
-  const total = backends.reduce((sum, { weight }) => sum + weight, 0);
-  return backends.map(({ service, weight, protocol, endpoints, status, features }) => {
-    const set =
-      endpoints === undefined ? undefined : findEntry(translation.routing.endpoints, endpoints)?.set;
-    return {
-      service,
-      share: total === 0 ? 0 : Math.round((1000 * weight) / total) / 10,
-      protocol,
-      endpoints: (set?.addresses ?? []).map((endpoint) => formatEndpoint(endpoint)),
-      ...(status === undefined ? {} : { status }),
-      filters: describeFilters(features),
-    };
-  });
+const describeBackends = ({ backends }: Route, folder: TranslatedFolder): readonly ExplainedBackend[] =>
+  backends.map(({ service, weight, protocol, endpoints, status, features }) => ({
+    service,
+    share: shareOf(weight, backends),
+    protocol,
+    endpoints: endpointsOf(endpoints, folder),
+    ...(status === undefined ? {} : { status }),
+    filters: describeFilters(features),
+  }));
+
+/** In percent. */
+export function shareOf(weight: number, backends: readonly { readonly weight: number }[]): number {
+  const total = backends.reduce((sum, one) => sum + one.weight, 0);
+  return total === 0 ? 0 : Math.round((1000 * weight) / total) / 10;
 }
+
+/** The endpoints of a set, as `address:port`. */
+export const endpointsOf = (name: string | undefined, { translation }: TranslatedFolder): readonly string[] =>
+  (name === undefined ? [] : (findEntry(translation.routing.endpoints, name)?.set.addresses ?? [])).map(
+    (endpoint) => formatEndpoint(endpoint),
+  );

@@ -13,11 +13,21 @@ import type {
 } from "./answer.ts";
 import type { ExplainedTls } from "./data-plane.ts";
 
+type Step = readonly [name: string, lines: readonly string[]];
+
+/** Steps with their names on the left; those without lines are left out. */
+export const formatSteps = (steps: readonly Step[], paint: Paint): readonly string[] =>
+  steps
+    .filter(([, lines]) => lines.length > 0)
+    .flatMap(([name, lines]) =>
+      lines.map((line, index) => `  ${paint.bold((index === 0 ? name : "").padEnd(9))} ${line}`),
+    );
+
 /** The answer for people: the way of the request from top to bottom, then what it passed over. */
 export function formatAnswer(answer: Answer, paint: Paint): string {
   const { request, listener, tls, route } = answer;
   const { method, scheme, host, path, query } = request;
-  const steps: readonly (readonly [name: string, lines: readonly string[]])[] = [
+  const steps: readonly Step[] = [
     ["listener", listener === undefined ? [] : [describeListener(listener)]],
     ["TLS", tls === undefined ? [] : describeTls(tls)],
     ["host", route === undefined ? [] : [route.host]],
@@ -26,11 +36,7 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     ["backend", route === undefined ? [] : describeBackends(route)],
     ["result", [describeOutcome(answer)]],
   ];
-  const way = steps
-    .filter(([, lines]) => lines.length > 0)
-    .flatMap(([name, lines]) =>
-      lines.map((line, index) => `  ${paint.bold((index === 0 ? name : "").padEnd(9))} ${line}`),
-    );
+  const way = formatSteps(steps, paint);
   const passed = [
     ...answer.hosts.flatMap((near) => describeHost(near, paint)),
     ...describeOtherHosts(answer),
@@ -43,10 +49,10 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
   ].join("\n");
 }
 
-const describeListener = ({ port, protocol, localPort }: NonNullable<Answer["listener"]>): string =>
+export const describeListener = ({ port, protocol, localPort }: NonNullable<Answer["listener"]>): string =>
   `${port} ${protocol}${localPort === port ? "" : `, accepted on port ${localPort}`}`;
 
-const describeTls = ({ serverName, bucket, host, certificates }: ExplainedTls): readonly string[] => [
+export const describeTls = ({ serverName, bucket, host, certificates }: ExplainedTls): readonly string[] => [
   `${serverName === "" ? "no server name" : `server name ${serverName}`}: ${bucket} entry ${host}`,
   ...certificates.map(
     ({ names, notAfter, issuer }) => `certificate for ${names.join(", ")} by ${issuer}, until ${notAfter}`,
@@ -100,6 +106,8 @@ function describeOutcome({ outcome, request, route }: Answer): string {
   switch (outcome) {
     case "no-listener":
       return `no listener serves ${request.scheme} on port ${request.port}: the connection is refused`;
+    case "tls-listener":
+      return "the server name belongs to a TLS listener: ask with a tls URL";
     case "no-certificate":
       return "no certificate for this server name: the handshake is refused";
     case "no-route":

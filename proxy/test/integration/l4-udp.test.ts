@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { expect } from "chai";
+import { createSharedMemory } from "../../src/shared/shared-memory.ts";
 import { l4Route, startL4, type L4Gateway } from "./l4.ts";
 
 const set = "ns/dns/53/udp";
@@ -49,6 +50,32 @@ describe("UDP routes", () => {
     const [name] = await ask("one", client);
     for (let i = 0; i < 10; i++) expect(await ask("more", client)).to.equal(`${name} more`);
     expect(await gateway.samples("svc_proxy_udp_sessions_total")).to.deep.equal(['{listener="5300"} 51']);
+  });
+
+  it("keep the session of a client on one of several workers", async () => {
+    const endpoints = { [set]: [await serve("a")] };
+    const memory = createSharedMemory(2);
+    const plan = { udp: l4Route([set, 1]), endpoints };
+    gateway = await startL4(plan, [], { worker: 0, workers: 2, memory });
+    const other = await startL4(plan, [`--port-map=5300=${gateway.udpPort}`], {
+      worker: 1,
+      workers: 2,
+      memory,
+    });
+    try {
+      const clients = Array.from({ length: 40 }, createClient);
+      for (const round of ["one", "two"]) {
+        const answers = await Promise.all(clients.map((client) => ask(round, client)));
+        expect(new Set(answers)).to.deep.equal(new Set([`a ${round}`]));
+      }
+      const sessions = [gateway, other].map(
+        ({ metrics }) => metrics.udpSessions.with({ listener: "5300" }).value,
+      );
+      expect(Math.min(...sessions)).to.be.greaterThan(0);
+      expect(sessions.reduce((sum, count) => sum + count)).to.equal(40);
+    } finally {
+      await other.close();
+    }
   });
 
   it("follow another backend at once", async () => {

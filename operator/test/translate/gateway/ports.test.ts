@@ -54,6 +54,24 @@ function translated(...objects: readonly object[]) {
 }
 
 describe("internal ports of Gateways", () => {
+  it("are one for a TCP and a UDP listener of one number, with a Service port for each", () => {
+    const dns = gateway("dns", []);
+    const listeners = [
+      { name: "udp", port: 53, protocol: "UDP" },
+      { name: "tcp", port: 53, protocol: "TCP" },
+      { name: "other", port: 54, protocol: "UDP" },
+    ];
+    const { vips } = translate(
+      createWorld([gatewayClass, { ...dns, spec: { ...dns.spec, listeners } }] as unknown as KubeObject[]),
+      settings,
+    );
+    expect(vips[0]?.spec.ports).to.deep.equal([
+      { name: "port-53", protocol: "TCP", port: 53, targetPort: 30_000 },
+      { name: "port-53-udp", protocol: "UDP", port: 53, targetPort: 30_000 },
+      { name: "port-54-udp", protocol: "UDP", port: 54, targetPort: 30_001 },
+    ]);
+  });
+
   it("are the lowest free ones, the oldest Gateway first, one for each port", () => {
     const older = gateway("z", [80, 8080]);
     const newer = gateway("a", [80], "2026-01-02T00:00:00Z");

@@ -1,0 +1,104 @@
+/** What happens to a connection or datagram below HTTP, as data. */
+import type { L4Route } from "@svc-gateway/common/ir/l4.ts";
+import { clip } from "@svc-gateway/common/settings/arguments.ts";
+import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
+import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
+import type { TranslatedFolder } from "../folder.ts";
+import { createPlacer, endpointsOf, findListener, shareOf, type ExplainedListener } from "./answer.ts";
+import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
+
+export type AskedConnection = {
+  readonly protocol: "tcp" | "tls" | "udp";
+  /** The server name of a TLS client, lower case; empty: it sends none. */
+  readonly serverName: string;
+  readonly port: number;
+};
+
+export type L4Answer = {
+  readonly connection: AskedConnection;
+  /** `route`: a route takes it. `https`: it is for the HTTPS listener of the port. Otherwise what ends it before. */
+  readonly outcome: "route" | "https" | "no-listener" | "no-certificate" | "no-route";
+  readonly listener?: ExplainedListener;
+  /** The host of the listener that covers the server name. */
+  readonly host?: string;
+  readonly mode?: "passthrough" | "terminate";
+  readonly tls?: ExplainedTls;
+  readonly route?: ExplainedL4Route;
+};
+
+export type ExplainedL4Route = Pick<L4Route, "id" | "source"> & {
+  /** Where the source is written: `file:line:column`. */
+  readonly place?: string;
+  readonly backends: readonly ExplainedL4Backend[];
+};
+
+export type ExplainedL4Backend = {
+  readonly service: string;
+  /** Percent of the route's connections. */
+  readonly share: number;
+  /** `address:port`; empty: its share is refused. */
+  readonly endpoints: readonly string[];
+};
+
+/** Reads `tcp://host:port`, `tls://name:port` or `udp://host:port`; undefined for any other URL. */
+export function readConnection(url: string): Result<AskedConnection, Problem> | undefined {
+  const [, scheme, rest = ""] = /^(tcp|tls|udp):\/\/(.*)$/i.exec(url) ?? [];
+  if (scheme === undefined) return undefined;
+  const [, host = "", portText = ""] = /^([^:/]*|\[[^\]]*\]):(\d{1,5})\/?$/.exec(rest) ?? [];
+  const port = Number(portText);
+  if (port < 1 || port > 65_535)
+    return problem(`"${clip(url)}": expected ${scheme}://host:port, as in ${scheme}://:9000`);
+  const protocol = scheme.toLowerCase() as AskedConnection["protocol"];
+  return ok({ protocol, serverName: protocol === "tls" ? host.toLowerCase().replace(/\.$/, "") : "", port });
+}
+
+/** Asks the data plane's own tables what they would do with the connection. */
+export function answerConnection(
+  connection: AskedConnection,
+  folder: TranslatedFolder,
+  portMap: readonly PortMapping[],
+): L4Answer {
+  const { protocol, serverName, port } = connection;
+  const serving = compileServing(folder.translation);
+  const listener = findListener([protocol], port, serving.listeners, portMap);
+  if (listener === undefined) {
+    const https = protocol === "tls" ? findListener(["https"], port, serving.listeners, portMap) : undefined;
+    return {
+      connection,
+      ...(https === undefined ? { outcome: "no-listener" } : { outcome: "https", listener: https }),
+    };
+  }
+  const entry = serving.l4.get(l4Place(protocol, listener.port))?.find(serverName);
+  const isHttps =
+    protocol === "tls" &&
+    (entry === undefined
+      ? serving.listeners.some((one) => one.port === listener.port && one.protocol === "https")
+      : entry.mode === "http");
+  if (isHttps) return { connection, outcome: "https", listener };
+  if (entry === undefined || entry.mode === "http") return { connection, outcome: "no-route", listener };
+  const { host, mode, route: compiled } = entry;
+  const known = { connection, listener, host, mode };
+  if (compiled === undefined) return { ...known, outcome: "no-route" };
+  const certificates = serving.tls.get(listener.port);
+  const tls =
+    mode === "terminate" && certificates !== undefined ? explainTls(certificates, serverName) : undefined;
+  if (mode === "terminate" && tls === undefined) return { ...known, outcome: "no-certificate" };
+  const { id, source, backends } = compiled.route;
+  const place = createPlacer(folder)(source);
+  return {
+    ...known,
+    outcome: "route",
+    ...(tls !== undefined && { tls }),
+    route: {
+      id,
+      source,
+      ...(place !== undefined && { place }),
+      backends: backends.map(({ service, weight, endpoints }) => ({
+        service,
+        share: shareOf(weight, backends),
+        endpoints: endpointsOf(endpoints, folder),
+      })),
+    },
+  };
+}

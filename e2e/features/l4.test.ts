@@ -1,0 +1,183 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
+import { expect } from "chai";
+import {
+  createExampleCertificates,
+  type ExampleCertificates,
+} from "../../scripts/quickstart/certificates.ts";
+import { ask, find } from "../support/api.ts";
+import { deployEcho } from "../support/echo.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly observedGeneration?: number;
+};
+type GatewayObject = {
+  readonly metadata: { readonly generation: number };
+  readonly status?: {
+    readonly addresses?: readonly { readonly value: string }[];
+    readonly conditions?: readonly Condition[];
+    readonly listeners?: readonly { readonly name: string; readonly attachedRoutes: number }[];
+  };
+};
+
+const group = "gateway.networking.k8s.io/v1";
+const patienceMs = 5_000;
+
+describe("TCP, TLS and UDP listeners", () => {
+  const sandbox = useSandbox("l4");
+  const [through, end] = ["through.e2e.example", "end.e2e.example"] as const;
+  let certificates: ExampleCertificates;
+  let address: string;
+
+  const route = (
+    kind: string,
+    name: string,
+    sectionName: string,
+    port: number,
+    hostname?: string,
+  ): object => ({
+    apiVersion: group,
+    kind,
+    metadata: { name },
+    spec: {
+      parentRefs: [{ name: "edge", sectionName }],
+      ...(hostname !== undefined && { hostnames: [hostname] }),
+      rules: [{ backendRefs: [{ name: "echo", port }] }],
+    },
+  });
+  const status = async (): Promise<GatewayObject> =>
+    ask(`/apis/${group}/namespaces/${sandbox.namespace}/gateways/edge`);
+
+  const get = (host: string): string => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+
+  /** What a TLS client gets on the port that both modes share. */
+  const talkTls = async (servername: string, bytes = ""): Promise<string> => {
+    const socket = connectTls({ host: address, port: 8443, servername, ca: certificates.authorityPem });
+    socket.setTimeout(patienceMs, () => socket.destroy(new Error("no answer")));
+    await once(socket, "secureConnect");
+    socket.write(bytes);
+    return text(socket);
+  };
+
+  const askUdp = async (message: string): Promise<string | undefined> => {
+    const socket = createSocket("udp4");
+    const answered = once(socket, "message", { signal: AbortSignal.timeout(1_000) }) as Promise<[Buffer]>;
+    socket.send(message, 5300, address);
+    const answer = await answered.then(
+      ([bytes]) => bytes.toString(),
+      () => undefined,
+    );
+    socket.close();
+    return answer;
+  };
+
+  const failure = (attempt: Promise<unknown>): Promise<string | undefined> =>
+    attempt.then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error.code ?? error.message,
+    );
+
+  before(async function () {
+    if (
+      (await find(
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/udproutes.gateway.networking.k8s.io",
+      )) === undefined
+    )
+      this.skip();
+    certificates = await createExampleCertificates([through, end]);
+    await deployEcho(sandbox, { replicas: 1, certificate: certificates });
+    const base64 = (value: string): string => Buffer.from(value).toString("base64");
+    await sandbox.apply(
+      {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "tls" },
+        type: "kubernetes.io/tls",
+        data: { "tls.crt": base64(certificates.certificatePem), "tls.key": base64(certificates.keyPem) },
+      },
+      {
+        apiVersion: group,
+        kind: "Gateway",
+        metadata: { name: "edge" },
+        spec: {
+          gatewayClassName: "svc",
+          listeners: [
+            { name: "tcp", port: 5432, protocol: "TCP" },
+            { name: "udp", port: 5300, protocol: "UDP" },
+            { name: "through", port: 8443, protocol: "TLS", hostname: through, tls: { mode: "Passthrough" } },
+            {
+              name: "end",
+              port: 8443,
+              protocol: "TLS",
+              hostname: end,
+              tls: { mode: "Terminate", certificateRefs: [{ name: "tls" }] },
+            },
+          ],
+        },
+      },
+      route("TCPRoute", "db", "tcp", 80),
+      route("UDPRoute", "dns", "udp", 53),
+      route("TLSRoute", "through", "through", 443, through),
+      route("TLSRoute", "end", "end", 80, end),
+    );
+    const { value } = await until("the Gateway to be programmed", async () => {
+      const { metadata, status: present } = await status();
+      const isProgrammed = present?.conditions?.some(
+        (one) =>
+          one.type === "Programmed" &&
+          one.status === "True" &&
+          one.observedGeneration === metadata.generation,
+      );
+      return isProgrammed === true && present?.addresses?.[0]?.value;
+    });
+    address = value;
+  });
+
+  it("count their routes", async () => {
+    await until("attachedRoutes", async () => {
+      const listeners = (await status()).status?.listeners ?? [];
+      return listeners.length === 4 && listeners.every(({ attachedRoutes }) => attachedRoutes === 1);
+    });
+  });
+
+  it("forward TCP connections", async () => {
+    const talk = async (): Promise<string> => {
+      const socket = connect(5432, address);
+      socket.setTimeout(patienceMs, () => socket.destroy(new Error("no answer")));
+      socket.write(get("any.e2e.example"));
+      return text(socket);
+    };
+    await until("the route", () => talk().catch(() => ""));
+    expect(await talk()).to.match(/^HTTP\/1.1 200/);
+  });
+
+  it("pass TLS through and end it on one port, by server name", async () => {
+    await until("the routes", () => talkTls(through).catch(() => ""));
+    expect(await talkTls(through)).to.match(new RegExp(`^echo-.* ${through}$`));
+    expect(await talkTls(end, get(end))).to.match(/^HTTP\/1.1 200/);
+    expect(await failure(talkTls("other.e2e.example"))).to.equal("ECONNRESET");
+  });
+
+  it("forward datagrams, and what answers them", async () => {
+    await until("the route", () => askUdp("ping"));
+    expect(await askUdp("hello")).to.match(/^echo-.* hello$/);
+  });
+
+  it("refuse connections when the route is gone", async () => {
+    await sandbox.delete("tcproute", "db");
+    const attempt = async (): Promise<unknown> => {
+      const socket = connect(5432, address);
+      socket.setTimeout(patienceMs, () => socket.destroy(new Error("no answer")));
+      return text(socket);
+    };
+    await until("a reset", async () => (await failure(attempt())) === "ECONNRESET");
+  });
+});
