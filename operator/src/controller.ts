@@ -10,6 +10,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { fleetRoutes } from "./admin/fleet.ts";
 import { createProxyPods } from "./admin/proxy-pods.ts";
 import { createDiscoveryServer, type DiscoveryServer } from "./discovery/discovery-server.ts";
+import type { DedicatedGateway } from "./discovery/principals.ts";
 import type { DiscoveryServerMetrics } from "./discovery/metrics.ts";
 import { runClusterPipeline } from "./runtime/cluster-pipeline.ts";
 import { createEventRecorder } from "./runtime/event-recorder.ts";
@@ -21,6 +22,7 @@ import { createOperatorShell } from "./runtime/operator-shell.ts";
 import { createOutageLog } from "./sources/kubernetes/outage-log.ts";
 import { createOwnPod } from "./runtime/own-pod.ts";
 import type { Build } from "./runtime/table-builder.ts";
+import { componentLabel, dedicatedComponent } from "./translate/gateway/names.ts";
 import { createTokenReview } from "./runtime/token-review.ts";
 import { controllerChecks, createWatchHealth, type WatchHealth } from "./runtime/watch-health.ts";
 import { createApiClient, loadKubeConfig, type ApiClient } from "./sources/kubernetes/api-client.ts";
@@ -68,9 +70,15 @@ export async function startController(options: ControllerOptions): Promise<Resul
   const leadership = createLeadership({ metrics: metrics.controller, log });
   const watchHealth = createWatchHealth({ health: health.register("controller", controllerChecks) });
   const events: EventSource = { controller: eventController, instance: settings.podName };
-  const discovery = createDiscovery(options, { client, leadership, events });
-  const pods = createProxyPods();
   let build: Build | undefined;
+  let dedicated: Iterable<DedicatedGateway> = [];
+  const discovery = createDiscovery(options, {
+    client,
+    leadership,
+    events,
+    dedicatedGateways: () => dedicated,
+  });
+  const pods = createProxyPods();
 
   /** A table that nobody can fetch yet does not make a replica ready. */
   const reportTable = (): void => {
@@ -98,7 +106,8 @@ export async function startController(options: ControllerOptions): Promise<Resul
       events,
       watchHealth,
       fleet: discovery.fleet,
-      publish: (shared) => discovery.cache.publish([[{ kind: "shared" }, shared]]),
+      admit: (gateways) => (dedicated = gateways),
+      publish: (snapshots) => discovery.cache.publish(snapshots),
       onBuild(next) {
         build = next;
         reportTable();
@@ -115,10 +124,13 @@ export async function startController(options: ControllerOptions): Promise<Resul
     client,
     log,
     init(shell) {
-      const proxyPods = { group: "", version: "v1", plural: "pods", namespace: settings.podNamespace };
+      const pod = { group: "", version: "v1", plural: "pods" };
+      const proxyPods = { ...pod, namespace: settings.podNamespace };
+      const dedicatedPods = { ...pod, labelSelector: `${componentLabel}=${dedicatedComponent}` };
       running = Promise.all([
         pipeline(shell.signal),
         shell.watch(proxyPods, pods.onEvent),
+        shell.watch(dedicatedPods, pods.onEvent),
         runLeaderElection({
           client,
           namespace: settings.podNamespace,
@@ -160,7 +172,17 @@ export async function startController(options: ControllerOptions): Promise<Resul
 
 function createDiscovery(
   { settings, logger, metrics, signal }: ControllerOptions,
-  { client, leadership, events }: { client: ApiClient; leadership: LeadershipControl; events: EventSource },
+  {
+    client,
+    leadership,
+    events,
+    dedicatedGateways,
+  }: {
+    client: ApiClient;
+    leadership: LeadershipControl;
+    events: EventSource;
+    dedicatedGateways: () => Iterable<DedicatedGateway>;
+  },
 ): DiscoveryServer {
   const log = logger.child("svc_discovery");
   // Rejections are told by the replica that rejected: nobody else knows of them.
@@ -175,7 +197,7 @@ function createDiscovery(
     caMode: settings.discoveryCaMode,
     svidLifetimeMs: settings.discoverySvidTtlMs,
     sharedProxyServiceAccount: settings.sharedProxyServiceAccount,
-    dedicatedGateways: () => [],
+    dedicatedGateways,
     caStore: createKubernetesCaStore({
       client,
       namespace: settings.podNamespace,

@@ -1,7 +1,9 @@
 import { jsonAnswer, type AdminAnswer, type AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
+import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { problem, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { Fleet } from "../discovery/fleet.ts";
-import { buildRoutesDocument, type RoutesQuery } from "../translate/routes-document.ts";
+import { buildRoutesDocument, type RoutesQuery, type ServedTable } from "../translate/routes-document.ts";
 import type { Translation } from "../translate/translation.ts";
 import type { ProxyPod } from "./proxy-pods.ts";
 
@@ -96,8 +98,22 @@ function answerRoutes(podName: string, query: URLSearchParams, options: FleetRou
   if (!selection.ok) return jsonAnswer({ error: selection.error.message }, 400);
   const translation = options.translation();
   if (translation === undefined) return jsonAnswer({ error: "no routing table yet" }, 503);
-  return jsonAnswer(buildRoutesDocument(translation, podName, selection.value));
+  return jsonAnswer(buildRoutesDocument(servedBy(pod, translation), podName, selection.value));
 }
+
+/** What the scope of a pod serves; nothing, when its Gateway has no proxies of its own any more. */
+function servedBy({ gatewayRef }: ProxyPod, { routing, conflicts, scopes }: Translation): ServedTable {
+  if (gatewayRef === null) return { routing, conflicts };
+  const scope = scopes.dedicated.find(({ gateway }) => formatNamespacedName(gateway) === gatewayRef);
+  return { routing: scope?.routing ?? noRouting, conflicts: [] };
+}
+
+const noRouting: ServedTable["routing"] = {
+  hosts: [],
+  endpoints: noEntries,
+  tls: new Map(),
+  clientCerts: new Map(),
+};
 
 const maxOffset = 10_000_000;
 

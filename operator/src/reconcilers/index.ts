@@ -1,11 +1,17 @@
 import type { KindName } from "../api/kinds.ts";
 import type { Fleet } from "../discovery/fleet.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
+import type { NodeAddresses } from "../sources/kubernetes/node-addresses.ts";
+import type { ProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
 import type { VipSettings } from "../translate/gateway/vip-plan.ts";
 import { createGatewayAddressReader } from "./gateway/address.ts";
+import { provisioner } from "./gateway/dedicated/provisioner.ts";
+import { createTrustCopies } from "./gateway/dedicated/trust.ts";
 import { gatewayClassReconciler } from "./gateway/gateway-class.ts";
 import { gatewayReconciler } from "./gateway/gateway.ts";
+import { createHandover } from "./gateway/handover.ts";
 import { listenerSetReconciler } from "./gateway/listener-set.ts";
+import { createNotes } from "./gateway/notes.ts";
 import { routeReconciler } from "./gateway/route.ts";
 import { vipReconciler } from "./gateway/vip.ts";
 import { createAddressReader } from "./ingress-address.ts";
@@ -18,30 +24,64 @@ export type ReconcilersOptions = IngressReconcilerOptions &
   SessionKeyOptions & {
     /** The name that we sign our entries of shared statuses with. */
     readonly controllerName: string;
-    readonly fleet: Pick<Fleet, "isProgrammed">;
+    readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
     readonly client: ApiClient;
     /** The kinds that the cluster has. */
     readonly installed: ReadonlySet<KindName>;
     /** The Services of Gateways; undefined: they have none. */
     readonly vips: VipSettings | undefined;
+    /** What has been made for Gateways, and the nodes of the cluster; undefined where there are no Gateways. */
+    readonly provisioned: ProvisionedObjects | undefined;
+    readonly nodes: NodeAddresses | undefined;
   };
 
 /** Every reconciler of the controller, one per kind. */
 export function createReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
-  const { controllerName, fleet, client, installed, vips } = options;
-  const addressesOf = createGatewayAddressReader(vips, createAddressReader(options));
   return [
     ingressReconciler(options),
+    svcBackendPolicyReconciler(options),
+    sessionKeyReconciler(options),
+    ...gatewayReconcilers(options),
+  ];
+}
+
+function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
+  const { controllerName, fleet, client, installed, vips, provisioned, nodes, installNamespace } = options;
+  if (provisioned === undefined || nodes === undefined) return [];
+  const refusals = createNotes<string>();
+  const failures = createNotes<string>();
+  const addressesOf = createGatewayAddressReader({
+    vips,
+    ingressAddresses: createAddressReader(options),
+    nodeAddresses: nodes.list,
+    refusals,
+  });
+  const handover = createHandover({ fleet, provisioned, addressesOf, failures });
+  const trust = createTrustCopies(client, installNamespace);
+  const shared = { client, fleet, provisioned, handover, refusals };
+  const subscribe = (look: (name: string) => void): (() => void) => {
+    const lookAtAll = (gateway: string | undefined): void => {
+      for (const name of gateway === undefined ? provisioned.gateways() : [gateway]) look(name);
+    };
+    const unsubscribe = [
+      refusals.subscribe(look),
+      failures.subscribe(look),
+      provisioned.subscribe(lookAtAll),
+      nodes.subscribe(() => lookAtAll(undefined)),
+    ];
+    return () => unsubscribe.forEach((end) => end());
+  };
+  return [
     gatewayClassReconciler(installed),
-    gatewayReconciler({ addressesOf, fleet }),
+    gatewayReconciler({ addressesOf, fleet, handover, subscribe }),
     listenerSetReconciler({ fleet }),
     routeReconciler("HTTPRoute", controllerName),
     routeReconciler("GRPCRoute", controllerName),
     routeReconciler("TLSRoute", controllerName),
     routeReconciler("TCPRoute", controllerName),
     routeReconciler("UDPRoute", controllerName),
-    svcBackendPolicyReconciler(options),
-    sessionKeyReconciler(options),
-    ...(vips === undefined ? [] : [vipReconciler(client, vips.namespace)]),
+    ...(vips === undefined ? [] : [vipReconciler({ ...shared, namespace: vips.namespace })]),
+    provisioner({ ...shared, controllerName, trust, failures }),
+    trust.reconciler,
   ];
 }

@@ -27,6 +27,8 @@ export type Reconciler = {
    * them. It may name too many, but never too few.
    */
   dirty(previous: Build | undefined, next: Build): Iterable<string>;
+  /** Calls back with what is to be looked at again for another reason; the returned function ends it. */
+  subscribe?(look: (name: string) => void): () => void;
   /** Compares what is with what should be, and writes the difference. The value is one word for the log. */
   reconcile(name: string, context: ReconcileContext): Promise<Result<string>>;
 };

@@ -70,7 +70,13 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
     observed.clear();
     for (const [queue, names] of waiting) for (const name of names) queue.add(name);
   };
-  signal.addEventListener("abort", () => cancelTimer(), { once: true });
+  const unsubscribe = queues.map(([reconciler, queue]) => reconciler.subscribe?.((name) => queue.add(name)));
+  const stop = (): void => {
+    cancelTimer();
+    for (const end of unsubscribe) end?.();
+  };
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
 
   return {
     onBuild(next) {

@@ -2,7 +2,7 @@ import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-dec
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
-import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import type { DedicatedGateway } from "../discovery/principals.ts";
 import type { Fleet } from "../discovery/fleet.ts";
 import type { KindName } from "../api/kinds.ts";
 import { fetchJson } from "../jwks/fetch-json.ts";
@@ -10,6 +10,8 @@ import { createKeySetKeeper } from "../jwks/key-set-keeper.ts";
 import { createReconcilers } from "../reconcilers/index.ts";
 import { prepareReconcileMetrics } from "../reconcilers/run-reconcilers.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
+import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
+import { followProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
 import { startClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
 import { systemClock } from "./clock.ts";
@@ -19,9 +21,9 @@ import type { EventSource } from "./event-object.ts";
 import { createLeaderWork } from "./leader-work.ts";
 import type { Leadership } from "./leadership.ts";
 import { createStatusWriter } from "./status-writer.ts";
-import { createTableBuilder, type Build } from "./table-builder.ts";
+import { createTableBuilder, type Build, type ScopedSnapshot } from "./table-builder.ts";
 import { createTicketKeyKeeper } from "./ticket-key-keeper.ts";
-import { translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
+import { dedicatedSettingsOf, translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
 import { findUnserved } from "./unserved.ts";
 import type { WatchHealth } from "./watch-health.ts";
 
@@ -33,7 +35,9 @@ export type ClusterPipelineOptions = {
   readonly events: EventSource;
   readonly watchHealth: WatchHealth;
   readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
-  readonly publish: (shared: Snapshot) => void;
+  readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
+  /** Learns, before anything is published, which Gateways have proxies of their own. */
+  readonly admit: (dedicated: Iterable<DedicatedGateway>) => void;
   readonly onBuild: (build: Build) => void;
   readonly metrics: MetricSet<typeof controllerMetrics>;
   readonly log: Logger;
@@ -53,13 +57,22 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const { client, kinds, settings, watchHealth, metrics, log, signal } = options;
   const vips = vipSettingsOf(settings);
   const installed = new Map(kinds.map((kind) => [kind.kind, kind]));
+  const controllerName = settings.controllerName;
+  // The objects of Gateways are followed only where there can be Gateways.
+  const hasGateways = installed.has("Gateway");
+  const provisioned = hasGateways
+    ? followProvisionedObjects({ client, controllerName, log, signal })
+    : undefined;
+  const nodes = hasGateways ? followNodeAddresses({ client, log, signal }) : undefined;
   const reconcilers = createReconcilers({
     client,
     installed: new Set(installed.keys()),
     installNamespace: settings.podNamespace,
-    controllerName: settings.controllerName,
+    controllerName,
     fleet: options.fleet,
     vips,
+    provisioned,
+    nodes,
     statusAddress: settings.statusAddress,
     sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
   });
@@ -95,10 +108,11 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
       source,
       keySets,
       settings: {
-        ...translateSettingsOf(settings, vips),
+        ...translateSettingsOf(settings, { gatewayVips: vips, dedicated: dedicatedSettingsOf(settings) }),
         installNamespace: settings.podNamespace,
       },
       publish: options.publish,
+      admit: options.admit,
       addResources: ticketKeys.resources,
       onBuild(build) {
         options.onBuild(build);
@@ -121,7 +135,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   cancelCheck = systemClock.schedule(expiryCheckMs, checkExpiry);
 
   const unsubscribe = options.fleet.subscribe(() => leaderWork.onProxies());
-  await source.done;
+  await Promise.all([source.done, provisioned?.done, nodes?.done]);
   unsubscribe();
   cancelCheck();
   keySets.stop();

@@ -21,6 +21,7 @@ export type WatchedResource = {
   readonly version: string;
   readonly plural: string;
   readonly namespace?: string;
+  readonly labelSelector?: string;
 };
 
 export type OperatorShellOptions = {
@@ -59,8 +60,7 @@ class ReflectingOperator extends Operator {
   protected override init(): Promise<void> {
     return this.#options.init({
       signal: this.#stop.signal,
-      watch: ({ group, version, plural, namespace }, onEvent) =>
-        this.watchResource(group, version, plural, onEvent, namespace),
+      watch: (resource, onEvent) => this.#follow(resource, onEvent),
     });
   }
 
@@ -71,11 +71,21 @@ class ReflectingOperator extends Operator {
     onEvent: (event: ResourceEvent) => Promise<void>,
     namespace?: string,
   ): Promise<void> {
+    return this.#follow({ group, version, plural, ...(namespace !== undefined && { namespace }) }, onEvent);
+  }
+
+  #follow(
+    { group, version, plural, namespace, labelSelector }: WatchedResource,
+    onEvent: (event: ResourceEvent) => Promise<void>,
+  ): Promise<void> {
     const { client, log } = this.#options;
     const apiVersion = group === "" ? version : `${group}/${version}`;
     const base = group === "" ? `/api/${version}` : `/apis/${apiVersion}`;
     const held = new Map<string, KubeObject>();
-    const outage = createOutageLog(log, "watch", { resource: plural });
+    const outage = createOutageLog(log, "watch", {
+      resource: plural,
+      ...(labelSelector && { labelSelector }),
+    });
     let tail = Promise.resolve();
     const tell = (type: ResourceEvent["type"], json: KubeObject): void => {
       // Plain JSON: the client's types would have dates in it.
@@ -104,6 +114,7 @@ class ReflectingOperator extends Operator {
       path: namespace === undefined ? `${base}/${plural}` : `${base}/namespaces/${namespace}/${plural}`,
       apiVersion,
       kind: plural,
+      ...(labelSelector !== undefined && { labelSelector }),
       signal: this.#stop.signal,
       events: {
         onList(objects) {

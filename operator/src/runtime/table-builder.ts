@@ -1,9 +1,11 @@
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshotBuilder } from "@svc-gateway/common/ir/snapshot-builder.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { scopeKey } from "../discovery/principals.ts";
 import type { KeySetKeeper } from "../jwks/key-set-keeper.ts";
 import type { ClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import type { TranslateSettings } from "../translate/settings.ts";
@@ -11,6 +13,9 @@ import { translate } from "../translate/translate.ts";
 import type { Translation } from "../translate/translation.ts";
 import type { World } from "../world.ts";
 import { createTableCounter, type TableMetrics } from "./table-metrics.ts";
+
+/** What the proxies of a scope should have. */
+export type ScopedSnapshot = readonly [ProxyScope, Snapshot];
 
 /** One build of the routing table: what was read, and what came of it. */
 export type Build = { readonly world: World; readonly translation: Translation };
@@ -23,10 +28,12 @@ export type TableBuilderOptions = {
   readonly settings: TranslateSettings;
   /** Fetches the key sets that tokens are checked with. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
-  /** Hands the shared scope's snapshot to the discovery channel. */
-  readonly publish: (shared: Snapshot) => void;
-  /** What the shared scope gets besides what the translation gives, from the same world. */
-  readonly addResources?: (world: World) => readonly Resource[];
+  /** Hands the snapshots of all scopes to the discovery channel. */
+  readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
+  /** Says, before anything is handed over, which Gateways have proxies of their own. */
+  readonly admit?: (dedicated: Translation["scopes"]["dedicated"]) => void;
+  /** What a scope gets besides what the translation gives, from the same world. */
+  readonly addResources?: (world: World, scope: ProxyScope) => readonly Resource[];
   /** Everything else that follows from a build. */
   readonly onBuild: (build: Build) => void;
   readonly metrics: BuildMetrics;
@@ -41,22 +48,23 @@ export type TableBuilderOptions = {
  */
 export function createTableBuilder(options: TableBuilderOptions): () => void {
   const { source, settings, metrics, log, nowMs = Date.now } = options;
-  const buildSnapshot = createSnapshotBuilder();
-  let published: Snapshot | undefined;
+  const buildSnapshots = createSnapshotBuilders();
+  let published: readonly ScopedSnapshot[] | undefined;
   const countTable = createTableCounter(metrics);
 
-  const publish = (shared: Snapshot, startedMs: number): void => {
+  const publish = (snapshots: readonly ScopedSnapshot[], startedMs: number): void => {
     const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
     const fields = {
-      version: shared.version,
-      resources: shared.resources.keys.length,
+      version: snapshots[0]?.[1].version,
+      resources: snapshots.reduce((sum, [, { resources }]) => sum + resources.keys.length, 0),
       duration_ms: durationMs,
+      ...(snapshots.length > 1 && { dedicated: snapshots.length - 1 }),
     };
-    if (published?.version === shared.version)
+    if (published !== undefined && areEqual(published, snapshots))
       return log.debug(fields, "routing table built, nothing changed");
     const isFirst = published === undefined;
-    published = shared;
-    options.publish(shared);
+    published = snapshots;
+    options.publish(snapshots);
     // The first table is a change of state; later ones are the daily business.
     log[isFirst ? "info" : "debug"](fields, "snapshot published");
   };
@@ -66,10 +74,10 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     const startedMs = performance.now();
     const world = source.world();
     let translation: Translation;
-    let shared: Snapshot;
+    let snapshots: readonly ScopedSnapshot[];
     try {
       translation = translate(world, settings, { nowMs: nowMs(), keySets: options.keySets.fetched });
-      shared = buildSnapshot([...translation.scopes.shared, ...(options.addResources?.(world) ?? [])]);
+      snapshots = buildSnapshots(translation.scopes, (scope) => options.addResources?.(world, scope) ?? []);
     } catch (error) {
       metrics.routingTableRebuilds.with({ result: "error" }).inc();
       log.error({ err: error }, "routing table cannot be built, the last one stays");
@@ -77,9 +85,40 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     }
     metrics.routingTableRebuilds.with({ result: "ok" }).inc();
     metrics.routingTableRebuildDuration.with({}).observe((performance.now() - startedMs) / 1000);
-    publish(shared, startedMs);
+    options.admit?.(translation.scopes.dedicated);
+    publish(snapshots, startedMs);
     options.keySets.want(translation.wantedKeySets);
-    countTable(translation.routing);
+    countTable([translation.routing, ...translation.scopes.dedicated.map(({ routing }) => routing)]);
     options.onBuild({ world, translation });
   };
 }
+
+/** One builder for each scope, for as long as there is the scope. */
+function createSnapshotBuilders(): (
+  scopes: Translation["scopes"],
+  additions: (scope: ProxyScope) => readonly Resource[],
+) => readonly ScopedSnapshot[] {
+  let builders = new Map<string, ReturnType<typeof createSnapshotBuilder>>();
+  return ({ shared, dedicated }, additions) => {
+    const next: typeof builders = new Map();
+    const build = (scope: ProxyScope, resources: readonly Resource[]): ScopedSnapshot => {
+      const key = scopeKey(scope);
+      const builder = builders.get(key) ?? createSnapshotBuilder();
+      next.set(key, builder);
+      return [scope, builder([...resources, ...additions(scope)])];
+    };
+    const snapshots = [
+      build({ kind: "shared" }, shared),
+      ...dedicated.map(({ gateway, resources }) => build({ kind: "dedicated", gateway }, resources)),
+    ];
+    builders = next;
+    return snapshots;
+  };
+}
+
+const areEqual = (a: readonly ScopedSnapshot[], b: readonly ScopedSnapshot[]): boolean =>
+  a.length === b.length &&
+  a.every(([scope, { version }], index) => {
+    const [otherScope, other] = b[index] ?? [];
+    return other?.version === version && otherScope !== undefined && scopeKey(otherScope) === scopeKey(scope);
+  });

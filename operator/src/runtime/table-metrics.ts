@@ -11,13 +11,16 @@ export type TableMetrics = Pick<
   "routingTableHosts" | "routingTableRoutes" | "tlsCertsLoaded"
 >;
 
-/** Counts what each table holds, from what differs from the one before. */
-export function createTableCounter(metrics: TableMetrics): (routing: Routing) => void {
+/** Counts what the tables of all scopes hold, from what differs from the ones before. */
+export function createTableCounter(metrics: TableMetrics): (tables: readonly Routing[]) => void {
   const countRoutes = createRouteCounter(metrics);
   let lastTls: readonly TlsPort[] = [];
-  return ({ hosts, tls }) => {
-    countRoutes(hosts);
-    const ports = [...tls.values()];
+  return (tables) => {
+    const [first] = tables;
+    countRoutes(
+      tables.length === 1 && first !== undefined ? first.hosts : tables.flatMap(({ hosts }) => hosts),
+    );
+    const ports = tables.flatMap(({ tls }) => [...tls.values()]);
     if (lastTls.length > 0 && haveSameItems(lastTls, ports)) return;
     lastTls = ports;
     countCertificates(ports, metrics);

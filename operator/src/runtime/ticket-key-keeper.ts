@@ -1,6 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../sources/kubernetes/api-error.ts";
@@ -27,8 +29,8 @@ export type TicketKeyKeeperOptions = {
 };
 
 export type TicketKeyKeeper = {
-  /** The keys of the shared scope as this world has them: the same on every replica. Nothing while there are none. */
-  resources(world: World): readonly Resource[];
+  /** The keys of a scope as this world has them: the same on every replica. Nothing while there are none. */
+  resources(world: World, scope: ProxyScope): readonly Resource[];
   /** Looks whether a new key is due, after a build and at its time. Only the leader writes. */
   check(world: World): void;
   stop(): void;
@@ -119,9 +121,9 @@ export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKe
   };
 
   return {
-    resources(from) {
+    resources(from, scope) {
       const keys = present(from);
-      return keys.length === 0 ? [] : [ticketKeysOf(keys, sharedScope)];
+      return keys.length === 0 ? [] : [ticketKeysOf(keys, nameOf(scope))];
     },
     check(latest) {
       world = latest;
@@ -134,5 +136,8 @@ export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKe
   };
 }
 
-const sharedScope = "shared_pool";
+/** What the keys of a scope are derived with. */
+const nameOf = (scope: ProxyScope): string =>
+  scope.kind === "shared" ? "shared_pool" : `gateway ${formatNamespacedName(scope.gateway)}`;
+
 const labels = { "app.kubernetes.io/name": "svc", "app.kubernetes.io/managed-by": "svc" };

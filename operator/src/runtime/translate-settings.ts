@@ -1,9 +1,11 @@
 import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { DedicatedSettings } from "../translate/gateway/dedicated/settings.ts";
 import type { VipSettings } from "../translate/gateway/vip-plan.ts";
 import { defaultTranslateSettings, type TranslateSettings } from "../translate/settings.ts";
 
 /**
- * What the flags of a process say about translation; `gatewayVips` says which Services Gateways get, if they do. Call it once: work is remembered by the result's identity.
+ * What the flags of a process say about translation, and what only a controller in a cluster makes for Gateways. Call it
+ * once: work is remembered by the result's identity.
  */
 export const translateSettingsOf = (
   settings: Pick<
@@ -21,7 +23,7 @@ export const translateSettingsOf = (
     | "defaultTlsSecret"
     | "allowExternalName"
   >,
-  gatewayVips?: VipSettings,
+  { gatewayVips, dedicated }: Partial<Pick<TranslateSettings, "gatewayVips" | "dedicated">> = {},
 ): TranslateSettings => ({
   controllerName: settings.controllerName,
   ingressClass: settings.ingressClass,
@@ -29,6 +31,7 @@ export const translateSettingsOf = (
   ingressEnabled: !settings.disableIngress,
   gatewayApiEnabled: !settings.disableGatewayApi,
   gatewayVips,
+  dedicated,
   ingressHttpPort: settings.ingressHttpPort,
   ingressHttpsPort: settings.ingressHttpsPort,
   ingressHttpPublicPort: settings.ingressHttpPublicPort,
@@ -51,4 +54,33 @@ export function vipSettingsOf({
 >): VipSettings | undefined {
   if (disableGatewayApi || Object.keys(sharedProxySelector).length === 0) return undefined;
   return { namespace: podNamespace, selector: sharedProxySelector, serviceType: sharedVipServiceType };
+}
+
+/** What Gateways with proxies of their own get; undefined where Gateways are left alone. */
+export function dedicatedSettingsOf({
+  podNamespace,
+  dedicatedImage,
+  disableGatewayApi,
+  discoveryService,
+  discoveryPort,
+  discoveryBootstrapPort,
+  discoveryTrustDomain,
+}: Pick<
+  ControllerSettings,
+  | "podNamespace"
+  | "dedicatedImage"
+  | "disableGatewayApi"
+  | "discoveryService"
+  | "discoveryPort"
+  | "discoveryBootstrapPort"
+  | "discoveryTrustDomain"
+>): DedicatedSettings | undefined {
+  if (disableGatewayApi) return undefined;
+  const host = `${discoveryService}.${podNamespace}.svc`;
+  return {
+    image: dedicatedImage,
+    discoveryEndpoint: `${host}:${discoveryPort}`,
+    bootstrapEndpoint: `${host}:${discoveryBootstrapPort}`,
+    trustDomain: discoveryTrustDomain,
+  };
 }

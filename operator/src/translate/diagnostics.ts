@@ -121,6 +121,12 @@ export const parentNotFound = (place: Place, parent: string): Diagnostic =>
 export const routeFieldIgnored = (place: Place, message: string): Diagnostic =>
   finding("warning", "FieldIgnored")(place, message);
 
+export const parametersIgnored = (place: Place): Diagnostic =>
+  finding("info", "ParametersIgnored")(
+    place,
+    "Parameters ask for proxies of the Gateway's own, which only a controller in a cluster can run; it is served like every other",
+  );
+
 // Certificates
 
 export const secretNotFound = (place: Place, secret: string): Diagnostic =>

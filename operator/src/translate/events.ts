@@ -32,6 +32,13 @@ export const internalPortRangeExhausted = (
   message: oneLine(`No free internal port in 30000-32767 for listeners ${listeners.join(", ")}`),
 });
 
+export const podTemplateSanitized = (object: ObjectRef, ignored: readonly string[]): DesiredEvent => ({
+  object,
+  type: "Warning",
+  reason: "PodTemplateSanitized",
+  message: oneLine(`Ignored podTemplate fields: ${ignored.join(", ")}`),
+});
+
 /** `message` is `<annotation>: <message>`. */
 export const invalidAnnotationEvent = (object: ObjectRef, message: string): DesiredEvent => ({
   object,

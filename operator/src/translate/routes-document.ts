@@ -62,6 +62,9 @@ export type RoutesQuery = {
   readonly offset?: number;
 };
 
+/** What the proxies of a scope serve, and what they do not because of it. */
+export type ServedTable = Pick<Translation, "routing" | "conflicts">;
+
 const maxLimit = 1000;
 
 /**
@@ -70,7 +73,7 @@ const maxLimit = 1000;
  * selected route are left out.
  */
 export function buildRoutesDocument(
-  { routing, conflicts }: Pick<Translation, "routing" | "conflicts">,
+  { routing, conflicts }: ServedTable,
   podName: string,
   query?: RoutesQuery,
 ): RoutesDocument {

@@ -1,4 +1,5 @@
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { DedicatedSettings } from "./gateway/dedicated/settings.ts";
 import type { VipSettings } from "./gateway/vip-plan.ts";
 
 /** A port of a Service, by number or by name. */
@@ -24,6 +25,8 @@ export type TranslateSettings = {
    * for it; undefined: proxies bind the ports that the listeners say.
    */
   readonly gatewayVips: VipSettings | undefined;
+  /** What Gateways with proxies of their own get; undefined: all Gateways are served alike, as in a folder of manifests. */
+  readonly dedicated: DedicatedSettings | undefined;
   /** Ports that serve Ingresses, without and with TLS; 0: none. */
   readonly ingressHttpPort: number;
   readonly ingressHttpsPort: number;
@@ -48,6 +51,7 @@ export const defaultTranslateSettings: TranslateSettings = {
   ingressEnabled: true,
   gatewayApiEnabled: true,
   gatewayVips: undefined,
+  dedicated: undefined,
   ingressHttpPort: 80,
   ingressHttpsPort: 443,
   ingressHttpPublicPort: 80,

@@ -5,8 +5,16 @@
  */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
-import { clientCertKey, listenerKey, sessionKeyKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
+import {
+  clientCertKey,
+  endpointsKey,
+  jwksKey,
+  listenerKey,
+  sessionKeyKey,
+  tlsKey,
+} from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { findEntry, sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
 import type { World } from "../world.ts";
 import { kindNames, type KindName } from "../api/kinds.ts";
@@ -17,11 +25,13 @@ import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./cr
 import { createValidityCheck } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
 import { mergeTlsPorts } from "./gateway/tls.ts";
+import type { OwnScope } from "./gateway/own-scopes.ts";
+import type { GatewayScope } from "./gateway/scope.ts";
 import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.ts";
 import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
 import { memo } from "./memo.ts";
 import type { TranslateSettings } from "./settings.ts";
-import type { DesiredEvent, Routing, Translation } from "./translation.ts";
+import type { DedicatedScope, DesiredEvent, Routing, Translation } from "./translation.ts";
 
 type TranslateOptions = {
   /** The current time in milliseconds since 1970; without it, certificates are not checked for being outdated. */
@@ -73,12 +83,14 @@ function createTranslator(settings: TranslateSettings): Translator {
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
     const policies = translatePolicies(world);
+    const all = partsOf(ingress, gateway);
     const endpoints = translateEndpoints({
       world,
-      needs: [...ingress.needs, ...gateway.needs],
+      needs: all.flatMap(({ needs }) => needs),
       policies: policies.byService,
     });
-    const keySets = translateKeySets([...ingress.keySets, ...gateway.keySets], fetched);
+    const wanted = all.flatMap((part) => part.keySets);
+    const keySets = translateKeySets(wanted, fetched);
     const sessionKey = translateSessionKey(world, settings.installNamespace, otherwise);
     const tls = tlsOf(ingress, gateway);
     const secure = securePort(ingress);
@@ -86,11 +98,14 @@ function createTranslator(settings: TranslateSettings): Translator {
       secure === undefined || ingress.clientCerts.hosts.length === 0 ? [] : [[secure, ingress.clientCerts]],
     );
     const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts, nowMs);
-    const named = [...keySets.resources, ...endpoints.resources, ...encodeSessionKey(sessionKey.value)];
+    const named: Named = { keySets, endpoints, sessionKey: encodeSessionKey(sessionKey.value) };
     return {
-      scopes: { shared: sharedResources({ ingress, gateway, tls, clientCerts, named }) },
+      scopes: {
+        shared: sharedResources({ ingress, gateway, tls, clientCerts, named }),
+        dedicated: gateway.dedicated.map((scope) => dedicatedScope(scope, named)),
+      },
       routing: {
-        hosts: [...ingress.hosts, ...gateway.hosts.map(({ served }) => served)],
+        hosts: [...ingress.hosts, ...gateway.shared.hosts.map(({ served }) => served)],
         endpoints: endpoints.sets,
         tls,
         clientCerts,
@@ -106,10 +121,12 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...validity,
       ],
       events: withoutRepeats([...ingress.events, ...gateway.events]),
-      wantedKeySets: wantedKeySets([...ingress.keySets, ...gateway.keySets]),
+      wantedKeySets: wantedKeySets(wanted),
       ingresses: ingress.ingresses,
       gatewayStatuses: gateway.statuses,
       vips: gateway.vips,
+      dedicated: gateway.dedicated.map(({ of }) => of),
+      identities: gateway.identities,
       backendPolicies: policies.attachments,
     };
   };
@@ -124,7 +141,7 @@ function createTlsOfPorts(): (ingress: IngressPart, gateway: GatewayPart) => Rea
   const mergeWith = memo((first: TlsPort) => memo((second: TlsPort) => mergeTlsPorts(first, second)));
   return (ingress, gateway) => {
     const secure = securePort(ingress);
-    const tls = new Map(gateway.tls);
+    const tls = new Map(gateway.shared.tls);
     if (secure === undefined) return tls;
     const other = tls.get(secure);
     return tls.set(secure, other === undefined ? ingress.tls : mergeWith(other)(ingress.tls));
@@ -157,16 +174,78 @@ type Parts = {
   readonly gateway: GatewayPart;
   readonly tls: Routing["tls"];
   readonly clientCerts: Routing["clientCerts"];
-  /** What others refer to by name. */
-  readonly named: readonly Resource[];
+  readonly named: Named;
 };
+
+/** What others refer to by name, of all scopes together. */
+type Named = {
+  readonly keySets: ReturnType<ReturnType<typeof createKeySetTranslator>>;
+  readonly endpoints: ReturnType<ReturnType<typeof createEndpointTranslator>>;
+  readonly sessionKey: readonly Resource[];
+};
+
+type Needing = Pick<GatewayScope, "needs" | "keySets">;
+
+/** Whatever needs endpoints and key sets. */
+const partsOf = (ingress: IngressPart, { shared, dedicated }: GatewayPart): readonly Needing[] => [
+  ingress,
+  shared,
+  ...dedicated,
+];
+
+/** Of what others refer to by name, that which some of them do. */
+function namedBy(parts: readonly Needing[], { keySets, endpoints, sessionKey }: Named): readonly Resource[] {
+  const keys = new Set<string>();
+  for (const { needs, keySets: wanted } of parts) {
+    for (const { name } of needs) keys.add(endpointsKey(name));
+    for (const { name } of wanted) keys.add(jwksKey(name));
+  }
+  const named = [...keySets.resources, ...endpoints.resources].filter(({ key }) => keys.has(key));
+  return [...named, ...sessionKey];
+}
+
+/** What the proxies of one Gateway serve: nothing that another scope has, but the key of the cookies. */
+function dedicatedScope(scope: OwnScope, named: Named): DedicatedScope {
+  const { namespace, name } = scope.of.gateway.metadata;
+  const { needs, hosts, tls } = scope;
+  return {
+    gateway: { namespace, name },
+    serviceAccount: scope.of.serviceAccount,
+    resources:
+      scope.listenerSets.length === 0 ? [] : [...gatewayResources(scope), ...namedBy([scope], named)],
+    routing: {
+      hosts: hosts.map(({ served }) => served),
+      endpoints: sortEntries(
+        new Map(
+          needs.flatMap(({ name: set }) => {
+            const entry = findEntry(named.endpoints.sets, set);
+            return entry === undefined ? [] : [[set, entry] as const];
+          }),
+        ),
+      ),
+      tls,
+      clientCerts: new Map(),
+    },
+  };
+}
+
+const gatewayResources = ({ listenerSets, tls, hosts, l4, resources }: GatewayScope): readonly Resource[] => [
+  ...listenerSets,
+  ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
+  ...hosts.map(({ resource }) => resource),
+  ...l4.map(({ resource }) => resource),
+  ...withoutRepeatedKeys(resources),
+];
+
+const withoutRepeatedKeys = (resources: readonly Resource[]): Iterable<Resource> =>
+  new Map(resources.map((resource) => [resource.key, resource])).values();
 
 function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): readonly Resource[] {
   const listenerSets = [
     ...(ingress.listenerSet.listeners.length === 0
       ? []
       : [encodeResource(listenerKey(ingressListener), ingress.listenerSet)]),
-    ...gateway.listenerSets,
+    ...gateway.shared.listenerSets,
   ];
   if (listenerSets.length === 0) return [];
   return [
@@ -174,12 +253,12 @@ function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): 
     ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
     ...[...clientCerts].map(([port, value]) => encodeResource(clientCertKey(port), value)),
     ...ingress.routes,
-    ...new Map(
-      [...ingress.resources, ...gateway.resources].map((resource) => [resource.key, resource]),
-    ).values(),
-    ...gateway.hosts.map(({ resource }) => resource),
-    ...gateway.l4.map(({ resource }) => resource),
-    ...named,
+    ...withoutRepeatedKeys([...ingress.resources, ...gateway.shared.resources]),
+    ...gateway.shared.hosts.map(({ resource }) => resource),
+    ...gateway.shared.l4.map(({ resource }) => resource),
+    ...(gateway.dedicated.length === 0
+      ? [...named.keySets.resources, ...named.endpoints.resources, ...named.sessionKey]
+      : namedBy([ingress, gateway.shared], named)),
   ];
 }
 
@@ -207,16 +286,19 @@ const noIngresses: IngressPart = {
 };
 
 const noGateways: GatewayPart = {
-  listenerSets: [],
-  listeners: [],
-  hosts: [],
-  l4: [],
-  needs: [],
-  resources: [],
-  keySets: [],
-  tls: new Map(),
+  shared: {
+    listenerSets: [],
+    hosts: [],
+    l4: [],
+    needs: [],
+    resources: [],
+    keySets: [],
+    tls: new Map(),
+  },
+  dedicated: [],
   statuses: { classes: [], gateways: [], listenerSets: [], routes: [] },
   vips: [],
+  identities: [],
   diagnostics: [],
   events: [],
 };

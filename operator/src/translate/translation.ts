@@ -7,10 +7,13 @@ import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectRef } from "../api/object.ts";
 import type { ObjectOf } from "../api/kinds.ts";
 import type { GatewayStatuses } from "./gateway/statuses.ts";
-import type { VipService } from "./gateway/vip-plan.ts";
+import type { Manifest } from "./gateway/dedicated/plan.ts";
+import type { DedicatedGateway } from "./gateway/dedicated/gateway.ts";
+import type { Vip } from "./gateway/vip-plan.ts";
 
 /**
  * A finding about one object. `error`: a part of it is not served as written. `warning`: it is served, but probably
@@ -32,7 +35,11 @@ export type DesiredEvent = {
   readonly object: ObjectRef;
   readonly type: "Normal" | "Warning";
   readonly reason:
-    "RouteConflict" | "InvalidAnnotation" | "InternalPortRemapped" | "InternalPortRangeExhausted";
+    | "RouteConflict"
+    | "InvalidAnnotation"
+    | "InternalPortRemapped"
+    | "InternalPortRangeExhausted"
+    | "PodTemplateSanitized";
   readonly message: string;
 };
 
@@ -82,9 +89,22 @@ export type PolicyAttachment = {
   readonly ancestors: readonly PolicyAncestor[];
 };
 
+/** What the proxies of one Gateway serve. */
+export type DedicatedScope = {
+  readonly gateway: NamespacedName;
+  /** The account of the proxies, in the Gateway's namespace. */
+  readonly serviceAccount: string;
+  readonly resources: readonly Resource[];
+  readonly routing: Routing;
+};
+
 export type Translation = {
-  /** The resources of each scope; `shared` is what the shared proxies (or the standalone proxy) serve. */
-  readonly scopes: { readonly shared: readonly Resource[] };
+  /**
+   * The resources of each scope; `shared` is what the shared proxies (or the standalone proxy) serve, `dedicated` what
+   * Gateways with proxies of their own have there.
+   */
+  readonly scopes: { readonly shared: readonly Resource[]; readonly dedicated: readonly DedicatedScope[] };
+  /** What the shared scope serves. */
   readonly routing: Routing;
   readonly conflicts: readonly Conflict[];
   readonly diagnostics: readonly Diagnostic[];
@@ -96,6 +116,10 @@ export type Translation = {
   /** What the statuses of Gateway API objects of ours should say. */
   readonly gatewayStatuses: GatewayStatuses;
   /** The Services that lead to the Gateways of the shared proxies, where Gateways have one. */
-  readonly vips: readonly VipService[];
+  readonly vips: readonly Vip[];
+  /** The Gateways that have proxies of their own, or should have. */
+  readonly dedicated: readonly DedicatedGateway[];
+  /** Gateways of the shared proxies: each has a ServiceAccount in its namespace that carries its labels. */
+  readonly identities: readonly Manifest[];
   readonly backendPolicies: readonly PolicyAttachment[];
 };

@@ -21,7 +21,7 @@ function setUp(settings = defaultTranslateSettings) {
     source,
     keySets: { fetched: new Map(), want: () => {} },
     settings,
-    publish: (snapshot) => published.push(snapshot),
+    publish: (snapshots) => published.push(...snapshots.map(([, snapshot]) => snapshot)),
     onBuild: (done) => builds.push(done),
     metrics,
     log: silentLogger,

@@ -46,7 +46,7 @@ function setUp(isLeading = true) {
           } as KubeObject,
         ]);
   const keys = (): readonly string[] => {
-    const [resource] = keeper.resources(world());
+    const [resource] = keeper.resources(world(), { kind: "shared" });
     if (resource === undefined) return [];
     const decoded = decodeResource(resource);
     if (!decoded.ok || decoded.value?.type !== "ticket-keys") throw new Error("not the keys of tickets");

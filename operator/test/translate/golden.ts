@@ -2,9 +2,10 @@
 import { createPublicKey, X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { parseAllDocuments, stringify } from "yaml";
-import { formatRef, refOf, type KubeObject } from "../../src/api/object.ts";
+import { formatRef, nameOf, refOf, type KubeObject } from "../../src/api/object.ts";
 import { validateObject } from "../../src/api/validate.ts";
 import type { DesiredCondition } from "../../src/translate/condition.ts";
 import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
@@ -69,6 +70,7 @@ export function renderCase({ world, settings, nowMs }: GoldenCase): string {
       })),
       conflicts: translation.conflicts,
       ...renderStatuses(translation),
+      ...renderProvisioned(translation),
       ...(translation.backendPolicies.length > 0 && {
         backendPolicies: Object.fromEntries(
           translation.backendPolicies.map(({ object, ancestors }) => [
@@ -80,6 +82,25 @@ export function renderCase({ world, settings, nowMs }: GoldenCase): string {
     },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
+}
+
+/** What Gateways have of their own; nothing in a world where all are served alike. */
+function renderProvisioned({ scopes, dedicated, vips }: Translation): object {
+  const byGateway = dedicated.map(({ gateway, serviceAccount, state, objects, keepsService }) => [
+    nameOf(refOf(gateway)),
+    { serviceAccount, state, keepsService, objects },
+  ]);
+  const byScope = scopes.dedicated.map(({ gateway, resources }) => [
+    formatNamespacedName(gateway),
+    renderResources(resources),
+  ]);
+  return {
+    ...(byScope.length > 0 && { scopes: Object.fromEntries(byScope) as unknown }),
+    ...(byGateway.length > 0 && { dedicated: Object.fromEntries(byGateway) as unknown }),
+    ...(vips.length > 0 && {
+      vips: Object.fromEntries(vips.map(({ service, state }) => [service.metadata.name, { state, service }])),
+    }),
+  };
 }
 
 /** The statuses of Gateway API objects; nothing in a world without any. */

@@ -3,20 +3,26 @@ import type { Fleet } from "../../discovery/fleet.ts";
 import { mergeConditions } from "../../runtime/conditions.ts";
 import type { StatusChange } from "../../runtime/status-writer.ts";
 import type { Build } from "../../runtime/table-builder.ts";
-import type { Refusal } from "../../translate/condition.ts";
+import { conditionOf, type DesiredCondition, type Refusal } from "../../translate/condition.ts";
 import type { GatewayStatus } from "../../translate/gateway/status.ts";
 import { listMemo, memo } from "../../translate/memo.ts";
-import type { World } from "../../world.ts";
-import type { ObjectOf } from "../../api/kinds.ts";
 import type { Reconciler } from "../reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
-import type { GatewayAddresses } from "./address.ts";
+import type { AddressesOf, GatewayAddresses } from "./address.ts";
+import type { Handover } from "./handover.ts";
 import { mergeListeners, programmedCondition } from "./listener-status.ts";
+import { notProgrammed } from "./not-programmed.ts";
 
 export type GatewayReconcilerOptions = {
-  readonly addressesOf: (gateway: ObjectOf<"Gateway">, world: World) => GatewayAddresses;
+  readonly addressesOf: AddressesOf;
   readonly fleet: Pick<Fleet, "isProgrammed">;
+  readonly handover: Pick<Handover, "notReady">;
+  /** Calls back with a Gateway (`namespace/name`) whose addresses or proxies may have changed. */
+  readonly subscribe: (look: (name: string) => void) => () => void;
 };
+
+/** Whether proxies of the Gateway's own serve it. */
+const dedicatedProxyReady = "gateway.svc-labs.dev/DedicatedProxyReady";
 
 /** Condition types that this controller writes about a Gateway. */
 const owned: ReadonlySet<string> = new Set([
@@ -24,6 +30,7 @@ const owned: ReadonlySet<string> = new Set([
   "Programmed",
   "ResolvedRefs",
   "InsecureFrontendValidationMode",
+  dedicatedProxyReady,
 ]);
 
 type PresentStatus = {
@@ -34,11 +41,12 @@ type PresentStatus = {
 };
 
 /** Writes the status of Gateways of ours (docs/gateway-api.md, "Conditions"). */
-export function gatewayReconciler({ addressesOf, fleet }: GatewayReconcilerOptions): Reconciler {
+export function gatewayReconciler(options: GatewayReconcilerOptions): Reconciler {
+  const { addressesOf, subscribe } = options;
   const desiredOf = memo((status: GatewayStatus) =>
     memo((addresses: GatewayAddresses): DesiredStatus => ({
       object: status.object,
-      change: changeOf(status, addresses, fleet),
+      change: changeOf(status, addresses, options),
     })),
   );
   const listOf = listMemo((statuses: readonly DesiredStatus[]) => statuses);
@@ -48,7 +56,7 @@ export function gatewayReconciler({ addressesOf, fleet }: GatewayReconcilerOptio
       statuses: ({ world, translation }: Build) =>
         listOf(
           translation.gatewayStatuses.gateways.map((status) =>
-            desiredOf(status)(addressesOf(status.object, world)),
+            desiredOf(status)(addressesOf.present(status, world)),
           ),
           undefined,
         ),
@@ -56,13 +64,14 @@ export function gatewayReconciler({ addressesOf, fleet }: GatewayReconcilerOptio
       release: () => () => ({}),
     }),
     followsProxies: true,
+    subscribe,
   };
 }
 
 function changeOf(
   status: GatewayStatus,
-  { addresses, pending: addressPending }: GatewayAddresses,
-  fleet: Pick<Fleet, "isProgrammed">,
+  { addresses, pending: addressPending, refusal: addressRefusal }: GatewayAddresses,
+  { fleet, handover }: GatewayReconcilerOptions,
 ): StatusChange {
   const { generation } = status.object.metadata;
   return (current, nowMs) => {
@@ -72,8 +81,8 @@ function changeOf(
       present: present.conditions,
       generation,
       refusal: status.listeners.every(({ unprogrammable }) => unprogrammable !== undefined)
-        ? { reason: "Invalid", message: "No listener can be served" }
-        : undefined,
+        ? { reason: "Invalid", message: status.placement.refusal?.message ?? "No listener can be served" }
+        : addressRefusal,
       pending: addressPending ?? pending,
     });
     const listeners = mergeListeners(present.listeners, status.listeners, {
@@ -84,7 +93,7 @@ function changeOf(
     return {
       conditions: mergeConditions({
         current: present.conditions,
-        desired: [...status.conditions, programmed],
+        desired: [...status.conditions, programmed, ...readiness(status, handover)],
         owned,
         generation,
         nowMs,
@@ -99,18 +108,14 @@ function changeOf(
   };
 }
 
-const noPort: Refusal = { reason: "Pending", message: "No internal port is left for it" };
-
-/** What keeps a Gateway from being served by all proxies. */
-export function notProgrammed(
-  { bound, listeners }: Pick<GatewayStatus, "bound" | "listeners">,
-  fleet: Pick<Fleet, "isProgrammed">,
-): Refusal | undefined {
-  if (bound === undefined) return { reason: "Pending", message: "No listener is served" };
-  const isInPlace = fleet.isProgrammed({
-    scope: { kind: "shared" },
-    resources: [[bound.key, bound.hash]],
-    ports: listeners.flatMap(({ port }) => port ?? []),
-  });
-  return isInPlace ? undefined : { reason: "Pending", message: "Not all proxies have bound its ports" };
+/** Said of Gateways that have proxies of their own, or are about to get them, or still have them. */
+function readiness(
+  status: GatewayStatus,
+  handover: GatewayReconcilerOptions["handover"],
+): readonly DesiredCondition[] {
+  if (!status.placement.inDedicated) return [];
+  const ready = { reason: "Ready", message: "Proxies of the Gateway's own serve it" };
+  return [conditionOf(dedicatedProxyReady, handover.notReady(status), ready)];
 }
+
+const noPort: Refusal = { reason: "Pending", message: "No internal port is left for it" };

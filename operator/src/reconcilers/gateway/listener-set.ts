@@ -6,8 +6,9 @@ import type { ListenerSetStatus } from "../../translate/gateway/status.ts";
 import { memo } from "../../translate/memo.ts";
 import type { Reconciler } from "../reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
-import { notProgrammed, type GatewayReconcilerOptions } from "./gateway.ts";
+import type { GatewayReconcilerOptions } from "./gateway.ts";
 import { mergeListeners, programmedCondition } from "./listener-status.ts";
+import { notProgrammed } from "./not-programmed.ts";
 
 /** Condition types that this controller writes about a ListenerSet. */
 const owned: ReadonlySet<string> = new Set(["Accepted", "Programmed"]);
@@ -32,14 +33,14 @@ export function listenerSetReconciler(options: Pick<GatewayReconcilerOptions, "f
 }
 
 function changeOf(
-  { object, bound, conditions, listeners }: ListenerSetStatus,
+  { object, bound, scope, conditions, listeners }: ListenerSetStatus,
   { fleet }: Pick<GatewayReconcilerOptions, "fleet">,
 ): StatusChange {
   const { generation } = object.metadata;
   const isRefused = conditions.some(({ type }) => type === "Programmed");
   return (current, nowMs) => {
     const present = (current ?? {}) as PresentStatus;
-    const pending = notProgrammed({ bound, listeners }, fleet);
+    const pending = notProgrammed({ bound, listeners, scope }, fleet);
     const programmed = programmedCondition({
       present: present.conditions,
       generation,

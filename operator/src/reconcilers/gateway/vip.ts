@@ -1,23 +1,42 @@
 import { isDeepStrictEqual } from "node:util";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { nameOf, refOf } from "../../api/object.ts";
+import type { Fleet } from "../../discovery/fleet.ts";
 import { fieldManager } from "../../runtime/status-writer.ts";
 import type { Build } from "../../runtime/table-builder.ts";
 import type { ApiClient } from "../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../sources/kubernetes/api-error.ts";
+import type { ProvisionedObjects } from "../../sources/kubernetes/provisioned-objects.ts";
 import { componentLabel, vipComponent } from "../../translate/gateway/names.ts";
 import { mappingOf } from "../../translate/gateway/ports.ts";
-import type { VipService } from "../../translate/gateway/vip-plan.ts";
+import type { Vip, VipService } from "../../translate/gateway/vip-plan.ts";
 import { createLookup, objectsIn, type World } from "../../world.ts";
 import type { Reconciler } from "../reconciler.ts";
+import type { Handover } from "./handover.ts";
+import type { Notes } from "./notes.ts";
+import { makeWayForAddress } from "./service-address.ts";
 
 type Service = ObjectOf<"Service">;
+
+export type VipReconcilerOptions = {
+  readonly client: ApiClient;
+  /** Where the Services are. */
+  readonly namespace: string;
+  readonly handover: Pick<Handover, "isDone">;
+  readonly fleet: Pick<Fleet, "subscribe">;
+  readonly provisioned: Pick<ProvisionedObjects, "subscribe">;
+  /** What the API server said about an address that a Gateway (`namespace/name`) asked for. */
+  readonly refusals: Pick<Notes<string>, "set">;
+};
 
 /**
  * Keeps the Services that lead to the Gateways of the shared proxies: creates what is missing, puts right what somebody
  * has changed, deletes what belongs to no Gateway any more (docs/gateway-api.md, "Shared proxies").
  */
-export function vipReconciler(client: ApiClient, namespace: string): Reconciler {
+export function vipReconciler(options: VipReconcilerOptions): Reconciler {
+  const { client, namespace, handover, fleet, provisioned, refusals } = options;
+  let lastBuild: Build | undefined;
   const pathOf = (name: string): string => `/api/v1/namespaces/${namespace}/services/${name}`;
 
   const remove = async (name: string, signal: AbortSignal): Promise<Result<string>> => {
@@ -34,7 +53,11 @@ export function vipReconciler(client: ApiClient, namespace: string): Reconciler 
       : problem(describeApiError(deleted.error));
   };
 
-  const apply = async (service: VipService, world: World, signal: AbortSignal): Promise<Result<string>> => {
+  const apply = async (
+    { service, gateway }: Vip,
+    world: World,
+    signal: AbortSignal,
+  ): Promise<Result<string>> => {
     const { name } = service.metadata;
     const found = await client.call<Service>(pathOf(name), { signal });
     if (!found.ok && found.error.status !== 404) return problem(describeApiError(found.error));
@@ -46,6 +69,11 @@ export function vipReconciler(client: ApiClient, namespace: string): Reconciler 
     // What the API server says about ports counts: a table that was built without knowing it will be built anew.
     const known = createLookup(world)("Service", namespace, name);
     if (found.ok && !isDeepStrictEqual(mappingOf(found.value), mappingOf(known))) return ok("waiting");
+    const refused = await makeWayForAddress(client, service, found.ok ? found.value : undefined, signal);
+    if (!refused.ok) return refused;
+    refusals.set(nameOf(refOf(gateway)), refused.value);
+    // The status says why; another try would be refused as well.
+    if (refused.value !== undefined) return ok("refused");
     const applied = await client.call<Service>(pathOf(name), {
       method: "PATCH",
       patch: "apply",
@@ -56,28 +84,48 @@ export function vipReconciler(client: ApiClient, namespace: string): Reconciler 
     return applied.ok ? ok(found.ok ? "updated" : "created") : problem(describeApiError(applied.error));
   };
 
+  const leave = (vip: Vip, { world, translation }: Build, signal: AbortSignal): Promise<Result<string>> => {
+    const status = translation.gatewayStatuses.gateways.find(({ object }) => object === vip.gateway);
+    if (status !== undefined && handover.isDone(status, world))
+      return remove(vip.service.metadata.name, signal);
+    const present = createLookup(world)("Service", namespace, vip.service.metadata.name);
+    if (present !== undefined && isInLine(present, vip.service)) return Promise.resolve(ok("waiting"));
+    return apply(vip, world, signal);
+  };
+
   return {
     controller: "vip",
-    *dirty(_, { world, translation }) {
+    *dirty(_, build) {
+      const { world, translation } = build;
+      lastBuild = build;
       const lookup = createLookup(world);
-      const wanted = new Set<string>();
-      for (const service of translation.vips) {
+      const known = new Set<string>();
+      for (const { service, state } of translation.vips) {
         const { name } = service.metadata;
-        wanted.add(name);
+        known.add(name);
+        if (state === "held") continue;
         const present = lookup("Service", namespace, name);
-        if (present === undefined || !isInLine(present, service)) yield name;
+        if (state === "leaving" || present === undefined || !isInLine(present, service)) yield name;
       }
-      for (const name of vipsIn(world, namespace)) if (!wanted.has(name)) yield name;
+      for (const name of vipsIn(world, namespace)) if (!known.has(name)) yield name;
+    },
+    subscribe(look) {
+      const lookAtLeaving = (): void => {
+        for (const { service, state } of lastBuild?.translation.vips ?? []) {
+          if (state === "leaving") look(service.metadata.name);
+        }
+      };
+      const unsubscribe = [fleet.subscribe(lookAtLeaving), provisioned.subscribe(lookAtLeaving)];
+      return () => unsubscribe.forEach((end) => end());
     },
     async reconcile(name, { build, signal }) {
-      const wanted = findWanted(build, name);
-      return wanted === undefined ? remove(name, signal) : apply(wanted, build.world, signal);
+      const vip = build.translation.vips.find(({ service }) => service.metadata.name === name);
+      if (vip === undefined) return remove(name, signal);
+      if (vip.state === "held") return ok("held");
+      return vip.state === "leaving" ? leave(vip, build, signal) : apply(vip, build.world, signal);
     },
   };
 }
-
-const findWanted = ({ translation }: Build, name: string): VipService | undefined =>
-  translation.vips.find(({ metadata }) => metadata.name === name);
 
 const isOurs = ({ metadata }: Service): boolean => metadata.labels?.[componentLabel] === vipComponent;
 

@@ -5,8 +5,9 @@
 import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
 import type { Refusal } from "../condition.ts";
 import { refOf, nameOf } from "../../api/object.ts";
-import type { Listener, ListenerGroup, PlannedGateway } from "./gateways.ts";
+import type { Listener, ListenerGroup } from "./gateways.ts";
 import { familyOf, hasHostnames, transportOf } from "./kinds.ts";
+import type { PlacedGateway } from "./placement.ts";
 
 /** What has a port before any Gateway: its number and what its listener speaks. */
 export type Reserved = { readonly port: number; readonly protocol: BoundListener["protocol"] };
@@ -22,8 +23,8 @@ type Holder = { readonly family: string; readonly by: string; readonly hosts: Ma
  */
 export function createCollisionCheck(
   reserved: readonly Reserved[],
-): (gateways: readonly PlannedGateway[]) => readonly PlannedGateway[] {
-  const known = new WeakMap<PlannedGateway, { readonly key: string; readonly result: PlannedGateway }>();
+): (gateways: readonly PlacedGateway[]) => readonly PlacedGateway[] {
+  const known = new WeakMap<PlacedGateway, { readonly key: string; readonly result: PlacedGateway }>();
   return (gateways) => {
     const holders = new Map<string, Holder>(
       reserved.map((one) => [
@@ -32,6 +33,7 @@ export function createCollisionCheck(
       ]),
     );
     return gateways.map((planned) => {
+      if (!planned.placement.inShared) return planned;
       const refusals = findRefusals(planned, holders);
       if (refusals.size === 0) return planned;
       const key = JSON.stringify([...refusals]);
@@ -45,7 +47,7 @@ export function createCollisionCheck(
 }
 
 function findRefusals(
-  { gateway, own, sets }: PlannedGateway,
+  { gateway, own, sets }: PlacedGateway,
   /** By transport and port. */
   holders: Map<string, Holder>,
 ): ReadonlyMap<string, Refusal> {
@@ -74,7 +76,7 @@ function findRefusals(
   return refusals;
 }
 
-function refuse(planned: PlannedGateway, refusals: ReadonlyMap<string, Refusal>): PlannedGateway {
+function refuse(planned: PlacedGateway, refusals: ReadonlyMap<string, Refusal>): PlacedGateway {
   const inGroup = (group: ListenerGroup): ListenerGroup => ({
     ...group,
     listeners: group.listeners.map((listener): Listener => {

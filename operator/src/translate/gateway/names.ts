@@ -2,10 +2,16 @@
 import { createHash } from "node:crypto";
 import type { ObjectOf } from "../../api/kinds.ts";
 
-const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
-const gatewayNamespaceLabel = "gateway.svc-labs.dev/gateway-namespace";
+export const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
+export const gatewayNamespaceLabel = "gateway.svc-labs.dev/gateway-namespace";
 export const componentLabel = "app.kubernetes.io/component";
 export const vipComponent = "shared-gateway-vip";
+/** The component of everything that belongs to a Gateway with proxies of its own. */
+export const dedicatedComponent = "dedicated-proxy";
+/** The component of the ServiceAccount that stands for a Gateway of the shared proxies in its namespace. */
+export const identityComponent = "shared-gateway-identity";
+/** An annotation that names the controller that made an object: several may run in one cluster. */
+export const controllerAnnotation = "gateway.svc-labs.dev/controller-name";
 
 const maxNameLength = 63;
 
@@ -17,9 +23,57 @@ export const bounded = (name: string, key: string): string =>
   name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength - 9)}-${digest(key)}`;
 
 /** Name of the Service that gives a Gateway of the shared proxies its own address. */
-export function vipName({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string {
+export const vipName = (gateway: ObjectOf<"Gateway">): string => `${sharedPrefix(gateway)}-shared-gw`;
+
+/** Name of the ServiceAccount that stands for a Gateway of the shared proxies in its namespace. */
+export const identityName = (gateway: ObjectOf<"Gateway">): string => `${sharedPrefix(gateway)}-shared-sa`;
+
+function sharedPrefix({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string {
   const readable = `${namespace}-${name}`.slice(0, 40).replace(/[^a-z0-9]+$/, "");
-  return `${readable}-${digest(`${namespace}/${name}`)}-shared-gw`;
+  return `${readable}-${digest(`${namespace}/${name}`)}`;
+}
+
+/** Name of the Deployment, the Service and whatever else a Gateway with proxies of its own has, but the next. */
+export const dedicatedName = ({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string =>
+  objectName(`${name}-svc`, `${namespace}/${name}`);
+
+/** Name of the ServiceAccount of the proxies of a Gateway (GEP-1762). */
+export const dedicatedServiceAccount = ({
+  metadata: { namespace, name },
+  spec,
+}: ObjectOf<"Gateway">): string => bounded(`${name}-${spec.gatewayClassName}`, `${namespace}/${name}`);
+
+/**
+ * A name that a Service may have as well: Gateways may have dots in theirs, and begin with a digit. A name that is
+ * changed gets a digest, so that no two Gateways meet.
+ */
+function objectName(name: string, key: string): string {
+  const letters = name.replaceAll(".", "-");
+  const safe = /^[a-z]/.test(letters) ? letters : `gw-${letters}`;
+  return safe === name ? bounded(name, key) : `${safe.slice(0, maxNameLength - 9)}-${digest(key)}`;
+}
+
+/** Labels that nobody but this controller sets on what is made for a Gateway. */
+export const ownLabelKeys: ReadonlySet<string> = new Set([
+  "app.kubernetes.io/name",
+  "app.kubernetes.io/instance",
+  "app.kubernetes.io/managed-by",
+  componentLabel,
+  gatewayNameLabel,
+  gatewayNamespaceLabel,
+]);
+
+/** The labels by which the pods of a Gateway are found, in its namespace. They never change. */
+export function selectorLabels(
+  gateway: ObjectOf<"Gateway">,
+  component: string,
+): Readonly<Record<string, string>> {
+  const { namespace, name } = gateway.metadata;
+  return {
+    "app.kubernetes.io/name": "svc",
+    [componentLabel]: component,
+    [gatewayNameLabel]: bounded(name, `${namespace}/${name}`),
+  };
 }
 
 /** The labels of every object that is made for a Gateway. */

@@ -7,8 +7,9 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { conditionOf, type DesiredCondition, type Refusal } from "../condition.ts";
 import type { Attachment } from "./attachment.ts";
-import type { Listener, ListenerGroup, PlannedGateway } from "./gateways.ts";
+import type { Listener, ListenerGroup } from "./gateways.ts";
 import { gatewayGroup, type RouteKind } from "./kinds.ts";
+import { scopeOf, type PlacedGateway, type Placement, type Proxies } from "./placement.ts";
 import type { Bindings } from "./ports.ts";
 import type { CommonPlan } from "./route-plan.ts";
 
@@ -43,11 +44,16 @@ export type GatewayStatus = {
   readonly attachedListenerSets: number;
   /** What proxies must have to serve its listeners; undefined: none serves. */
   readonly bound: Resource | undefined;
+  /** The proxies that should serve it. */
+  readonly scope: Proxies;
+  readonly placement: Placement;
 };
 
 export type ListenerSetStatus = {
   readonly object: ObjectOf<"ListenerSet">;
   readonly gateway: ObjectOf<"Gateway">;
+  /** The proxies that should serve it. */
+  readonly scope: Proxies;
   /** All but `Programmed`; a set that the Gateway does not take has `Programmed` as well. */
   readonly conditions: readonly DesiredCondition[];
   readonly listeners: readonly ListenerStatus[];
@@ -64,18 +70,32 @@ export type RouteStatus = {
   }[];
 };
 
-export function gatewayStatus({ gateway, own, sets }: PlannedGateway, facts: ListenerFacts): GatewayStatus {
+export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): GatewayStatus {
+  const { gateway, own, sets, placement } = placed;
+  const { refusal: refused } = placement;
   return {
     object: gateway,
-    conditions: [acceptedGateway(own.listeners)],
-    listeners: own.listeners.map((listener) => listenerStatus(listener, facts)),
+    conditions: [
+      refused === undefined
+        ? acceptedGateway(own.listeners)
+        : { type: "Accepted", status: "False", ...refused },
+    ],
+    listeners: own.listeners.map((listener) => withRefusal(listenerStatus(listener, facts), refused)),
     attachedListenerSets: sets.filter(
       ({ refusal, listeners }) =>
         refusal === undefined && listeners.some((listener) => whyUnprogrammable(listener) === undefined),
     ).length,
     bound: facts.bound,
+    scope: scopeOf(placed),
+    placement,
   };
 }
+
+/** Nothing of a Gateway that is not accepted can be programmed. */
+const withRefusal = (listener: ListenerStatus, refused: Refusal | undefined): ListenerStatus =>
+  refused === undefined || listener.unprogrammable !== undefined
+    ? listener
+    : { ...listener, unprogrammable: { reason: "Invalid", message: refused.message } };
 
 /** Accepted as long as one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
 function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
@@ -125,21 +145,22 @@ function whyUnprogrammable(listener: Listener): Refusal | undefined {
 
 export function listenerSetStatus(
   { owner, listeners, refusal }: ListenerGroup & { readonly owner: ObjectOf<"ListenerSet"> },
-  gateway: ObjectOf<"Gateway">,
+  placed: PlacedGateway,
   facts: ListenerFacts,
 ): ListenerSetStatus {
-  if (refusal !== undefined) {
-    const conditions = ["Accepted", "Programmed"].map((type) => ({
-      type,
-      status: "False" as const,
-      ...refusal,
-    }));
-    return { object: owner, gateway, conditions, listeners: [], bound: undefined };
+  const { gateway, placement } = placed;
+  const scope = scopeOf(placed);
+  const why =
+    refusal ?? (placement.refusal && { reason: "ParentNotAccepted", message: placement.refusal.message });
+  if (why !== undefined) {
+    const conditions = ["Accepted", "Programmed"].map((type) => ({ type, status: "False" as const, ...why }));
+    return { object: owner, gateway, scope, conditions, listeners: [], bound: undefined };
   }
   const statuses = listeners.map((listener) => listenerStatus(listener, facts));
   return {
     object: owner,
     gateway,
+    scope,
     conditions: [acceptedSet(statuses)],
     listeners: statuses,
     bound: facts.bound,

@@ -1,10 +1,14 @@
 /** The desired statuses of all Gateway API objects; each stays the same value for as long as it says the same. */
-import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import type { DesiredCondition } from "../condition.ts";
-import { memo } from "../memo.ts";
-import type { ListenerGroup, PlannedGateway } from "./gateways.ts";
-import type { Assignment, Bindings } from "./ports.ts";
+import { conditionOf, type DesiredCondition } from "../condition.ts";
+import { trackedMemo } from "../memo.ts";
+import type { View } from "../view.ts";
+import type { World } from "../../world.ts";
+import { readClassParameters } from "./dedicated/parameters.ts";
+import type { ListenerGroup } from "./gateways.ts";
+import type { PlacedGateway } from "./placement.ts";
+import type { Bindings } from "./ports.ts";
+import { boundResource } from "./scope.ts";
 import {
   gatewayStatus,
   listenerSetStatus,
@@ -28,41 +32,39 @@ export type GatewayStatuses = {
 
 type StatusInput = {
   readonly classes: ReadonlyMap<string, ObjectOf<"GatewayClass">>;
-  readonly gateways: readonly PlannedGateway[];
-  readonly bindings: Assignment;
-  /** What proxies bind for a Gateway. */
-  readonly boundOf: (gateway: PlannedGateway) => Resource | undefined;
+  readonly gateways: readonly PlacedGateway[];
+  /** The ports that the proxies bind for a Gateway which should have it. */
+  readonly bindingsOf: (gateway: PlacedGateway) => Bindings;
   readonly routes: readonly RouteStatus[];
   /** How many routes are attached, by the id of the listener. */
   readonly attached: ReadonlyMap<string, number>;
+  readonly world: World;
 };
 
 /** Remembers the status of each Gateway until its listeners or the numbers of their routes change. */
 export function createStatusBuilder(): (input: StatusInput) => GatewayStatuses {
-  const ofClass = memo((object: ObjectOf<"GatewayClass">): GatewayClassStatus => ({
+  const ofClass = trackedMemo((object: ObjectOf<"GatewayClass">, _: undefined, view): GatewayClassStatus => ({
     object,
-    conditions: [
-      { type: "Accepted", status: "True", reason: "Accepted", message: "Gateways of this class are served" },
-    ],
+    conditions: classConditions(object, view),
   }));
   type Entry = {
     readonly counts: string;
     readonly ports: Bindings;
     readonly statuses: StatusesOfGateway;
   };
-  const known = new WeakMap<PlannedGateway, Entry>();
-  return ({ classes, gateways, bindings, boundOf, routes, attached }) => {
+  const known = new WeakMap<PlacedGateway, Entry>();
+  return ({ classes, gateways, bindingsOf, routes, attached, world }) => {
     const ofGateways = gateways.map((planned) => {
       const counts = countsOf(planned, attached);
-      const ports = bindings.of(planned);
+      const ports = bindingsOf(planned);
       const last = known.get(planned);
       if (last?.counts === counts && last.ports === ports) return last.statuses;
-      const statuses = build(planned, { attached, ports, bound: boundOf(planned) });
+      const statuses = build(planned, { attached, ports, bound: boundResource(planned, ports) });
       known.set(planned, { counts, ports, statuses });
       return statuses;
     });
     return {
-      classes: [...classes.values()].map(ofClass),
+      classes: [...classes.values()].map((one) => ofClass(one, undefined, world)),
       gateways: ofGateways.map(({ gateway }) => gateway),
       listenerSets: ofGateways.flatMap(({ sets }) => sets),
       routes: routes.filter(({ parents }) => parents.length > 0),
@@ -70,19 +72,38 @@ export function createStatusBuilder(): (input: StatusInput) => GatewayStatuses {
   };
 }
 
+/** A server that has the kind only in an older version has definitions from before v1.0 of the API. */
+const classConditions = (object: ObjectOf<"GatewayClass">, view: View): readonly DesiredCondition[] => {
+  const parameters = readClassParameters(object, view);
+  return [
+    conditionOf("Accepted", parameters.ok ? undefined : parameters.error, {
+      reason: "Accepted",
+      message: "Gateways of this class are served",
+    }),
+    conditionOf(
+      "SupportedVersion",
+      object.apiVersion.endsWith("/v1")
+        ? undefined
+        : {
+            reason: "UnsupportedVersion",
+            message: "The Gateway API is older than v1.0, expected v1.0 or later",
+          },
+      { reason: "SupportedVersion", message: "The Gateway API is installed in a version that is supported" },
+    ),
+  ];
+};
+
 type StatusesOfGateway = { readonly gateway: GatewayStatus; readonly sets: readonly ListenerSetStatus[] };
 
-const countsOf = ({ own, sets }: PlannedGateway, attached: ReadonlyMap<string, number>): string =>
+const countsOf = ({ own, sets }: PlacedGateway, attached: ReadonlyMap<string, number>): string =>
   [own, ...sets]
     .flatMap(({ listeners }) => listeners)
     .map(({ id }) => attached.get(id) ?? 0)
     .join(" ");
 
-const build = (planned: PlannedGateway, facts: ListenerFacts): StatusesOfGateway => ({
+const build = (planned: PlacedGateway, facts: ListenerFacts): StatusesOfGateway => ({
   gateway: gatewayStatus(planned, facts),
-  sets: planned.sets.flatMap((group) =>
-    isOfSet(group) ? [listenerSetStatus(group, planned.gateway, facts)] : [],
-  ),
+  sets: planned.sets.flatMap((group) => (isOfSet(group) ? [listenerSetStatus(group, planned, facts)] : [])),
 });
 
 const isOfSet = (

@@ -1,9 +1,10 @@
 /** The Services that give Gateways of the shared proxies an address. See docs/gateway-api.md, "Shared proxies". */
 import type { ObjectOf } from "../../api/kinds.ts";
-import { parseIpAddress } from "@svc-gateway/common/values/ip-address.ts";
 import { memo } from "../memo.ts";
+import { requestedAddress } from "./addresses.ts";
 import type { PlannedGateway } from "./gateways.ts";
 import { transportOf } from "./kinds.ts";
+import type { PlacedGateway } from "./placement.ts";
 import { ownLabels, vipComponent, vipName } from "./names.ts";
 import type { Bindings } from "./ports.ts";
 
@@ -38,18 +39,27 @@ export type VipService = {
   };
 };
 
+/** The Service of a Gateway, and what is done about it. */
+export type Vip = {
+  readonly gateway: ObjectOf<"Gateway">;
+  readonly service: VipService;
+  /**
+   * `wanted`: it is made, and kept as it should be. `leaving`: likewise, until the Gateway's own proxies serve. `held`: it
+   * stays as it is, because what the Gateway asks for cannot be.
+   */
+  readonly state: "wanted" | "leaving" | "held";
+};
+
 /** Remembers the Service of each Gateway; a Gateway without a port that serves has none. */
 export function createVipPlanner(
   settings: VipSettings,
-): (gateway: PlannedGateway, ports: Bindings) => VipService | undefined {
-  const ofGateway = memo((planned: PlannedGateway) =>
-    memo((ports: Bindings) => plan(planned, ports, settings)),
-  );
+): (gateway: PlacedGateway, ports: Bindings) => Vip | undefined {
+  const ofGateway = memo((placed: PlacedGateway) => memo((ports: Bindings) => plan(placed, ports, settings)));
   return (gateway, ports) => (ports.size === 0 ? undefined : ofGateway(gateway)(ports));
 }
 
 /** What the listeners of a port that serve are carried by; TCP first. */
-function transportsOn({ own, sets }: PlannedGateway, port: number): readonly ("TCP" | "UDP")[] {
+export function transportsOn({ own, sets }: PlannedGateway, port: number): readonly ("TCP" | "UDP")[] {
   const used = new Set(
     [own, ...sets]
       .flatMap(({ listeners }) => listeners)
@@ -60,14 +70,14 @@ function transportsOn({ own, sets }: PlannedGateway, port: number): readonly ("T
 }
 
 function plan(
-  planned: PlannedGateway,
+  placed: PlacedGateway,
   ports: Bindings,
   { namespace, selector, serviceType }: VipSettings,
-): VipService {
-  const { gateway } = planned;
+): Vip {
+  const { gateway, placement } = placed;
   const { annotations, labels } = gateway.spec.infrastructure ?? {};
-  const clusterIP = pinnedAddress(gateway);
-  return {
+  const { pinned: clusterIP, unusable } = requestedAddress(gateway);
+  const service: VipService = {
     apiVersion: "v1",
     kind: "Service",
     metadata: {
@@ -81,7 +91,7 @@ function plan(
       ...(clusterIP !== undefined && { clusterIP }),
       selector,
       ports: [...ports].flatMap(([port, targetPort]) =>
-        transportsOn(planned, port).map((protocol) => ({
+        transportsOn(placed, port).map((protocol) => ({
           name: protocol === "UDP" ? `port-${port}-udp` : `port-${port}`,
           protocol,
           port,
@@ -90,12 +100,10 @@ function plan(
       ),
     },
   };
-}
-
-/** The address that a Gateway asks for, which becomes the cluster IP of its Service. */
-export function pinnedAddress({ spec }: ObjectOf<"Gateway">): string | undefined {
-  const [address] = (spec.addresses ?? []).filter(
-    ({ type = "IPAddress", value = "" }) => type === "IPAddress" && parseIpAddress(value).ok,
-  );
-  return address?.value;
+  const isHeld = placement.mode === undefined || unusable !== undefined;
+  return {
+    gateway,
+    service,
+    state: isHeld ? "held" : placement.mode === "dedicated" ? "leaving" : "wanted",
+  };
 }

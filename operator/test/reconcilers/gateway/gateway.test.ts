@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import type { ProgrammedQuestion } from "../../../src/discovery/fleet.ts";
-import { createGatewayAddressReader } from "../../../src/reconcilers/gateway/address.ts";
 import { gatewayReconciler } from "../../../src/reconcilers/gateway/gateway.ts";
-import { brief, buildOf, gatewayYaml, statusAfter, vips, vipYaml } from "./support.ts";
+import { addressesOf, brief, buildOf, gatewayYaml, statusAfter, vipYaml } from "./support.ts";
 
 type Status = {
   readonly conditions: unknown;
@@ -14,7 +13,9 @@ const asked: ProgrammedQuestion[] = [];
 
 const reconcilerWhere = (isProgrammed: boolean) =>
   gatewayReconciler({
-    addressesOf: createGatewayAddressReader(vips, () => []),
+    addressesOf: addressesOf(),
+    handover: { notReady: () => undefined },
+    subscribe: () => () => undefined,
     fleet: {
       isProgrammed(question) {
         asked.push(question);

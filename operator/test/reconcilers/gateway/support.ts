@@ -1,12 +1,14 @@
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { validateObject } from "../../../src/api/validate.ts";
+import { createGatewayAddressReader, type AddressesOf } from "../../../src/reconcilers/gateway/address.ts";
 import { applyMergePatch } from "../../../src/runtime/merge-patch.ts";
 import type { StatusTarget, StatusWriter } from "../../../src/runtime/status-writer.ts";
 import type { Build } from "../../../src/runtime/table-builder.ts";
 import type { Reconciler } from "../../../src/reconcilers/reconciler.ts";
 import { defaultTranslateSettings, type TranslateSettings } from "../../../src/translate/settings.ts";
 import { translate } from "../../../src/translate/translate.ts";
+import type { DedicatedSettings } from "../../../src/translate/gateway/dedicated/settings.ts";
 import { createWorld } from "../../../src/world.ts";
 
 export const vips = {
@@ -14,6 +16,18 @@ export const vips = {
   selector: { app: "proxy" },
   serviceType: "LoadBalancer",
 } as const;
+
+/** Reads the addresses of Gateways, where the nodes have these and the API server has refused nothing but that. */
+export const addressesOf = (
+  nodes: readonly string[] = [],
+  refusals: ReadonlyMap<string, string> = new Map(),
+): AddressesOf =>
+  createGatewayAddressReader({
+    vips,
+    ingressAddresses: () => [],
+    nodeAddresses: () => nodes,
+    refusals: { get: (name) => refusals.get(name) },
+  });
 
 /** The build of these manifests, with Services of their own for Gateways. */
 export function buildOf(yaml: string, change: Partial<TranslateSettings> = {}): Build {
@@ -79,6 +93,41 @@ spec:
   listeners:
     - { name: http, port: 80, protocol: HTTP }
     - { name: odd, port: 81, protocol: SCTP }
+`;
+
+export const dedicatedSettings: DedicatedSettings = {
+  image: "svc-gateway:1.0.0",
+  discoveryEndpoint: "svc-controller-discovery.svc-system.svc:50051",
+  bootstrapEndpoint: "svc-controller-discovery.svc-system.svc:50052",
+  trustDomain: "cluster.local",
+};
+
+/** A Gateway with proxies of its own, and the bundle that they trust. */
+export const dedicatedGatewayYaml = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: svc }
+spec: { controllerName: svc-labs.dev/gateway-controller }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: edge, namespace: shop, generation: 3, uid: uid-edge, finalizers: [] }
+spec:
+  gatewayClassName: svc
+  infrastructure:
+    parametersRef: { group: gateway.svc-labs.dev, kind: SvcGatewayParameters, name: own }
+  listeners:
+    - { name: http, port: 80, protocol: HTTP }
+---
+apiVersion: gateway.svc-labs.dev/v1alpha1
+kind: SvcGatewayParameters
+metadata: { name: own, namespace: shop }
+spec: { replicas: 1 }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: svc-discovery-trust, namespace: svc-system }
+data: { ca.crt: the bundle }
 `;
 
 /** The Service of that Gateway, as the controller made it and the cluster completed it. */

@@ -1,29 +1,36 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { vipReconciler } from "../../../src/reconcilers/gateway/vip.ts";
+import { createNotes, type Notes } from "../../../src/reconcilers/gateway/notes.ts";
 import type { Build } from "../../../src/runtime/table-builder.ts";
-import { createFakeClient } from "../../runtime/fake-client.ts";
+import { createFakeClient, type FakeClient } from "../../runtime/fake-client.ts";
 import { buildOf, gatewayYaml, objectsOf, vips, vipYaml } from "./support.ts";
 
 const name = "shop-edge-3788f37a-shared-gw";
 const path = `/api/v1/namespaces/svc-system/services/${name}`;
 
+function reconcilerOf(client: FakeClient, refusals: Notes<string> = createNotes(), isDone = false) {
+  return vipReconciler({
+    client,
+    namespace: vips.namespace,
+    handover: { isDone: () => isDone },
+    fleet: { subscribe: () => () => undefined },
+    provisioned: { subscribe: () => () => undefined },
+    refusals,
+  });
+}
+
 /** What the reconciler sends for one name, and what it says about it, where the API server has this Service. */
-async function run(build: Build, live: KubeObject | undefined) {
+async function run(build: Build, live: KubeObject | undefined, refusals?: Notes<string>) {
   const client = createFakeClient(({ method = "GET" }) => (method === "GET" ? (live ?? 404) : {}));
   const signal = new AbortController().signal;
   const statuses = { write: () => Promise.reject(new Error("no status is written")) };
-  const result = await vipReconciler(client, vips.namespace).reconcile(name, { build, statuses, signal });
+  const result = await reconcilerOf(client, refusals).reconcile(name, { build, statuses, signal });
   const sent = client.calls.filter(({ method = "GET" }) => method !== "GET");
   return { result, sent };
 }
 
-const dirty = (build: Build) => [
-  ...vipReconciler(
-    createFakeClient(() => 500),
-    vips.namespace,
-  ).dirty(undefined, build),
-];
+const dirty = (build: Build) => [...reconcilerOf(createFakeClient(() => 500)).dirty(undefined, build)];
 
 const vip = vipYaml(30_000, "[]");
 const [vipObject] = objectsOf(vip);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { vipName } from "../../../src/translate/gateway/names.ts";
-import type { VipService } from "../../../src/translate/gateway/vip-plan.ts";
+import type { Vip } from "../../../src/translate/gateway/vip-plan.ts";
 import { defaultTranslateSettings } from "../../../src/translate/settings.ts";
 import { translate } from "../../../src/translate/translate.ts";
 import { createWorld } from "../../../src/world.ts";
@@ -46,7 +46,8 @@ function translated(...objects: readonly object[]) {
     createWorld([gatewayClass, ...objects] as unknown as KubeObject[]),
     settings,
   );
-  const mappingOf = ({ spec }: VipService) => spec.ports.map(({ port, targetPort }) => [port, targetPort]);
+  const mappingOf = ({ service }: Vip) =>
+    service.spec.ports.map(({ port, targetPort }) => [port, targetPort]);
   return {
     mappings: vips.map(mappingOf),
     events: events.map(({ reason, message }) => `${reason}: ${message}`),

@@ -1,0 +1,143 @@
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { fieldManager } from "../../../runtime/status-writer.ts";
+import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
+import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
+import {
+  fingerprintOf,
+  gatewayOf,
+  pathOfProvisioned,
+  type Provisioned,
+  type ProvisionedObjects,
+} from "../../../sources/kubernetes/provisioned-objects.ts";
+import type { Manifest } from "../../../translate/gateway/dedicated/plan.ts";
+import { controllerAnnotation } from "../../../translate/gateway/names.ts";
+import { memo } from "../../../translate/memo.ts";
+import type { Notes } from "../notes.ts";
+import { makeWayForAddress } from "../service-address.ts";
+
+export type ApplierOptions = {
+  readonly client: ApiClient;
+  readonly controllerName: string;
+  readonly provisioned: Pick<ProvisionedObjects, "get">;
+  readonly refusals: Pick<Notes<string>, "set">;
+};
+
+/** Applies objects, each only when it is not known to be as it should be. */
+export type Applier = {
+  /** In their order, up to the first that fails. */
+  apply(objects: readonly Manifest[], signal: AbortSignal): Promise<Result<string>>;
+};
+
+/** What an object was when it was last applied, and what came of it. */
+type Applied = { readonly wanted: string; readonly fingerprint: string };
+
+/** What is forgotten is only applied once more. */
+const maxKnown = 20_000;
+
+type ManagedDeployment = {
+  readonly metadata: {
+    readonly managedFields?: readonly {
+      readonly manager?: string;
+      readonly fieldsV1?: { readonly "f:spec"?: object };
+    }[];
+  };
+  readonly spec: { readonly replicas?: number };
+};
+
+const ownsReplicas = ({ metadata }: ManagedDeployment): boolean =>
+  metadata.managedFields?.some(
+    ({ manager, fieldsV1 }) => manager === fieldManager && "f:replicas" in (fieldsV1?.["f:spec"] ?? {}),
+  ) === true;
+
+/**
+ * Server-side apply, which leaves to others what is not said here. The API server completes objects, so what it answers is
+ * remembered instead of compared field by field: an object that is still the same is in line.
+ */
+export function createApplier({ client, controllerName, provisioned, refusals }: ApplierOptions): Applier {
+  const known = new Map<string, Applied>();
+  const textOf = memo((manifest: Manifest) => JSON.stringify(manifest));
+
+  const applyOne = async (manifest: Manifest, signal: AbortSignal): Promise<Result<string>> => {
+    const { kind, metadata } = manifest;
+    const { namespace, name } = metadata;
+    const path = pathOfProvisioned({ kind, namespace, name });
+    const wanted = textOf(manifest);
+    let present = provisioned.get({ kind, namespace, name });
+    const last = known.get(path);
+    if (present !== undefined && last?.wanted === wanted && last.fingerprint === fingerprintOf(present)) {
+      return ok("unchanged");
+    }
+    if (present === undefined) {
+      const found = await client.call<Provisioned>(path, { signal });
+      if (!found.ok && found.error.status !== 404) return problem(describeApiError(found.error));
+      if (found.ok && !isOurs(found.value, manifest)) {
+        return problem(
+          `${kind} ${namespace}/${name} exists, but was not made for this Gateway; it is left alone`,
+        );
+      }
+      present = found.ok ? found.value : undefined;
+    }
+    if (kind === "Service") {
+      const refused = await makeWayForAddress(client, manifest, present, signal);
+      if (!refused.ok) return refused;
+      refusals.set(gatewayOf(manifest) ?? "", refused.value);
+      // The status says why; another try would be refused as well.
+      if (refused.value !== undefined) return ok("refused");
+    }
+    if (kind === "Deployment" && present !== undefined && manifest.spec?.["replicas"] === undefined) {
+      const kept = await keepReplicas(manifest, signal);
+      if (!kept.ok) return kept;
+    }
+    const applied = await client.call<KubeObject>(path, {
+      method: "PATCH",
+      patch: "apply",
+      query: { fieldManager, force: true },
+      body: manifest,
+      signal,
+    });
+    if (!applied.ok) return problem(`${kind} ${namespace}/${name}: ${describeApiError(applied.error)}`);
+    if (known.size >= maxKnown) known.clear();
+    known.set(path, { wanted, fingerprint: fingerprintOf({ ...applied.value, kind }) });
+    return ok(present === undefined ? "created" : "updated");
+  };
+
+  /**
+   * A Deployment whose number of pods is left to an autoscaler keeps the number it has. As long as this controller alone
+   * owns the field, not saying it would be setting it back to one.
+   */
+  const keepReplicas = async (manifest: Manifest, signal: AbortSignal): Promise<Result<string>> => {
+    const { apiVersion, kind, metadata } = manifest;
+    const { namespace, name } = metadata;
+    const path = pathOfProvisioned({ kind, namespace, name });
+    const found = await client.call<ManagedDeployment>(path, { signal });
+    if (!found.ok) return found.error.status === 404 ? ok("gone") : problem(describeApiError(found.error));
+    const { replicas } = found.value.spec;
+    if (!ownsReplicas(found.value)) return ok("unchanged");
+    const applied = await client.call(path, {
+      method: "PATCH",
+      patch: "apply",
+      query: { fieldManager: `${fieldManager}-scale`, force: true },
+      body: { apiVersion, kind, metadata: { namespace, name }, spec: { replicas } },
+      signal,
+    });
+    return applied.ok ? ok("updated") : problem(describeApiError(applied.error));
+  };
+
+  const isOurs = (present: Provisioned, manifest: Manifest): boolean =>
+    present.metadata.annotations?.[controllerAnnotation] === controllerName &&
+    present.metadata.ownerReferences?.some(({ uid }) => uid === manifest.metadata.ownerReferences[0]?.uid) ===
+      true;
+
+  return {
+    async apply(objects, signal) {
+      let outcome = "unchanged";
+      for (const object of objects) {
+        const applied = await applyOne(object, signal);
+        if (!applied.ok) return applied;
+        if (applied.value !== "unchanged") outcome = applied.value;
+      }
+      return ok(outcome);
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { nameOf, refOf } from "../../../api/object.ts";
+import type { Fleet } from "../../../discovery/fleet.ts";
+import type { Build } from "../../../runtime/table-builder.ts";
+import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
+import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
+import {
+  pathOfProvisioned,
+  type Provisioned,
+  type ProvisionedKind,
+  type ProvisionedObjects,
+} from "../../../sources/kubernetes/provisioned-objects.ts";
+import type { DedicatedGateway } from "../../../translate/gateway/dedicated/gateway.ts";
+import type { Manifest } from "../../../translate/gateway/dedicated/plan.ts";
+import { createLookup } from "../../../world.ts";
+import type { Reconciler } from "../../reconciler.ts";
+import type { Handover } from "../handover.ts";
+import type { Notes } from "../notes.ts";
+import { createApplier } from "./applier.ts";
+import { createFinalizerKeeper, finalizer } from "./finalizer.ts";
+import type { TrustCopies } from "./trust.ts";
+
+export type ProvisionerOptions = {
+  readonly client: ApiClient;
+  readonly controllerName: string;
+  readonly provisioned: ProvisionedObjects;
+  readonly trust: Pick<TrustCopies, "ensure">;
+  readonly handover: Pick<Handover, "isDone">;
+  readonly fleet: Pick<Fleet, "subscribe">;
+  /** Why the objects of a Gateway (`namespace/name`) could not be made, for its status. */
+  readonly failures: Notes<string>;
+  /** What the API server said about an address that a Gateway asked for. */
+  readonly refusals: Notes<string>;
+};
+
+/**
+ * Makes what Gateways have in their namespaces, puts right what somebody has changed, and takes away what a Gateway does
+ * not need any more, before the Gateway itself goes (docs/dedicated-gateways.md, "Objects").
+ */
+export function provisioner(options: ProvisionerOptions): Reconciler {
+  const { client, controllerName, provisioned, trust, handover, fleet, failures, refusals } = options;
+  let lastBuild: Build | undefined;
+  const applier = createApplier({ client, controllerName, provisioned, refusals });
+  const finalizers = createFinalizerKeeper(client);
+
+  const provide = async (
+    name: string,
+    { gateway, objects, keepsService }: DedicatedGateway,
+    { world }: Build,
+    signal: AbortSignal,
+  ): Promise<Result<string>> => {
+    const held = await finalizers.add(gateway, signal);
+    if (!held.ok) return held;
+    const trusted = await trust.ensure(gateway.metadata.namespace, world, signal);
+    if (!trusted.ok) return trusted;
+    const applied = await applier.apply(objects, signal);
+    if (!applied.ok) return applied;
+    const others = notAmong(objects, provisioned.of(name)).filter(
+      ({ kind }) => !(keepsService && kind === "Service"),
+    );
+    const pruned = await removeAll(others, signal);
+    return pruned.ok ? applied : pruned;
+  };
+
+  const removeAll = async (objects: readonly Provisioned[], signal: AbortSignal): Promise<Result<string>> => {
+    for (const { kind, metadata } of inOrderOfRemoval(objects)) {
+      const { namespace = "", name, uid } = metadata;
+      const deleted = await client.call(
+        pathOfProvisioned({ kind: kind as ProvisionedKind, namespace, name }),
+        {
+          method: "DELETE",
+          body: { preconditions: { uid }, propagationPolicy: "Background" },
+          signal,
+        },
+      );
+      if (!deleted.ok && deleted.error.status !== 404 && deleted.error.status !== 409) {
+        return problem(`${kind} ${namespace}/${name}: ${describeApiError(deleted.error)}`);
+      }
+    }
+    return ok(objects.length === 0 ? "unchanged" : "deleted");
+  };
+
+  /** A Gateway that needs nothing of its own, with what is there for it besides its identity. */
+  const release = async (
+    name: string,
+    identity: Manifest | undefined,
+    { world }: Build,
+    signal: AbortSignal,
+  ): Promise<Result<string>> => {
+    const kept = identity === undefined ? [] : [identity];
+    const applied = await applier.apply(kept, signal);
+    if (!applied.ok) return applied;
+    const removed = await removeAll(notAmong(kept, provisioned.of(name)), signal);
+    if (!removed.ok) return removed;
+    const gateway = findGateway(world, name);
+    if (gateway !== undefined && !isForeign(gateway, world, controllerName)) {
+      const freed = await finalizers.remove(gateway, signal);
+      if (!freed.ok) return freed;
+    }
+    return removed.value === "unchanged" ? applied : removed;
+  };
+
+  const reconcile: Reconciler["reconcile"] = async (name, { build, signal }) => {
+    // Without knowing what is there, nothing is made a second time and nothing is forgotten.
+    if (!provisioned.isListed()) return ok("waiting");
+    const dedicated = findByName(build.translation.dedicated, name);
+    const isGoing = dedicated?.gateway.metadata.deletionTimestamp !== undefined;
+    if (dedicated === undefined || isGoing) return release(name, findIdentity(build, name), build, signal);
+    switch (dedicated.state) {
+      case "wanted":
+        return provide(name, dedicated, build, signal);
+      case "held":
+        return ok("held");
+      case "leaving": {
+        const status = build.translation.gatewayStatuses.gateways.find(
+          ({ object }) => object === dedicated.gateway,
+        );
+        if (status === undefined || !handover.isDone(status, build.world)) return ok("waiting");
+        return release(name, findIdentity(build, name), build, signal);
+      }
+    }
+  };
+
+  return {
+    controller: "provisioner",
+    *dirty(previous, next) {
+      lastBuild = next;
+      yield* leavingOf(next);
+      if (previous === undefined) yield* provisioned.gateways();
+      for (const { gateway } of changed(previous?.translation.dedicated, next.translation.dedicated)) {
+        yield nameOf(refOf(gateway));
+      }
+      for (const { metadata } of changed(previous?.translation.identities, next.translation.identities)) {
+        yield ownerOf(metadata);
+      }
+      if (
+        previous?.world.Gateway === next.world.Gateway &&
+        previous.world.GatewayClass === next.world.GatewayClass
+      )
+        return;
+      for (const gateway of next.world.Gateway) {
+        if (gateway.metadata.finalizers?.includes(finalizer) === true) yield nameOf(refOf(gateway));
+      }
+    },
+    subscribe(look) {
+      const unsubscribe = [
+        provisioned.subscribe((gateway) => {
+          for (const name of gateway === undefined ? provisioned.gateways() : [gateway]) look(name);
+        }),
+        fleet.subscribe(() => {
+          for (const name of lastBuild === undefined ? [] : leavingOf(lastBuild)) look(name);
+        }),
+      ];
+      return () => unsubscribe.forEach((end) => end());
+    },
+    async reconcile(name, context) {
+      const result = await reconcile(name, context);
+      failures.set(name, result.ok ? undefined : result.error.message);
+      return result;
+    },
+  };
+}
+
+const leavingOf = ({ translation }: Build): readonly string[] =>
+  translation.dedicated
+    .filter(({ state }) => state === "leaving")
+    .map(({ gateway }) => nameOf(refOf(gateway)));
+
+/** What is in one of two lists only. */
+function changed<T>(before: readonly T[] = [], after: readonly T[]): readonly T[] {
+  const known = new Set(before);
+  const present = new Set(after);
+  return [...before.filter((one) => !present.has(one)), ...after.filter((one) => !known.has(one))];
+}
+
+const ownerOf = ({ namespace, ownerReferences }: Manifest["metadata"]): string =>
+  `${namespace}/${ownerReferences[0]?.name ?? ""}`;
+
+const findIdentity = ({ translation }: Build, name: string): Manifest | undefined =>
+  translation.identities.find(({ metadata }) => ownerOf(metadata) === name);
+
+const findByName = (dedicated: readonly DedicatedGateway[], name: string): DedicatedGateway | undefined =>
+  dedicated.find(({ gateway }) => nameOf(refOf(gateway)) === name);
+
+const findGateway = (world: Build["world"], name: string): ObjectOf<"Gateway"> | undefined => {
+  const [namespace = "", gateway = ""] = name.split("/");
+  return createLookup(world)("Gateway", namespace, gateway);
+};
+
+/** Whether another controller serves a Gateway: then its finalizer is not ours to take away. */
+function isForeign({ spec }: ObjectOf<"Gateway">, world: Build["world"], controllerName: string): boolean {
+  const gatewayClass = createLookup(world)("GatewayClass", "", spec.gatewayClassName);
+  return gatewayClass !== undefined && gatewayClass.spec.controllerName !== controllerName;
+}
+
+const keyOf = ({
+  kind,
+  metadata: { namespace, name },
+}: {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+}): string => `${kind}/${namespace}/${name}`;
+
+function notAmong(wanted: readonly Manifest[], present: readonly Provisioned[]): readonly Provisioned[] {
+  const keys = new Set(wanted.map(keyOf));
+  return present.filter((object) => !keys.has(keyOf(object)));
+}
+
+/** The Service last: as long as it is there, a controller that takes over knows what is left to do. */
+const inOrderOfRemoval = (objects: readonly Provisioned[]): readonly Provisioned[] =>
+  [...objects].sort((a, b) => Number(a.kind === "Service") - Number(b.kind === "Service"));

@@ -1,0 +1,51 @@
+import type { Fleet } from "../../discovery/fleet.ts";
+import type { ProvisionedObjects } from "../../sources/kubernetes/provisioned-objects.ts";
+import type { Refusal } from "../../translate/condition.ts";
+import { dedicatedName } from "../../translate/gateway/names.ts";
+import type { GatewayStatus } from "../../translate/gateway/status.ts";
+import type { World } from "../../world.ts";
+import type { AddressesOf } from "./address.ts";
+import { notProgrammed } from "./not-programmed.ts";
+import type { Notes } from "./notes.ts";
+
+/** Tells when a Gateway may leave the proxies that have it for those that should. */
+export type Handover = {
+  /** What is missing at the proxies of the Gateway's own; undefined: one is Ready and serves. */
+  notReady(status: GatewayStatus): Refusal | undefined;
+  /** Whether the proxies that should have the Gateway serve it, under an address of their own. */
+  isDone(status: GatewayStatus, world: World): boolean;
+};
+
+export type HandoverOptions = {
+  readonly fleet: Pick<Fleet, "isProgrammed">;
+  readonly provisioned: Pick<ProvisionedObjects, "get">;
+  readonly addressesOf: AddressesOf;
+  /** Why the objects of a Gateway (`namespace/name`) could not be made. */
+  readonly failures: Pick<Notes<string>, "get">;
+};
+
+/** See docs/dedicated-gateways.md, "Change of mode". */
+export function createHandover({ fleet, provisioned, addressesOf, failures }: HandoverOptions): Handover {
+  const notReady: Handover["notReady"] = ({ object, bound, listeners, scope }) => {
+    const { namespace, name } = object.metadata;
+    const failure = failures.get(`${namespace}/${name}`);
+    if (failure !== undefined) return provisioning(failure);
+    const deployment = provisioned.get({ kind: "Deployment", namespace, name: dedicatedName(object) });
+    if (deployment === undefined) return provisioning("The Deployment does not exist yet");
+    if ((deployment.status?.readyReplicas ?? 0) < 1) return provisioning("No pod is ready");
+    // On the way back the proxies that serve are not those that should.
+    if (scope.kind === "shared") return undefined;
+    return notProgrammed({ bound, listeners, scope }, fleet) === undefined
+      ? undefined
+      : provisioning("Not all proxies serve the present configuration");
+  };
+  return {
+    notReady,
+    isDone: (status, world) =>
+      notProgrammed(status, fleet) === undefined &&
+      (status.scope.kind === "shared" || notReady(status) === undefined) &&
+      addressesOf.target(status, world).addresses.length > 0,
+  };
+}
+
+const provisioning = (message: string): Refusal => ({ reason: "Provisioning", message });

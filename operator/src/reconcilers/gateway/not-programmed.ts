@@ -1,0 +1,17 @@
+import type { Fleet } from "../../discovery/fleet.ts";
+import type { Refusal } from "../../translate/condition.ts";
+import type { GatewayStatus } from "../../translate/gateway/status.ts";
+
+/** What keeps a Gateway from being served by all proxies that should have it. */
+export function notProgrammed(
+  { bound, listeners, scope }: Pick<GatewayStatus, "bound" | "listeners" | "scope">,
+  fleet: Pick<Fleet, "isProgrammed">,
+): Refusal | undefined {
+  if (bound === undefined) return { reason: "Pending", message: "No listener is served" };
+  const isInPlace = fleet.isProgrammed({
+    scope,
+    resources: [[bound.key, bound.hash]],
+    ports: listeners.flatMap(({ port }) => port ?? []),
+  });
+  return isInPlace ? undefined : { reason: "Pending", message: "Not all proxies have bound its ports" };
+}

@@ -1,0 +1,25 @@
+/** Values by name whose readers hear when one becomes another. */
+export type Notes<Value> = {
+  get(name: string): Value | undefined;
+  /** Undefined takes it away. */
+  set(name: string, value: Value | undefined): void;
+  subscribe(listener: (name: string) => void): () => void;
+};
+
+export function createNotes<Value>(): Notes<Value> {
+  const values = new Map<string, Value>();
+  const listeners = new Set<(name: string) => void>();
+  return {
+    get: (name) => values.get(name),
+    set(name, value) {
+      if (values.get(name) === value) return;
+      if (value === undefined) values.delete(name);
+      else values.set(name, value);
+      for (const listener of listeners) listener(name);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

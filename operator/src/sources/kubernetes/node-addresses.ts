@@ -1,0 +1,87 @@
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { ApiClient } from "./api-client.ts";
+import { describeApiError } from "./api-error.ts";
+import { createOutageLog } from "./outage-log.ts";
+import { runReflector } from "./reflector.ts";
+
+/** The addresses of the cluster's nodes, as far as clients outside may use them. */
+export type NodeAddresses = {
+  /** One of each node, in the order of the nodes' names; the same list for as long as it says the same. */
+  list(): readonly string[];
+  subscribe(listener: () => void): () => void;
+  /** Resolves when the watch has ended after the signal. */
+  readonly done: Promise<void>;
+};
+
+type Node = KubeObject & {
+  readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
+};
+
+export type NodeAddressesOptions = {
+  readonly client: ApiClient;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+};
+
+/** Follows the nodes, and keeps one address of each: its external one, else the internal one. */
+export function followNodeAddresses({ client, log, signal }: NodeAddressesOptions): NodeAddresses {
+  const ofNode = new Map<string, string>();
+  const listeners = new Set<() => void>();
+  const outage = createOutageLog(log, "watch", { resource: "nodes" });
+  let list: readonly string[] = [];
+
+  const put = (node: Node): void => {
+    const address = addressOf(node);
+    if (address === undefined) ofNode.delete(node.metadata.name);
+    else ofNode.set(node.metadata.name, address);
+  };
+  const settle = (): void => {
+    const next = [...ofNode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
+    if (next.length === list.length && next.every((address, index) => address === list[index])) return;
+    list = next;
+    for (const listener of listeners) listener();
+  };
+
+  const done = runReflector({
+    client,
+    path: "/api/v1/nodes",
+    apiVersion: "v1",
+    kind: "Node",
+    signal,
+    events: {
+      onList(nodes) {
+        ofNode.clear();
+        nodes.forEach(put);
+        outage.works();
+        settle();
+      },
+      onApply(node) {
+        put(node);
+        settle();
+      },
+      onDelete(node) {
+        ofNode.delete(node.metadata.name);
+        settle();
+      },
+      onOpen: outage.works,
+      onRestart: () => {},
+      onError: (error) => outage.failed({ error: describeApiError(error) }),
+    },
+  });
+  return {
+    list: () => list,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    done,
+  };
+}
+
+function addressOf({ status }: Node): string | undefined {
+  const addresses = status?.addresses ?? [];
+  const ofType = (wanted: string): string | undefined =>
+    addresses.find(({ type }) => type === wanted)?.address;
+  return ofType("ExternalIP") ?? ofType("InternalIP");
+}

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { KubeObject } from "../../api/object.ts";
+import {
+  componentLabel,
+  controllerAnnotation,
+  dedicatedComponent,
+  identityComponent,
+} from "../../translate/gateway/names.ts";
+import type { ApiClient } from "./api-client.ts";
+import { describeApiError } from "./api-error.ts";
+import { frugal } from "./frugal.ts";
+import { createOutageLog } from "./outage-log.ts";
+import { runReflector } from "./reflector.ts";
+
+/** The kinds of objects that are made for a Gateway, and where they are. */
+export const provisionedKinds = {
+  ServiceAccount: { apiVersion: "v1", base: "/api/v1", plural: "serviceaccounts" },
+  Service: { apiVersion: "v1", base: "/api/v1", plural: "services" },
+  Deployment: { apiVersion: "apps/v1", base: "/apis/apps/v1", plural: "deployments" },
+  HorizontalPodAutoscaler: {
+    apiVersion: "autoscaling/v2",
+    base: "/apis/autoscaling/v2",
+    plural: "horizontalpodautoscalers",
+  },
+  PodDisruptionBudget: { apiVersion: "policy/v1", base: "/apis/policy/v1", plural: "poddisruptionbudgets" },
+} as const;
+
+export type ProvisionedKind = keyof typeof provisionedKinds;
+
+export type ProvisionedRef = {
+  readonly kind: ProvisionedKind;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+/** The path of an object that is made for a Gateway. */
+export function pathOfProvisioned({ kind, namespace, name }: ProvisionedRef): string {
+  const { base, plural } = provisionedKinds[kind];
+  return `${base}/namespaces/${namespace}/${plural}/${name}`;
+}
+
+/** What is looked at in an object that is made for a Gateway. */
+export type Provisioned = KubeObject & {
+  readonly spec?: { readonly replicas?: number; readonly clusterIP?: string };
+  readonly status?: { readonly readyReplicas?: number };
+};
+
+/** The objects that this controller has made for Gateways, as the API server has them. */
+export type ProvisionedObjects = {
+  /** True once all of them are known. */
+  isListed(): boolean;
+  get(ref: ProvisionedRef): Provisioned | undefined;
+  /** Those that belong to a Gateway (`namespace/name`). */
+  of(gateway: string): readonly Provisioned[];
+  /** The Gateways that have any. */
+  gateways(): Iterable<string>;
+  /** Calls back with the Gateway of an object that came, went or changed, or undefined when all may have. */
+  subscribe(listener: (gateway: string | undefined) => void): () => void;
+  /** Resolves when the watches have ended after the signal. */
+  readonly done: Promise<void>;
+};
+
+export type ProvisionedObjectsOptions = {
+  readonly client: ApiClient;
+  readonly controllerName: string;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+};
+
+const labelSelector = `${componentLabel} in (${dedicatedComponent},${identityComponent})`;
+
+/** Follows what is made for Gateways, so that what somebody changes or deletes is noticed at once. */
+export function followProvisionedObjects(options: ProvisionedObjectsOptions): ProvisionedObjects {
+  const { client, controllerName, log, signal } = options;
+  const kinds = Object.keys(provisionedKinds) as ProvisionedKind[];
+  const held = new Map(kinds.map((kind) => [kind, new Map<string, Provisioned>()]));
+  const unlisted = new Set(kinds);
+  const listeners = new Set<(gateway: string | undefined) => void>();
+  const tell = (gateway: string | undefined): void => {
+    if (unlisted.size > 0) return;
+    for (const listener of listeners) listener(gateway);
+  };
+
+  const follow = (kind: ProvisionedKind): Promise<void> => {
+    const { apiVersion, base, plural } = provisionedKinds[kind];
+    const outage = createOutageLog(log, "watch", { resource: plural, labelSelector });
+    const objects = held.get(kind) ?? new Map<string, Provisioned>();
+    const isOurs = ({ metadata }: KubeObject): boolean =>
+      metadata.annotations?.[controllerAnnotation] === controllerName;
+    const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
+    return runReflector({
+      client,
+      path: `${base}/${plural}`,
+      apiVersion,
+      kind,
+      labelSelector,
+      signal,
+      events: {
+        onList(listed) {
+          objects.clear();
+          for (const object of listed.filter(isOurs)) objects.set(keyOf(object), object);
+          unlisted.delete(kind);
+          outage.works();
+          tell(undefined);
+        },
+        onApply(object) {
+          // Of an object that somebody made another one, the former owner hears, too.
+          const before = objects.get(keyOf(object));
+          if (isOurs(object)) objects.set(keyOf(object), object);
+          else objects.delete(keyOf(object));
+          for (const gateway of new Set([before, object].map((one) => one && gatewayOf(one)))) {
+            if (gateway !== undefined) tell(gateway);
+          }
+        },
+        onDelete(object) {
+          objects.delete(keyOf(object));
+          const gateway = gatewayOf(object);
+          if (gateway !== undefined) tell(gateway);
+        },
+        onOpen: outage.works,
+        onRestart: () => {},
+        onError: (error) => outage.failed({ error: describeApiError(error) }),
+      },
+    });
+  };
+
+  const all = (): readonly Provisioned[] => [...held.values()].flatMap((objects) => [...objects.values()]);
+  return {
+    isListed: () => unlisted.size === 0,
+    get: ({ kind, namespace, name }) => held.get(kind)?.get(`${namespace}/${name}`),
+    of: (gateway) => all().filter((object) => gatewayOf(object) === gateway),
+    gateways: () => new Set(all().flatMap((object) => gatewayOf(object) ?? [])),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    done: Promise.all(kinds.map(follow)).then(() => undefined),
+  };
+}
+
+/** The Gateway (`namespace/name`) that an object is made for. */
+export function gatewayOf({ metadata }: KubeObject): string | undefined {
+  const owner = metadata.ownerReferences?.find(({ kind }) => kind === "Gateway");
+  return owner === undefined ? undefined : `${metadata.namespace}/${owner.name}`;
+}
+
+/** Stands for everything about an object that somebody declares, but not for what controllers report. */
+export function fingerprintOf(object: KubeObject): string {
+  const { apiVersion: _version, kind, metadata, status: _status, ...rest } = frugal(object) as Provisioned;
+  const { namespace, name, uid, labels, annotations, ownerReferences, finalizers, deletionTimestamp } =
+    metadata;
+  const declared = [
+    [kind, namespace, name, uid, deletionTimestamp],
+    [sorted(labels), sorted(annotations), ownerReferences, finalizers],
+    sorted(rest),
+  ];
+  return createHash("sha256").update(JSON.stringify(declared)).digest("base64");
+}
+
+/** An absent map says as much as an empty one. */
+const sorted = (map: object = {}): readonly (readonly [string, unknown])[] =>
+  Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));

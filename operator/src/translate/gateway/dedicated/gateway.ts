@@ -1,0 +1,60 @@
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { refOf } from "../../../api/object.ts";
+import { podTemplateSanitized } from "../../events.ts";
+import { memo } from "../../memo.ts";
+import type { DesiredEvent } from "../../translation.ts";
+import { requestedAddress } from "../addresses.ts";
+import { dedicatedServiceAccount } from "../names.ts";
+import type { PlacedGateway } from "../placement.ts";
+import { portsOf } from "../ports.ts";
+import { transportsOn } from "../vip-plan.ts";
+import { planDedicated, type DedicatedPlanOptions, type Manifest } from "./plan.ts";
+
+/** A Gateway with proxies of its own, and what is done about them. */
+export type DedicatedGateway = {
+  readonly gateway: ObjectOf<"Gateway">;
+  /** The account of its proxies, in its namespace. */
+  readonly serviceAccount: string;
+  /**
+   * `wanted`: its objects are made, and kept as they should be. `leaving`: they stay until the shared proxies serve the
+   * Gateway. `held`: they stay as they are, because what the Gateway asks for cannot be.
+   */
+  readonly state: "wanted" | "leaving" | "held";
+  /** The objects, in the order in which they are made; none unless they are wanted. */
+  readonly objects: readonly Manifest[];
+  /** Whether a Service that is there already stays, although it is not among the objects. */
+  readonly keepsService: boolean;
+  readonly events: readonly DesiredEvent[];
+};
+
+/** Remembers what each Gateway has for as long as the Gateway stays the same. */
+export function createDedicatedPlanner(
+  options: DedicatedPlanOptions,
+): (gateways: readonly PlacedGateway[]) => readonly DedicatedGateway[] {
+  const plan = memo((placed: PlacedGateway) => dedicatedGateway(placed, options));
+  return (gateways) => gateways.filter(({ placement }) => placement.inDedicated).map(plan);
+}
+
+function dedicatedGateway(placed: PlacedGateway, options: DedicatedPlanOptions): DedicatedGateway {
+  const { gateway, placement } = placed;
+  const { mode, parameters } = placement;
+  const base = { gateway, serviceAccount: dedicatedServiceAccount(gateway) };
+  const image = parameters?.image ?? options.image;
+  if (mode !== "dedicated" || parameters === undefined || image === undefined) {
+    const state = mode === "shared" ? "leaving" : "held";
+    return { ...base, state, objects: [], keepsService: true, events: [] };
+  }
+  const address = requestedAddress(gateway);
+  const keepsService = address.unusable !== undefined;
+  const ports = keepsService
+    ? []
+    : portsOf(placed).flatMap((port) => transportsOn(placed, port).map((protocol) => ({ port, protocol })));
+  const ignored = [...new Set(parameters.overlays.flatMap((overlay) => overlay.ignored))];
+  return {
+    ...base,
+    state: "wanted",
+    objects: planDedicated({ gateway, parameters, ports, address }, image, options),
+    keepsService,
+    events: ignored.length === 0 ? [] : [podTemplateSanitized(refOf(gateway), ignored)],
+  };
+}

@@ -1,0 +1,17 @@
+import { memo } from "../../memo.ts";
+import { identityComponent, identityName } from "../names.ts";
+import type { PlacedGateway } from "../placement.ts";
+import { planIdentity, type Manifest } from "./plan.ts";
+
+/**
+ * The ServiceAccounts of the Gateways that belong to the shared proxies, one each: what `infrastructure` says of labels
+ * and annotations is found in the Gateway's namespace whatever serves it (GEP-1867).
+ */
+export function createIdentityPlanner(
+  controllerName: string,
+): (gateways: readonly PlacedGateway[]) => readonly Manifest[] {
+  const plan = memo(({ gateway }: PlacedGateway) =>
+    planIdentity(gateway, identityName(gateway), identityComponent, controllerName),
+  );
+  return (gateways) => gateways.filter(({ placement }) => placement.mode === "shared").map(plan);
+}

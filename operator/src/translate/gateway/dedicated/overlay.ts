@@ -1,0 +1,215 @@
+/**
+ * The podTemplate of SvcGatewayParameters, without everything that would weaken the pod: whoever may write parameters may
+ * not thereby get a privileged pod. See docs/dedicated-gateways.md, "Pod template".
+ */
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { isObject, type JsonObject } from "./json.ts";
+import { ownLabelKeys } from "../names.ts";
+import { proxyContainer, renderedVolumes, secretsPath } from "./pod-parts.ts";
+
+/** What may be merged into a pod template. */
+export type Overlay = {
+  readonly template: JsonObject;
+  /** Paths of what was left out, such as `spec.hostNetwork`. */
+  readonly ignored: readonly string[];
+};
+
+/** Fields of a pod that stay as they are rendered. */
+const fixedFields: ReadonlySet<string> = new Set([
+  "automountServiceAccountToken",
+  "enableServiceLinks",
+  "ephemeralContainers",
+  "hostIPC",
+  "hostNetwork",
+  "hostPID",
+  "securityContext",
+  "serviceAccount",
+  "serviceAccountName",
+  "shareProcessNamespace",
+]);
+
+/** Volumes that reach nothing of the node. */
+const volumeTypes: ReadonlySet<string> = new Set([
+  "configMap",
+  "csi",
+  "downwardAPI",
+  "emptyDir",
+  "ephemeral",
+  "persistentVolumeClaim",
+  "projected",
+  "secret",
+]);
+
+/** What containers besides the proxy may say about their security; all of it makes them no stronger. */
+const securityFields: ReadonlySet<string> = new Set([
+  "readOnlyRootFilesystem",
+  "runAsGroup",
+  "runAsNonRoot",
+  "runAsUser",
+]);
+
+/** Reads a podTemplate; undefined when there is none. The error names a part that no pod template can have. */
+export function overlayOf(podTemplate: unknown): Result<Overlay | undefined, string> {
+  if (podTemplate === undefined || podTemplate === null) return ok(undefined);
+  const malformed = findMalformed(podTemplate);
+  if (malformed !== undefined) return fail(malformed);
+  const ignored: string[] = [];
+  // Checked above.
+  const { metadata, spec, ...others } = podTemplate as { metadata?: JsonObject; spec?: JsonObject };
+  ignored.push(...Object.keys(others));
+  const template = {
+    ...(metadata !== undefined && { metadata: sanitizeMetadata(metadata, ignored) }),
+    ...(spec !== undefined && { spec: sanitizeSpec(spec, ignored) }),
+  };
+  return ok({ template, ignored });
+}
+
+function sanitizeMetadata(metadata: JsonObject, ignored: string[]): JsonObject {
+  const kept: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(metadata)) {
+    if (field === "annotations") kept[field] = value;
+    else if (field !== "labels" || !isObject(value)) ignored.push(`metadata.${field}`);
+    else {
+      const labels = Object.entries(value).filter(([key]) => {
+        const isOwn = ownLabelKeys.has(key);
+        if (isOwn) ignored.push(`metadata.labels[${key}]`);
+        return !isOwn;
+      });
+      kept[field] = Object.fromEntries(labels);
+    }
+  }
+  return kept;
+}
+
+function sanitizeSpec(spec: JsonObject, ignored: string[]): JsonObject {
+  const kept: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(spec)) {
+    const path = `spec.${field}`;
+    if (fixedFields.has(field) || field.startsWith("$")) ignored.push(path);
+    else if (field === "volumes") {
+      kept[field] = entriesOf(value).filter((volume) => isHarmless(volume, path, ignored));
+    } else if (field === "containers" || field === "initContainers") {
+      kept[field] = entriesOf(value).map((container) => sanitizeContainer(container, field, ignored));
+    } else kept[field] = value;
+  }
+  return kept;
+}
+
+function isHarmless(volume: JsonObject, path: string, ignored: string[]): boolean {
+  const name = String(volume["name"]);
+  const types = Object.keys(volume).filter((field) => field !== "name");
+  const isAllowed = !renderedVolumes.has(name) && types.every((type) => volumeTypes.has(type));
+  if (!isAllowed) ignored.push(`${path}[${name}]`);
+  return isAllowed;
+}
+
+function sanitizeContainer(container: JsonObject, list: string, ignored: string[]): JsonObject {
+  const isProxy = list === "containers" && container["name"] === proxyContainer;
+  const path = `spec.${list}[${String(container["name"])}]`;
+  const kept: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(container)) {
+    const at = `${path}.${field}`;
+    if (field.startsWith("$")) ignored.push(at);
+    else if (field === "ports")
+      kept[field] = entriesOf(value).map((port) => withoutHostPort(port, at, ignored));
+    else if (field === "volumeMounts" && isProxy) {
+      kept[field] = entriesOf(value).filter((mount) => isElsewhere(mount, at, ignored));
+    } else if (field !== "securityContext") kept[field] = value;
+    else if (isProxy) ignored.push(at);
+    else kept[field] = sanitizeSecurity(value, at, ignored);
+  }
+  return isProxy ? kept : { ...kept, securityContext: unprivileged(kept["securityContext"]) };
+}
+
+function withoutHostPort(port: JsonObject, path: string, ignored: string[]): JsonObject {
+  const { hostPort, hostIP, ...kept } = port;
+  const name = `${path}[${String(port["containerPort"])}]`;
+  if (hostPort !== undefined) ignored.push(`${name}.hostPort`);
+  if (hostIP !== undefined) ignored.push(`${name}.hostIP`);
+  return kept;
+}
+
+/** Whether a mount leaves the token and the trust bundle of the proxy alone. */
+function isElsewhere(mount: JsonObject, path: string, ignored: string[]): boolean {
+  const at = `${String(mount["mountPath"])}/`.replace(/\/+/g, "/");
+  const covers = at.startsWith(`${secretsPath}/`) || `${secretsPath}/`.startsWith(at);
+  if (covers) ignored.push(`${path}[${String(mount["mountPath"])}]`);
+  return !covers;
+}
+
+function sanitizeSecurity(value: unknown, path: string, ignored: string[]): JsonObject {
+  const kept: Record<string, unknown> = {};
+  for (const [field, wanted] of Object.entries(isObject(value) ? value : {})) {
+    const isHarmful = field === "runAsNonRoot" ? wanted === false : field === "runAsUser" && wanted === 0;
+    if (securityFields.has(field) && !isHarmful) kept[field] = wanted;
+    else if (!isImplied(field, wanted)) ignored.push(`${path}.${field}`);
+  }
+  return kept;
+}
+
+/** What is rendered anyway is not worth a word. */
+const isImplied = (field: string, wanted: unknown): boolean =>
+  ((field === "allowPrivilegeEscalation" || field === "privileged") && wanted === false) ||
+  (field === "capabilities" && isObject(wanted) && Object.keys(wanted).join() === "drop") ||
+  (field === "seccompProfile" && isObject(wanted) && wanted["type"] === "RuntimeDefault");
+
+const unprivileged = (present: unknown): JsonObject => ({
+  ...(isObject(present) ? present : {}),
+  runAsNonRoot: true,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+});
+
+/** The first part of a podTemplate that has another shape than in a pod template. */
+function findMalformed(podTemplate: unknown): string | undefined {
+  if (!isObject(podTemplate)) return expected("podTemplate", "an object");
+  const { metadata, spec } = podTemplate;
+  if (metadata !== undefined && !isObject(metadata)) return expected("podTemplate.metadata", "an object");
+  if (spec !== undefined && !isObject(spec)) return expected("podTemplate.spec", "an object");
+  for (const field of ["labels", "annotations"]) {
+    const texts = metadata?.[field];
+    const isFine =
+      texts === undefined ||
+      (isObject(texts) && Object.values(texts).every((text) => typeof text === "string"));
+    if (!isFine) return expected(`podTemplate.metadata.${field}`, "a map of texts");
+  }
+  for (const [field, key] of [
+    ["containers", "name"],
+    ["initContainers", "name"],
+    ["volumes", "name"],
+  ] as const) {
+    const path = `podTemplate.spec.${field}`;
+    const problem = findMalformedList(spec?.[field], path, key, "string");
+    if (problem !== undefined) return problem;
+    if (field === "volumes") continue;
+    for (const container of entriesOf(spec?.[field])) {
+      const at = `${path}[${String(container["name"])}]`;
+      const inner =
+        findMalformedList(container["ports"], `${at}.ports`, "containerPort", "number") ??
+        findMalformedList(container["volumeMounts"], `${at}.volumeMounts`, "mountPath", "string") ??
+        findMalformedList(container["env"], `${at}.env`, "name", "string");
+      if (inner !== undefined) return inner;
+    }
+  }
+  return undefined;
+}
+
+function findMalformedList(
+  value: unknown,
+  path: string,
+  key: string,
+  type: "string" | "number",
+): string | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) return expected(path, "a list");
+  const index = value.findIndex((entry) => !isObject(entry) || typeof entry[key] !== type);
+  return index < 0
+    ? undefined
+    : expected(`${path}[${index}].${key}`, type === "string" ? "a text" : "a number");
+}
+
+const expected = (path: string, what: string): string => `${path} must be ${what}`;
+
+/** The entries of a list whose shape is checked. */
+const entriesOf = (list: unknown): readonly JsonObject[] =>
+  Array.isArray(list) ? list.filter(isObject) : [];

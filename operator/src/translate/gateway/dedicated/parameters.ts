@@ -1,0 +1,126 @@
+/** SvcGatewayParameters: what a Gateway's own proxies should be like. See docs/dedicated-gateways.md, "Parameters". */
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type {
+  SvcGatewayParametersAutoscaling as Autoscaling,
+  SvcGatewayParametersResources as Resources,
+  SvcGatewayParametersSpec as Spec,
+} from "../../../api/generated/svcgatewayparameters.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { refOf } from "../../../api/object.ts";
+import type { Refusal } from "../../condition.ts";
+import { parametersIgnored } from "../../diagnostics.ts";
+import { quote } from "../../text.ts";
+import type { Diagnostic } from "../../translation.ts";
+import type { View } from "../../view.ts";
+import { overlayOf, type Overlay } from "./overlay.ts";
+
+/** The parameters of a class under those of a Gateway. */
+export type Parameters = {
+  readonly replicas: number;
+  readonly resources: Resources | undefined;
+  readonly image: string | undefined;
+  readonly serviceType: NonNullable<Spec["serviceType"]>;
+  /** What is merged into the pod template, in this order. */
+  readonly overlays: readonly Overlay[];
+  readonly autoscaling: Scaling | undefined;
+};
+
+/** Numbers of an autoscaler. */
+export type Scaling = {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly targetCpuPercent: number;
+};
+
+const group = "gateway.svc-labs.dev";
+const kind = "SvcGatewayParameters";
+
+type Reference = {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+};
+
+/**
+ * The parameters of a Gateway; undefined when neither it nor its class names any: then the shared proxies serve it. The
+ * refusal says which reference cannot be followed, or which part of a podTemplate is none.
+ */
+export function readParameters(
+  gateway: ObjectOf<"Gateway">,
+  gatewayClass: ObjectOf<"GatewayClass">,
+  view: View,
+): Result<Parameters | undefined, Refusal> {
+  const ofClass = readClassParameters(gatewayClass, view);
+  if (!ofClass.ok) return ofClass;
+  const own = gateway.spec.infrastructure?.parametersRef;
+  const ofGateway = read(
+    own && { ...own, namespace: gateway.metadata.namespace },
+    "spec.infrastructure.parametersRef",
+    view,
+  );
+  if (!ofGateway.ok) return ofGateway;
+  const layers = [ofClass.value, ofGateway.value].filter((layer) => layer !== undefined);
+  if (layers.length === 0) return ok(undefined);
+  const spec = Object.assign({}, ...layers.map((layer) => layer.spec)) as Spec;
+  return ok({
+    replicas: spec.replicas ?? 1,
+    resources: spec.resources,
+    image: spec.image,
+    serviceType: spec.serviceType ?? "LoadBalancer",
+    overlays: layers.flatMap(({ overlay }) => overlay ?? []),
+    autoscaling: scalingOf(spec.autoscaling),
+  });
+}
+
+type Layer = { readonly spec: Spec; readonly overlay: Overlay | undefined };
+
+/** The parameters that a class names; a reference that cannot be followed makes the class unusable for new Gateways. */
+export const readClassParameters = (
+  { spec: { parametersRef: ref } }: ObjectOf<"GatewayClass">,
+  view: View,
+): Result<Layer | undefined, Refusal> =>
+  read(ref && { ...ref, namespace: ref.namespace }, "parametersRef of the GatewayClass", view);
+
+function read(ref: Reference | undefined, field: string, view: View): Result<Layer | undefined, Refusal> {
+  if (ref === undefined) return ok(undefined);
+  if (ref.group !== group || ref.kind !== kind) {
+    return invalid(`${field} names a ${quote(`${ref.group}/${ref.kind}`)}, expected ${group}/${kind}`);
+  }
+  if (ref.namespace === undefined) return invalid(`${field} needs a namespace`);
+  const name = `${ref.namespace}/${ref.name}`;
+  const found = view.lookup(kind, ref.namespace, ref.name);
+  if (found === undefined) return invalid(`${field}: ${kind} ${name} does not exist`);
+  const overlay = overlayOf(found.spec.podTemplate);
+  if (!overlay.ok) return invalid(`${kind} ${name}: ${overlay.error}`);
+  return ok({ spec: withoutUndefined(found.spec), overlay: overlay.value });
+}
+
+const invalid = (message: string): Result<never, Refusal> => fail({ reason: "InvalidParameters", message });
+
+/** A field that is there without a value sets nothing. */
+const withoutUndefined = (spec: Spec): Spec =>
+  Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined && value !== null));
+
+/** Where there are no proxies but one, parameters of Gateways change nothing, and their owner should know. */
+export const parametersWithoutEffect = (
+  gateways: readonly { readonly gateway: ObjectOf<"Gateway"> }[],
+  classes: ReadonlyMap<string, ObjectOf<"GatewayClass">>,
+): readonly Diagnostic[] =>
+  gateways.flatMap(({ gateway }) => {
+    const { infrastructure, gatewayClassName } = gateway.spec;
+    const own = infrastructure?.parametersRef;
+    if (own === undefined && classes.get(gatewayClassName)?.spec.parametersRef === undefined) return [];
+    const field = own === undefined ? "spec.gatewayClassName" : "spec.infrastructure.parametersRef";
+    return [parametersIgnored({ object: refOf(gateway), field })];
+  });
+
+function scalingOf({
+  enabled,
+  minReplicas = 1,
+  maxReplicas = 10,
+  targetCPUUtilizationPercentage: targetCpuPercent = 80,
+}: Autoscaling = {}): Scaling | undefined {
+  if (enabled !== true) return undefined;
+  return { minReplicas, maxReplicas: Math.max(minReplicas, maxReplicas), targetCpuPercent };
+}

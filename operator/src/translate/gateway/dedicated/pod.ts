@@ -1,0 +1,116 @@
+/** The pod of a Gateway's own proxies. See docs/dedicated-gateways.md, "Pods". */
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { dedicatedComponent, dedicatedServiceAccount, ownLabels, selectorLabels } from "../names.ts";
+import type { JsonObject } from "./json.ts";
+import type { Parameters } from "./parameters.ts";
+import {
+  podPorts,
+  proxyContainer,
+  secretsPath,
+  tokenVolume,
+  trustConfigMap,
+  trustVolume,
+} from "./pod-parts.ts";
+import type { DedicatedSettings } from "./settings.ts";
+import { strategicMerge } from "./strategic-merge.ts";
+
+const user = 65_532;
+
+/** The pod template, with what the parameters merge into it. */
+export function podTemplateOf(
+  gateway: ObjectOf<"Gateway">,
+  parameters: Parameters,
+  image: string,
+  settings: DedicatedSettings,
+): JsonObject {
+  const { labels, annotations } = gateway.spec.infrastructure ?? {};
+  const rendered = {
+    metadata: {
+      labels: { ...labels, ...ownLabels(gateway, dedicatedComponent) },
+      ...(annotations !== undefined && { annotations }),
+    },
+    spec: podSpec(gateway, parameters, image, settings),
+  };
+  return parameters.overlays.reduce<JsonObject>(
+    (template, overlay) => strategicMerge(template, overlay.template),
+    rendered,
+  );
+}
+
+const podSpec = (
+  gateway: ObjectOf<"Gateway">,
+  { resources }: Parameters,
+  image: string,
+  settings: DedicatedSettings,
+): JsonObject => ({
+  serviceAccountName: dedicatedServiceAccount(gateway),
+  automountServiceAccountToken: false,
+  // Variables made of the names of Services would look like settings of the proxy.
+  enableServiceLinks: false,
+  // Longer than a shutdown takes: 30 s to drain and 5 s to cut.
+  terminationGracePeriodSeconds: 45,
+  securityContext: {
+    runAsNonRoot: true,
+    runAsUser: user,
+    runAsGroup: user,
+    fsGroup: user,
+    seccompProfile: { type: "RuntimeDefault" },
+    // Any port without a capability.
+    sysctls: [{ name: "net.ipv4.ip_unprivileged_port_start", value: "0" }],
+  },
+  containers: [
+    {
+      name: proxyContainer,
+      image,
+      args: [
+        "serve",
+        "proxy",
+        "--dedicated",
+        `--gateway-name=${gateway.metadata.name}`,
+        `--gateway-namespace=${gateway.metadata.namespace}`,
+      ],
+      env: [
+        { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+        { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+        { name: "SVC_DISCOVERY_ENDPOINT", value: settings.discoveryEndpoint },
+        { name: "SVC_DISCOVERY_BOOTSTRAP_ENDPOINT", value: settings.bootstrapEndpoint },
+        { name: "SVC_DISCOVERY_TRUST_DOMAIN", value: settings.trustDomain },
+      ],
+      ports: Object.entries(podPorts).map(([name, containerPort]) => ({ name, containerPort })),
+      startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 60 },
+      livenessProbe: { ...probe("/healthz"), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+      readinessProbe: { ...probe("/readyz"), periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 1 },
+      ...(resources !== undefined && { resources }),
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      },
+      volumeMounts: [
+        { name: tokenVolume, mountPath: `${secretsPath}/discovery-token`, readOnly: true },
+        { name: trustVolume, mountPath: `${secretsPath}/trust-bundle`, readOnly: true },
+      ],
+    },
+  ],
+  volumes: [
+    {
+      name: tokenVolume,
+      projected: {
+        sources: [
+          { serviceAccountToken: { path: "token", audience: "svc-discovery", expirationSeconds: 3600 } },
+        ],
+      },
+    },
+    { name: trustVolume, configMap: { name: trustConfigMap } },
+  ],
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: "kubernetes.io/hostname",
+      whenUnsatisfiable: "ScheduleAnyway",
+      labelSelector: { matchLabels: selectorLabels(gateway, dedicatedComponent) },
+    },
+  ],
+});
+
+const probe = (path: string): JsonObject => ({ httpGet: { path, port: "health" } });

@@ -1,0 +1,115 @@
+/** What the proxies of one scope serve for Gateways: the shared proxies, or those of one Gateway. */
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import { listenerKey } from "@svc-gateway/common/ir/keys.ts";
+import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { nameOf, refOf } from "../../api/object.ts";
+import { compareText } from "../age.ts";
+import type { EndpointNeed } from "../backends/service-port.ts";
+import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import { memo } from "../memo.ts";
+import type { Listener, PlannedGateway } from "./gateways.ts";
+import { createHostTableBuilder, type GatewayHost, type HostClaim } from "./host-tables.ts";
+import type { L4Plan } from "./l4-route.ts";
+import { createL4TableBuilder, type L4Claim, type L4Table } from "./l4-tables.ts";
+import type { Bindings } from "./ports.ts";
+import type { RoutePlan } from "./route-plan.ts";
+import { createTlsBuilder } from "./tls.ts";
+
+export type GatewayScope = {
+  /** One for each Gateway that serves something. */
+  readonly listenerSets: readonly Resource[];
+  readonly hosts: readonly GatewayHost[];
+  readonly l4: readonly L4Table[];
+  readonly tls: ReadonlyMap<number, TlsPort>;
+  /** May name a Service port more than once. */
+  readonly needs: readonly EndpointNeed[];
+  /** What routes name besides endpoint sets; may hold a key more than once, then with the same value. */
+  readonly resources: readonly Resource[];
+  /** Key sets that routes name; may hold a name more than once. */
+  readonly keySets: readonly KeySetNeed[];
+};
+
+export type ScopeInput = {
+  /** The oldest first. */
+  readonly gateways: readonly PlannedGateway[];
+  /** The ports that the proxies bind for a Gateway. */
+  readonly bindingsOf: (gateway: PlannedGateway) => Bindings;
+  /** By the id of the listener; may hold those of other scopes. */
+  readonly claims: ReadonlyMap<string, readonly HostClaim[]>;
+  readonly l4Claims: ReadonlyMap<string, readonly L4Claim[]>;
+  /** The routes that are attached in this scope. */
+  readonly routes: readonly RoutePlan[];
+  readonly l4Routes: readonly L4Plan[];
+};
+
+/** Builds one scope, time and again; what stays the same from one time to the next stays the same value. */
+export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
+  const buildTables = createHostTableBuilder();
+  const buildL4Tables = createL4TableBuilder();
+  const tlsOf = new Map<number, ReturnType<typeof createTlsBuilder>>();
+  return ({ gateways, bindingsOf, claims, l4Claims, routes, l4Routes }) => {
+    const ports = [...listenersByPort(gateways, bindingsOf)].map(([port, listeners]) => ({
+      port,
+      listeners,
+    }));
+    const tls = new Map<number, TlsPort>();
+    for (const { port, listeners } of ports) {
+      const secure = listeners.filter(({ tlsMode }) => tlsMode === "terminate");
+      if (secure.length === 0) continue;
+      const build = tlsOf.get(port) ?? createTlsBuilder();
+      tlsOf.set(port, build);
+      tls.set(port, build(secure));
+    }
+    return {
+      listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
+      hosts: buildTables(ports, claims),
+      l4: buildL4Tables(ports, l4Claims),
+      needs: [...routes, ...l4Routes].flatMap((route) => route.needs),
+      resources: routes.flatMap((route) => route.resources),
+      keySets: routes.flatMap((route) => route.keySets),
+      tls,
+    };
+  };
+}
+
+/** The listeners that serve, by the port that proxies bind, the oldest Gateway's first. */
+function listenersByPort(
+  gateways: readonly PlannedGateway[],
+  bindingsOf: ScopeInput["bindingsOf"],
+): ReadonlyMap<number, readonly Listener[]> {
+  const ports = new Map<number, Listener[]>();
+  for (const gateway of gateways) {
+    const bound = bindingsOf(gateway);
+    for (const listener of [gateway.own, ...gateway.sets].flatMap(({ listeners }) => listeners)) {
+      const port = bound.get(listener.port);
+      if (!listener.serves || port === undefined) continue;
+      const list = ports.get(port);
+      if (list === undefined) ports.set(port, [listener]);
+      else list.push(listener);
+    }
+  }
+  return new Map([...ports].sort(([a], [b]) => a - b));
+}
+
+/** What the proxies bind for a Gateway, each port and protocol once; undefined: nothing. */
+export const boundResource: (gateway: PlannedGateway, ports: Bindings) => Resource | undefined = (() => {
+  const ofGateway = memo((gateway: PlannedGateway) =>
+    memo((ports: Bindings) => {
+      const listeners = boundListeners(gateway, ports);
+      const key = listenerKey(nameOf(refOf(gateway.gateway)));
+      return listeners.length === 0 ? undefined : encodeResource(key, { listeners });
+    }),
+  );
+  return (gateway, ports) => ofGateway(gateway)(ports);
+})();
+
+function boundListeners({ own, sets }: PlannedGateway, ports: Bindings): readonly BoundListener[] {
+  const bound = new Map<string, BoundListener>();
+  for (const { port: publicPort, protocol, serves } of [own, ...sets].flatMap(({ listeners }) => listeners)) {
+    const port = ports.get(publicPort);
+    if (!serves || protocol === undefined || port === undefined) continue;
+    bound.set(`${port} ${protocol}`, { port, publicPort, protocol });
+  }
+  return [...bound.values()].sort((a, b) => a.port - b.port || compareText(a.protocol, b.protocol));
+}
