@@ -66,7 +66,7 @@ describe("internal ports of Gateways", () => {
       createWorld([gatewayClass, { ...dns, spec: { ...dns.spec, listeners } }] as unknown as KubeObject[]),
       settings,
     );
-    expect(vips[0]?.spec.ports).to.deep.equal([
+    expect(vips[0]?.service.spec.ports).to.deep.equal([
       { name: "port-53", protocol: "TCP", port: 53, targetPort: 30_000 },
       { name: "port-53-udp", protocol: "UDP", port: 53, targetPort: 30_000 },
       { name: "port-54-udp", protocol: "UDP", port: 54, targetPort: 30_001 },
