@@ -1,21 +1,24 @@
 import { askAdmin, leaderName } from "./pods.ts";
 import { poll } from "./poll.ts";
 
-type Fleet = { readonly proxies: readonly { readonly in_sync: boolean | null }[] };
+type Fleet = {
+  readonly proxies: readonly { readonly component: string; readonly in_sync: boolean | null }[];
+};
 
 /**
- * Polls, and then waits until every proxy has the table that the leader serves: a condition that one proxy has met is
+ * Polls, and then waits until every shared proxy has the table that the leader serves: a condition that one proxy has met is
  * no promise that the next request, which may reach another one, meets it too.
  */
 export const until: typeof poll = async (what, ask, limitMs) => {
   const met = await poll(what, ask, limitMs);
-  await poll("every proxy to be in sync", areInSync, limitMs);
+  await poll("every shared proxy to be in sync", areInSync, limitMs);
   return met;
 };
 
 async function areInSync(): Promise<boolean> {
   const leader = await leaderName();
   if (leader === undefined) return false;
-  const { proxies } = JSON.parse(await askAdmin(leader, "/api/v1/fleet/proxies")) as Fleet;
+  const fleet = JSON.parse(await askAdmin(leader, "/api/v1/fleet/proxies")) as Fleet;
+  const proxies = fleet.proxies.filter(({ component }) => component === "shared-proxy");
   return proxies.length > 0 && proxies.every(({ in_sync }) => in_sync === true);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
 import { definitionOf, kindNames } from "../../operator/src/api/kinds.ts";
+import { provisionedKinds } from "../../operator/src/sources/kubernetes/provisioned-objects.ts";
 import { chartFlags } from "../generate-chart-schema.ts";
 import { valueRows } from "../generate-chart-values.ts";
 
@@ -14,6 +15,7 @@ describe("the chart", () => {
       readonly apiGroups: readonly string[];
       readonly resources: readonly string[];
       readonly verbs: readonly string[];
+      readonly resourceNames?: readonly string[];
     };
     type Role = { readonly kind: string; readonly rules: readonly Rule[] };
 
@@ -34,10 +36,14 @@ describe("the chart", () => {
         );
 
     it("let the controller follow every kind that it reads, and no other", () => {
-      const expected = kindNames.map((kind) => {
+      const followed = kindNames.map((kind) => {
         const { group, plural } = definitionOf(kind);
         return `${group}/${plural} watch`;
       });
+      const made = Object.values(provisionedKinds).map(
+        ({ apiVersion, plural }) => `${apiVersion.replace(/\/?v\d+$/, "")}/${plural} watch`,
+      );
+      const expected = [...new Set([...followed, ...made, "/nodes watch", "/pods watch"])];
       const watched = grantsOf("ClusterRole").filter((grant) => grant.endsWith(" watch"));
       expect(watched).to.have.members(expected);
       expect(grantsOf("ClusterRole").filter((grant) => grant.endsWith(" list"))).to.have.members(
@@ -45,12 +51,22 @@ describe("the chart", () => {
       );
     });
 
-    it("use no wildcard, and let nothing be deleted but Services of the install namespace", () => {
+    it("use no wildcard, and let nothing be deleted but what is made for Gateways", () => {
       const grants = [...grantsOf("ClusterRole"), ...grantsOf("Role")];
       expect(grants.length).to.be.above(20);
       for (const grant of grants) expect(grant).to.not.include("*");
-      expect(grants.filter((grant) => grant.includes("delete"))).to.deep.equal(["/services delete"]);
-      expect(grantsOf("Role")).to.include("/services delete");
+      const made = Object.values(provisionedKinds).map(
+        ({ apiVersion, plural }) => `${apiVersion.replace(/\/?v\d+$/, "")}/${plural} delete`,
+      );
+      expect(grants.filter((grant) => grant.includes("delete"))).to.have.members([
+        ...made,
+        "/configmaps delete",
+      ]);
+      // Of ConfigMaps only the copies of one.
+      const named = roles.flatMap(({ rules }) => rules).filter(({ resourceNames }) => resourceNames);
+      expect(named.map(({ resources, resourceNames }) => [resources, resourceNames])).to.deep.equal([
+        [["configmaps"], ["svc-discovery-trust"]],
+      ]);
     });
   });
 

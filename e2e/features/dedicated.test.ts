@@ -1,0 +1,193 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import type { EchoAnswer } from "../../scripts/echo/backend.ts";
+import { ask, find } from "../support/api.ts";
+import { deployEcho } from "../support/echo.ts";
+import { askAdmin, leaderName } from "../support/pods.ts";
+import { poll } from "../support/poll.ts";
+import { kubectl } from "../support/provider.ts";
+import { useSandbox } from "../support/sandbox.ts";
+
+type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+};
+type GatewayObject = {
+  readonly metadata: { readonly finalizers?: readonly string[] };
+  readonly status?: {
+    readonly addresses?: readonly { readonly value: string }[];
+    readonly conditions?: readonly Condition[];
+  };
+};
+type Deployment = { readonly spec: { readonly replicas: number } };
+type Fleet = {
+  readonly proxies: readonly {
+    readonly pod_name: string;
+    readonly component: string;
+    readonly gateway_ref: string | null;
+    readonly in_sync: boolean | null;
+  }[];
+};
+type RoutesPage = {
+  readonly routes: { readonly [group: string]: { readonly hosts: readonly { readonly host: string }[] } };
+};
+
+const group = "gateway.networking.k8s.io/v1";
+
+describe("Gateways with proxies of their own", () => {
+  const sandbox = useSandbox("dedicated");
+  const host = "dedicated.e2e.example";
+
+  const parameters = (spec: object) => ({
+    apiVersion: "gateway.svc-labs.dev/v1alpha1",
+    kind: "SvcGatewayParameters",
+    metadata: { name: "own" },
+    spec,
+  });
+  const gateway = (isDedicated: boolean) => ({
+    apiVersion: group,
+    kind: "Gateway",
+    metadata: { name: "edge" },
+    spec: {
+      gatewayClassName: "svc",
+      ...(isDedicated && {
+        infrastructure: {
+          labels: { team: "e2e" },
+          parametersRef: { group: "gateway.svc-labs.dev", kind: "SvcGatewayParameters", name: "own" },
+        },
+      }),
+      listeners: [{ name: "http", port: 80, protocol: "HTTP" }],
+    },
+  });
+  const pathOf = (base: string, plural: string, name: string): string =>
+    `${base}/namespaces/${sandbox.namespace}/${plural}/${name}`;
+  const gatewayPath = (): string => pathOf(`/apis/${group}`, "gateways", "edge");
+  const deploymentPath = (): string => pathOf("/apis/apps/v1", "deployments", "edge-svc");
+  const servicePath = (): string => pathOf("/api/v1", "services", "edge-svc");
+
+  const conditionOf = async (type: string): Promise<Condition | undefined> =>
+    (await ask<GatewayObject>(gatewayPath())).status?.conditions?.find((one) => one.type === type);
+
+  const echoAt = async (address: string): Promise<EchoAnswer | undefined> => {
+    const sent = request({ host: address, port: 80, headers: { host }, agent: false, timeout: 5_000 });
+    sent.end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    const body = await text(response);
+    return response.statusCode === 200 ? (JSON.parse(body) as EchoAnswer) : undefined;
+  };
+
+  const addressOf = async (): Promise<string | undefined> =>
+    (await ask<GatewayObject>(gatewayPath())).status?.addresses?.[0]?.value;
+
+  /** The address at which the Gateway is served now. */
+  const served = async (): Promise<string> => {
+    const { value } = await poll("the Gateway to serve", async () => {
+      const address = await addressOf();
+      return address !== undefined && (await echoAt(address)) !== undefined && address;
+    });
+    return value;
+  };
+
+  before(async function () {
+    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    await deployEcho(sandbox, { name: "web", replicas: 1 });
+    await sandbox.apply(gateway(true), {
+      apiVersion: group,
+      kind: "HTTPRoute",
+      metadata: { name: "web" },
+      spec: {
+        parentRefs: [{ name: "edge" }],
+        hostnames: [host],
+        rules: [{ backendRefs: [{ name: "web", port: 80 }] }],
+      },
+    });
+  });
+
+  it("are refused while their parameters do not exist, and follow once they do", async () => {
+    await poll("the refusal", async () => (await conditionOf("Accepted"))?.reason === "InvalidParameters");
+    expect(await find(deploymentPath())).to.equal(undefined);
+    await sandbox.apply(parameters({ replicas: 1 }));
+    await served();
+    await poll(
+      "the condition",
+      async () => (await conditionOf("gateway.svc-labs.dev/DedicatedProxyReady"))?.status === "True",
+    );
+    expect((await conditionOf("Programmed"))?.status).to.equal("True");
+  });
+
+  it("are told of by the fleet, with what they serve and nothing else", async () => {
+    const page = async <T>(path: string): Promise<T> => {
+      const leader = await leaderName();
+      if (leader === undefined) throw new Error("nobody leads");
+      return JSON.parse(await askAdmin(leader, path)) as T;
+    };
+    const { value: proxy } = await poll("the proxy in the fleet", async () => {
+      const { proxies } = await page<Fleet>("/api/v1/fleet/proxies");
+      return proxies.find(
+        (one) =>
+          one.component === "dedicated-proxy" &&
+          one.gateway_ref === `${sandbox.namespace}/edge` &&
+          one.in_sync === true,
+      );
+    });
+    const { routes } = await page<RoutesPage>(`/api/v1/fleet/proxies/${proxy.pod_name}/routes`);
+    expect(routes["ingress"]?.hosts).to.deep.equal([]);
+    expect(routes["gateway"]?.hosts.map((one) => one.host)).to.have.members(["*", host]);
+  });
+
+  it("get back what somebody changes or deletes", async () => {
+    const inNamespace = ["--namespace", sandbox.namespace];
+    await kubectl([...inNamespace, "scale", "deployment/edge-svc", "--replicas=0"]);
+    await poll(
+      "the number of pods",
+      async () => (await ask<Deployment>(deploymentPath())).spec.replicas === 1,
+    );
+    await kubectl([...inNamespace, "delete", "service", "edge-svc", "--wait=false"]);
+    await served();
+  });
+
+  it("go to the shared proxies and come back, and are served all the time", async () => {
+    for (const isDedicated of [false, true]) {
+      const before = await served();
+      let failures = 0;
+      let isMoved = false;
+      const watch = (async () => {
+        // Clients follow the address in the status, as a name server would.
+        while (!isMoved) {
+          const address = (await addressOf()) ?? before;
+          if ((await echoAt(address).catch(() => undefined)) === undefined) failures++;
+        }
+      })();
+      await sandbox.apply(gateway(isDedicated));
+      await poll("the other proxies", async () => {
+        const isThere = (await find(deploymentPath())) !== undefined;
+        const condition = await conditionOf("gateway.svc-labs.dev/DedicatedProxyReady");
+        const isReady = isDedicated ? condition?.status === "True" : condition === undefined;
+        return isReady && isThere === isDedicated && (await addressOf()) !== before;
+      });
+      await served();
+      isMoved = true;
+      await watch;
+      // A client may have asked for the address just before it was another one.
+      expect(failures).to.be.below(5);
+    }
+  });
+
+  it("leave nothing behind", async () => {
+    expect((await ask<GatewayObject>(gatewayPath())).metadata.finalizers).to.include(
+      "gateway.svc-labs.dev/dedicated-cleanup",
+    );
+    await sandbox.delete("gateway", "edge");
+    await poll("the Gateway to go", async () => (await find(gatewayPath())) === undefined);
+    expect(await find(deploymentPath())).to.equal(undefined);
+    expect(await find(servicePath())).to.equal(undefined);
+    await poll(
+      "the trust bundle to go",
+      async () => (await find(pathOf("/api/v1", "configmaps", "svc-discovery-trust"))) === undefined,
+    );
+  });
+});
