@@ -28,7 +28,7 @@ export function compileServing({ scopes }: Translation): ServingState {
 
 /** Explaining stops before an endpoint is chosen. */
 const noUpstreams: UpstreamRegistry = {
-  update: () => undefined,
+  update: () => new Set(),
   get: (name) => {
     throw new Error(`nothing is sent to ${name}`);
   },

@@ -16,6 +16,8 @@ export const endpointSetSchema = z.object({
   addresses: z.array(endpointSchema),
   /** How the addresses are chosen and spoken to. Here, not in the routes: a Service has one policy, routes are many. */
   policy: backendPolicySchema.optional(),
+  /** Connections use TLS by this BackendTLSPolicy (`namespace/name`), a resource `backendtls|`; absent: cleartext. */
+  tls: z.string().optional(),
 });
 
 export type Endpoint = Readonly<z.infer<typeof endpointSchema>>;

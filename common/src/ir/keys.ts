@@ -29,6 +29,12 @@ export const listenerKey = (owner: string): ResourceKey => `listener|${owner}` a
 /** `name` is `namespace/service/port`, as backends refer to it. */
 export const endpointsKey = (name: string): ResourceKey => `endpoints|${name}` as ResourceKey;
 
+/** `name` is `namespace/name` of a BackendTLSPolicy, as endpoint sets refer to it. */
+export const backendTlsKey = (name: string): ResourceKey => `backendtls|${name}` as ResourceKey;
+
+/** `gateway` is `namespace/name` of a Gateway, as its hosts refer to the certificate that it shows to backends. */
+export const backendCertificateKey = (gateway: string): ResourceKey => `backendcert|${gateway}` as ResourceKey;
+
 /** `name` is `namespace/name` of an htpasswd Secret, as routes refer to it. */
 export const htpasswdKey = (name: string): ResourceKey => `htpasswd|${name}` as ResourceKey;
 
@@ -47,6 +53,8 @@ export type ParsedKey =
   | { readonly type: "listener"; readonly owner: string }
   | { readonly type: "session-key" }
   | { readonly type: "endpoints"; readonly name: string }
+  | { readonly type: "backendtls"; readonly name: string }
+  | { readonly type: "backendcert"; readonly name: string }
   | { readonly type: "htpasswd"; readonly name: string }
   | { readonly type: "jwks"; readonly name: string };
 
@@ -80,6 +88,8 @@ export function parseKey(key: string): ParsedKey | undefined {
     case "listener":
       return second === "" || parts.length !== 2 ? undefined : { type, owner: second };
     case "endpoints":
+    case "backendtls":
+    case "backendcert":
     case "htpasswd":
     case "jwks":
       return second === "" || parts.length !== 2 ? undefined : { type, name: second };

@@ -2,6 +2,12 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { z } from "zod";
 import { fail, ok, problem, type Problem, type Result } from "../values/result.ts";
+import {
+  backendCertificateSchema,
+  backendTlsSchema,
+  type BackendCertificate,
+  type BackendTls,
+} from "./backend-tls.ts";
 import { tlsPortSchema, type TlsPort } from "./certificate.ts";
 import { htpasswdSchema, keySetSchema, type Htpasswd, type KeySet } from "./credentials.ts";
 import { clientCertPortSchema, type ClientCertPort } from "./client-certificate.ts";
@@ -22,6 +28,8 @@ export type ResourceValues = {
   readonly "ticket-keys": TicketKeys;
   readonly listener: ListenerSet;
   readonly endpoints: EndpointSet;
+  readonly backendtls: BackendTls;
+  readonly backendcert: BackendCertificate;
   readonly "session-key": SessionKeyValue;
   readonly htpasswd: Htpasswd;
   readonly jwks: KeySet;
@@ -36,6 +44,8 @@ const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = 
   "ticket-keys": ticketKeysSchema,
   listener: listenerSetSchema,
   endpoints: endpointSetSchema,
+  backendtls: backendTlsSchema,
+  backendcert: backendCertificateSchema,
   "session-key": sessionKeySchema,
   htpasswd: htpasswdSchema,
   jwks: keySetSchema,

@@ -53,6 +53,8 @@ export const hostRoutesSchema = z.object({
    */
   listener: z.string(),
   inherit: z.boolean(),
+  /** The Gateway (`namespace/name`) whose resource `backendcert|` holds what backends with TLS are shown. */
+  clientCertificate: z.string().optional(),
   /** How far the paths of requests for this host are normalised; absent: `base`. Of Ingress hosts only. */
   pathLevel: pathLevelSchema.optional(),
   routes: z.array(routeSchema),
@@ -72,6 +74,7 @@ export type Route = Readonly<
 export type HostRoutes = {
   readonly listener: string;
   readonly inherit: boolean;
+  readonly clientCertificate?: string | undefined;
   readonly pathLevel?: PathLevel | undefined;
   readonly routes: readonly Route[];
 };

@@ -12,6 +12,7 @@ import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import type { Retries } from "./retries.ts";
 import { withoutUnsafeTrailers } from "./trailers.ts";
 import { joinTunnel } from "./tunnel.ts";
+import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
 /** The request that attempts belong to. */
@@ -60,17 +61,12 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.stream = sendSelected(
       deps.client,
       selection,
-      {
-        protocol: upstream.protocol,
-        method: exchange.method,
-        target: exchange.path + exchange.query,
-        authority: exchange.upstreamAuthority ?? exchange.authority,
-        scheme: exchange.connection.listener.secure ? "https" : "http",
+      upstreamRequestOf(exchange, upstream, {
         headers: exchange.headers,
         body,
-        upgrade: upstream.protocol === "http2" ? undefined : exchange.upgrade,
+        upgrade: exchange.upgrade,
         expectContinue: body !== null && body.awaitsContinue,
-      },
+      }),
       this,
     );
     if (exchange.finished) this.stream.abort();

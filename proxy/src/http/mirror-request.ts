@@ -12,6 +12,7 @@ import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "./message.ts"
 import { MirrorBody } from "./mirror-body.ts";
 import type { Mirrors } from "./mirrors.ts";
 import type { OutgoingBody } from "./request-body.ts";
+import { upstreamRequestOf } from "./upstream-request.ts";
 
 /** From the beginning of a copy to the end of its response. */
 const timeoutMs = 5000;
@@ -51,17 +52,12 @@ export class MirrorRequest implements UpstreamHandler {
     this.stream = sendSelected(
       mirrors.deps.client,
       selection,
-      {
-        protocol: upstream.protocol,
-        method: exchange.method,
-        target: exchange.path + exchange.query,
-        authority: exchange.upstreamAuthority ?? exchange.authority,
-        scheme: exchange.connection.listener.secure ? "https" : "http",
+      upstreamRequestOf(exchange, upstream, {
         headers: withoutCredentials(exchange.headers),
         body: this.body,
         upgrade: undefined,
         expectContinue: false,
-      },
+      }),
       this,
     );
   }

@@ -1,3 +1,4 @@
+import type { BackendCertificate, BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -13,6 +14,8 @@ import type { StagedUpdate } from "./staged-update.ts";
 export type SortedChanges = {
   readonly hosts: readonly HostUpdate[];
   readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
+  readonly backendTls: ReadonlyMap<string, BackendTls | undefined>;
+  readonly backendCertificates: ReadonlyMap<string, BackendCertificate | undefined>;
   readonly listeners: ReadonlyMap<string, ListenerSet | undefined>;
   readonly tls: ReadonlyMap<number, TlsPort | undefined>;
   /** Undefined: no change. */
@@ -27,6 +30,8 @@ export type SortedChanges = {
 export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   const hosts: HostUpdate[] = [];
   const endpoints = new Map<string, EndpointSet | undefined>();
+  const backendTls = new Map<string, BackendTls | undefined>();
+  const backendCertificates = new Map<string, BackendCertificate | undefined>();
   const listeners = new Map<string, ListenerSet | undefined>();
   const tls = new Map<number, TlsPort | undefined>();
   let sessionKey: SortedChanges["sessionKey"];
@@ -51,6 +56,12 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
       }
       case "endpoints":
         endpoints.set(parsed.name, decoded?.type === "endpoints" ? decoded.value : undefined);
+        break;
+      case "backendtls":
+        backendTls.set(parsed.name, decoded?.type === "backendtls" ? decoded.value : undefined);
+        break;
+      case "backendcert":
+        backendCertificates.set(parsed.name, decoded?.type === "backendcert" ? decoded.value : undefined);
         break;
       case "listener":
         listeners.set(parsed.owner, decoded?.type === "listener" ? decoded.value : undefined);
@@ -84,7 +95,20 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
         break;
     }
   }
-  return { hosts, endpoints, listeners, tls, sessionKey, htpasswd, jwks, clientCerts, ticketKeys, l4 };
+  return {
+    hosts,
+    endpoints,
+    backendTls,
+    backendCertificates,
+    listeners,
+    tls,
+    sessionKey,
+    htpasswd,
+    jwks,
+    clientCerts,
+    ticketKeys,
+    l4,
+  };
 }
 
 /** Why the certificates cannot be used: a server name refers to one that is not there. Undefined when all are. */

@@ -139,7 +139,10 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
       commit() {
         const gone = new Set([...tables.value.commit(), ...l4.value.gone]);
         if (changes.sessionKey !== undefined) options.upstreams.setSessionKey(changes.sessionKey.key);
-        links.update(changes.endpoints);
+        links.update({
+          endpoints: changes.endpoints,
+          tls: { policies: changes.backendTls, certificates: changes.backendCertificates },
+        });
         options.auth.update(changes);
         lines = staged.value.lines;
         for (const [key, hash] of staged.value.hashes) {

@@ -11,8 +11,12 @@ import type { Upstream } from "../upstream/upstream.ts";
 /** What compiled routes are connected to. */
 export type RouteEnvironment = {
   readonly metrics: Pick<ProxyMetrics, "requestMetrics">;
-  /** The upstream of an endpoint set as it is now; asked once per request. */
-  readonly upstreamOf: (endpoints: string, protocol: Backend["protocol"]) => () => Upstream;
+  /** The upstream of an endpoint set as it is now; asked once per request. `clientCertificate` is that of the host. */
+  readonly upstreamOf: (
+    endpoints: string,
+    protocol: Backend["protocol"],
+    clientCertificate?: string,
+  ) => () => Upstream;
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly filters: FilterEnvironment;
@@ -27,7 +31,16 @@ export function compileHost(
   environment: RouteEnvironment,
 ): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
   const listener = String(port);
-  return compileHostTable({ group, host }, resource, (route) => compileRoute(route, listener, environment));
+  const own = ofHost(resource, environment);
+  return compileHostTable({ group, host }, resource, (route) => compileRoute(route, listener, own));
+}
+
+/** Whatever a request of the host is sent to, mirrors and external checks included, is shown the same certificate. */
+function ofHost({ clientCertificate }: HostRoutes, environment: RouteEnvironment): RouteEnvironment {
+  if (clientCertificate === undefined) return environment;
+  const upstreamOf: FilterEnvironment["upstreamOf"] = (endpoints, protocol) =>
+    environment.upstreamOf(endpoints, protocol, clientCertificate);
+  return { ...environment, upstreamOf, filters: { ...environment.filters, upstreamOf } };
 }
 
 function compileRoute(route: Route, listener: string, environment: RouteEnvironment): CompiledRoute {

@@ -1,6 +1,5 @@
-import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
-import type { UpstreamRegistry } from "../upstream/registry.ts";
+import type { UpstreamChanges, UpstreamRegistry } from "../upstream/registry.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /**
@@ -8,30 +7,34 @@ import type { Upstream } from "../upstream/upstream.ts";
  * asks the registry once after each change of its endpoint set.
  */
 export type UpstreamLinks = {
-  /** Gives the present upstream whenever it is called. */
-  to(endpoints: string, protocol: Backend["protocol"]): () => Upstream;
+  /** Gives the present upstream whenever it is called; `clientCertificate` is as for `UpstreamRegistry.get`. */
+  to(endpoints: string, protocol: Backend["protocol"], clientCertificate?: string): () => Upstream;
   /** Hands the changes to the registry and lets the links look again. */
-  update(changes: ReadonlyMap<string, EndpointSet | undefined>): void;
+  update(changes: UpstreamChanges): void;
 };
 
 type Link = { current: Upstream | undefined; readonly get: () => Upstream };
 
 export function createUpstreamLinks(registry: UpstreamRegistry): UpstreamLinks {
-  const links = new Map<string, Partial<Record<Backend["protocol"], Link>>>();
+  /** By endpoint set, then by protocol and client certificate. */
+  const links = new Map<string, Map<string, Link>>();
   return {
-    to(endpoints, protocol) {
-      let byProtocol = links.get(endpoints);
-      if (byProtocol === undefined) links.set(endpoints, (byProtocol = {}));
-      const link = (byProtocol[protocol] ??= createLink(() => registry.get(endpoints, protocol)));
+    to(endpoints, protocol, clientCertificate) {
+      let ofSet = links.get(endpoints);
+      if (ofSet === undefined) links.set(endpoints, (ofSet = new Map<string, Link>()));
+      const key = `${protocol} ${clientCertificate ?? ""}`;
+      const known = ofSet.get(key);
+      if (known !== undefined) return known.get;
+      const link = createLink(() => registry.get(endpoints, protocol, clientCertificate));
+      ofSet.set(key, link);
       return link.get;
     },
     update(changes) {
-      if (changes.size === 0) return;
-      registry.update(changes);
-      for (const [endpoints, set] of changes) {
+      for (const endpoints of registry.update(changes)) {
         // Requests that still run on a removed set keep the upstream they have.
-        if (set === undefined) links.delete(endpoints);
-        else for (const link of Object.values(links.get(endpoints) ?? {})) link.current = undefined;
+        const isGone = changes.endpoints.has(endpoints) && changes.endpoints.get(endpoints) === undefined;
+        if (isGone) links.delete(endpoints);
+        else for (const link of links.get(endpoints)?.values() ?? []) link.current = undefined;
       }
     },
   };

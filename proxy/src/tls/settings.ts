@@ -10,8 +10,11 @@ export type TlsSettings = {
   readonly maxHandshakes: number;
 };
 
-/** Suites with forward secrecy and authenticated encryption only; ECDSA first, because it is cheaper to sign. */
-const suites = [
+/**
+ * Suites with forward secrecy and authenticated encryption only, towards clients and upstreams; ECDSA first, because it is
+ * cheaper to sign.
+ */
+export const tlsSuites = [
   "TLS_AES_128_GCM_SHA256",
   "TLS_AES_256_GCM_SHA384",
   "TLS_CHACHA20_POLY1305_SHA256",
@@ -21,7 +24,7 @@ const suites = [
   "ECDHE-RSA-AES128-GCM-SHA256",
   "ECDHE-RSA-AES256-GCM-SHA384",
   "ECDHE-RSA-CHACHA20-POLY1305",
-];
+].join(":");
 
 /** The server's order decides which of two certificates is shown; SHA-1 is left out. */
 const signatures = [
@@ -48,7 +51,7 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions {
   return {
     minVersion: settings.minVersion,
     maxVersion: "TLSv1.3",
-    ciphers: suites.join(":"),
+    ciphers: tlsSuites,
     sigalgs: signatures.join(":"),
     honorCipherOrder: true,
     // A client that puts ChaCha20 first has no fast AES and gets ChaCha20 in spite of the server's order.

@@ -1,13 +1,17 @@
-import { connect, isIP, type OnReadOpts, type Socket } from "node:net";
+import { connect, isIP, type OnReadOpts, type Socket, type TcpNetConnectOpts } from "node:net";
+import { connect as connectTls, TLSSocket, type ConnectionOptions } from "node:tls";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { connectError, connectTimeoutError, nameError } from "./errors.ts";
+import { connectError, connectTimeoutError, handshakeError, nameError, tlsError } from "./errors.ts";
 import type { UpstreamClientOptions } from "./options.ts";
+import { keepSessions, sessionOf } from "./tls/sessions.ts";
 import type { UpstreamEndpoint, UpstreamError } from "./upstream.ts";
 
-/** A TCP connection that is up, and the address at its other end. */
+/** A connection that is up, TLS included, and the address at its other end. */
 export type Connected = { readonly socket: Socket; readonly address: string };
 
 export type ConnectOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "resolver"> & {
+  /** What is spoken over TLS (RFC 7301); absent: ALPN is not used. Another choice of an endpoint is not accepted. */
+  readonly alpn?: "h2" | "http/1.1";
   /** Reads into memory of the caller's choice instead of emitting `data`. */
   readonly onread?: OnReadOpts;
   /** Keep the writable side when the other end has closed its own. */
@@ -22,9 +26,15 @@ export type ConnectAttempt = {
 /** After this long without a byte the kernel probes the peer, so that dead pooled connections are noticed. */
 const keepAliveProbeMs = 60_000;
 
+/** The limit of a handshake where connects have none. */
+const maxHandshakeMs = 30_000;
+
+const handshakeTimeoutError: UpstreamError = { ...connectTimeoutError, text: "upstream TLS handshake timeout" };
+
 /**
- * Opens a TCP connection to an endpoint: resolves its name if it is one, then tries the addresses in order, each
- * with an equal share of the time that is left. `done` is called once, never before this function has returned.
+ * Opens a connection to an endpoint: resolves its name if it is one, then tries the addresses in order, each with an
+ * equal share of the time that is left, for TCP and TLS together. `done` is called once, never before this function has
+ * returned.
  */
 export function connectEndpoint(
   endpoint: UpstreamEndpoint,
@@ -51,16 +61,8 @@ export function connectEndpoint(
 
   const tryAddress = (addresses: readonly string[], index: number): void => {
     const host = addresses[index] as string;
-    const attempt = connect({
-      host,
-      port: endpoint.port,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: keepAliveProbeMs,
-      autoSelectFamily: false,
-      ...(options.allowHalfOpen === true ? { allowHalfOpen: true } : undefined),
-      ...(options.onread === undefined ? undefined : { onread: options.onread }),
-    });
+    const attempt = open(endpoint, host, options);
+    let handshaking = false;
     socket = attempt;
     const failed = (error: UpstreamError): void => {
       abandon(attempt);
@@ -68,11 +70,30 @@ export function connectEndpoint(
       if (index + 1 < addresses.length) tryAddress(addresses, index + 1);
       else settle(fail(error));
     };
-    limit((deadlineMs - performance.now()) / (addresses.length - index), () => failed(connectTimeoutError));
-    attempt.once("error", (error: NodeJS.ErrnoException) => failed(connectError(error.code)));
-    attempt.once("connect", () => {
-      attempt.removeAllListeners("error");
+    const onError = ({ code }: NodeJS.ErrnoException): void =>
+      failed(handshaking ? handshakeError(code) : connectError(code));
+    const connected = (): void => {
+      attempt.off("error", onError);
       settle(ok({ socket: attempt, address: host }));
+    };
+    limit((deadlineMs - performance.now()) / (addresses.length - index), () =>
+      failed(handshaking ? handshakeTimeoutError : connectTimeoutError),
+    );
+    attempt.once("error", onError);
+    if (!(attempt instanceof TLSSocket)) {
+      attempt.once("connect", connected);
+      return;
+    }
+    attempt.once("connect", () => {
+      handshaking = true;
+      if (timeoutMs === 0) timer = setTimeout(() => failed(handshakeTimeoutError), maxHandshakeMs);
+    });
+    attempt.once("secureConnect", () => {
+      const { alpnProtocol } = attempt;
+      // Servers of HTTP/1.1 need not know of ALPN; HTTP/2 is not spoken without it (RFC 9113 3.2).
+      const isOther = alpnProtocol === false ? options.alpn === "h2" : alpnProtocol !== (options.alpn ?? false);
+      if (isOther) return failed(tlsError("upstream does not agree on the protocol"));
+      connected();
     });
   };
 
@@ -82,7 +103,10 @@ export function connectEndpoint(
     else settle(fail(nameError));
   };
 
-  if (isIP(endpoint.host) !== 0) {
+  const { tls } = endpoint;
+  if (tls !== undefined && "refused" in tls) {
+    queueMicrotask(() => settle(fail(tlsError(tls.refused))));
+  } else if (isIP(endpoint.host) !== 0) {
     start(ok([endpoint.host]));
   } else {
     limit(timeoutMs, () => settle(fail(connectTimeoutError)));
@@ -97,6 +121,35 @@ export function connectEndpoint(
   };
 }
 
+function open(endpoint: UpstreamEndpoint, host: string, options: ConnectOptions): Socket {
+  const { port, tls } = endpoint;
+  const { onread, allowHalfOpen = false, alpn } = options;
+  const tcp: TcpNetConnectOpts = {
+    host,
+    port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveProbeMs,
+    autoSelectFamily: false,
+    ...(allowHalfOpen && { allowHalfOpen }),
+    ...(onread && { onread }),
+  };
+  if (tls === undefined || "refused" in tls) return connect(tcp);
+  const kept = sessionOf(endpoint);
+  // Node hands the options of the TCP connection on; its types name only some of them.
+  const secure: ConnectionOptions & TcpNetConnectOpts = {
+    ...tcp,
+    secureContext: tls.context,
+    servername: tls.serverName,
+    checkServerIdentity: tls.checkServerIdentity,
+    ...(alpn && { ALPNProtocols: [alpn] }),
+    ...(kept && { session: kept.session }),
+  };
+  const socket = connectTls(secure);
+  keepSessions(endpoint, socket, kept);
+  return socket;
+}
+
 /** Limit of a connect to the endpoint in milliseconds: that of its Service, else the client's; 0 = none. */
 export const connectTimeoutOf = (
   { limits }: UpstreamEndpoint,
@@ -105,7 +158,10 @@ export const connectTimeoutOf = (
 
 /** Destroys a socket whose further fate, late errors included, is of no interest. */
 export function abandon(socket: Socket): void {
-  socket.removeAllListeners();
+  // Of TLS, Node itself waits for `close`, to free what belongs to OpenSSL.
+  for (const event of events) socket.removeAllListeners(event);
   socket.on("error", () => undefined);
   socket.destroy();
 }
+
+const events = ["connect", "secureConnect", "session", "data", "drain", "end", "error"] as const;

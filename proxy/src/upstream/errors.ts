@@ -23,4 +23,35 @@ export const connectTimeoutError: UpstreamError = upstreamError("connect-timeout
   requestSent: false,
 });
 
+/** No connection, because TLS failed or is not possible; nothing of a request has been sent. */
+export const tlsError = (text: string): UpstreamError => upstreamError("tls", text, { requestSent: false });
+
+/**
+ * What ended a handshake, by Node's code (docs/features/backend-tls.md, "Errors"); `nameMismatch` is the code of the
+ * check of names in tls/peer-names.ts.
+ */
+export function handshakeError(code: string | undefined): UpstreamError {
+  switch (code) {
+    case nameMismatch:
+      return tlsError("upstream certificate has another name");
+    case "CERT_HAS_EXPIRED":
+    case "CERT_NOT_YET_VALID":
+      return tlsError("upstream certificate out of date");
+    default:
+      return tlsError(
+        code !== undefined && untrusted.test(code)
+          ? "upstream certificate not trusted"
+          : "upstream TLS handshake failed",
+      );
+  }
+}
+
+export const nameMismatch = "ERR_UPSTREAM_NAME_MISMATCH";
+
+/** Names of OpenSSL's verification results (X509_V_ERR_*) other than those of time. */
+const untrusted = /^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|INVALID_|PATH_LENGTH|CA_|EE_|ERROR_IN_CERT)/;
+
+/** Node's codes of OpenSSL errors: on a connection that is up, the other side has sent an alert or broken TLS. */
+export const isTlsFault = (code: string | undefined): boolean => code?.startsWith("ERR_SSL_") === true;
+
 export const nameError: UpstreamError = upstreamError("connect", "name not resolved", { requestSent: false });

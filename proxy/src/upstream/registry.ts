@@ -1,18 +1,29 @@
-import { isIPv6 } from "node:net";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import { EndpointGroup, type SetIdentity } from "./endpoint-group.ts";
 import { RetryBudget } from "./retry-budget.ts";
-import type { ConnectionLimits, Upstream, UpstreamEndpoint } from "./upstream.ts";
-import { UpstreamView, type ViewEnvironment } from "./upstream-view.ts";
+import { createTlsStore, type TlsChanges } from "./tls/tls-store.ts";
+import type { Upstream, UpstreamEndpoint } from "./upstream.ts";
+import type { ViewEnvironment } from "./upstream-view.ts";
+
+/** What an update changes: endpoint sets by name (undefined is one that is gone), and the TLS that they name. */
+export type UpstreamChanges = {
+  readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
+  readonly tls?: TlsChanges;
+};
 
 /**
- * The upstreams of a worker: one per endpoint set and protocol. An endpoint is the same object as long as its address
- * and port stay in its set, so that pools and counters carry over; an upstream is replaced when its set changes.
+ * The upstreams of a worker: one per endpoint set, protocol and, where the set has TLS, client certificate. An endpoint is
+ * the same object as long as its address, port and TLS stay, so that pools and counters carry over, and connections of
+ * another policy or certificate are never used; an upstream is replaced when its set changes.
  */
 export type UpstreamRegistry = {
-  /** Takes over the endpoint sets that changed, by name; undefined is one that is gone. */
-  update(changes: ReadonlyMap<string, EndpointSet | undefined>): void;
-  /** The present upstream of an endpoint set (`namespace/service/port`); without endpoints when the set is unknown. */
-  get(name: string, protocol: Upstream["protocol"]): Upstream;
+  /** Takes changes over. The names of the sets whose upstreams are other ones now come back. */
+  update(changes: UpstreamChanges): ReadonlySet<string>;
+  /**
+   * The present upstream of an endpoint set (`namespace/service/port`); without endpoints when the set is unknown.
+   * `clientCertificate` is the Gateway whose certificate backends with TLS are shown.
+   */
+  get(name: string, protocol: Upstream["protocol"], clientCertificate?: string): Upstream;
   /** Takes over the key of session cookies; undefined: there is none any more. */
   setSessionKey(key: Buffer | undefined): void;
   /** These routes are gone: what was learnt for them is dropped. */
@@ -34,115 +45,140 @@ export type UpstreamRegistryOptions = {
   readonly random?: () => number;
 };
 
-type Protocol = Upstream["protocol"];
-type View = { readonly view: UpstreamView; upstream: Upstream };
 type Entry = {
   readonly set: EndpointSet;
-  readonly retryBudget: RetryBudget;
-  readonly endpoints: readonly UpstreamEndpoint[];
-  /** One object for all endpoints that the set ever has. */
-  readonly limits: ConnectionLimits;
-  readonly views: Map<Protocol, View>;
+  readonly identity: SetIdentity;
+  /** By client certificate; the one of the empty name, which has none, is always there. */
+  readonly groups: Map<string, EndpointGroup>;
 };
 
+const noCertificate = "";
+
 export function createUpstreamRegistry(options: UpstreamRegistryOptions): UpstreamRegistry {
-  const { retire, onUsableEndpoints, breakers, random = Math.random } = options;
+  const { onUsableEndpoints, breakers, random = Math.random } = options;
   const entries = new Map<string, Entry>();
   /** Names of endpoint sets by Service. */
   const namesByService = new Map<string, Set<string>>();
   const environment: ViewEnvironment = { breakers, sessionKey: { current: undefined }, random };
+  const tlsStore = createTlsStore();
+
+  const retire = (endpoints: readonly UpstreamEndpoint[]): void => {
+    if (endpoints.length > 0) options.retire(endpoints);
+  };
+
+  const updateGroup = (group: EndpointGroup, set: EndpointSet, certificate: string): void =>
+    retire(group.update(set, set.tls === undefined ? undefined : tlsStore.get(set.tls, certificate)));
+
+  const dropGroup = ({ groups }: Entry, certificate: string): void => {
+    const group = groups.get(certificate);
+    if (group === undefined) return;
+    groups.delete(certificate);
+    group.close();
+    retire(group.endpoints);
+  };
 
   const replace = (name: string, set: EndpointSet): void => {
     const previous = entries.get(name);
-    const known = new Map(previous?.endpoints.map((endpoint) => [endpoint.address, endpoint]));
-    const present = new Map<string, UpstreamEndpoint>();
-    const limits = previous?.limits ?? { connectTimeoutMs: undefined, idleTimeoutMs: undefined };
-    limits.connectTimeoutMs = set.policy?.connectTimeoutMs;
-    limits.idleTimeoutMs = set.policy?.idleTimeoutMs;
-    for (const { host, port } of set.addresses) {
-      const address = addressText(host, port);
-      present.set(address, known.get(address) ?? { host, port, address, limits });
-    }
-    const endpoints = [...present.values()];
-    const gone = [...known.values()].filter(({ address }) => !present.has(address));
-    const retryBudget = previous?.retryBudget ?? new RetryBudget(performance.now());
-    // A view belongs to one Service.
-    const isSame = previous?.set.service === set.service;
-    const views = isSame ? previous.views : new Map<Protocol, View>();
-    for (const kept of views.values()) kept.upstream = kept.view.update(endpoints, set.policy);
-    entries.set(name, { set, retryBudget, endpoints, limits, views });
-    if (previous !== undefined && !isSame) {
-      closeViews(previous);
-      disown(previous.set.service, name);
+    // What is learnt belongs to one Service.
+    if (previous !== undefined && previous.set.service !== set.service) remove(name);
+    const known = entries.get(name);
+    const identity = known?.identity ?? createIdentity(name, set.service);
+    const groups =
+      known?.groups ?? new Map([[noCertificate, new EndpointGroup(identity, environment)]]);
+    identity.limits.connectTimeoutMs = set.policy?.connectTimeoutMs;
+    identity.limits.idleTimeoutMs = set.policy?.idleTimeoutMs;
+    const entry = { set, identity, groups };
+    entries.set(name, entry);
+    for (const [certificate, group] of groups) {
+      if (certificate !== noCertificate && set.tls === undefined) dropGroup(entry, certificate);
+      else updateGroup(group, set, certificate);
     }
     const names = namesByService.get(set.service);
     if (names === undefined) namesByService.set(set.service, new Set([name]));
     else names.add(name);
-    if (gone.length > 0) retire(gone);
   };
 
   const remove = (name: string): void => {
     const previous = entries.get(name);
     if (previous === undefined) return;
     entries.delete(name);
-    closeViews(previous);
-    disown(previous.set.service, name);
-    if (previous.endpoints.length > 0) retire(previous.endpoints);
-  };
-
-  const disown = (service: string, name: string): void => {
-    const names = namesByService.get(service);
+    for (const certificate of previous.groups.keys()) dropGroup(previous, certificate);
+    const names = namesByService.get(previous.set.service);
     names?.delete(name);
-    if (names?.size === 0) namesByService.delete(service);
+    if (names?.size === 0) namesByService.delete(previous.set.service);
   };
 
   const report = (service: string): void => {
     const names = namesByService.get(service);
     if (names === undefined) return onUsableEndpoints(service, undefined);
-    onUsableEndpoints(
-      service,
-      Math.max(...[...names].map((name) => entries.get(name)?.endpoints.length ?? 0)),
-    );
+    const counts = [...names].map((name) => entries.get(name)?.groups.get(noCertificate)?.endpoints.length ?? 0);
+    onUsableEndpoints(service, Math.max(...counts));
+  };
+
+  /** The groups that depend on a policy or a certificate get what it says now. */
+  const updateTls = (changes: TlsChanges, changed: Set<string>): void => {
+    if (changes.policies.size === 0 && changes.certificates.size === 0) return;
+    tlsStore.update(changes);
+    for (const [name, entry] of entries) {
+      const { set, groups } = entry;
+      if (set.tls === undefined) continue;
+      const isOther = changes.policies.has(set.tls);
+      for (const [certificate, group] of groups) {
+        if (!isOther && !changes.certificates.has(certificate)) continue;
+        changed.add(name);
+        const isGone = changes.certificates.has(certificate) && changes.certificates.get(certificate) === undefined;
+        if (isGone) dropGroup(entry, certificate);
+        else updateGroup(group, set, certificate);
+      }
+    }
   };
 
   return {
-    update(changes) {
+    update({ endpoints, tls }) {
+      const changed = new Set(endpoints.keys());
+      if (tls !== undefined) updateTls(tls, changed);
       const services = new Set<string>();
-      for (const [name, set] of changes) {
+      for (const [name, set] of endpoints) {
         const before = entries.get(name)?.set.service;
         if (set === undefined) remove(name);
         else replace(name, set);
         for (const service of [before, set?.service]) if (service !== undefined) services.add(service);
       }
       for (const service of services) report(service);
+      return changed;
     },
-    get(name, protocol) {
+    get(name, protocol, clientCertificate = noCertificate) {
       const entry = entries.get(name);
-      const view = entry?.views.get(protocol);
-      if (view !== undefined) return view.upstream;
-      const service = entry?.set.service ?? name.split("/", 2).join("/");
-      const retryBudget = entry?.retryBudget ?? new RetryBudget(performance.now());
-      const created = new UpstreamView({ key: name, service, protocol, retryBudget }, environment);
-      const upstream = created.update(entry?.endpoints ?? [], entry?.set.policy);
-      entry?.views.set(protocol, { view: created, upstream });
-      return upstream;
+      if (entry === undefined) {
+        const service = name.split("/", 2).join("/");
+        return new EndpointGroup(createIdentity(name, service), environment).upstream(protocol);
+      }
+      const { set, identity, groups } = entry;
+      const certificate = set.tls === undefined ? noCertificate : clientCertificate;
+      let group = groups.get(certificate);
+      if (group === undefined) {
+        group = new EndpointGroup(identity, environment);
+        groups.set(certificate, group);
+        updateGroup(group, set, certificate);
+      }
+      return group.upstream(protocol);
     },
     setSessionKey(key) {
       environment.sessionKey.current = key;
     },
     forgetRoutes(routeIds) {
-      for (const { views } of entries.values())
-        for (const { view } of views.values()) view.forgetRoutes(routeIds);
+      for (const { groups } of entries.values())
+        for (const group of groups.values()) group.forgetRoutes(routeIds);
     },
     refreshGauges() {
-      for (const { views } of entries.values()) for (const { view } of views.values()) view.refreshGauges();
+      for (const { groups } of entries.values()) for (const group of groups.values()) group.refreshGauges();
     },
   };
 }
 
-const closeViews = ({ views }: Entry): void => {
-  for (const { view } of views.values()) view.close();
-};
-
-const addressText = (host: string, port: number): string =>
-  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+const createIdentity = (name: string, service: string): SetIdentity => ({
+  name,
+  service,
+  retryBudget: new RetryBudget(performance.now()),
+  limits: { connectTimeoutMs: undefined, idleTimeoutMs: undefined },
+});

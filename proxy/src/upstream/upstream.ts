@@ -1,8 +1,12 @@
 import type { Duplex } from "node:stream";
 import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../http/message.ts";
 import type { RetryBudget } from "./retry-budget.ts";
+import type { UpstreamTls } from "./tls/upstream-tls.ts";
 
-/** One address that requests can be sent to. Identity is kept across snapshots while address and port stay. */
+/**
+ * One address that requests can be sent to. Identity is kept across snapshots while address, port and TLS stay; pooled
+ * connections belong to it, so that none is used under rules that it was not opened under.
+ */
 export type UpstreamEndpoint = {
   readonly host: string;
   readonly port: number;
@@ -10,6 +14,8 @@ export type UpstreamEndpoint = {
   readonly address: string;
   /** What its Service says about connections; one object for all endpoints of a set, and always up to date. */
   readonly limits?: ConnectionLimits;
+  /** Absent: connections are in cleartext. */
+  readonly tls?: UpstreamTls | undefined;
 };
 
 export type ConnectionLimits = {
@@ -76,7 +82,7 @@ export type AttemptWatch = {
 
 /** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
 export type UpstreamRequest = {
-  /** How the endpoint is spoken to: cleartext HTTP/1.1, or HTTP/2 with prior knowledge. */
+  /** How the endpoint is spoken to, with or without TLS: HTTP/1.1, or HTTP/2 (with prior knowledge in cleartext). */
   readonly protocol: Upstream["protocol"];
   readonly method: string;
   /** Path and query in origin form. */

@@ -86,11 +86,12 @@ export function fakeUpstreams(): FakeUpstreams {
   return {
     sets,
     lookups: 0,
-    update(changes) {
+    update({ endpoints: changes }) {
       for (const [name, set] of changes) {
         if (set === undefined) sets.delete(name);
         else sets.set(name, set);
       }
+      return new Set(changes.keys());
     },
     setSessionKey() {},
     forgetRoutes() {},

@@ -13,21 +13,21 @@ describe("upstream links", () => {
     const upstreams = fakeUpstreams();
     const links = createUpstreamLinks(upstreams);
     const current = links.to("ns/web/http", "http1");
-    links.update(new Map([["ns/web/http", set("10.0.0.1")]]));
+    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
     expect(current()).to.equal(current());
     expect(upstreams.lookups).to.equal(1);
-    links.update(new Map([["ns/other/http", set("10.0.0.9")]]));
+    links.update({ endpoints: new Map([["ns/other/http", set("10.0.0.9")]]) });
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
     expect(upstreams.lookups).to.equal(1);
-    links.update(new Map([["ns/web/http", set("10.0.0.2")]]));
+    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.2");
   });
 
   it("share a link per protocol", () => {
     const upstreams = fakeUpstreams();
     const links = createUpstreamLinks(upstreams);
-    links.update(new Map([["ns/web/http", set("10.0.0.1")]]));
+    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     expect(links.to("ns/web/http", "http1")()).to.equal(links.to("ns/web/http", "http1")());
     expect(links.to("ns/web/http", "http2")().protocol).to.equal("http2");
     expect(upstreams.lookups).to.equal(2);
@@ -35,12 +35,12 @@ describe("upstream links", () => {
 
   it("leave requests under way the upstream of a set that is gone", () => {
     const links = createUpstreamLinks(fakeUpstreams());
-    links.update(new Map([["ns/web/http", set("10.0.0.1")]]));
+    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     const before = links.to("ns/web/http", "http1");
     const upstream = before();
-    links.update(new Map([["ns/web/http", undefined]]));
+    links.update({ endpoints: new Map([["ns/web/http", undefined]]) });
     expect(before()).to.equal(upstream);
-    links.update(new Map([["ns/web/http", set("10.0.0.2")]]));
+    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
     expect(links.to("ns/web/http", "http1")().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.2");
     expect(before()).to.equal(upstream);
   });

@@ -49,6 +49,9 @@ function generateKeys(type: KeyType): { readonly publicKey: KeyObject; readonly 
 
 let lastSerial = 0;
 
+/** RFC 5280 4.2.1.6: a URI, else a DNS name. */
+const subjectAltName = (name: string): Buffer => text(name.includes("://") ? 0x86 : 0x82, name);
+
 /** Issues a certificate for `names` (the first one is its subject), signed by `issuer` or by itself. */
 export function issueCertificate(
   names: readonly string[],
@@ -57,16 +60,18 @@ export function issueCertificate(
     readonly issuer?: Issued;
     readonly ca?: boolean;
     readonly notAfterMs?: number;
+    /** Leaves the subject alternative names out. */
+    readonly withoutNames?: boolean;
   } = {},
 ): Issued {
-  const { type = "ec", issuer, ca = false, notAfterMs = Date.UTC(2100, 0, 1) } = options;
+  const { type = "ec", issuer, ca = false, notAfterMs = Date.UTC(2100, 0, 1), withoutNames = false } = options;
   const { publicKey, privateKey } = generateKeys(type);
   const name = names[0] as string;
   const signer = issuer?.key ?? privateKey;
   const algorithm = signatureAlgorithms[(signer.asymmetricKeyType ?? "ec") as KeyType];
   const extensions = sequence(
     sequence(oid("551d13"), der(4, ca ? sequence(der(1, Buffer.from([255]))) : sequence())),
-    sequence(oid("551d11"), der(4, sequence(...names.map((dnsName) => text(0x82, dnsName))))),
+    ...(withoutNames ? [] : [sequence(oid("551d11"), der(4, sequence(...names.map(subjectAltName))))]),
   );
   const signed = sequence(
     der(0xa0, der(2, Buffer.from([2]))),

@@ -1,4 +1,7 @@
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 /**
  * What `openssl s_client` says about a connection to a local port: the client for what Node's own cannot show, such as
@@ -20,4 +23,41 @@ export async function sClient(
     child.once("close", () => resolve());
   });
   return output;
+}
+
+/**
+ * `openssl s_server` on a free local port, which lets in nobody without a certificate of `authority` (PEM): unlike Node's
+ * own servers it tells clients so with an alert.
+ */
+export async function sServer(
+  certificate: { readonly chainPem: string; readonly keyPem: string },
+  authority: string,
+): Promise<{ readonly port: number; close(): void }> {
+  const folder = mkdtempSync(join(tmpdir(), "s-server-"));
+  const file = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const files = ["-cert", file("cert", certificate.chainPem), "-key", file("key", certificate.keyPem)];
+  const asking = ["-CAfile", file("ca", authority), "-Verify", "1", "-verify_return_error"];
+  const child = spawn("openssl", ["s_server", "-accept", "127.0.0.1:0", ...files, ...asking]);
+  const port = await new Promise<number>((resolve, reject) => {
+    let output = "";
+    child.once("error", reject);
+    child.once("close", () => reject(new Error(`openssl s_server ended: ${output}`)));
+    child.stderr.on("data", (piece: Buffer) => (output += piece.toString("latin1")));
+    child.stdout.on("data", (piece: Buffer) => {
+      output += piece.toString("latin1");
+      const [, found] = /^ACCEPT .*:(\d+)$/m.exec(output) ?? [];
+      if (found !== undefined) resolve(Number(found));
+    });
+  });
+  return {
+    port,
+    close() {
+      child.kill();
+      rmSync(folder, { recursive: true });
+    },
+  };
 }

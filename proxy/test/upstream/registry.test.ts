@@ -25,7 +25,7 @@ function harness() {
     random: () => 0,
   });
   const update = (changes: Record<string, EndpointSet | undefined>) =>
-    registry.update(new Map(Object.entries(changes)));
+    registry.update({ endpoints: new Map(Object.entries(changes)) });
   return { registry, update, retired, counts };
 }
 

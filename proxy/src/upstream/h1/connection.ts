@@ -1,6 +1,7 @@
 import type { OnReadOpts, Socket } from "node:net";
 import type { Chunk, HeaderList, ResponseHead } from "../../http/message.ts";
 import { abandon, connectEndpoint, type ConnectAttempt } from "../connect.ts";
+import { isTlsFault } from "../errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamClientOptions } from "../options.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
@@ -18,7 +19,7 @@ export type ConnectionContext = {
 };
 
 /**
- * One TCP connection to an endpoint. It serves one stream at a time; between two it is idle in the pool, where any
+ * One connection to an endpoint. It serves one stream at a time; between two it is idle in the pool, where any
  * byte or end of the peer closes it.
  */
 export class Http1Connection implements IdleConnection, ResponseEvents {
@@ -53,7 +54,11 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
     this.stream = stream;
     this.attempt = connectEndpoint(
       this.endpoint,
-      { ...this.context.options, ...(toUpgrade ? { allowHalfOpen: true } : { onread: this.readInto() }) },
+      {
+        ...this.context.options,
+        alpn: "http/1.1",
+        ...(toUpgrade ? { allowHalfOpen: true } : { onread: this.readInto() }),
+      },
       (result) => {
         this.attempt = undefined;
         if (!result.ok) {
@@ -79,7 +84,8 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
 
   private readonly onDrain = (): void => this.stream?.drained();
   private readonly onEnd = (): void => this.reader.end();
-  private readonly onError = (): void => this.fail("upstream reset");
+  private readonly onError = ({ code }: NodeJS.ErrnoException): void =>
+    isTlsFault(code) ? this.fail("upstream broke off TLS", "tls") : this.fail("upstream reset");
   private readonly onClose = (): void => this.fail("upstream closed");
 
   private readInto(): OnReadOpts {
@@ -164,11 +170,11 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
   }
 
   /** Ends the connection; a stream on it is told. */
-  fail(text: string): void {
+  fail(text: string, kind: "reset" | "tls" = "reset"): void {
     const { stream } = this;
     const { answered } = this.reader;
     this.destroy();
-    stream?.lost(text, answered);
+    stream?.lost({ kind, text }, answered);
   }
 
   closeIdle(): void {

@@ -132,12 +132,12 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
   }
 
   /** The connection ended on its own; `answered` when a byte of the response had arrived. */
-  lost(text: string, answered: boolean): void {
+  lost({ kind, text }: Pick<UpstreamError, "kind" | "text">, answered: boolean): void {
     if (this.reused && !answered && this.replayable()) {
       this.writer?.stop();
       this.connect();
     } else {
-      this.end(upstreamError("reset", text, { requestSent: this.requestSent }));
+      this.end(upstreamError(kind, text, { requestSent: this.requestSent }));
     }
   }
 

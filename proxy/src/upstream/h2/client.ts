@@ -19,8 +19,8 @@ const noUpgrade = upstreamError("invalid", "upgrade over HTTP/2", { requestSent:
 const clientClosed = upstreamError("reset", "connection closed", { requestSent: true });
 
 /**
- * Sends requests over cleartext HTTP/2 with prior knowledge (RFC 9113 3.3): few connections per endpoint, many
- * requests on each. See docs/features/http2.md, "Towards upstreams".
+ * Sends requests over HTTP/2, with TLS or with prior knowledge in cleartext (RFC 9113 3.2, 3.3): few connections per
+ * endpoint, many requests on each. See docs/features/http2.md, "Towards upstreams".
  */
 export function createHttp2UpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const endpoints = new Map<UpstreamEndpoint, EndpointSessions>();
@@ -172,7 +172,7 @@ class EndpointSessions implements StreamQueue {
     for (const session of this.sessions) if (session.opening) opening++;
     if (this.waiting.size <= opening * this.streamsPerSession) return;
     if (this.sessions.size + this.attempts.size >= maxSessionsPerEndpoint) return;
-    const attempt = connectEndpoint(this.endpoint, this.options, (connected) => {
+    const attempt = connectEndpoint(this.endpoint, { ...this.options, alpn: "h2" }, (connected) => {
       this.attempts.delete(attempt);
       if (!connected.ok) return this.onConnectFailed(connected.error);
       const { socket } = connected.value;

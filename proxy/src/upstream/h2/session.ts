@@ -8,7 +8,7 @@ import {
 import type { Socket } from "node:net";
 import { containErrors } from "../../http/h2/contain-errors.ts";
 import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http/h2/settings.ts";
-import { upstreamError } from "../errors.ts";
+import { isTlsFault, upstreamError } from "../errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamError } from "../upstream.ts";
 
@@ -178,6 +178,8 @@ export class UpstreamSession implements IdleConnection {
       this.fault ??= upstreamError("invalid", "endpoint does not speak HTTP/2", { requestSent: false });
     } else if (code === "ERR_HTTP2_ERROR" || code === "ERR_HTTP2_TOO_MANY_INVALID_FRAMES") {
       this.fault ??= upstreamError("invalid", "invalid HTTP/2 from endpoint", { requestSent: true });
+    } else if (isTlsFault(code)) {
+      this.fault ??= upstreamError("tls", "upstream broke off TLS", { requestSent: this.ready });
     } else {
       this.fault ??= upstreamError("reset", "connection reset", { requestSent: this.ready });
     }

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import {
+  createSecureServer,
   createServer as createHttp2Server,
   type Http2Server,
+  type SecureServerOptions,
   type ServerHttp2Session,
   type ServerHttp2Stream,
   type Settings,
@@ -208,9 +210,14 @@ export type Backend = {
   close(): Promise<void>;
 };
 
-/** Node's own HTTP/2 server as an upstream. */
-export async function startBackend(handler: StreamHandler, settings: Settings = {}): Promise<Backend> {
-  const server = createHttp2Server({ settings });
+/** Node's own HTTP/2 server as an upstream, with a certificate over TLS. */
+export async function startBackend(
+  handler: StreamHandler,
+  settings: Settings = {},
+  certificate?: Pick<SecureServerOptions, "cert" | "key">,
+): Promise<Backend> {
+  const server: Http2Server =
+    certificate === undefined ? createHttp2Server({ settings }) : createSecureServer({ settings, ...certificate });
   const sessions: ServerHttp2Session[] = [];
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {

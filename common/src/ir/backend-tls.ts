@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { certificateSchema, type Certificate } from "./certificate.ts";
+
+/** A name that a backend may prove: a DNS name, which may be `*.x`, or a URI, compared byte for byte. */
+const subjectAltNameSchema = z.object({ type: z.enum(["dns", "uri"]), value: z.string() });
+
+/**
+ * TLS towards the endpoints of a Service, as a BackendTLSPolicy asks for it; a resource of its own so that a rollout
+ * does not carry the authorities along. See docs/features/backend-tls.md.
+ */
+export const backendTlsSchema = z.object({
+  /** The server name that is asked for; also the name that the certificate must have, without `subjectAltNames`. */
+  hostname: z.string(),
+  /** Whom to believe: `system`, or a PEM bundle of which each certificate is an anchor. Absent: nobody. */
+  authorities: z.string().optional(),
+  /** The certificate must have one of these, whatever the hostname. */
+  subjectAltNames: z.array(subjectAltNameSchema).min(1).optional(),
+});
+
+/** Stands for the authorities of the system that the proxy runs on; no PEM bundle reads like this. */
+export const systemAuthorities = "system";
+
+/**
+ * The certificate that a Gateway shows to backends with TLS; absent when its reference cannot be followed: then no
+ * connection is made to them. The one resource besides `tls|` that holds a private key.
+ */
+export const backendCertificateSchema = z.object({ certificate: certificateSchema.optional() });
+
+export type SubjectAltName = Readonly<z.infer<typeof subjectAltNameSchema>>;
+export type BackendTls = Readonly<Omit<z.infer<typeof backendTlsSchema>, "subjectAltNames">> & {
+  readonly subjectAltNames?: readonly SubjectAltName[] | undefined;
+};
+export type BackendCertificate = { readonly certificate?: Certificate | undefined };

@@ -1,0 +1,22 @@
+import type { Upstream, UpstreamRequest } from "../upstream/upstream.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** What the copies of a request may differ in. */
+type Own = Pick<UpstreamRequest, "headers" | "body" | "upgrade" | "expectContinue">;
+
+/** A client's request as it goes to an upstream, the backend of its route or a mirror. */
+export const upstreamRequestOf = (
+  exchange: Exchange,
+  { protocol }: Upstream,
+  { headers, body, upgrade, expectContinue }: Own,
+): UpstreamRequest => ({
+  protocol,
+  method: exchange.method,
+  target: exchange.path + exchange.query,
+  authority: exchange.upstreamAuthority ?? exchange.authority,
+  scheme: exchange.connection.listener.secure ? "https" : "http",
+  headers,
+  body,
+  upgrade: protocol === "http2" ? undefined : upgrade,
+  expectContinue,
+});

@@ -1,0 +1,78 @@
+import { isIPv6 } from "node:net";
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import type { RetryBudget } from "./retry-budget.ts";
+import type { UpstreamTls } from "./tls/upstream-tls.ts";
+import type { ConnectionLimits, Upstream, UpstreamEndpoint } from "./upstream.ts";
+import { UpstreamView, type ViewEnvironment } from "./upstream-view.ts";
+
+type Protocol = Upstream["protocol"];
+type View = { readonly view: UpstreamView; upstream: Upstream };
+
+/** What stays the same for an endpoint set through all its changes. */
+export type SetIdentity = {
+  readonly name: string;
+  readonly service: string;
+  readonly retryBudget: RetryBudget;
+  /** One object for all endpoints that the set ever has. */
+  readonly limits: ConnectionLimits;
+};
+
+/**
+ * The endpoints of a set as those see them who connect with one client certificate, or with none, and their upstreams by
+ * protocol. An endpoint is the same object as long as its address, port and TLS stay.
+ */
+export class EndpointGroup {
+  endpoints: readonly UpstreamEndpoint[] = [];
+  private readonly identity: SetIdentity;
+  private readonly environment: ViewEnvironment;
+  private readonly views = new Map<Protocol, View>();
+  private policy: EndpointSet["policy"] = undefined;
+
+  constructor(identity: SetIdentity, environment: ViewEnvironment) {
+    this.identity = identity;
+    this.environment = environment;
+  }
+
+  /** Takes over the addresses and the TLS of the set; what comes back is gone. */
+  update({ addresses, policy }: EndpointSet, tls: UpstreamTls | undefined): readonly UpstreamEndpoint[] {
+    const { limits } = this.identity;
+    const known = new Map(this.endpoints.map((endpoint) => [endpoint.address, endpoint]));
+    const present = new Map<string, UpstreamEndpoint>();
+    for (const { host, port } of addresses) {
+      const address = addressText(host, port);
+      const kept = known.get(address);
+      present.set(address, kept?.tls === tls && kept ? kept : { host, port, address, limits, tls });
+    }
+    const gone = this.endpoints.filter((endpoint) => present.get(endpoint.address) !== endpoint);
+    this.endpoints = [...present.values()];
+    this.policy = policy;
+    for (const kept of this.views.values()) kept.upstream = kept.view.update(this.endpoints, policy);
+    return gone;
+  }
+
+  upstream(protocol: Protocol): Upstream {
+    const known = this.views.get(protocol);
+    if (known !== undefined) return known.upstream;
+    const { name: key, service, retryBudget } = this.identity;
+    const view = new UpstreamView({ key, service, protocol, retryBudget }, this.environment);
+    const upstream = view.update(this.endpoints, this.policy);
+    this.views.set(protocol, { view, upstream });
+    return upstream;
+  }
+
+  forgetRoutes(routeIds: ReadonlySet<string>): void {
+    for (const { view } of this.views.values()) view.forgetRoutes(routeIds);
+  }
+
+  refreshGauges(): void {
+    for (const { view } of this.views.values()) view.refreshGauges();
+  }
+
+  /** Nobody picks from it any more. */
+  close(): void {
+    for (const { view } of this.views.values()) view.close();
+  }
+}
+
+const addressText = (host: string, port: number): string =>
+  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,0 +1,50 @@
+import { X509Certificate } from "node:crypto";
+import type { PeerCertificate } from "node:tls";
+import type { BackendTls, SubjectAltName } from "@svc-gateway/common/ir/backend-tls.ts";
+import { nameMismatch } from "../errors.ts";
+
+/** Names of the subject are not looked at (RFC 9525 section 2); a wildcard stands for one whole label. */
+const dnsRules = {
+  subject: "never",
+  partialWildcards: false,
+  multiLabelWildcards: false,
+  singleLabelSubdomains: false,
+} as const;
+
+/**
+ * Checks whether a verified certificate belongs to the backend: with `subjectAltNames` it must have one of them, else the
+ * hostname. It has the form that `tls.connect` asks for.
+ */
+export function createNameCheck({
+  hostname,
+  subjectAltNames = [{ type: "dns", value: hostname }],
+}: BackendTls): (host: string, certificate: PeerCertificate) => Error | undefined {
+  return (_, { raw }) => {
+    // Without a certificate there is nothing in `raw`, whatever the type says.
+    const certificate = (raw as Buffer | undefined) && new X509Certificate(raw);
+    if (certificate !== undefined && subjectAltNames.some((name) => hasName(certificate, name))) return undefined;
+    return Object.assign(new Error("the certificate has none of the wanted names"), { code: nameMismatch });
+  };
+}
+
+function hasName(certificate: X509Certificate, { type, value }: SubjectAltName): boolean {
+  if (type === "uri") return namesOf(certificate, "URI").includes(value);
+  if (!value.startsWith("*.")) return certificate.checkHost(value, dnsRules) !== undefined;
+  // Any one label will do, or the same wildcard.
+  const wanted = value.slice(1).toLowerCase();
+  return namesOf(certificate, "DNS").some((name) => {
+    const dot = name.indexOf(".");
+    return dot > 0 && name.slice(dot).toLowerCase() === wanted;
+  });
+}
+
+const entry = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
+
+/** Subject alternative names of one type. Node writes those with unusual characters as JSON strings. */
+function namesOf({ subjectAltName = "" }: X509Certificate, type: "DNS" | "URI"): readonly string[] {
+  const names: string[] = [];
+  for (const [, found, text = ""] of subjectAltName.matchAll(entry)) {
+    if (found === type) names.push(text.startsWith('"') ? String(JSON.parse(text)) : text);
+  }
+  return names;
+}

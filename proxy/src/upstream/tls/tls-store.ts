@@ -1,0 +1,57 @@
+import type { BackendCertificate, BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
+import { createSecureContexts, createUpstreamTls, type UpstreamTls } from "./upstream-tls.ts";
+
+/** What an update changes of the TLS towards upstreams, by name; undefined is one that is gone. */
+export type TlsChanges = {
+  readonly policies: ReadonlyMap<string, BackendTls | undefined>;
+  readonly certificates: ReadonlyMap<string, BackendCertificate | undefined>;
+};
+
+/** The policies and client certificates of a worker, and what each pair of them comes to. */
+export type TlsStore = {
+  update(changes: TlsChanges): void;
+  /**
+   * The same object for as long as neither the policy nor the certificate changes. Without the one or the other in the
+   * snapshot no connection is made. The empty name is no client certificate.
+   */
+  get(policy: string, clientCertificate: string): UpstreamTls;
+};
+
+/** A Gateway whose certificate is not in the snapshot. */
+const noCertificate: BackendCertificate = {};
+
+export function createTlsStore(): TlsStore {
+  const contexts = createSecureContexts();
+  const policies = new Map<string, BackendTls>();
+  const certificates = new Map<string, BackendCertificate>();
+  /** By policy, then by certificate. */
+  const known = new Map<string, Map<string, UpstreamTls>>();
+  return {
+    update(changes) {
+      for (const [name, policy] of changes.policies) {
+        known.delete(name);
+        put(policies, name, policy);
+      }
+      for (const [name, certificate] of changes.certificates) {
+        for (const byCertificate of known.values()) byCertificate.delete(name);
+        put(certificates, name, certificate);
+      }
+    },
+    get(name, clientCertificate) {
+      let byCertificate = known.get(name);
+      if (byCertificate === undefined) known.set(name, (byCertificate = new Map<string, UpstreamTls>()));
+      const present = byCertificate.get(clientCertificate);
+      if (present !== undefined) return present;
+      const client =
+        clientCertificate === "" ? undefined : (certificates.get(clientCertificate) ?? noCertificate);
+      const tls = createUpstreamTls(policies.get(name), client, contexts);
+      byCertificate.set(clientCertificate, tls);
+      return tls;
+    },
+  };
+}
+
+function put<Value>(map: Map<string, Value>, name: string, value: Value | undefined): void {
+  if (value === undefined) map.delete(name);
+  else map.set(name, value);
+}

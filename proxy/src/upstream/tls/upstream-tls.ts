@@ -1,0 +1,90 @@
+import { constants, createHash } from "node:crypto";
+import { createSecureContext, getCACertificates, type ConnectionOptions, type SecureContext } from "node:tls";
+import { systemAuthorities, type BackendCertificate, type BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
+import { tlsSuites } from "../../tls/settings.ts";
+import { createNameCheck } from "./peer-names.ts";
+
+/** How connections to an endpoint use TLS; made once for a policy and a client certificate, and never changed. */
+export type UpstreamTls =
+  | {
+      /** For SNI (RFC 6066 section 3). */
+      readonly serverName: string;
+      readonly context: SecureContext;
+      /** Whether a certificate that was verified belongs to the backend. */
+      readonly checkServerIdentity: NonNullable<ConnectionOptions["checkServerIdentity"]>;
+    }
+  /** No connection may be made; the text says why. */
+  | { readonly refused: string };
+
+/** The contexts of policies and client certificates, each made once: a large bundle takes milliseconds to load. */
+export type SecureContexts = (
+  authorities: string,
+  certificate: BackendCertificate["certificate"],
+) => SecureContext;
+
+/**
+ * What a policy and the client certificate of a Gateway come to. Without a policy, or without what either of them needs,
+ * nobody is connected to (docs/features/backend-tls.md, "Fail closed").
+ */
+export function createUpstreamTls(
+  policy: BackendTls | undefined,
+  client: BackendCertificate | undefined,
+  contexts: SecureContexts,
+): UpstreamTls {
+  if (policy?.authorities === undefined) return { refused: "no valid CA certificate for upstream" };
+  if (client !== undefined && client.certificate === undefined) {
+    return { refused: "no valid client certificate for upstream" };
+  }
+  try {
+    return {
+      serverName: policy.hostname,
+      context: contexts(policy.authorities, client?.certificate),
+      checkServerIdentity: createNameCheck(policy),
+    };
+  } catch {
+    // The controller has loaded both before it sent them, so this is a difference between two OpenSSLs.
+    return { refused: "certificates for upstream cannot be loaded" };
+  }
+}
+
+/** Contexts by what they hold; one that no endpoint uses any more is collected with the last connection. */
+export function createSecureContexts(): SecureContexts {
+  const known = new Map<string, WeakRef<SecureContext>>();
+  return (authorities, certificate) => {
+    for (const [key, context] of known) if (context.deref() === undefined) known.delete(key);
+    const key = createHash("sha256")
+      .update(JSON.stringify([authorities, certificate?.chainPem, certificate?.keyPem]))
+      .digest("hex");
+    const present = known.get(key)?.deref();
+    if (present !== undefined) return present;
+    const context = createContext(authorities, certificate);
+    known.set(key, new WeakRef(context));
+    return context;
+  };
+}
+
+const createContext = (
+  authorities: string,
+  certificate: BackendCertificate["certificate"],
+): SecureContext =>
+  createSecureContext({
+    ca: authorities === systemAuthorities ? systemRoots() : authorities,
+    ...(certificate && { cert: certificate.chainPem, key: certificate.keyPem }),
+    minVersion: "TLSv1.2",
+    maxVersion: "TLSv1.3",
+    ciphers: tlsSuites,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    // Every certificate of a bundle is an anchor, intermediate authorities and the backend's own included.
+    allowPartialTrustChain: true,
+  });
+
+let roots: string[] | undefined;
+
+/** The authorities of the operating system, else those that come with Node; read once, when first needed. */
+function systemRoots(): string[] {
+  if (roots === undefined) {
+    const ofSystem = getCACertificates("system");
+    roots = [...new Set(ofSystem.length > 0 ? ofSystem : getCACertificates("bundled"))];
+  }
+  return roots;
+}
