@@ -5,7 +5,6 @@ import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/s
 
 /** Flags that this release reads, but that belong to features which it does not have yet. */
 const idleFlags: ReadonlySet<string> = new Set([
-  "backend-tls-strict",
   "proxy-default-backend-request-timeout",
   "status-address",
 ]);

@@ -33,7 +33,8 @@ export const endpointsKey = (name: string): ResourceKey => `endpoints|${name}` a
 export const backendTlsKey = (name: string): ResourceKey => `backendtls|${name}` as ResourceKey;
 
 /** `gateway` is `namespace/name` of a Gateway, as its hosts refer to the certificate that it shows to backends. */
-export const backendCertificateKey = (gateway: string): ResourceKey => `backendcert|${gateway}` as ResourceKey;
+export const backendCertificateKey = (gateway: string): ResourceKey =>
+  `backendcert|${gateway}` as ResourceKey;
 
 /** `name` is `namespace/name` of an htpasswd Secret, as routes refer to it. */
 export const htpasswdKey = (name: string): ResourceKey => `htpasswd|${name}` as ResourceKey;

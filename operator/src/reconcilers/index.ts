@@ -4,6 +4,7 @@ import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import type { NodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import type { ProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
 import type { VipSettings } from "../translate/gateway/vip-plan.ts";
+import { backendTlsPolicyReconciler } from "./backend-tls-policy.ts";
 import { createGatewayAddressReader } from "./gateway/address.ts";
 import { provisioner } from "./gateway/dedicated/provisioner.ts";
 import { createTrustCopies } from "./gateway/dedicated/trust.ts";
@@ -40,6 +41,7 @@ export function createReconcilers(options: ReconcilersOptions): readonly Reconci
   return [
     ingressReconciler(options),
     svcBackendPolicyReconciler(options),
+    backendTlsPolicyReconciler(options),
     sessionKeyReconciler(options),
     ...gatewayReconcilers(options),
   ];

@@ -6,7 +6,7 @@ import type { StatusChange } from "../runtime/status-writer.ts";
 /** An object that a policy affects (Gateway API, PolicyAncestorStatus), and what to say of the policy there. */
 export type DesiredAncestor = {
   readonly ref: AncestorRef;
-  readonly condition: DesiredCondition;
+  readonly conditions: readonly DesiredCondition[];
 };
 
 type AncestorRef = {
@@ -42,13 +42,13 @@ export function setAncestors(
       isOurs: (entry) => entry.controllerName === controllerName,
       keyOf: ({ ancestorRef }) => keyOf(ancestorRef),
       desired: new Map(
-        desired.map(({ ref, condition }) => [
+        desired.map(({ ref, conditions: wanted }) => [
           keyOf(ref),
           (present) => {
             const conditions = mergeConditions({
               current: present?.conditions,
-              desired: [condition],
-              owned: new Set([condition.type]),
+              desired: wanted,
+              owned: new Set(wanted.map(({ type }) => type)),
               generation,
               nowMs,
             });

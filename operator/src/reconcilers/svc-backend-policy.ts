@@ -25,10 +25,7 @@ export function svcBackendPolicyReconciler({
 
 const ancestorOf = ({ service, reason, message }: PolicyAncestor) => ({
   ref: { group: "", kind: "Service", ...service },
-  condition: {
-    type: "Accepted",
-    status: reason === "Accepted" ? "True" : "False",
-    reason,
-    message,
-  } satisfies DesiredCondition,
+  conditions: [
+    { type: "Accepted", status: reason === "Accepted" ? "True" : "False", reason, message },
+  ] satisfies DesiredCondition[],
 });

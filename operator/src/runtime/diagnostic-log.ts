@@ -6,7 +6,7 @@ import type { Diagnostic } from "../translate/translation.ts";
 
 /**
  * Tells the log what builds find: each finding once, and again only after it was gone. What somebody has declared wrong
- * is a warning of the controller, not an error.
+ * is a warning of the controller, not an error, unless requests travel without the protection that was asked for.
  */
 export function createDiagnosticLog(log: Logger): (diagnostics: readonly Diagnostic[]) => void {
   const known = createUseCounts();
@@ -34,5 +34,6 @@ function write(log: Logger, { object, severity, reason, field, message }: Diagno
     detail: message,
   };
   if (severity === "info") log.debug(fields, "finding");
+  else if (reason === "CleartextFallback") log.error(fields, "finding");
   else log.warn(fields, "finding");
 }

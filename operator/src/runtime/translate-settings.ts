@@ -22,6 +22,7 @@ export const translateSettingsOf = (
     | "ingressDefaultBackend"
     | "defaultTlsSecret"
     | "allowExternalName"
+    | "backendTlsStrict"
   >,
   { gatewayVips, dedicated }: Partial<Pick<TranslateSettings, "gatewayVips" | "dedicated">> = {},
 ): TranslateSettings => ({
@@ -40,6 +41,7 @@ export const translateSettingsOf = (
   defaultTlsSecret: settings.defaultTlsSecret,
   installNamespace: defaultTranslateSettings.installNamespace,
   allowExternalName: settings.allowExternalName,
+  backendTlsStrict: settings.backendTlsStrict,
 });
 
 /** The Services of Gateways as the flags want them; undefined without a selector for the shared proxies. */

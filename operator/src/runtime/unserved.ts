@@ -7,7 +7,7 @@ import type { World } from "../world.ts";
  * Kinds that are read and validated, but that this release does nothing with; they change how traffic is served once
  * something refers to them.
  */
-const unservedKinds: readonly KindName[] = ["BackendTLSPolicy", "ClientTrafficPolicy"];
+const unservedKinds: readonly KindName[] = ["ClientTrafficPolicy"];
 
 /** Says of each object of such a kind that it has no effect, so that nobody looks for the mistake elsewhere. */
 export const findUnserved = (world: World): readonly Diagnostic[] => [

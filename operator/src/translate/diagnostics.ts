@@ -95,13 +95,20 @@ export const policyValueIgnored = (place: Place, problem: Problem, instead: stri
 export const policyConflict = (place: Place, service: string, winner: string): Diagnostic =>
   finding("warning", "PolicyConflict")(
     place,
-    `Service ${service} has the policy of SvcBackendPolicy ${winner}, which is older`,
+    `Service ${service} has the policy of ${winner}, which is older`,
   );
 
-export const policyTargetNotFound = (place: Place, service: string): Diagnostic =>
+export const policyTargetNotFound = (place: Place, target: string): Diagnostic =>
   finding("warning", "PolicyTargetNotFound")(
     place,
-    `Service ${service} does not exist; the policy does nothing for it`,
+    `${target} does not exist; the policy does nothing for it`,
+  );
+
+/** The one finding that the log has as an error: nothing else shows that requests travel unprotected. */
+export const cleartextFallback = (place: Place): Diagnostic =>
+  finding("error", "CleartextFallback")(
+    place,
+    "No name can be used, so backends are connected to in cleartext; with --backend-tls-strict they would not be connected to",
   );
 
 export const invalidSessionKey = (place: Place): Diagnostic =>

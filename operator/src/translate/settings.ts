@@ -41,6 +41,8 @@ export type TranslateSettings = {
   readonly installNamespace: string;
   /** Whether Services of type ExternalName and EndpointSlices of host names may be backends. */
   readonly allowExternalName: boolean;
+  /** Nobody is connected to under a BackendTLSPolicy without a usable name; false: in cleartext. */
+  readonly backendTlsStrict: boolean;
 };
 
 /** The settings of a gateway that was told nothing, see docs/reference/flags.md. */
@@ -60,4 +62,5 @@ export const defaultTranslateSettings: TranslateSettings = {
   defaultTlsSecret: undefined,
   installNamespace: "svc-system",
   allowExternalName: false,
+  backendTlsStrict: false,
 };

@@ -19,11 +19,13 @@ import type { SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
 import type { World } from "../world.ts";
 import { kindNames, type KindName } from "../api/kinds.ts";
 import { createPolicyTranslator } from "./backends/policies.ts";
+import { createTlsPolicyTranslator, type TlsPolicies } from "./backends/tls-policies.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { translateSessionKey } from "./backends/session-key.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { createValidityCheck } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
+import { mergeClientCertPorts } from "./gateway/frontend-validation.ts";
 import { mergeTlsPorts } from "./gateway/tls.ts";
 import type { OwnScope } from "./gateway/own-scopes.ts";
 import type { GatewayScope } from "./gateway/scope.ts";
@@ -75,30 +77,36 @@ function createTranslator(settings: TranslateSettings): Translator {
     ? unlessOnlyEndpointsChanged(createGatewayTranslator(settings, ingressListeners))
     : () => noGateways;
   const translatePolicies = createPolicyTranslator();
+  const translateTlsPolicies = createTlsPolicyTranslator(settings.backendTlsStrict);
   const translateEndpoints = createEndpointTranslator(settings);
   const translateKeySets = createKeySetTranslator();
   const tlsOf = createTlsOfPorts();
+  const clientCertsOf = createClientCertsOfPorts();
   const checkValidity = createValidityCheck();
   return (world, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
     const policies = translatePolicies(world);
+    const tlsPolicies = translateTlsPolicies(world, gateway.gatewaysByService);
     const all = partsOf(ingress, gateway);
     const endpoints = translateEndpoints({
       world,
       needs: all.flatMap(({ needs }) => needs),
       policies: policies.byService,
+      tlsPolicies,
     });
     const wanted = all.flatMap((part) => part.keySets);
     const keySets = translateKeySets(wanted, fetched);
     const sessionKey = translateSessionKey(world, settings.installNamespace, otherwise);
     const tls = tlsOf(ingress, gateway);
-    const secure = securePort(ingress);
-    const clientCerts = new Map<number, ClientCertPort>(
-      secure === undefined || ingress.clientCerts.hosts.length === 0 ? [] : [[secure, ingress.clientCerts]],
-    );
+    const clientCerts = clientCertsOf(ingress, gateway);
     const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts, nowMs);
-    const named: Named = { keySets, endpoints, sessionKey: encodeSessionKey(sessionKey.value) };
+    const named: Named = {
+      keySets,
+      endpoints,
+      tlsPolicies,
+      sessionKey: encodeSessionKey(sessionKey.value),
+    };
     return {
       scopes: {
         shared: sharedResources({ ingress, gateway, tls, clientCerts, named }),
@@ -115,6 +123,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...ingress.diagnostics,
         ...gateway.diagnostics,
         ...policies.diagnostics,
+        ...tlsPolicies.diagnostics,
         ...endpoints.diagnostics,
         ...keySets.diagnostics,
         ...sessionKey.diagnostics,
@@ -128,6 +137,7 @@ function createTranslator(settings: TranslateSettings): Translator {
       dedicated: gateway.dedicated.map(({ of }) => of),
       identities: gateway.identities,
       backendPolicies: policies.attachments,
+      backendTlsPolicies: tlsPolicies.attachments,
     };
   };
 }
@@ -148,11 +158,28 @@ function createTlsOfPorts(): (ingress: IngressPart, gateway: GatewayPart) => Rea
   };
 }
 
+/** What is asked of clients, in the same way. */
+function createClientCertsOfPorts(): (
+  ingress: IngressPart,
+  gateway: GatewayPart,
+) => ReadonlyMap<number, ClientCertPort> {
+  const mergeWith = memo((first: ClientCertPort) =>
+    memo((second: ClientCertPort) => mergeClientCertPorts(first, second)),
+  );
+  return (ingress, { shared: { clientCerts } }) => {
+    const secure = securePort(ingress);
+    if (secure === undefined || ingress.clientCerts.hosts.length === 0) return clientCerts;
+    const other = clientCerts.get(secure);
+    const merged = other === undefined ? ingress.clientCerts : mergeWith(other)(ingress.clientCerts);
+    return new Map(clientCerts).set(secure, merged);
+  };
+}
+
 /** Kinds that only what comes after the routes looks at. */
-const isLateKind = (kind: KindName): boolean => kind === "EndpointSlice" || kind === "SvcBackendPolicy";
+const lateKinds: ReadonlySet<KindName> = new Set(["EndpointSlice", "SvcBackendPolicy", "BackendTLSPolicy"]);
 
 /**
- * Keeps the last result while no list but that of the EndpointSlices is another one. Routes name endpoint sets and
+ * Keeps the last result while no list but those of late kinds is another one. Routes name endpoint sets and
  * never look into them, and endpoints change far more often than everything else.
  */
 function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: World) => T {
@@ -160,7 +187,8 @@ function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: Wo
   return (world) => {
     const known = last;
     const isSame =
-      known !== undefined && kindNames.every((kind) => isLateKind(kind) || known.world[kind] === world[kind]);
+      known !== undefined &&
+      kindNames.every((kind) => lateKinds.has(kind) || known.world[kind] === world[kind]);
     last = { world, output: isSame ? known.output : compute(world) };
     return last.output;
   };
@@ -181,6 +209,7 @@ type Parts = {
 type Named = {
   readonly keySets: ReturnType<ReturnType<typeof createKeySetTranslator>>;
   readonly endpoints: ReturnType<ReturnType<typeof createEndpointTranslator>>;
+  readonly tlsPolicies: TlsPolicies;
   readonly sessionKey: readonly Resource[];
 };
 
@@ -194,20 +223,34 @@ const partsOf = (ingress: IngressPart, { shared, dedicated }: GatewayPart): read
 ];
 
 /** Of what others refer to by name, that which some of them do. */
-function namedBy(parts: readonly Needing[], { keySets, endpoints, sessionKey }: Named): readonly Resource[] {
+function namedBy(parts: readonly Needing[], all: Named): readonly Resource[] {
+  const { keySets, endpoints, sessionKey } = all;
   const keys = new Set<string>();
   for (const { needs, keySets: wanted } of parts) {
     for (const { name } of needs) keys.add(endpointsKey(name));
     for (const { name } of wanted) keys.add(jwksKey(name));
   }
   const named = [...keySets.resources, ...endpoints.resources].filter(({ key }) => keys.has(key));
-  return [...named, ...sessionKey];
+  return [...named, ...tlsOfSets(parts, all), ...sessionKey];
+}
+
+/** The policies of the endpoint sets that some need, each once. */
+function tlsOfSets(parts: readonly Needing[], { endpoints, tlsPolicies }: Named): readonly Resource[] {
+  if (tlsPolicies.byService.size === 0) return [];
+  const policies = new Set<string>();
+  for (const { needs } of parts) {
+    for (const { name } of needs) {
+      const tls = findEntry(endpoints.sets, name)?.set.tls;
+      if (tls !== undefined) policies.add(tls);
+    }
+  }
+  return [...policies].flatMap((policy) => tlsPolicies.resource(policy) ?? []);
 }
 
 /** What the proxies of one Gateway serve: nothing that another scope has, but the key of the cookies. */
 function dedicatedScope(scope: OwnScope, named: Named): DedicatedScope {
   const { namespace, name } = scope.of.gateway.metadata;
-  const { needs, hosts, tls } = scope;
+  const { needs, hosts, tls, clientCerts } = scope;
   return {
     gateway: { namespace, name },
     serviceAccount: scope.of.serviceAccount,
@@ -224,13 +267,21 @@ function dedicatedScope(scope: OwnScope, named: Named): DedicatedScope {
         ),
       ),
       tls,
-      clientCerts: new Map(),
+      clientCerts,
     },
   };
 }
 
-const gatewayResources = ({ listenerSets, tls, hosts, l4, resources }: GatewayScope): readonly Resource[] => [
+const gatewayResources = ({
+  listenerSets,
+  tls,
+  clientCerts,
+  hosts,
+  l4,
+  resources,
+}: GatewayScope): readonly Resource[] => [
   ...listenerSets,
+  ...[...clientCerts].map(([port, value]) => encodeResource(clientCertKey(port), value)),
   ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
   ...hosts.map(({ resource }) => resource),
   ...l4.map(({ resource }) => resource),
@@ -257,7 +308,12 @@ function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): 
     ...gateway.shared.hosts.map(({ resource }) => resource),
     ...gateway.shared.l4.map(({ resource }) => resource),
     ...(gateway.dedicated.length === 0
-      ? [...named.keySets.resources, ...named.endpoints.resources, ...named.sessionKey]
+      ? [
+          ...named.keySets.resources,
+          ...named.endpoints.resources,
+          ...tlsOfSets([ingress, gateway.shared], named),
+          ...named.sessionKey,
+        ]
       : namedBy([ingress, gateway.shared], named)),
   ];
 }
@@ -294,11 +350,13 @@ const noGateways: GatewayPart = {
     resources: [],
     keySets: [],
     tls: new Map(),
+    clientCerts: new Map(),
   },
   dedicated: [],
   statuses: { classes: [], gateways: [], listenerSets: [], routes: [] },
   vips: [],
   identities: [],
+  gatewaysByService: () => new Map(),
   diagnostics: [],
   events: [],
 };

@@ -10,6 +10,7 @@ import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectRef } from "../api/object.ts";
 import type { ObjectOf } from "../api/kinds.ts";
+import type { DesiredCondition } from "./condition.ts";
 import type { GatewayStatuses } from "./gateway/statuses.ts";
 import type { Manifest } from "./gateway/dedicated/plan.ts";
 import type { DedicatedGateway } from "./gateway/dedicated/gateway.ts";
@@ -89,6 +90,15 @@ export type PolicyAttachment = {
   readonly ancestors: readonly PolicyAncestor[];
 };
 
+/** A BackendTLSPolicy and what its status says at each Gateway; the same object for as long as that stays the same. */
+export type BackendTlsAttachment = {
+  readonly object: ObjectOf<"BackendTLSPolicy">;
+  readonly ancestors: readonly {
+    readonly gateway: { readonly namespace: string; readonly name: string };
+    readonly conditions: readonly DesiredCondition[];
+  }[];
+};
+
 /** What the proxies of one Gateway serve. */
 export type DedicatedScope = {
   readonly gateway: NamespacedName;
@@ -122,4 +132,5 @@ export type Translation = {
   /** Gateways of the shared proxies: each has a ServiceAccount in its namespace that carries its labels. */
   readonly identities: readonly Manifest[];
   readonly backendPolicies: readonly PolicyAttachment[];
+  readonly backendTlsPolicies: readonly BackendTlsAttachment[];
 };

@@ -79,6 +79,16 @@ export function renderCase({ world, settings, nowMs }: GoldenCase): string {
           ]),
         ),
       }),
+      ...(translation.backendTlsPolicies.length > 0 && {
+        backendTlsPolicies: Object.fromEntries(
+          translation.backendTlsPolicies.map(({ object, ancestors }) => [
+            `${object.metadata.namespace}/${object.metadata.name}`,
+            Object.fromEntries(
+              ancestors.map(({ gateway, conditions }) => [gateway.name, conditions.map(renderCondition)]),
+            ),
+          ]),
+        ),
+      }),
     },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
@@ -172,6 +182,13 @@ function renderResources(resources: readonly Resource[]): Record<string, unknown
 /** Certificates are shown by what they say instead of their PEM text, and by the first digits of their ids. */
 function renderValue({ type, value }: Decoded): unknown {
   if (type === "clientcert") return describeClientCerts(value);
+  if (type === "backendtls" && value.authorities?.startsWith("-----") === true) {
+    return { ...value, authorities: describeChain(value.authorities) };
+  }
+  if (type === "backendcert" && value.certificate !== undefined) {
+    const { chainPem, keyPem } = value.certificate;
+    return { certificate: { chain: describeChain(chainPem), key: describeKey(keyPem) } };
+  }
   if (type !== "tls") return value;
   const certificates = Object.entries(value.certificates).map(([id, { chainPem, keyPem }]) => [
     short(id),

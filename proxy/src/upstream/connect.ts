@@ -29,7 +29,10 @@ const keepAliveProbeMs = 60_000;
 /** The limit of a handshake where connects have none. */
 const maxHandshakeMs = 30_000;
 
-const handshakeTimeoutError: UpstreamError = { ...connectTimeoutError, text: "upstream TLS handshake timeout" };
+const handshakeTimeoutError: UpstreamError = {
+  ...connectTimeoutError,
+  text: "upstream TLS handshake timeout",
+};
 
 /**
  * Opens a connection to an endpoint: resolves its name if it is one, then tries the addresses in order, each with an
@@ -91,7 +94,8 @@ export function connectEndpoint(
     attempt.once("secureConnect", () => {
       const { alpnProtocol } = attempt;
       // Servers of HTTP/1.1 need not know of ALPN; HTTP/2 is not spoken without it (RFC 9113 3.2).
-      const isOther = alpnProtocol === false ? options.alpn === "h2" : alpnProtocol !== (options.alpn ?? false);
+      const isOther =
+        alpnProtocol === false ? options.alpn === "h2" : alpnProtocol !== (options.alpn ?? false);
       if (isOther) return failed(tlsError("upstream does not agree on the protocol"));
       connected();
     });

@@ -83,8 +83,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     if (previous !== undefined && previous.set.service !== set.service) remove(name);
     const known = entries.get(name);
     const identity = known?.identity ?? createIdentity(name, set.service);
-    const groups =
-      known?.groups ?? new Map([[noCertificate, new EndpointGroup(identity, environment)]]);
+    const groups = known?.groups ?? new Map([[noCertificate, new EndpointGroup(identity, environment)]]);
     identity.limits.connectTimeoutMs = set.policy?.connectTimeoutMs;
     identity.limits.idleTimeoutMs = set.policy?.idleTimeoutMs;
     const entry = { set, identity, groups };
@@ -111,7 +110,9 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   const report = (service: string): void => {
     const names = namesByService.get(service);
     if (names === undefined) return onUsableEndpoints(service, undefined);
-    const counts = [...names].map((name) => entries.get(name)?.groups.get(noCertificate)?.endpoints.length ?? 0);
+    const counts = [...names].map(
+      (name) => entries.get(name)?.groups.get(noCertificate)?.endpoints.length ?? 0,
+    );
     onUsableEndpoints(service, Math.max(...counts));
   };
 
@@ -126,7 +127,8 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       for (const [certificate, group] of groups) {
         if (!isOther && !changes.certificates.has(certificate)) continue;
         changed.add(name);
-        const isGone = changes.certificates.has(certificate) && changes.certificates.get(certificate) === undefined;
+        const isGone =
+          changes.certificates.has(certificate) && changes.certificates.get(certificate) === undefined;
         if (isGone) dropGroup(entry, certificate);
         else updateGroup(group, set, certificate);
       }

@@ -64,7 +64,13 @@ export function issueCertificate(
     readonly withoutNames?: boolean;
   } = {},
 ): Issued {
-  const { type = "ec", issuer, ca = false, notAfterMs = Date.UTC(2100, 0, 1), withoutNames = false } = options;
+  const {
+    type = "ec",
+    issuer,
+    ca = false,
+    notAfterMs = Date.UTC(2100, 0, 1),
+    withoutNames = false,
+  } = options;
   const { publicKey, privateKey } = generateKeys(type);
   const name = names[0] as string;
   const signer = issuer?.key ?? privateKey;

@@ -1,8 +1,12 @@
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
 import { expect } from "chai";
 import { breakerEnvironment, pickRequest } from "./balancing.ts";
 import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
+import type { TlsChanges } from "../../src/upstream/tls/tls-store.ts";
 import type { Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import { issueCertificate } from "../tls/certificates.ts";
+import { authority } from "./tls/support.ts";
 
 const request = pickRequest();
 
@@ -142,5 +146,79 @@ describe("createUpstreamRegistry", () => {
       ["ns/web", undefined],
       ["ns/api", 1],
     ]);
+  });
+
+  describe("with TLS", () => {
+    const policy: BackendTls = { hostname: "a.test", authorities: authority.leafPem };
+    const web = { ...set("ns/web", "10.0.0.1:443"), tls: "ns/strict" };
+    const tlsOf = (upstream: Upstream) => upstream.endpoints[0]?.tls;
+    const refused = { refused: "upstream TLS policy not usable" };
+
+    function secure(changes: Partial<TlsChanges> = {}) {
+      const made = harness();
+      const change = (next: Partial<TlsChanges>, endpoints: Record<string, EndpointSet> = {}) =>
+        made.registry.update({
+          endpoints: new Map(Object.entries(endpoints)),
+          tls: { policies: new Map(), certificates: new Map(), ...next },
+        });
+      change({ policies: new Map([["ns/strict", policy]]), ...changes }, { "ns/web/443": web });
+      return {
+        ...made,
+        change,
+        get: (gateway?: string) => made.registry.get("ns/web/443", "http1", gateway),
+      };
+    }
+
+    it("gives endpoints the TLS of their policy, for all protocols the same", () => {
+      const { registry, get } = secure();
+      expect(tlsOf(get())).to.deep.include({ serverName: "a.test" });
+      expect(registry.get("ns/web/443", "http2").endpoints[0]).to.equal(get().endpoints[0]);
+    });
+
+    it("replaces endpoints when the policy changes, and no others", () => {
+      const { get, change, retired, update } = secure();
+      const [before] = get().endpoints;
+      update({ "ns/web/443": { ...web, addresses: [...web.addresses, { host: "10.0.0.2", port: 443 }] } });
+      expect(get().endpoints[0]).to.equal(before);
+      change({ policies: new Map([["ns/other", policy]]) });
+      expect([get().endpoints[0], retired]).to.deep.equal([before, []]);
+      const changed = change({ policies: new Map([["ns/strict", { ...policy, hostname: "b.test" }]]) });
+      expect([...changed]).to.deep.equal(["ns/web/443"]);
+      expect(tlsOf(get())).to.deep.include({ serverName: "b.test" });
+      expect(retired).to.deep.equal([["10.0.0.1:443", "10.0.0.2:443"]]);
+    });
+
+    it("connects to nobody without the policy, and in cleartext only when the set says so", () => {
+      const { get, change, update } = secure();
+      change({ policies: new Map([["ns/strict", undefined]]) });
+      expect(tlsOf(get())).to.deep.equal(refused);
+      update({ "ns/web/443": set("ns/web", "10.0.0.1:443") });
+      expect(tlsOf(get())).to.equal(undefined);
+    });
+
+    it("keeps those apart who show different certificates", () => {
+      const certificate = issueCertificate(["gateway.test"]);
+      const { get, change, retired, update } = secure({ certificates: new Map([["ns/a", { certificate }]]) });
+      const [none, a] = [get().endpoints[0], get("ns/a").endpoints[0]];
+      expect(a).not.to.equal(none);
+      expect(get("ns/b").endpoints[0]?.tls).to.deep.equal({
+        refused: "no valid client certificate for upstream",
+      });
+      change({ certificates: new Map([["ns/a", { certificate: issueCertificate(["gateway.test"]) }]]) });
+      expect(get().endpoints[0]).to.equal(none);
+      expect(get("ns/a").endpoints[0]).not.to.equal(a);
+      expect(retired).to.deep.equal([["10.0.0.1:443"]]);
+      // In cleartext nothing is shown.
+      update({ "ns/web/443": set("ns/web", "10.0.0.1:443") });
+      expect(get("ns/a")).to.equal(get());
+    });
+
+    it("has nobody connect any more under a certificate that is gone", () => {
+      const certificate = issueCertificate(["gateway.test"]);
+      const { get, change } = secure({ certificates: new Map([["ns/a", { certificate }]]) });
+      expect(tlsOf(get("ns/a"))).to.have.property("context");
+      change({ certificates: new Map([["ns/a", undefined]]) });
+      expect(tlsOf(get("ns/a"))).to.have.property("refused");
+    });
   });
 });

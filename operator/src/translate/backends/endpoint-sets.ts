@@ -11,6 +11,7 @@ import { changesOf, createGroups, createKeyedList } from "../groups.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import { resolveEndpoints, type ResolvedEndpoints } from "./endpoints.ts";
 import { chooseNeed, type EndpointNeed } from "./service-port.ts";
+import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
 
 type EndpointPart = {
   /** By the name that backends refer to: `namespace/service/port`. */
@@ -29,11 +30,16 @@ type Resolved = ResolvedEndpoints & {
 /** By `namespace/name` of the Service. */
 type Policies = ReadonlyMap<string, BackendPolicy>;
 
-type Inputs = { readonly world: World; readonly needs: readonly EndpointNeed[]; readonly policies: Policies };
+type Inputs = {
+  readonly world: World;
+  readonly needs: readonly EndpointNeed[];
+  readonly policies: Policies;
+  readonly tlsPolicies: Pick<TlsPolicies, "of" | "byService">;
+};
 
 /**
  * Keeps the endpoint sets in line with the world: a set is worked out anew when it is needed in another way, or when an
- * EndpointSlice or the policy of its Service is another object. `needs` may name a Service port more than once.
+ * EndpointSlice or a policy of its Service is another one. `needs` may name a Service port more than once.
  */
 export function createEndpointTranslator({
   allowExternalName,
@@ -48,7 +54,12 @@ export function createEndpointTranslator({
   const resolved = createKeyedList(({ name }: Resolved) => name);
   const resources = createKeyedList(({ key }: Resource) => key);
   const findings = createFindings(({ name }: Resolved) => name);
-  let last: Inputs = { world: emptyWorld, needs: [], policies: new Map() };
+  let last: Inputs = {
+    world: emptyWorld,
+    needs: [],
+    policies: new Map(),
+    tlsPolicies: noTlsPolicies,
+  };
 
   return (inputs) => {
     const changes = wanted.edit(listChanges(last.needs, inputs.needs));
@@ -74,7 +85,7 @@ export function createEndpointTranslator({
   };
 }
 
-/** The Services (`namespace/name`) of which an EndpointSlice or the policy is another object. */
+/** The Services (`namespace/name`) of which an EndpointSlice or a policy is another one. */
 function changedServices(before: Inputs, after: Inputs): ReadonlySet<string> {
   const services = new Set<string>();
   const slices = listChanges(before.world.EndpointSlice, after.world.EndpointSlice);
@@ -82,14 +93,27 @@ function changedServices(before: Inputs, after: Inputs): ReadonlySet<string> {
     const service = serviceOfSlice(slice);
     if (service !== undefined) services.add(`${slice.metadata.namespace}/${service}`);
   }
-  if (before.policies === after.policies) return services;
-  for (const service of [...before.policies.keys(), ...after.policies.keys()]) {
-    if (before.policies.get(service) !== after.policies.get(service)) services.add(service);
-  }
+  addDifferences(before.policies, after.policies, services);
+  addDifferences(before.tlsPolicies.byService, after.tlsPolicies.byService, services);
   return services;
 }
 
-function resolve(need: EndpointNeed, { world, policies }: Inputs, allowExternalName: boolean): Resolved {
+function addDifferences(
+  before: ReadonlyMap<string, unknown>,
+  after: ReadonlyMap<string, unknown>,
+  to: Set<string>,
+): void {
+  if (before === after) return;
+  for (const key of [...before.keys(), ...after.keys()]) {
+    if (before.get(key) !== after.get(key)) to.add(key);
+  }
+}
+
+function resolve(
+  need: EndpointNeed,
+  { world, policies, tlsPolicies }: Inputs,
+  allowExternalName: boolean,
+): Resolved {
   const { key, name, service } = need;
   const slices = endpointSlicesOf(world, service.metadata.namespace, service.metadata.name);
   const { set: found, diagnostics } = attempt(
@@ -98,6 +122,11 @@ function resolve(need: EndpointNeed, { world, policies }: Inputs, allowExternalN
     { set: { service: key, resolve: "static", addresses: [] } },
   );
   const policy = policies.get(key);
-  const set: EndpointSet = policy === undefined ? found : { ...found, policy };
+  const tls = tlsPolicies.of(need);
+  const set: EndpointSet = {
+    ...found,
+    ...(policy !== undefined && { policy }),
+    ...(tls !== undefined && { tls }),
+  };
   return { name, set, resource: encodeResource(endpointsKey(name), set), diagnostics, events: [] };
 }

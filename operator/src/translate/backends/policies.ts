@@ -8,6 +8,7 @@ import { attempt } from "../attempt.ts";
 import { policyConflict, policyTargetNotFound } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../translation.ts";
+import { createAttachmentKeeper } from "./attachment-keeper.ts";
 import { readPolicySettings } from "./policy-settings.ts";
 
 type Policy = ObjectOf<"SvcBackendPolicy">;
@@ -25,7 +26,7 @@ const settingsOf = memo((policy: Policy) =>
 
 /** Works out the policies of all Services; the same result for as long as policies and Services are the same. */
 export function createPolicyTranslator(): (world: World) => BackendPolicies {
-  const keep = createAttachmentKeeper();
+  const keep = createAttachmentKeeper<PolicyAttachment>();
   let last: { readonly world: World; readonly output: BackendPolicies } | undefined;
   return (world) => {
     const isSame =
@@ -38,7 +39,7 @@ export function createPolicyTranslator(): (world: World) => BackendPolicies {
 }
 
 /** Of several policies that name a Service, the oldest has it, whatever it says. */
-function attach(world: World, keep: AttachmentKeeper): BackendPolicies {
+function attach(world: World, keep: (attachment: PolicyAttachment) => PolicyAttachment): BackendPolicies {
   const lookup = createLookup(world);
   const owners = new Map<string, Policy>();
   const byService = new Map<string, BackendPolicy>();
@@ -60,7 +61,7 @@ function attach(world: World, keep: AttachmentKeeper): BackendPolicies {
       if (owner === undefined && Object.keys(settings.policy).length > 0) byService.set(key, settings.policy);
       return { service: { namespace, name }, reason: verdict.reason, message: verdict.message };
     });
-    attachments.push(keep(object, ancestors));
+    attachments.push(keep({ object, ancestors }));
   }
   return { byService, attachments, diagnostics };
 }
@@ -81,12 +82,20 @@ function judge(target: {
   const [namespace = "", name = ""] = key.split("/");
   if (lookup("Service", namespace, name) === undefined) {
     const message = `Service ${key} does not exist`;
-    return { reason: "TargetNotFound", message, diagnostic: (place) => policyTargetNotFound(place, key) };
+    return {
+      reason: "TargetNotFound",
+      message,
+      diagnostic: (place) => policyTargetNotFound(place, `Service ${key}`),
+    };
   }
   if (owner !== undefined) {
     const winner = nameOf(owner);
     const message = `SvcBackendPolicy ${winner} is older and applies to Service ${key}`;
-    return { reason: "Conflicted", message, diagnostic: (place) => policyConflict(place, key, winner) };
+    return {
+      reason: "Conflicted",
+      message,
+      diagnostic: (place) => policyConflict(place, key, `SvcBackendPolicy ${winner}`),
+    };
   }
   const { ignored } = settings;
   const isUsable = Object.keys(settings.policy).length > 0;
@@ -96,19 +105,4 @@ function judge(target: {
   const exception =
     ignored.length === 0 ? "" : `, without ${ignored.join(", ")}, whose values cannot be used`;
   return { reason: "Accepted", message: `The policy applies to Service ${key}${exception}` };
-}
-
-type AttachmentKeeper = (object: Policy, ancestors: readonly PolicyAncestor[]) => PolicyAttachment;
-
-/** The same attachment for as long as it says the same of the same object, so that its status is not looked at again. */
-function createAttachmentKeeper(): AttachmentKeeper {
-  const known = new WeakMap<Policy, { readonly form: string; readonly attachment: PolicyAttachment }>();
-  return (object, ancestors) => {
-    const form = JSON.stringify(ancestors);
-    const before = known.get(object);
-    if (before?.form === form) return before.attachment;
-    const attachment = { object, ancestors };
-    known.set(object, { form, attachment });
-    return attachment;
-  };
 }

@@ -5,7 +5,8 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { memo } from "../memo.ts";
 import { readPemCertificates } from "./chain.ts";
 
-const bundleKey = "ca.crt";
+/** The key of a Secret or ConfigMap under which authorities stand. */
+export const bundleKey = "ca.crt";
 const clientCaLabel = "ingress.svc-labs.dev/auth-tls";
 /** About twice what browsers and systems ship. */
 const maxAuthorities = 512;
@@ -18,11 +19,12 @@ export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<s
   const { type = "Opaque", metadata, data } = secret;
   if (type !== "Opaque") return problem("is not of type Opaque");
   if (metadata.labels?.[clientCaLabel] !== "true") return problem(`has no label ${clientCaLabel}: "true"`);
-  return readBundle(Buffer.from(data?.[bundleKey] ?? "", "base64").toString("latin1"));
+  return readBundle(Buffer.from(data?.[bundleKey] ?? "", "base64").toString("latin1"), bundleKey);
 });
 
-function readBundle(pem: string): Result<string> {
-  const certificates = readPemCertificates(pem, bundleKey, maxAuthorities);
+/** All certificates of a PEM text and nothing else of it; one that cannot be parsed spoils it. `key` is for messages. */
+export function readBundle(pem: string, key: string): Result<string> {
+  const certificates = readPemCertificates(pem, key, maxAuthorities);
   if (!certificates.ok) return certificates;
   return ok(certificates.value.map((certificate) => certificate.toString()).join(""));
 }

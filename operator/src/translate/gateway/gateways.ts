@@ -5,6 +5,7 @@ import { ageOf, compareAges, type Age } from "../age.ts";
 import type { Refusal } from "../condition.ts";
 import { listMemo, trackedMemo } from "../memo.ts";
 import type { View } from "../view.ts";
+import { readBackendCertificate, type GatewayCertificate } from "./backend-certificate.ts";
 import { readListeners, type ListenerOwner, type ParsedListener } from "./listener.ts";
 import { familyOf, gatewayGroup, hasHostnames, transportOf } from "./kinds.ts";
 import { admits, readNamespaceRule } from "./namespaces.ts";
@@ -28,10 +29,14 @@ export type ListenerGroup = {
 export type PlannedGateway = {
   readonly gateway: ObjectOf<"Gateway">;
   readonly age: Age;
+  /** What backends with TLS are shown; undefined: nothing. */
+  readonly backendCertificate: GatewayCertificate | undefined;
   readonly own: ListenerGroup;
   /** Oldest first. */
   readonly sets: readonly ListenerGroup[];
 };
+
+type ReadGateway = Pick<PlannedGateway, "gateway" | "backendCertificate">;
 
 type ReadGroup = Omit<ListenerGroup, "listeners"> & { readonly listeners: readonly ParsedListener[] };
 
@@ -40,15 +45,19 @@ export function createGatewayPlanner(): (
   world: World,
   classes: ReadonlyMap<string, unknown>,
 ) => readonly PlannedGateway[] {
+  const readGateway = trackedMemo((gateway: ObjectOf<"Gateway">, _: undefined, view): ReadGateway => ({
+    gateway,
+    backendCertificate: readBackendCertificate(gateway, view),
+  }));
   const readOwn = trackedMemo((owner: ObjectOf<"Gateway">, _: undefined, view): ReadGroup => ({
     owner,
-    listeners: readListeners(owner, view),
+    listeners: readListeners(owner, owner, view),
     refusal: undefined,
   }));
   const readSet = trackedMemo(
     (owner: ObjectOf<"ListenerSet">, gateway: ObjectOf<"Gateway">, view): ReadGroup => ({
       owner,
-      listeners: readListeners(owner, view),
+      listeners: readListeners(owner, gateway, view),
       refusal: refuseSet(owner, gateway, view),
     }),
   );
@@ -61,7 +70,10 @@ export function createGatewayPlanner(): (
         const ofGateway = (sets.get(`${namespace}/${name}`) ?? [])
           .toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))
           .map((set) => readSet(set, gateway, world));
-        return merge([readOwn(gateway, undefined, world), ...ofGateway], gateway);
+        return merge(
+          [readOwn(gateway, undefined, world), ...ofGateway],
+          readGateway(gateway, undefined, world),
+        );
       })
       .sort((a, b) => compareAges(a.age, b.age));
   };
@@ -88,7 +100,10 @@ function refuseSet(
 }
 
 /** Of listeners that exclude each other the first one serves: the Gateway's own, then the oldest ListenerSet's. */
-function mergeGroups(groups: readonly ReadGroup[], gateway: ObjectOf<"Gateway">): PlannedGateway {
+function mergeGroups(
+  groups: readonly ReadGroup[],
+  { gateway, backendCertificate }: ReadGateway,
+): PlannedGateway {
   /** By transport and port. */
   const taken = new Map<string, ParsedListener[]>();
   const [own, ...sets] = groups.map((group): ListenerGroup => {
@@ -107,6 +122,7 @@ function mergeGroups(groups: readonly ReadGroup[], gateway: ObjectOf<"Gateway">)
   return {
     gateway,
     age: ageOf(gateway),
+    backendCertificate,
     // A group was handed in for the Gateway itself.
     own: own ?? { owner: gateway, listeners: [], refusal: undefined },
     sets,

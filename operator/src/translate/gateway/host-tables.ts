@@ -69,9 +69,13 @@ export function ownerOf(host: HostPattern, listeners: readonly Listener[]): List
   return owner;
 }
 
-const identity = ({ id }: Listener): Pick<HostRoutes, "listener" | "inherit"> => ({
+const identity = ({
+  id,
+  backendCertificate,
+}: Listener): Pick<HostRoutes, "listener" | "inherit" | "clientCertificate"> => ({
   listener: id,
   inherit: true,
+  ...(backendCertificate !== undefined && { clientCertificate: backendCertificate }),
 });
 
 function buildTable(claims: readonly HostClaim[], port: number): GatewayHost {

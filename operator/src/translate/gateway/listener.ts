@@ -8,7 +8,9 @@ import { describeProblem } from "../diagnostics.ts";
 import { anyHost } from "../ingress/host.ts";
 import { quote } from "../text.ts";
 import type { View } from "../view.ts";
+import { backendCertificateName } from "./backend-certificate.ts";
 import { resolveCertificates } from "./certificate-refs.ts";
+import { readFrontendValidation, type FrontendValidation } from "./frontend-validation.ts";
 import { readHost } from "./hostnames.ts";
 import {
   familyOf,
@@ -42,17 +44,30 @@ export type ParsedListener = {
   /** Namespaces that routes may come from. */
   readonly namespaces: NamespaceRule;
   readonly certificates: readonly TlsCertificate[];
+  /** What is asked of clients. */
+  readonly validation: FrontendValidation | undefined;
+  /** The Gateway whose certificate backends are shown; undefined: none is. */
+  readonly backendCertificate: string | undefined;
   /** Why the listener is not accepted. */
   readonly unaccepted: Refusal | undefined;
   /** Which of its references cannot be followed. */
   readonly unresolved: Refusal | undefined;
 };
 
-/** Reads all listeners of an object. */
-export const readListeners = (owner: ListenerOwner, view: View): readonly ParsedListener[] =>
-  (owner.spec.listeners ?? []).map((written) => readListener(written, owner, view));
+/** Reads all listeners of an object that belong to a Gateway. */
+export const readListeners = (
+  owner: ListenerOwner,
+  gateway: ObjectOf<"Gateway">,
+  view: View,
+): readonly ParsedListener[] =>
+  (owner.spec.listeners ?? []).map((written) => readListener(written, owner, gateway, view));
 
-function readListener(written: Written, owner: ListenerOwner, view: View): ParsedListener {
+function readListener(
+  written: Written,
+  owner: ListenerOwner,
+  gateway: ObjectOf<"Gateway">,
+  view: View,
+): ParsedListener {
   const { kind, metadata } = owner;
   const { name, port, protocol: protocolName } = written;
   const protocol = isProtocolName(protocolName) ? protocols[protocolName].protocol : undefined;
@@ -61,6 +76,7 @@ function readListener(written: Written, owner: ListenerOwner, view: View): Parse
   const kinds = readKinds(written);
   const isSecure = protocol !== undefined && familyOf(protocol) === "tls";
   const tls = isSecure ? readTls(written, owner, view) : noTls;
+  const clients = protocol === "https" ? readFrontendValidation(gateway, port, view) : undefined;
   return {
     id: `${kind}/${metadata.namespace}/${metadata.name}/${name}`,
     name,
@@ -72,11 +88,14 @@ function readListener(written: Written, owner: ListenerOwner, view: View): Parse
     kinds: kinds.kinds,
     namespaces: readNamespaceRule(written.allowedRoutes?.namespaces, "Same"),
     certificates: tls.certificates,
+    validation: clients?.validation,
+    backendCertificate: backendCertificateName(gateway),
     unaccepted:
       unsupportedProtocol(protocolName) ??
       (hostname.ok ? undefined : { reason: "UnsupportedValue", message: describeProblem(hostname.error) }) ??
-      tls.unaccepted,
-    unresolved: tls.refusal ?? kinds.refusal,
+      tls.unaccepted ??
+      clients?.unaccepted,
+    unresolved: clients?.unresolved ?? tls.refusal ?? kinds.refusal,
   };
 }
 

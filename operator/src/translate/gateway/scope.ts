@@ -1,5 +1,6 @@
 /** What the proxies of one scope serve for Gateways: the shared proxies, or those of one Gateway. */
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import { listenerKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -8,6 +9,7 @@ import { compareText } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { memo } from "../memo.ts";
+import { createFrontendValidationBuilder } from "./frontend-validation.ts";
 import type { Listener, PlannedGateway } from "./gateways.ts";
 import { createHostTableBuilder, type GatewayHost, type HostClaim } from "./host-tables.ts";
 import type { L4Plan } from "./l4-route.ts";
@@ -22,9 +24,11 @@ export type GatewayScope = {
   readonly hosts: readonly GatewayHost[];
   readonly l4: readonly L4Table[];
   readonly tls: ReadonlyMap<number, TlsPort>;
+  /** What is asked of clients, by port; ports without any such host are left out. */
+  readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
   /** May name a Service port more than once. */
   readonly needs: readonly EndpointNeed[];
-  /** What routes name besides endpoint sets; may hold a key more than once, then with the same value. */
+  /** What routes and host tables name besides endpoint sets; may hold a key more than once, then with the same value. */
   readonly resources: readonly Resource[];
   /** Key sets that routes name; may hold a name more than once. */
   readonly keySets: readonly KeySetNeed[];
@@ -48,27 +52,37 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
   const buildTables = createHostTableBuilder();
   const buildL4Tables = createL4TableBuilder();
   const tlsOf = new Map<number, ReturnType<typeof createTlsBuilder>>();
+  const clientCertsOf = new Map<number, ReturnType<typeof createFrontendValidationBuilder>>();
   return ({ gateways, bindingsOf, claims, l4Claims, routes, l4Routes }) => {
     const ports = [...listenersByPort(gateways, bindingsOf)].map(([port, listeners]) => ({
       port,
       listeners,
     }));
     const tls = new Map<number, TlsPort>();
+    const clientCerts = new Map<number, ClientCertPort>();
     for (const { port, listeners } of ports) {
       const secure = listeners.filter(({ tlsMode }) => tlsMode === "terminate");
       if (secure.length === 0) continue;
       const build = tlsOf.get(port) ?? createTlsBuilder();
       tlsOf.set(port, build);
       tls.set(port, build(secure));
+      if (!secure.some(({ validation }) => validation !== undefined)) continue;
+      const buildClients = clientCertsOf.get(port) ?? createFrontendValidationBuilder();
+      clientCertsOf.set(port, buildClients);
+      clientCerts.set(port, buildClients(secure));
     }
     return {
       listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
       hosts: buildTables(ports, claims),
       l4: buildL4Tables(ports, l4Claims),
       needs: [...routes, ...l4Routes].flatMap((route) => route.needs),
-      resources: routes.flatMap((route) => route.resources),
+      resources: [
+        ...routes.flatMap((route) => route.resources),
+        ...gateways.flatMap(({ backendCertificate }) => backendCertificate?.resource ?? []),
+      ],
       keySets: routes.flatMap((route) => route.keySets),
       tls,
+      clientCerts,
     };
   };
 }

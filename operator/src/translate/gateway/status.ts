@@ -7,6 +7,7 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { conditionOf, type DesiredCondition, type Refusal } from "../condition.ts";
 import type { Attachment } from "./attachment.ts";
+import { hasInsecureValidation } from "./frontend-validation.ts";
 import type { Listener, ListenerGroup } from "./gateways.ts";
 import { gatewayGroup, type RouteKind } from "./kinds.ts";
 import { scopeOf, type PlacedGateway, type Placement, type Proxies } from "./placement.ts";
@@ -71,7 +72,7 @@ export type RouteStatus = {
 };
 
 export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): GatewayStatus {
-  const { gateway, own, sets, placement } = placed;
+  const { gateway, backendCertificate, own, sets, placement } = placed;
   const { refusal: refused } = placement;
   return {
     object: gateway,
@@ -79,6 +80,8 @@ export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): Gate
       refused === undefined
         ? acceptedGateway(own.listeners)
         : { type: "Accepted", status: "False", ...refused },
+      ...(backendCertificate === undefined ? [] : [resolvedRefs(backendCertificate.refusal)]),
+      ...(hasInsecureValidation(gateway) ? [insecureValidation] : []),
     ],
     listeners: own.listeners.map((listener) => withRefusal(listenerStatus(listener, facts), refused)),
     attachedListenerSets: sets.filter(
@@ -97,13 +100,31 @@ const withRefusal = (listener: ListenerStatus, refused: Refusal | undefined): Li
     ? listener
     : { ...listener, unprogrammable: { reason: "Invalid", message: refused.message } };
 
+const resolvedRefs = (refusal: Refusal | undefined): DesiredCondition =>
+  conditionOf("ResolvedRefs", refusal, { reason: "ResolvedRefs", message: "All references are resolved" });
+
+const insecureValidation: DesiredCondition = {
+  type: "InsecureFrontendValidationMode",
+  status: "True",
+  reason: "ConfigurationChanged",
+  message: "AllowInsecureFallback lets clients in without a valid certificate",
+};
+
 /** Accepted as long as one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
 function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
   const broken = listeners.filter(({ serves }) => !serves);
   if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The Gateway is served"));
   const message = `Not accepted: listener ${broken.map(({ name }) => name).join(", ")}`;
-  const status = listeners.some(({ serves }) => serves) ? "True" : "False";
-  return { type: "Accepted", status, reason: "ListenersNotValid", message };
+  if (listeners.some(({ serves }) => serves)) {
+    return { type: "Accepted", status: "True", reason: "ListenersNotValid", message };
+  }
+  const untrusting = listeners.find(({ unaccepted }) => unaccepted?.reason === "NoValidCACertificate");
+  return {
+    type: "Accepted",
+    status: "False",
+    message,
+    reason: untrusting?.unaccepted?.reason ?? "ListenersNotValid",
+  };
 }
 
 const accepted = (message: string): Refusal => ({ reason: "Accepted", message });
@@ -125,10 +146,7 @@ function listenerStatus(listener: Listener, { attached, ports }: ListenerFacts):
             message: "No other listener is in the way",
           }
         : { type: "Conflicted", status: "True", ...conflict },
-      conditionOf("ResolvedRefs", unresolved, {
-        reason: "ResolvedRefs",
-        message: "All references are resolved",
-      }),
+      resolvedRefs(unresolved),
     ],
     unprogrammable: whyUnprogrammable(listener),
     port: ports.get(port),
@@ -196,10 +214,7 @@ function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readon
         };
   return [
     conditionOf("Accepted", refusal ?? (isUnusable ? broken : undefined), accepted("The route is served")),
-    conditionOf("ResolvedRefs", unresolved, {
-      reason: "ResolvedRefs",
-      message: "All references are resolved",
-    }),
+    resolvedRefs(unresolved),
     ...(broken !== undefined && !isUnusable && refusal === undefined
       ? [{ type: "PartiallyInvalid", status: "True" as const, ...broken }]
       : []),

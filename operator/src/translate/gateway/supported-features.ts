@@ -2,8 +2,13 @@ import type { KindName } from "../../api/kinds.ts";
 
 /** The features of the Gateway API that this release has, by their names in the conformance suite, sorted. */
 const supportedFeatures: readonly string[] = [
+  "BackendTLSPolicy",
+  "BackendTLSPolicySANValidation",
   "GRPCRoute",
   "Gateway",
+  "GatewayBackendClientCertificate",
+  "GatewayFrontendClientCertificateValidation",
+  "GatewayFrontendClientCertificateValidationInsecureFallback",
   "GatewayHTTPListenerIsolation",
   "GatewayHTTPSListenerDetectMisdirectedRequests",
   "GatewayPort8080",
@@ -43,6 +48,7 @@ const supportedFeatures: readonly string[] = [
 
 /** Kinds that an installation can do without, in whose names the names of their features begin. */
 const optionalKinds: readonly KindName[] = [
+  "BackendTLSPolicy",
   "GRPCRoute",
   "ListenerSet",
   "ReferenceGrant",

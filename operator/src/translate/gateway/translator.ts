@@ -2,6 +2,7 @@
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
+import type { GatewaysByService } from "../backends/tls-policies.ts";
 import { listMemo, trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
@@ -38,6 +39,8 @@ export type GatewayPart = {
   readonly events: readonly DesiredEvent[];
   readonly vips: readonly Vip[];
   readonly identities: readonly Manifest[];
+  /** Worked out when asked for; the same function for as long as the answer is the same. */
+  readonly gatewaysByService: () => GatewaysByService;
 };
 
 /** A route with the listeners that take it. */
@@ -151,6 +154,7 @@ export function createGatewayTranslator(
       events: [...bindings.events, ...own.flatMap(({ events }) => events)],
       vips: inShared.flatMap((gateway) => planVip(gateway, bindings.of(gateway)) ?? []),
       identities: gatewayVips === undefined || dedicated === undefined ? [] : planIdentities(inShared),
+      gatewaysByService: () => gatewaysByService(gateways, routes),
     };
   };
 }
@@ -177,6 +181,29 @@ function attachedRoute<Plan extends CommonPlan>(
     claims: [...claims.values()],
     diagnostics: attachments.length === 0 ? missing : [...plan.diagnostics, ...missing],
   };
+}
+
+/** Which Gateways have routes that send to a Service. */
+function gatewaysByService(
+  gateways: readonly PlannedGateway[],
+  routes: readonly Pick<AttachedRoute<CommonPlan>, "listeners" | "plan">[],
+): GatewaysByService {
+  const gatewayOf = new Map<string, ObjectOf<"Gateway">>();
+  for (const { gateway, own, sets } of gateways) {
+    for (const { listeners } of [own, ...sets]) for (const { id } of listeners) gatewayOf.set(id, gateway);
+  }
+  const result = new Map<string, Set<ObjectOf<"Gateway">>>();
+  for (const { plan, listeners } of routes) {
+    for (const { key } of plan.needs) {
+      const users = result.get(key) ?? new Set();
+      result.set(key, users);
+      for (const id of listeners) {
+        const gateway = gatewayOf.get(id);
+        if (gateway !== undefined) users.add(gateway);
+      }
+    }
+  }
+  return result;
 }
 
 /** By the id of the listener. */

@@ -22,7 +22,8 @@ export function createNameCheck({
   return (_, { raw }) => {
     // Without a certificate there is nothing in `raw`, whatever the type says.
     const certificate = (raw as Buffer | undefined) && new X509Certificate(raw);
-    if (certificate !== undefined && subjectAltNames.some((name) => hasName(certificate, name))) return undefined;
+    if (certificate !== undefined && subjectAltNames.some((name) => hasName(certificate, name)))
+      return undefined;
     return Object.assign(new Error("the certificate has none of the wanted names"), { code: nameMismatch });
   };
 }

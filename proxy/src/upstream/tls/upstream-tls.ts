@@ -1,6 +1,10 @@
 import { constants, createHash } from "node:crypto";
 import { createSecureContext, getCACertificates, type ConnectionOptions, type SecureContext } from "node:tls";
-import { systemAuthorities, type BackendCertificate, type BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
+import {
+  systemAuthorities,
+  type BackendCertificate,
+  type BackendTls,
+} from "@svc-gateway/common/ir/backend-tls.ts";
 import { tlsSuites } from "../../tls/settings.ts";
 import { createNameCheck } from "./peer-names.ts";
 
@@ -31,7 +35,7 @@ export function createUpstreamTls(
   client: BackendCertificate | undefined,
   contexts: SecureContexts,
 ): UpstreamTls {
-  if (policy?.authorities === undefined) return { refused: "no valid CA certificate for upstream" };
+  if (policy?.authorities === undefined) return { refused: "upstream TLS policy not usable" };
   if (client !== undefined && client.certificate === undefined) {
     return { refused: "no valid client certificate for upstream" };
   }
@@ -63,10 +67,7 @@ export function createSecureContexts(): SecureContexts {
   };
 }
 
-const createContext = (
-  authorities: string,
-  certificate: BackendCertificate["certificate"],
-): SecureContext =>
+const createContext = (authorities: string, certificate: BackendCertificate["certificate"]): SecureContext =>
   createSecureContext({
     ca: authorities === systemAuthorities ? systemRoots() : authorities,
     ...(certificate && { cert: certificate.chainPem, key: certificate.keyPem }),

@@ -217,7 +217,9 @@ export async function startBackend(
   certificate?: Pick<SecureServerOptions, "cert" | "key">,
 ): Promise<Backend> {
   const server: Http2Server =
-    certificate === undefined ? createHttp2Server({ settings }) : createSecureServer({ settings, ...certificate });
+    certificate === undefined
+      ? createHttp2Server({ settings })
+      : createSecureServer({ settings, ...certificate });
   const sessions: ServerHttp2Session[] = [];
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {

@@ -149,7 +149,7 @@ describe("HTTP/1.1 over TLS", () => {
         "tls: no valid client certificate for upstream",
       );
       expect(outcomeOf(await send(client, endpointWith(port, { authorities: undefined })))).to.equal(
-        "tls: no valid CA certificate for upstream",
+        "tls: upstream TLS policy not usable",
       );
       expect(server.peers.length).to.equal(0);
       server.close();

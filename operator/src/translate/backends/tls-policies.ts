@@ -1,0 +1,215 @@
+/** Which BackendTLSPolicy a Service port has, and what becomes of each at the Gateways. See docs/features/backend-tls.md. */
+import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
+import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { nameOf, refOf } from "../../api/object.ts";
+import { createLookup, type Lookup, type World } from "../../world.ts";
+import { ageOf, compareAges, compareText } from "../age.ts";
+import { attempt } from "../attempt.ts";
+import { conditionOf, type DesiredCondition } from "../condition.ts";
+import { conditionFinding, policyConflict, policyTargetNotFound } from "../diagnostics.ts";
+import { trackedMemo } from "../memo.ts";
+import type { BackendTlsAttachment, Diagnostic } from "../translation.ts";
+import { createAttachmentKeeper } from "./attachment-keeper.ts";
+import type { EndpointNeed } from "./service-port.ts";
+import { readTlsPolicy, type TlsPolicySettings } from "./tls-policy-settings.ts";
+
+type Policy = ObjectOf<"BackendTLSPolicy">;
+
+/** The Gateways whose routes send to a Service, by `namespace/name` of the Service. */
+export type GatewaysByService = ReadonlyMap<string, ReadonlySet<ObjectOf<"Gateway">>>;
+
+export type TlsPolicies = {
+  /** The policy (`namespace/name`) by which a Service port is connected to; undefined: in cleartext. */
+  readonly of: (need: EndpointNeed) => string | undefined;
+  /** By `namespace/name` of the Service, what `of` follows from, as a text: equal texts give equal answers. */
+  readonly byService: ReadonlyMap<string, string>;
+  /** What proxies get of a policy. */
+  readonly resource: (policy: string) => Resource | undefined;
+  readonly attachments: readonly BackendTlsAttachment[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+export const noTlsPolicies: TlsPolicies = {
+  of: () => undefined,
+  byService: new Map(),
+  resource: () => undefined,
+  attachments: [],
+  diagnostics: [],
+};
+
+/** Kinds that a result depends on besides the Gateways. */
+const inputs = ["BackendTLSPolicy", "Service", "ConfigMap", "ClusterTrustBundle"] as const;
+
+/** Works out the policies of all Service ports; the same result for as long as all that it follows from is the same. */
+export function createTlsPolicyTranslator(
+  strict: boolean,
+): (world: World, gatewaysByService: () => GatewaysByService) => TlsPolicies {
+  const keep = createAttachmentKeeper<BackendTlsAttachment>();
+  const read = trackedMemo((policy: Policy, _: undefined, view) =>
+    attempt(policy, () => readTlsPolicy(policy, { view, strict }), unreadable),
+  );
+  type Last = {
+    readonly world: World;
+    readonly gateways: () => GatewaysByService;
+    readonly output: TlsPolicies;
+  };
+  let last: Last | undefined;
+  return (world, gateways) => {
+    if (world.BackendTLSPolicy.length === 0) return noTlsPolicies;
+    const known = last;
+    const isSame = known?.gateways === gateways && inputs.every((kind) => known.world[kind] === world[kind]);
+    if (known !== undefined && isSame) return known.output;
+    const output = attach(world, gateways(), (policy) => read(policy, undefined, world), keep);
+    last = { world, gateways, output };
+    return output;
+  };
+}
+
+/** Of a policy that is not what its type says: nobody is connected to. */
+const unreadable: Omit<TlsPolicySettings, "diagnostics"> = {
+  tls: { hostname: "" },
+  unaccepted: { reason: "Invalid", message: "The policy cannot be read" },
+  unresolved: undefined,
+};
+
+/** One entry of `targetRefs`. */
+type Target = {
+  readonly service: string;
+  /** The older policy that has the Service, or the port of it. */
+  readonly owner: Policy | undefined;
+};
+
+/** A port, by name, belongs to the oldest policy that names it; other ports to the oldest that names the whole Service. */
+function attach(
+  world: World,
+  gateways: GatewaysByService,
+  read: (policy: Policy) => TlsPolicySettings,
+  keep: (attachment: BackendTlsAttachment) => BackendTlsAttachment,
+): TlsPolicies {
+  const lookup = createLookup(world);
+  const owners = new Map<string, Policy>();
+  const settings = new Map<string, TlsPolicySettings>();
+  const attachments: BackendTlsAttachment[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const object of world.BackendTLSPolicy.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
+    const own = read(object);
+    settings.set(nameOf(refOf(object)), own);
+    diagnostics.push(...own.diagnostics);
+    const refusal = own.unaccepted ?? own.unresolved;
+    if (refusal !== undefined) diagnostics.push(conditionFinding({ object: refOf(object) }, refusal));
+    const targets = claim(object, owners, lookup, diagnostics);
+    attachments.push(keep({ object, ancestors: ancestorsOf(targets, own, gateways) }));
+  }
+  const ownerOf = ({ key, port }: EndpointNeed): Policy | undefined =>
+    port.protocol === "UDP"
+      ? undefined
+      : ((port.name === undefined ? undefined : owners.get(ownerKey(key, port.name))) ?? owners.get(key));
+  return {
+    of(need) {
+      const owner = ownerOf(need);
+      const name = owner && nameOf(refOf(owner));
+      return name === undefined || settings.get(name)?.tls === undefined ? undefined : name;
+    },
+    byService: describeOwners(owners, settings),
+    resource(policy) {
+      const tls = settings.get(policy)?.tls;
+      return tls && encode(policy, tls);
+    },
+    attachments,
+    diagnostics,
+  };
+}
+
+/** The policies of each Service that connections keep to, by section. */
+function describeOwners(
+  owners: ReadonlyMap<string, Policy>,
+  settings: ReadonlyMap<string, TlsPolicySettings>,
+): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const [key, owner] of owners) {
+    const [service = "", section = ""] = key.split("|");
+    const name = nameOf(refOf(owner));
+    const effect = settings.get(name)?.tls === undefined ? "" : name;
+    texts.set(service, `${texts.get(service) ?? ""}${section}=${effect} `);
+  }
+  return texts;
+}
+
+const encode = (policy: string, tls: BackendTls): Resource => encodeResource(backendTlsKey(policy), tls);
+
+const ownerKey = (service: string, section: string | undefined): string =>
+  section === undefined ? service : `${service}|${section}`;
+
+/** Enters a policy as the owner of what it names and nobody older has. Only Services can be targets. */
+function claim(
+  object: Policy,
+  owners: Map<string, Policy>,
+  lookup: Lookup,
+  diagnostics: Diagnostic[],
+): readonly Target[] {
+  const { namespace } = object.metadata;
+  return object.spec.targetRefs.flatMap(({ group, kind, name, sectionName }, index): Target[] => {
+    const service = `${namespace}/${name}`;
+    const place = { object: refOf(object), field: `spec.targetRefs[${index}]` };
+    const isService = group === "" && kind === "Service";
+    const found = isService ? lookup("Service", namespace, name) : undefined;
+    const hasSection =
+      sectionName === undefined || found?.spec?.ports?.some((port) => port.name === sectionName) === true;
+    if (found === undefined || !hasSection) {
+      const what = isService ? `Service ${service}` : `${kind} ${service}`;
+      const missing = found === undefined ? what : `Port ${sectionName} of ${what}`;
+      diagnostics.push(policyTargetNotFound(place, missing));
+      return [];
+    }
+    const key = ownerKey(service, sectionName);
+    const owner = owners.get(key);
+    if (owner === undefined) owners.set(key, object);
+    else if (owner !== object) {
+      diagnostics.push(policyConflict(place, service, `BackendTLSPolicy ${nameOf(refOf(owner))}`));
+    }
+    return [{ service, owner: owner === object ? undefined : owner }];
+  });
+}
+
+/** What the policy comes to at each Gateway whose routes send to one of its Services (Gateway API, PolicyAncestorStatus). */
+function ancestorsOf(
+  targets: readonly Target[],
+  { unaccepted, unresolved }: TlsPolicySettings,
+  gateways: GatewaysByService,
+): BackendTlsAttachment["ancestors"] {
+  const byGateway = new Map<ObjectOf<"Gateway">, Target[]>();
+  for (const target of targets) {
+    for (const gateway of gateways.get(target.service) ?? []) {
+      const list = byGateway.get(gateway);
+      if (list === undefined) byGateway.set(gateway, [target]);
+      else list.push(target);
+    }
+  }
+  const resolved = conditionOf("ResolvedRefs", unresolved, {
+    reason: "ResolvedRefs",
+    message: "All references are resolved",
+  });
+  return [...byGateway]
+    .map(([{ metadata }, own]) => ({
+      gateway: { namespace: metadata.namespace, name: metadata.name },
+      conditions: [acceptedCondition(own, unaccepted), resolved],
+    }))
+    .sort((a, b) => compareText(nameOf(a.gateway), nameOf(b.gateway)));
+}
+
+/** In conflict is only a policy of which nothing is left. */
+function acceptedCondition(
+  targets: readonly Target[],
+  unaccepted: TlsPolicySettings["unaccepted"],
+): DesiredCondition {
+  const lost = targets.flatMap(({ service, owner }) => (owner === undefined ? [] : [{ service, owner }]));
+  const told = lost.map(
+    ({ service, owner }) => `Service ${service} has the older policy ${nameOf(refOf(owner))}`,
+  );
+  const conflict =
+    lost.length === targets.length ? { reason: "Conflicted", message: told.join("; ") } : undefined;
+  const message = ["The policy applies", ...told].join("; ");
+  return conditionOf("Accepted", conflict ?? unaccepted, { reason: "Accepted", message });
+}

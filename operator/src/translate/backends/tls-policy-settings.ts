@@ -1,0 +1,119 @@
+/** From the spec of a BackendTLSPolicy to what proxies get, and what its status says of it. See docs/features/backend-tls.md. */
+import {
+  systemAuthorities,
+  type BackendTls,
+  type SubjectAltName,
+} from "@svc-gateway/common/ir/backend-tls.ts";
+import { formatHostname, parseDnsName, parseHostname } from "@svc-gateway/common/values/hostname.ts";
+import { problem, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type {
+  BackendTLSPolicyValidation as Validation,
+  BackendTLSPolicyValidationSubjectAltName as WrittenName,
+} from "../../api/generated/backendtlspolicy.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
+import { resolveAuthorities } from "../certificates/authority-refs.ts";
+import type { Refusal } from "../condition.ts";
+import { cleartextFallback, describeProblem, policyValueIgnored } from "../diagnostics.ts";
+import { quote } from "../text.ts";
+import type { Diagnostic } from "../translation.ts";
+import type { View } from "../view.ts";
+
+export type TlsPolicySettings = {
+  /** What connections must keep to; undefined: they are in cleartext, since not one of its names can be used. */
+  readonly tls: BackendTls | undefined;
+  /** Why the policy is not accepted as it is. */
+  readonly unaccepted: Refusal | undefined;
+  /** The first reference that cannot be followed. */
+  readonly unresolved: Refusal | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Reads a policy. Whatever keeps it from protecting leaves the authorities out, so that nobody is connected to. */
+export function readTlsPolicy(
+  object: ObjectOf<"BackendTLSPolicy">,
+  { view, strict }: { readonly view: View; readonly strict: boolean },
+): TlsPolicySettings {
+  const { validation } = object.spec;
+  const diagnostics: Diagnostic[] = [];
+  const hostname = parseDnsName(validation.hostname);
+  const trust = readTrust(validation, object.metadata.namespace, view);
+  const names = readNames(validation.subjectAltNames ?? []);
+  const place = (field: string) => ({ object: refOf(object), field: `spec.validation.${field}` });
+  for (const { index, message } of names.refused) {
+    const instead = "the name is left out";
+    diagnostics.push(policyValueIgnored(place(`subjectAltNames[${index}]`), { message }, instead));
+  }
+  const noName: Refusal | undefined =
+    names.refused.length > 0 && names.usable.length === 0
+      ? {
+          reason: "InvalidSubjectAltNames",
+          message: `No subject alternative name can be used: ${names.refused[0]?.message}`,
+        }
+      : undefined;
+  const unaccepted =
+    trust.unaccepted ??
+    (hostname.ok
+      ? undefined
+      : { reason: "Invalid", message: `The hostname ${describeProblem(hostname.error)}` }) ??
+    noName;
+  const isFallback = unaccepted !== undefined && unaccepted === noName && !strict;
+  if (isFallback) diagnostics.push(cleartextFallback(place("subjectAltNames")));
+  const tls: BackendTls = {
+    hostname: hostname.ok ? hostname.value : "",
+    ...(unaccepted === undefined && { authorities: trust.authorities }),
+    ...(names.usable.length > 0 && { subjectAltNames: names.usable }),
+  };
+  return { tls: isFallback ? undefined : tls, unaccepted, unresolved: trust.unresolved, diagnostics };
+}
+
+type Trust = Pick<TlsPolicySettings, "unaccepted" | "unresolved"> & { readonly authorities?: string };
+
+function readTrust(validation: Validation, namespace: string, view: View): Trust {
+  const { caCertificateRefs = [], wellKnownCACertificates } = validation;
+  if (caCertificateRefs.length === 0) {
+    if (wellKnownCACertificates === "System") {
+      return { authorities: systemAuthorities, unaccepted: undefined, unresolved: undefined };
+    }
+    const message = `wellKnownCACertificates ${quote(wellKnownCACertificates ?? "")} is not known, expected System`;
+    return { unaccepted: { reason: "Invalid", message }, unresolved: undefined };
+  }
+  const from = { kind: "BackendTLSPolicy", namespace } as const;
+  const { pem, refusal } = resolveAuthorities(caCertificateRefs, from, view);
+  const unresolved = refusal && {
+    reason: refusal.why === "kind" ? "InvalidKind" : "InvalidCACertificateRef",
+    message: refusal.message,
+  };
+  return pem === undefined
+    ? {
+        unaccepted: { reason: "NoValidCACertificate", message: refusal?.message ?? "No authority is named" },
+        unresolved,
+      }
+    : { authorities: pem, unaccepted: undefined, unresolved };
+}
+
+function readNames(written: readonly WrittenName[]): {
+  readonly usable: readonly SubjectAltName[];
+  readonly refused: readonly { readonly index: number; readonly message: string }[];
+} {
+  const usable: SubjectAltName[] = [];
+  const refused: { index: number; message: string }[] = [];
+  for (const [index, name] of written.entries()) {
+    const read = readName(name);
+    if (read.ok) usable.push(read.value);
+    else refused.push({ index, message: describeProblem(read.error) });
+  }
+  return { usable, refused };
+}
+
+function readName({ type, hostname = "", uri = "" }: WrittenName): Result<SubjectAltName> {
+  if (type === "Hostname") {
+    const name = parseHostname(hostname);
+    return name.ok ? ok({ type: "dns", value: formatHostname(name.value) }) : name;
+  }
+  if (type !== "URI") return problem(`The type ${quote(String(type))} is not known`, "Hostname or URI");
+  // RFC 3986 4.3, as far as it matters here: characters that no URI has cannot be in a certificate either.
+  return /^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]+$/.test(uri)
+    ? ok({ type: "uri", value: uri })
+    : problem(`${quote(uri)} is no URI with a scheme`);
+}

@@ -1,0 +1,78 @@
+/** The certificate authorities that policies and Gateways name. See docs/features/backend-tls.md. */
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { describeProblem } from "../diagnostics.ts";
+import { memo } from "../memo.ts";
+import type { Referrer } from "../reference-grants.ts";
+import { quote } from "../text.ts";
+import type { View } from "../view.ts";
+import { bundleKey, readBundle } from "./authorities.ts";
+
+/** A reference as BackendTLSPolicies write it, or with a namespace as Gateways do. */
+export type AuthorityRef = {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+};
+
+/** What is wrong with a reference: its kind, a missing grant, or what it leads to. */
+export type AuthorityRefusal = { readonly why: "kind" | "grant" | "object"; readonly message: string };
+
+export type ResolvedAuthorities = {
+  /** The certificates of all references that can be used, PEM; undefined: none can. */
+  readonly pem: string | undefined;
+  /** What is wrong with the first one that cannot. */
+  readonly refusal: AuthorityRefusal | undefined;
+};
+
+/** Follows references to ConfigMaps with `ca.crt` and to ClusterTrustBundles. One that is broken costs only itself. */
+export function resolveAuthorities(
+  refs: readonly AuthorityRef[],
+  from: Referrer,
+  view: View,
+): ResolvedAuthorities {
+  const bundles: string[] = [];
+  let refusal: AuthorityRefusal | undefined;
+  for (const ref of refs) {
+    const resolved = resolve(ref, from, view);
+    if (typeof resolved === "string") bundles.push(resolved);
+    else refusal ??= resolved;
+  }
+  return { pem: bundles.length === 0 ? undefined : bundles.join(""), refusal };
+}
+
+function resolve(ref: AuthorityRef, from: Referrer, view: View): string | AuthorityRefusal {
+  const { group, kind, name, namespace = from.namespace } = ref;
+  if (group === "certificates.k8s.io" && kind === "ClusterTrustBundle") {
+    const bundle = view.lookup("ClusterTrustBundle", "", name);
+    return contentOf(`ClusterTrustBundle ${name}`, bundle && readTrustBundle(bundle));
+  }
+  if (group !== "" || kind !== "ConfigMap") {
+    const message = `${quote(`${group}/${kind}`)} is no kind of certificate authorities, expected ConfigMap or ClusterTrustBundle`;
+    return { why: "kind", message };
+  }
+  const named = `ConfigMap ${namespace}/${name}`;
+  if (!view.permits(from, { kind, namespace, name })) {
+    const message = `No ReferenceGrant in namespace ${namespace} lets a ${from.kind} of ${from.namespace} use ${named}`;
+    return { why: "grant", message };
+  }
+  const map = view.lookup("ConfigMap", namespace, name);
+  return contentOf(named, map && readConfigMap(map));
+}
+
+const contentOf = (named: string, read: Result<string> | undefined): string | AuthorityRefusal =>
+  read === undefined
+    ? { why: "object", message: `${named} does not exist` }
+    : read.ok
+      ? read.value
+      : { why: "object", message: `${named}: ${describeProblem(read.error)}` };
+
+const readConfigMap = memo(({ data }: ObjectOf<"ConfigMap">): Result<string> => {
+  const pem = data?.[bundleKey] ?? "";
+  return pem === "" ? problem(`has no ${bundleKey}`) : readBundle(pem, bundleKey);
+});
+
+const readTrustBundle = memo(({ spec }: ObjectOf<"ClusterTrustBundle">): Result<string> =>
+  readBundle(spec.trustBundle, "spec.trustBundle"),
+);

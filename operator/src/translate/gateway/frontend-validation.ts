@@ -1,0 +1,110 @@
+/** Client certificates that the HTTPS listeners of a Gateway ask for (GEP-91). See docs/features/frontend-client-certificates.md. */
+import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
+import { sha256Hex } from "@svc-gateway/common/ir/resource.ts";
+import type { GatewayTlsFrontendDefaultValidation as Validation } from "../../api/generated/gateway.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { compareText } from "../age.ts";
+import { resolveAuthorities, type AuthorityRefusal } from "../certificates/authority-refs.ts";
+import type { Refusal } from "../condition.ts";
+import { listMemo } from "../memo.ts";
+import type { View } from "../view.ts";
+import type { Listener } from "./gateways.ts";
+
+/** What is asked of the clients of a listener. */
+export type FrontendValidation = {
+  readonly mode: ClientValidation["mode"];
+  /** PEM. */
+  readonly authorities: string;
+};
+
+export type ReadFrontendValidation = {
+  /** Undefined: nothing is asked. */
+  readonly validation: FrontendValidation | undefined;
+  readonly unresolved: Refusal | undefined;
+  /** Without an authority nobody can be let in, so the listener is not served. */
+  readonly unaccepted: Refusal | undefined;
+};
+
+const nothing: ReadFrontendValidation = {
+  validation: undefined,
+  unresolved: undefined,
+  unaccepted: undefined,
+};
+
+/** What a Gateway asks of the clients of a port: the entry of the port, even an empty one, comes before the default. */
+function validationOf({ spec }: ObjectOf<"Gateway">, port: number): Validation | undefined {
+  const frontend = spec.tls?.frontend;
+  const ofPort = frontend?.perPort?.find((entry) => entry.port === port);
+  return (ofPort?.tls ?? frontend?.default)?.validation;
+}
+
+/** Of several references the first one counts. */
+export function readFrontendValidation(
+  gateway: ObjectOf<"Gateway">,
+  port: number,
+  view: View,
+): ReadFrontendValidation {
+  const validation = validationOf(gateway, port);
+  if (validation === undefined) return nothing;
+  const from = { kind: "Gateway", namespace: gateway.metadata.namespace } as const;
+  const { pem, refusal } = resolveAuthorities(validation.caCertificateRefs.slice(0, 1), from, view);
+  if (pem === undefined) {
+    const message = refusal?.message ?? "No certificate authorities are named";
+    return {
+      validation: undefined,
+      unresolved: { reason: reasons[refusal?.why ?? "object"], message },
+      unaccepted: { reason: "NoValidCACertificate", message },
+    };
+  }
+  return {
+    ...nothing,
+    validation: { mode: isInsecure(validation) ? "optional" : "require", authorities: pem },
+  };
+}
+
+const reasons: Readonly<Record<AuthorityRefusal["why"], string>> = {
+  kind: "InvalidCACertificateKind",
+  grant: "RefNotPermitted",
+  object: "InvalidCACertificateRef",
+};
+
+const isInsecure = ({ mode }: Validation): boolean => mode === "AllowInsecureFallback";
+
+/** Whether a Gateway lets clients in whose certificates nobody has issued, at some port or by default. */
+export function hasInsecureValidation({ spec }: ObjectOf<"Gateway">): boolean {
+  const { default: byDefault, perPort = [] } = spec.tls?.frontend ?? {};
+  return [byDefault, ...perPort.map(({ tls }) => tls)].some(
+    (tls) => tls?.validation !== undefined && isInsecure(tls.validation),
+  );
+}
+
+/** What the listeners of a port ask of clients; the same value for as long as the listeners are the same. */
+export const createFrontendValidationBuilder = (): ((listeners: readonly Listener[]) => ClientCertPort) => {
+  const build = listMemo(buildClientCertPort);
+  return (listeners) => build(listeners, undefined);
+};
+
+function buildClientCertPort(listeners: readonly Listener[]): ClientCertPort {
+  const authorities: Record<string, string> = {};
+  const hosts: ClientValidation[] = [];
+  for (const { hostname, validation } of listeners) {
+    if (validation === undefined) continue;
+    const id = sha256Hex(validation.authorities);
+    authorities[id] = validation.authorities;
+    const { kind, host } = hostname;
+    const bucket = kind === "any" ? "default" : kind;
+    hosts.push({ bucket, host, mode: validation.mode, authorities: id, forward: false });
+  }
+  hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
+  return { authorities, hosts };
+}
+
+/** Both on one port: what the first one asks of the clients of a host counts. */
+export function mergeClientCertPorts(first: ClientCertPort, second: ClientCertPort): ClientCertPort {
+  if (first.hosts.length === 0) return second;
+  if (second.hosts.length === 0) return first;
+  const taken = new Set(first.hosts.map(({ host }) => host));
+  const hosts = [...first.hosts, ...second.hosts.filter(({ host }) => !taken.has(host))];
+  hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
+  return { authorities: { ...second.authorities, ...first.authorities }, hosts };
+}
