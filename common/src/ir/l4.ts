@@ -30,6 +30,8 @@ export const l4HostSchema = z.object({
    * listener of the port.
    */
   mode: z.enum(["passthrough", "terminate", "http"]),
+  /** As of HostRoutes; where TLS ends here, backends may be connected to over TLS again. */
+  clientCertificate: z.string().optional(),
   /** Absent: connections are refused. */
   route: l4RouteSchema.optional(),
 });

@@ -158,7 +158,7 @@ class Relay {
     this.abort();
   }
 
-  private count(upstream: string, type: "refused" | "connect" | "timeout" | "other"): void {
+  private count(upstream: string, type: "refused" | "connect" | "timeout" | "tls" | "other"): void {
     const { portLabel: listener, route } = this.connection;
     this.options.metrics.upstreamErrors
       .with({ listener, route: route.route.id, upstream, error_type: type })
@@ -179,7 +179,7 @@ function reset({ socket, plain }: L4Connection): void {
   socket.destroy();
 }
 
-function errorTypeOf({ kind }: UpstreamError): "refused" | "connect" | "timeout" {
-  if (kind === "refused") return "refused";
+function errorTypeOf({ kind }: UpstreamError): "refused" | "connect" | "timeout" | "tls" {
+  if (kind === "refused" || kind === "tls") return kind;
   return kind === "connect-timeout" ? "timeout" : "connect";
 }

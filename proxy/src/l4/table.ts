@@ -1,5 +1,6 @@
 import type { L4Host, L4Port, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import { createWeightedPicker } from "../routing/weighted-picker.ts";
+import { passThrough } from "../upstream/registry.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /** A route prepared when a snapshot is applied. */
@@ -26,8 +27,8 @@ export type L4Table = {
 };
 
 export type L4Environment = {
-  /** The upstream of an endpoint set as it is now. */
-  readonly upstreamOf: (endpoints: string) => () => Upstream;
+  /** The upstream of an endpoint set as it is now; `identity` is as for `UpstreamRegistry.get`. */
+  readonly upstreamOf: (endpoints: string, identity: string | undefined) => () => Upstream;
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
 };
@@ -39,8 +40,10 @@ export function compileL4Table({ hosts }: L4Port, environment: L4Environment): L
   let any: L4Entry | undefined;
   const routeIds = new Set<string>();
   const endpoints = new Set<string>();
-  for (const { kind, host, mode, route } of hosts) {
-    const entry = { host, mode, route: route && compileRoute(route, environment) };
+  for (const { kind, host, mode, route, clientCertificate } of hosts) {
+    // What does not end here is not wrapped in TLS, whatever the policy of the Service.
+    const identity = mode === "passthrough" ? passThrough : clientCertificate;
+    const entry = { host, mode, route: route && compileRoute(route, identity, environment) };
     if (kind === "exact") exact.set(host, entry);
     else if (kind === "wildcard") wildcards.set(host.slice(2), entry);
     else any = entry;
@@ -64,11 +67,15 @@ export function compileL4Table({ hosts }: L4Port, environment: L4Environment): L
   };
 }
 
-function compileRoute(route: L4Route, { upstreamOf, random }: L4Environment): CompiledL4Route {
+function compileRoute(
+  route: L4Route,
+  identity: string | undefined,
+  { upstreamOf, random }: L4Environment,
+): CompiledL4Route {
   const pick = createWeightedPicker<(() => Upstream) | undefined>(
     route.backends.map(({ weight, endpoints }) => ({
       weight,
-      value: endpoints === undefined ? undefined : upstreamOf(endpoints),
+      value: endpoints === undefined ? undefined : upstreamOf(endpoints, identity),
     })),
     undefined,
     random,

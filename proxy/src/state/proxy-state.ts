@@ -129,7 +129,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
         removed: [...presence].filter(([, isPresent]) => !isPresent).map(([name]) => name),
         has: (name) => presence.get(name) ?? routing.endpointSets.has(name),
       },
-      { upstreamOf: (endpoints) => links.to(endpoints, "http1"), random },
+      { upstreamOf: (endpoints, identity) => links.to(endpoints, "http1", identity), random },
     );
     if (!l4.ok) return l4;
     return ok({

@@ -7,8 +7,8 @@ import type { Upstream } from "../upstream/upstream.ts";
  * asks the registry once after each change of its endpoint set.
  */
 export type UpstreamLinks = {
-  /** Gives the present upstream whenever it is called; `clientCertificate` is as for `UpstreamRegistry.get`. */
-  to(endpoints: string, protocol: Backend["protocol"], clientCertificate?: string): () => Upstream;
+  /** Gives the present upstream whenever it is called; `identity` is as for `UpstreamRegistry.get`. */
+  to(endpoints: string, protocol: Backend["protocol"], identity?: string): () => Upstream;
   /** Hands the changes to the registry and lets the links look again. */
   update(changes: UpstreamChanges): void;
 };
@@ -16,16 +16,16 @@ export type UpstreamLinks = {
 type Link = { current: Upstream | undefined; readonly get: () => Upstream };
 
 export function createUpstreamLinks(registry: UpstreamRegistry): UpstreamLinks {
-  /** By endpoint set, then by protocol and client certificate. */
+  /** By endpoint set, then by protocol and identity. */
   const links = new Map<string, Map<string, Link>>();
   return {
-    to(endpoints, protocol, clientCertificate) {
+    to(endpoints, protocol, identity) {
       let ofSet = links.get(endpoints);
       if (ofSet === undefined) links.set(endpoints, (ofSet = new Map<string, Link>()));
-      const key = `${protocol} ${clientCertificate ?? ""}`;
+      const key = `${protocol} ${identity ?? ""}`;
       const known = ofSet.get(key);
       if (known !== undefined) return known.get;
-      const link = createLink(() => registry.get(endpoints, protocol, clientCertificate));
+      const link = createLink(() => registry.get(endpoints, protocol, identity));
       ofSet.set(key, link);
       return link.get;
     },

@@ -21,9 +21,9 @@ export type UpstreamRegistry = {
   update(changes: UpstreamChanges): ReadonlySet<string>;
   /**
    * The present upstream of an endpoint set (`namespace/service/port`); without endpoints when the set is unknown.
-   * `clientCertificate` is the Gateway whose certificate backends with TLS are shown.
+   * `identity` is the Gateway whose certificate backends with TLS are shown, or `passThrough`.
    */
-  get(name: string, protocol: Upstream["protocol"], clientCertificate?: string): Upstream;
+  get(name: string, protocol: Upstream["protocol"], identity?: string): Upstream;
   /** Takes over the key of session cookies; undefined: there is none any more. */
   setSessionKey(key: Buffer | undefined): void;
   /** These routes are gone: what was learnt for them is dropped. */
@@ -48,11 +48,14 @@ export type UpstreamRegistryOptions = {
 type Entry = {
   readonly set: EndpointSet;
   readonly identity: SetIdentity;
-  /** By client certificate; the one of the empty name, which has none, is always there. */
+  /** By identity; the one of the empty name, which has no certificate, is always there. */
   readonly groups: Map<string, EndpointGroup>;
 };
 
 const noCertificate = "";
+
+/** The identity of those whose bytes go on as they come: to them a set never has TLS. No Gateway is called so. */
+export const passThrough = "-";
 
 export function createUpstreamRegistry(options: UpstreamRegistryOptions): UpstreamRegistry {
   const { onUsableEndpoints, breakers, random = Math.random } = options;
@@ -66,13 +69,15 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     if (endpoints.length > 0) options.retire(endpoints);
   };
 
-  const updateGroup = (group: EndpointGroup, set: EndpointSet, certificate: string): void =>
-    retire(group.update(set, set.tls === undefined ? undefined : tlsStore.get(set.tls, certificate)));
+  const updateGroup = (group: EndpointGroup, set: EndpointSet, identity: string): void => {
+    const isPlain = set.tls === undefined || identity === passThrough;
+    retire(group.update(set, isPlain ? undefined : tlsStore.get(set.tls, identity)));
+  };
 
-  const dropGroup = ({ groups }: Entry, certificate: string): void => {
-    const group = groups.get(certificate);
+  const dropGroup = ({ groups }: Entry, identity: string): void => {
+    const group = groups.get(identity);
     if (group === undefined) return;
-    groups.delete(certificate);
+    groups.delete(identity);
     group.close();
     retire(group.endpoints);
   };
@@ -149,19 +154,19 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       for (const service of services) report(service);
       return changed;
     },
-    get(name, protocol, clientCertificate = noCertificate) {
+    get(name, protocol, wanted = noCertificate) {
       const entry = entries.get(name);
       if (entry === undefined) {
         const service = name.split("/", 2).join("/");
         return new EndpointGroup(createIdentity(name, service), environment).upstream(protocol);
       }
-      const { set, identity, groups } = entry;
-      const certificate = set.tls === undefined ? noCertificate : clientCertificate;
-      let group = groups.get(certificate);
+      const { set, groups } = entry;
+      const identity = set.tls === undefined ? noCertificate : wanted;
+      let group = groups.get(identity);
       if (group === undefined) {
-        group = new EndpointGroup(identity, environment);
-        groups.set(certificate, group);
-        updateGroup(group, set, certificate);
+        group = new EndpointGroup(entry.identity, environment);
+        groups.set(identity, group);
+        updateGroup(group, set, identity);
       }
       return group.upstream(protocol);
     },

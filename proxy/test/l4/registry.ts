@@ -16,6 +16,8 @@ export function createTestRegistry(set: string, ports: readonly number[]): Upstr
   });
   const [namespace = "", service = ""] = set.split("/");
   const addresses = ports.map((port) => ({ host: "127.0.0.1", port }));
-  registry.update(new Map([[set, { service: `${namespace}/${service}`, resolve: "static", addresses }]]));
+  registry.update({
+    endpoints: new Map([[set, { service: `${namespace}/${service}`, resolve: "static", addresses }]]),
+  });
   return registry;
 }

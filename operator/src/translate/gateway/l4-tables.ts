@@ -49,12 +49,12 @@ function buildTable(inputs: readonly (Listener | L4Claim)[], port: number): L4Ta
   for (const listener of listeners) {
     const { id, hostname } = listener;
     // Also without a route the names of a listener are its own: they never fall to a wider one.
-    const entries = new Map<string, L4Host>([[hostname.host, { ...hostname, mode: modeOf(listener) }]]);
+    const entries = new Map<string, L4Host>([[hostname.host, { ...hostname, ...treatmentOf(listener) }]]);
     const byHost = Map.groupBy(claims.get(id) ?? [], (claim) => claim.host.host);
     for (const [host, ofHost] of byHost) {
       const [first] = ofHost.toSorted(compareClaims);
       if (first === undefined || ownerOf(first.host, listeners) !== listener) continue;
-      entries.set(host, { ...first.host, mode: modeOf(listener), route: first.plan.route });
+      entries.set(host, { ...first.host, ...treatmentOf(listener), route: first.plan.route });
     }
     for (const [host, entry] of entries) hosts.set(host, entry);
   }
@@ -67,8 +67,16 @@ function buildTable(inputs: readonly (Listener | L4Claim)[], port: number): L4Ta
 const isClaim = (one: Listener | L4Claim): one is L4Claim => "plan" in one;
 const isListener = (one: Listener | L4Claim): one is Listener => !isClaim(one);
 
-const modeOf = ({ protocol, tlsMode }: Listener): L4Host["mode"] =>
-  protocol === "https" ? "http" : (tlsMode ?? "passthrough");
+function treatmentOf({
+  protocol,
+  tlsMode = "passthrough",
+  backendCertificate,
+}: Listener): Pick<L4Host, "mode" | "clientCertificate"> {
+  if (protocol === "https") return { mode: "http" };
+  return tlsMode === "terminate" && backendCertificate !== undefined
+    ? { mode: tlsMode, clientCertificate: backendCertificate }
+    : { mode: tlsMode };
+}
 
 /**
  * Of routes that serve one host of one listener: the one whose own host name is the narrowest, then the oldest (Gateway
