@@ -14,9 +14,9 @@ describe("describeIdleSettings", () => {
   });
 
   it("names flags that were given in vain", () => {
-    const settings = read("--proxy-udp-session-timeout", "45s", "--status-address", "192.0.2.1");
+    const settings = read("--proxy-default-backend-request-timeout", "45s", "--status-address", "192.0.2.1");
     expect(describeIdleSettings(settings)).to.have.members([
-      "--proxy-udp-session-timeout: has no effect in this release",
+      "--proxy-default-backend-request-timeout: has no effect in this release",
       "--status-address: has no effect in this release",
     ]);
   });
