@@ -6,26 +6,10 @@ import { expect } from "chai";
 import type { EchoAnswer } from "../../scripts/echo/backend.ts";
 import { ask, find } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gatewayAt, isTrue, programmedAddress, type Condition } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
-type Condition = {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly observedGeneration?: number;
-};
-type GatewayObject = {
-  readonly metadata: { readonly generation: number };
-  readonly status?: {
-    readonly addresses?: readonly { readonly value: string }[];
-    readonly conditions?: readonly Condition[];
-    readonly listeners?: readonly {
-      readonly attachedRoutes: number;
-      readonly conditions: readonly Condition[];
-    }[];
-  };
-};
 type RouteObject = {
   readonly status?: { readonly parents?: readonly { readonly conditions: readonly Condition[] }[] };
 };
@@ -56,20 +40,7 @@ describe("Gateways of the shared proxies", () => {
   const to = (service: string) => [{ name: service, port: 80 }];
   const objectAt = <T>(plural: string, name: string): Promise<T> =>
     ask<T>(`/apis/${group}/namespaces/${sandbox.namespace}/${plural}/${name}`);
-  const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
-    conditions?.some((one) => one.type === type && one.status === "True") === true;
-
-  /** The address of a Gateway that is programmed for its present generation. */
-  const programmed = async (name: string): Promise<string> => {
-    const { value } = await until(`Gateway ${name} to be programmed`, async () => {
-      const { metadata, status } = await objectAt<GatewayObject>("gateways", name);
-      const conditions = status?.conditions?.filter(
-        ({ observedGeneration }) => observedGeneration === metadata.generation,
-      );
-      return isTrue(conditions, "Programmed") && status?.addresses?.[0]?.value;
-    });
-    return value;
-  };
+  const programmed = (name: string): Promise<string> => programmedAddress(sandbox.namespace, name);
 
   const get = async (
     address: string,
@@ -128,7 +99,7 @@ describe("Gateways of the shared proxies", () => {
 
   it("say what is attached, and routes what is wrong with them", async () => {
     const { value } = await until("attachedRoutes", async () => {
-      const [listener] = (await objectAt<GatewayObject>("gateways", "one")).status?.listeners ?? [];
+      const [listener] = (await gatewayAt(sandbox.namespace, "one")).status?.listeners ?? [];
       return listener?.attachedRoutes === 1 && listener;
     });
     expect(isTrue(value.conditions, "Accepted") && isTrue(value.conditions, "Programmed")).to.equal(true);

@@ -8,25 +8,11 @@ import {
   createExampleCertificates,
   type ExampleCertificates,
 } from "../../scripts/quickstart/certificates.ts";
-import { ask, find } from "../support/api.ts";
+import { find } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gatewayAt, programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
-
-type Condition = {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly observedGeneration?: number;
-};
-type GatewayObject = {
-  readonly metadata: { readonly generation: number };
-  readonly status?: {
-    readonly addresses?: readonly { readonly value: string }[];
-    readonly conditions?: readonly Condition[];
-    readonly listeners?: readonly { readonly name: string; readonly attachedRoutes: number }[];
-  };
-};
 
 const group = "gateway.networking.k8s.io/v1";
 const patienceMs = 5_000;
@@ -53,9 +39,6 @@ describe("TCP, TLS and UDP listeners", () => {
       rules: [{ backendRefs: [{ name: "echo", port }] }],
     },
   });
-  const status = async (): Promise<GatewayObject> =>
-    ask(`/apis/${group}/namespaces/${sandbox.namespace}/gateways/edge`);
-
   const get = (host: string): string => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
 
   /** What a TLS client gets on the port that both modes share. */
@@ -128,22 +111,12 @@ describe("TCP, TLS and UDP listeners", () => {
       route("TLSRoute", "through", "through", 443, through),
       route("TLSRoute", "end", "end", 80, end),
     );
-    const { value } = await until("the Gateway to be programmed", async () => {
-      const { metadata, status: present } = await status();
-      const isProgrammed = present?.conditions?.some(
-        (one) =>
-          one.type === "Programmed" &&
-          one.status === "True" &&
-          one.observedGeneration === metadata.generation,
-      );
-      return isProgrammed === true && present?.addresses?.[0]?.value;
-    });
-    address = value;
+    address = await programmedAddress(sandbox.namespace, "edge");
   });
 
   it("count their routes", async () => {
     await until("attachedRoutes", async () => {
-      const listeners = (await status()).status?.listeners ?? [];
+      const listeners = (await gatewayAt(sandbox.namespace, "edge")).status?.listeners ?? [];
       return listeners.length === 4 && listeners.every(({ attachedRoutes }) => attachedRoutes === 1);
     });
   });

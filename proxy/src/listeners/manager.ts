@@ -143,7 +143,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     if (!bound) return scheduleRetry();
     if (stopping || entries.get(key) !== entry) return void listener.drain();
     log.info(
-      { listener: plan.port, protocol: plan.family, local_port: listener.localPort },
+      { listener: plan.port, protocol: protocolOf(plan), local_port: listener.localPort },
       "listener added",
     );
     events.onLifecycle("added");
@@ -171,7 +171,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     entries.delete(key);
     if (tls !== undefined) certificatesChanged = true;
     if (listener.localPort === undefined) return;
-    log.info({ listener: plan.port, protocol: plan.family }, "listener removed");
+    log.info({ listener: plan.port, protocol: protocolOf(plan) }, "listener removed");
     events.onLifecycle("removed");
     draining.add(listener);
     void drainWithin(listener, drainTimeoutMs).then(({ durationMs, cut }) => {
@@ -270,3 +270,6 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     },
   };
 }
+
+/** As the log names it. */
+const protocolOf = ({ family, servesHttps }: SocketPlan): string => (servesHttps ? "https" : family);

@@ -1,12 +1,10 @@
 /** What a TLSRoute, TCPRoute or UDPRoute contributes, given the objects that it names. See docs/features/l4.md. */
 import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { refOf } from "../../api/object.ts";
-import { ageOf } from "../age.ts";
 import { resolveBackendRef } from "./backend-ref.ts";
 import { readHosts } from "./hostnames.ts";
 import type { L4RouteKind } from "./kinds.ts";
-import { unusable, type CommonPlan, type RouteContext } from "./route-plan.ts";
+import { describeRoute, unusable, type CommonPlan, type RouteContext } from "./route-plan.ts";
 
 export type L4Plan = CommonPlan & {
   /** Undefined: nothing of the route can be served. */
@@ -29,13 +27,8 @@ export function planL4Route(
     ),
   );
   return {
-    object,
-    ref: refOf(object),
-    kind,
-    namespace,
-    age: ageOf(object),
+    ...describeRoute(object),
     hosts: kind === "TLSRoute" ? readHosts(object.spec.hostnames) : undefined,
-    parentRefs: spec.parentRefs ?? [],
     route: {
       id: `${kind.toLowerCase()}/${namespace}/${name}:${rule?.name ?? 0}`,
       source: { kind, namespace, name },

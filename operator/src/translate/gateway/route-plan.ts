@@ -93,7 +93,7 @@ function assembleRoute(
   rules: readonly (readonly [RuleName, RulePlan])[],
   findings: FilterFindings,
 ): RoutePlan {
-  const { kind, metadata, spec } = object;
+  const { kind, metadata } = object;
   const { namespace, name } = metadata;
   const source = { kind, namespace, name };
   const routes: Route[] = [];
@@ -116,13 +116,8 @@ function assembleRoute(
     }
   }
   return {
-    object,
-    ref: refOf(object),
-    kind,
-    namespace,
-    age: ageOf(object),
+    ...describeRoute(object),
     hosts,
-    parentRefs: spec.parentRefs ?? [],
     routes,
     needs,
     unresolved,
@@ -163,15 +158,22 @@ export function assembleRule(
   return { matches, needs: backends.needs, unresolved, unsupported };
 }
 
-/** What a route that trips over a bug has in common with others: nothing of it is served. */
-export const unusable = (object: ObjectOf<RouteKind>): Omit<CommonPlan, "diagnostics"> => ({
+/** What a plan says of its object, whatever is in it. */
+export const describeRoute = (
+  object: ObjectOf<RouteKind>,
+): Pick<CommonPlan, "object" | "ref" | "kind" | "namespace" | "age" | "parentRefs"> => ({
   object,
   ref: refOf(object),
   kind: object.kind,
   namespace: object.metadata.namespace,
   age: ageOf(object),
-  hosts: undefined,
   parentRefs: object.spec.parentRefs ?? [],
+});
+
+/** What a route that trips over a bug has in common with others: nothing of it is served. */
+export const unusable = (object: ObjectOf<RouteKind>): Omit<CommonPlan, "diagnostics"> => ({
+  ...describeRoute(object),
+  hosts: undefined,
   needs: [],
   unresolved: undefined,
   dropped: [],
