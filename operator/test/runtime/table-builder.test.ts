@@ -4,6 +4,8 @@ import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarat
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { createTableBuilder, type Build } from "../../src/runtime/table-builder.ts";
+import { scopeKey } from "../../src/discovery/principals.ts";
+import { dedicatedGatewayYaml, dedicatedSettings, objectsOf } from "../reconcilers/gateway/support.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { createWorld, emptyWorld, type World } from "../../src/world.ts";
 import { ingressManifest, svcClass } from "./manifests.ts";
@@ -75,5 +77,31 @@ describe("createTableBuilder", () => {
     expect(metrics.routingTableRebuilds.with({ result: "error" }).value).to.equal(1);
     expect(published).to.have.length(1);
     expect(builds).to.have.length(1);
+  });
+
+  it("gives each Gateway with proxies of its own a scope, and tells of it before anything is published", () => {
+    const order: string[] = [];
+    const source = { ready: true, world: () => createWorld(objectsOf(dedicatedGatewayYaml)) };
+    createTableBuilder({
+      source,
+      keySets: { fetched: new Map(), want: () => {} },
+      settings: { ...defaultTranslateSettings, dedicated: dedicatedSettings },
+      admit: (gateways) => order.push(...gateways.map(({ serviceAccount }) => `admit ${serviceAccount}`)),
+      publish: (snapshots) => order.push(...snapshots.map(([scope]) => `publish ${scopeKey(scope)}`)),
+      addResources: (_, scope) => {
+        order.push(`add ${scopeKey(scope)}`);
+        return [];
+      },
+      onBuild: () => {},
+      metrics: createMetricSet(controllerMetrics),
+      log: silentLogger,
+    })();
+    expect(order).to.deep.equal([
+      "add shared",
+      "add shop/edge",
+      "admit edge-svc",
+      "publish shared",
+      "publish shop/edge",
+    ]);
   });
 });

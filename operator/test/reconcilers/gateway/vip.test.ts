@@ -4,7 +4,15 @@ import { vipReconciler } from "../../../src/reconcilers/gateway/vip.ts";
 import { createNotes, type Notes } from "../../../src/reconcilers/gateway/notes.ts";
 import type { Build } from "../../../src/runtime/table-builder.ts";
 import { createFakeClient, type FakeClient } from "../../runtime/fake-client.ts";
-import { buildOf, gatewayYaml, objectsOf, vips, vipYaml } from "./support.ts";
+import {
+  buildOf,
+  dedicatedGatewayYaml,
+  dedicatedSettings,
+  gatewayYaml,
+  objectsOf,
+  vips,
+  vipYaml,
+} from "./support.ts";
 
 const name = "shop-edge-3788f37a-shared-gw";
 const path = `/api/v1/namespaces/svc-system/services/${name}`;
@@ -21,11 +29,15 @@ function reconcilerOf(client: FakeClient, refusals: Notes<string> = createNotes(
 }
 
 /** What the reconciler sends for one name, and what it says about it, where the API server has this Service. */
-async function run(build: Build, live: KubeObject | undefined, refusals?: Notes<string>) {
+async function run(
+  build: Build,
+  live: KubeObject | undefined,
+  { refusals, isDone }: { readonly refusals?: Notes<string>; readonly isDone?: boolean } = {},
+) {
   const client = createFakeClient(({ method = "GET" }) => (method === "GET" ? (live ?? 404) : {}));
   const signal = new AbortController().signal;
   const statuses = { write: () => Promise.reject(new Error("no status is written")) };
-  const result = await reconcilerOf(client, refusals).reconcile(name, { build, statuses, signal });
+  const result = await reconcilerOf(client, refusals, isDone).reconcile(name, { build, statuses, signal });
   const sent = client.calls.filter(({ method = "GET" }) => method !== "GET");
   return { result, sent };
 }
@@ -90,5 +102,25 @@ describe("vipReconciler", () => {
     const { result, sent } = await run(buildOf(gatewayYaml), foreign);
     expect(result).to.have.nested.property("error.message").that.includes("was not made by this controller");
     expect(sent).to.deep.equal([]);
+  });
+
+  it("keeps the Service of a Gateway that gets proxies of its own until those serve it", async () => {
+    const build = buildOf(`${dedicatedGatewayYaml}---${vip}`, { dedicated: dedicatedSettings });
+    expect(build.translation.vips.map(({ state }) => state)).to.deep.equal(["leaving"]);
+    expect(dirty(build)).to.deep.equal([name]);
+    const waiting = await run(build, vipObject);
+    expect(waiting.result).to.deep.equal({ ok: true, value: "waiting" });
+    expect(waiting.sent).to.deep.equal([]);
+    const { result } = await run(build, vipObject, { isDone: true });
+    expect(result).to.deep.equal({ ok: true, value: "deleted" });
+  });
+
+  it("makes no Service for a Gateway whose addresses cannot be had, and takes none away", () => {
+    const wish = gatewayYaml.replace(
+      "gatewayClassName: svc",
+      "gatewayClassName: svc\n  addresses: [{ value: 10.96.0.7 }, { value: 10.96.0.8 }]",
+    );
+    expect(dirty(buildOf(wish))).to.deep.equal([]);
+    expect(dirty(buildOf(`${wish}---${vip}`))).to.deep.equal([]);
   });
 });

@@ -122,7 +122,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     }
   };
 
-  return {
+  const reconciler: Reconciler = {
     controller: "provisioner",
     *dirty(previous, next) {
       lastBuild = next;
@@ -146,7 +146,10 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     subscribe(look) {
       const unsubscribe = [
         provisioned.subscribe((gateway) => {
-          for (const name of gateway === undefined ? provisioned.gateways() : [gateway]) look(name);
+          if (gateway !== undefined) return look(gateway);
+          // Those that have nothing yet have waited for the lists as well.
+          for (const name of lastBuild === undefined ? [] : reconciler.dirty(undefined, lastBuild))
+            look(name);
         }),
         fleet.subscribe(() => {
           for (const name of lastBuild === undefined ? [] : leavingOf(lastBuild)) look(name);
@@ -160,6 +163,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
       return result;
     },
   };
+  return reconciler;
 }
 
 const leavingOf = ({ translation }: Build): readonly string[] =>

@@ -67,6 +67,30 @@ describe("provisioner", () => {
     expect(cluster.writes().slice(known)).to.deep.equal([`PATCH ${trustPath}`]);
   });
 
+  it("waits until it knows what is there, and then looks at Gateways that have nothing yet", async () => {
+    const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
+    let isListed = false;
+    let tell = (): void => undefined;
+    const provisioned: FakeCluster["provisioned"] = {
+      ...cluster.provisioned,
+      isListed: () => isListed,
+      subscribe: (listener) => {
+        tell = () => listener(undefined);
+        return () => undefined;
+      },
+    };
+    const { reconciler, run } = setUp({ ...cluster, provisioned });
+    const looked: string[] = [];
+    reconciler.subscribe?.((name) => looked.push(name));
+    const build = dedicated();
+    expect([...reconciler.dirty(undefined, build)]).to.deep.equal(["shop/edge"]);
+    expect(await run(build)).to.deep.equal({ ok: true, value: "waiting" });
+    expect(cluster.writes()).to.deep.equal([]);
+    isListed = true;
+    tell();
+    expect(looked).to.deep.equal(["shop/edge"]);
+  });
+
   it("puts right what somebody has changed, and makes again what somebody has deleted", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const { run } = setUp(cluster);
