@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from "node:net";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import { readControllerSettings } from "@svc-gateway/common/settings/settings.ts";
-import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { createLogger, silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import {
   controllerMetrics,
   discoveryServerMetrics,
@@ -9,6 +9,7 @@ import {
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { until } from "../../common/test/until.ts";
+import type { KubeObject } from "../src/api/object.ts";
 import { definitionOf, kindNames } from "../src/api/kinds.ts";
 import { startController, type ControllerOptions } from "../src/controller.ts";
 import { ingressManifest, svcClass } from "./runtime/manifests.ts";
@@ -18,6 +19,7 @@ const ingresses = "/apis/networking.k8s.io/v1/ingresses";
 const ingressClasses = "/apis/networking.k8s.io/v1/ingressclasses";
 const services = "/api/v1/services";
 const pods = "/api/v1/pods";
+const secrets = "/api/v1/secrets";
 const events = "/apis/events.k8s.io/v1/events";
 const leases = "/apis/coordination.k8s.io/v1/leases";
 const lockName = "svc-system/svc-leader-lock";
@@ -66,7 +68,11 @@ describe("startController", () => {
   };
 
   /** A replica; the system chooses its ports. Its lease lasts longer than any test, so that nothing runs out. */
-  async function startReplica(podName: string, flags: Readonly<Record<string, string | number>> = {}) {
+  async function startReplica(
+    podName: string,
+    flags: Readonly<Record<string, string | number>> = {},
+    logger: Logger = silentLogger,
+  ) {
     const given = {
       "pod-name": podName,
       "pod-namespace": "svc-system",
@@ -87,7 +93,7 @@ describe("startController", () => {
     };
     const options: ControllerOptions = {
       settings: read.value.settings,
-      logger: silentLogger,
+      logger,
       metrics,
       health,
       signal: abort.signal,
@@ -170,6 +176,60 @@ describe("startController", () => {
 
     cluster.put(services, proxyService("192.0.2.2"));
     await until(() => hasAddress(cluster, "a", "192.0.2.2"), "the new address");
+  });
+
+  it("writes nothing of any Secret to its log, at any level", async () => {
+    await useCluster();
+    const lines: string[] = [];
+    const logger = createLogger("svc_controller", {
+      directives: { level: "trace", targets: [] },
+      format: "json",
+      sink: {
+        write: (text) => lines.push(text) > 0,
+        droppedLines: () => 0,
+        isCongested: () => false,
+        flushSync: () => undefined,
+        close: () => Promise.resolve(),
+      },
+    });
+    cluster.put(ingressClasses, svcClass);
+    const data = (...names: readonly string[]): Record<string, string> =>
+      Object.fromEntries(
+        names.map((name) => [name, Buffer.from(`leak of ${name}:\nwhich is not right`).toString("base64")]),
+      );
+    const put = (name: string, type: string, labels: object, values: object): void =>
+      void cluster.put(secrets, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name, namespace: "ns", labels },
+        type,
+        data: values,
+      });
+    put("pair", "kubernetes.io/tls", {}, data("tls.crt", "tls.key"));
+    put("users", "Opaque", { "ingress.svc-labs.dev/auth-basic": "true" }, data("auth"));
+    put("clients", "Opaque", { "ingress.svc-labs.dev/auth-tls": "true" }, data("ca.crt"));
+    const protectedIngress = ingressManifest("a", "a.example", ["/"], {
+      "ingress.svc-labs.dev/auth-basic-secret": "ns/users",
+      "ingress.svc-labs.dev/auth-tls-secret": "ns/clients",
+    }) as KubeObject & { readonly spec: object };
+    cluster.put(ingresses, {
+      ...protectedIngress,
+      spec: { ...protectedIngress.spec, tls: [{ hosts: ["a.example"], secretName: "pair" }] },
+    });
+    const replica = await startReplica("ctl-0", {}, logger);
+    await until(() => replica.isReady() && replica.isLeading(), "a leader");
+    const own = ["svc-discovery-ca", "svc-session-key", "svc-ticket-keys"];
+    const names = (): readonly string[] => cluster.list(secrets).map(({ metadata }) => metadata.name);
+    await until(() => own.every((name) => names().includes(name)), "Secrets of its own");
+    await until(() => lines.some((line) => line.includes("InvalidCertificate")), "findings about Secrets");
+    const text = lines.join("");
+    expect(text).not.to.include("leak of");
+    for (const stored of cluster.list(secrets) as readonly (Stored & { data?: Record<string, string> })[]) {
+      for (const value of Object.values(stored.data ?? {})) {
+        expect(text).not.to.include(value);
+        expect(text).not.to.include(Buffer.from(value, "base64").toString());
+      }
+    }
   });
 
   it("follows the Gateway API where it is installed", async () => {

@@ -10,7 +10,7 @@ import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { fetchJson } from "@svc-gateway/operator/jwks/fetch-json.ts";
 import { createKeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
-import { systemClock } from "@svc-gateway/operator/runtime/clock.ts";
+import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
 import { createCoalescer } from "@svc-gateway/operator/runtime/coalescer.ts";
 import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
@@ -60,7 +60,7 @@ export async function serveFolder(
   const keySets = createKeySetKeeper({
     fetch: (url, signal) => fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, signal }),
     onChange: () => coalescer.markDirty(),
-    clock: systemClock,
+    clock: monotonicClock,
     log,
   });
   const build = createBuild({ settings, proxy, health, keySets, log });

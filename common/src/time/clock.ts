@@ -1,6 +1,6 @@
-/** Time of day and timers, replaceable in tests. For intervals that must not see clock steps, use `schedule` alone. */
+/** A time and timers, replaceable in tests. */
 export type Clock = {
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds; each clock says since when. */
   readonly nowMs: () => number;
   /** Runs the callback after the delay; the returned function cancels it. */
   readonly schedule: (delayMs: number, callback: () => void) => () => void;
@@ -9,14 +9,17 @@ export type Clock = {
 /** The longest delay that Node's timers take; they fire at once when it is exceeded. */
 const maxDelayMs = 2 ** 31 - 1;
 
-/** The machine's clock. Delays beyond 24 days end after 24 days. */
-export const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  schedule: (delayMs, callback) => {
-    const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), maxDelayMs));
-    return () => clearTimeout(timer);
-  },
-};
+/** Delays beyond 24 days end after 24 days. */
+function schedule(delayMs: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), maxDelayMs));
+  return () => clearTimeout(timer);
+}
+
+/** Time of day, since the Unix epoch: what certificates and other machines go by. It may be set back. */
+export const systemClock: Clock = { nowMs: () => Date.now(), schedule };
+
+/** Time since the process began: for intervals. It only ever goes on. */
+export const monotonicClock: Clock = { nowMs: () => performance.now(), schedule };
 
 /** Waits on a clock. Resolves true after the delay, false as soon as the signal aborts. */
 export function sleep(

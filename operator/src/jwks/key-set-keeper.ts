@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import { readKeySet } from "../translate/credentials/key-set.ts";
 import type { FetchedKeySet, FetchedKeySets } from "../translate/credentials/remote-key-sets.ts";
 import { describeProblem } from "../translate/diagnostics.ts";

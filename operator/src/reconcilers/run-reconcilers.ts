@@ -3,7 +3,7 @@ import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-dec
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KindName } from "../api/kinds.ts";
-import { systemClock, type Clock } from "../runtime/clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { StatusWriter } from "../runtime/status-writer.ts";
 import type { Build } from "../runtime/table-builder.ts";
 import { createWorkQueue, type WorkQueue } from "../runtime/work-queue.ts";
@@ -50,7 +50,7 @@ const observedDelayMs = 1_000;
 
 /** Runs reconcilers for one time in office, each with a queue of its own. */
 export function runReconcilers(options: RunReconcilersOptions): RunningReconcilers {
-  const { reconcilers, signal, log, clock = systemClock } = options;
+  const { reconcilers, signal, log, clock = monotonicClock } = options;
   let build: Build | undefined;
   const observed = new Map<WorkQueue, Set<string>>();
   let cancelTimer = (): void => {};

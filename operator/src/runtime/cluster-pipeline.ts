@@ -14,7 +14,7 @@ import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import { followProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
 import { startClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
-import { systemClock } from "./clock.ts";
+import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
 import { createCoalescer } from "./coalescer.ts";
 import { createDiagnosticLog } from "./diagnostic-log.ts";
 import type { EventSource } from "./event-object.ts";
@@ -100,7 +100,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const keySets = createKeySetKeeper({
     fetch: (url, ending) => fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, signal: ending }),
     onChange: () => coalescer.markDirty(),
-    clock: systemClock,
+    clock: monotonicClock,
     log,
   });
   const coalescer = createCoalescer({
@@ -130,9 +130,9 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   let cancelCheck = (): void => {};
   const checkExpiry = (): void => {
     coalescer.markDirty();
-    cancelCheck = systemClock.schedule(expiryCheckMs, checkExpiry);
+    cancelCheck = monotonicClock.schedule(expiryCheckMs, checkExpiry);
   };
-  cancelCheck = systemClock.schedule(expiryCheckMs, checkExpiry);
+  cancelCheck = monotonicClock.schedule(expiryCheckMs, checkExpiry);
 
   const unsubscribe = options.fleet.subscribe(() => leaderWork.onProxies());
   await Promise.all([source.done, provisioned?.done, nodes?.done]);

@@ -2,7 +2,7 @@
  * Turns any number of "something changed" into few builds (docs/architecture.md, "Level-based"): a change after a
  * quiet time is built at once, builds start at least an interval apart, at most one runs and at most one waits.
  */
-import { systemClock, type Clock } from "./clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 
 export type Coalescer = {
   /** Something changed: a build that starts after this call will happen. */
@@ -24,7 +24,7 @@ export type CoalescerOptions = {
 };
 
 export function createCoalescer(options: CoalescerOptions): Coalescer {
-  const { build, minIntervalMs, onBug, clock = systemClock } = options;
+  const { build, minIntervalMs, onBug, clock = monotonicClock } = options;
   let isWanted = false;
   let isRunning = false;
   let isStopped = false;

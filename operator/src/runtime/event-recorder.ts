@@ -3,7 +3,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
 import { formatRef } from "../api/object.ts";
 import { describeApiError } from "../sources/kubernetes/api-error.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import {
   eventKey,
   eventNamespace,
@@ -76,7 +76,7 @@ const limits = {
  * goes on with the Events of the old one. See docs/controller.md, "Events".
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
-  const { client, source, log, signal, clock = systemClock, nowMs = Date.now } = options;
+  const { client, source, log, signal, clock = monotonicClock, nowMs = Date.now } = options;
   const maxEvents = options.maxEvents ?? defaultMaxEvents;
   const entries = new Map<string, Entry>();
   let isFull = false;

@@ -2,7 +2,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { Leadership as LeadershipState } from "../discovery/leadership.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 
 /** Whether this replica holds the lease, for those who act on it. */
 export type Leadership = LeadershipState & {
@@ -31,7 +31,7 @@ export type LeadershipOptions = {
 export function createLeadership({
   metrics,
   log,
-  clock = systemClock,
+  clock = monotonicClock,
 }: LeadershipOptions): LeadershipControl {
   const listeners = new Set<() => void>();
   let term: AbortController | undefined;

@@ -7,7 +7,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import { createLookup, type World } from "../world.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Leadership } from "./leadership.ts";
 import { fieldManager } from "./status-writer.ts";
 import {
@@ -53,7 +53,7 @@ type Stored = {
  * what the Secret holds. Without the Secret, or while it cannot be written, proxies make up keys of their own.
  */
 export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKeyKeeper {
-  const { client, namespace, leadership, log, clock = systemClock } = options;
+  const { client, namespace, leadership, log, clock = monotonicClock } = options;
   const secrets = `/api/v1/namespaces/${namespace}/secrets`;
   let world: World | undefined;
   let running = false;

@@ -1,6 +1,6 @@
 import type { HealthState, HealthSubsystem } from "@svc-gateway/common/admin/health.ts";
 import type { KindName } from "../api/kinds.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 
 /** The checks of the subsystem `controller` (docs/reference/health.md). */
 export const controllerChecks = ["httproute", "ingress", "gateway", "routing_table_built"] as const;
@@ -34,7 +34,7 @@ const ownChecks: Partial<Record<KindName, ControllerCheck>> = {
  * `Degraded` from the moment when a watch has failed for a minute until it works again. All other kinds count for
  * `routing_table_built`, since the table is out of date without them.
  */
-export function createWatchHealth({ health, clock = systemClock }: WatchHealthOptions): WatchHealth {
+export function createWatchHealth({ health, clock = monotonicClock }: WatchHealthOptions): WatchHealth {
   const checks = new Map<ControllerCheck, { isReady: boolean; readonly broken: Set<string> }>(
     controllerChecks.map((check) => [check, { isReady: false, broken: new Set() }]),
   );

@@ -1,5 +1,5 @@
 import type { Result } from "@svc-gateway/common/values/result.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 
 /** Keys that wait to be worked on. A key stands for "look at this again", so that twice is the same as once. */
 export type WorkQueue = {
@@ -40,7 +40,7 @@ type Entry = {
 
 /** Creates an empty queue. A key is never in work twice at a time. */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
-  const { process, concurrency, backoff, signal, onBug, clock = systemClock } = options;
+  const { process, concurrency, backoff, signal, onBug, clock = monotonicClock } = options;
   const entries = new Map<string, Entry>();
   const queued = new Set<string>();
   const allowance = createAllowance(options.rate, clock);

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/runtime/clock.ts";
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
 
 /** A clock that moves only when told to. */
 export type TestClock = Clock & {

@@ -54,7 +54,8 @@ const secretSelections: readonly Selection[] = [
 /** Follows all kinds of the API server and keeps a world of them. */
 export function startClusterSource(options: ClusterSourceOptions): ClusterSource {
   let world = emptyWorld;
-  let pending: WorldChange[] = [];
+  /** What the world does not hold yet: of each object only the last word, however long nobody asks for the world. */
+  let pending = new Map<string, WorldChange>();
   const waiting = new Set<HeldObjects>();
   const held = new Map<KindName, readonly HeldObjects[]>();
 
@@ -84,7 +85,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       if (outcome.value === "observed") options.onObserved(kind, name);
       const stored = own.get(name);
       if (outcome.value !== "declared" || stored === undefined) return false;
-      pending.push({ type: "apply", object: stored });
+      pending.set(`${kind} ${name}`, { type: "apply", object: stored });
       return true;
     };
 
@@ -93,8 +94,9 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       own.delete(name);
       const others = (held.get(kind) ?? []).map((other) => other.get(name));
       const other = others.find((object) => object !== undefined);
-      if (other !== undefined) pending.push({ type: "apply", object: other });
-      else pending.push({ type: "delete", kind, ...splitName(name) });
+      const change: WorldChange =
+        other === undefined ? { type: "delete", kind, ...splitName(name) } : { type: "apply", object: other };
+      pending.set(`${kind} ${name}`, change);
       return true;
     };
 
@@ -157,9 +159,9 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       return waiting.size === 0;
     },
     world() {
-      if (pending.length > 0) {
-        const changes = pending;
-        pending = [];
+      if (pending.size > 0) {
+        const changes = pending.values();
+        pending = new Map();
         world = updateWorld(world, changes);
       }
       return world;

@@ -1,5 +1,5 @@
 import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
-import type { Result } from "@svc-gateway/common/values/result.ts";
+import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import { frugal } from "./frugal.ts";
@@ -112,7 +112,12 @@ async function listAll(
     });
     if (!page.ok) return page;
     for (const item of page.value.items ?? []) objects.push(take(item, options));
+    const last = token;
     token = page.value.metadata?.continue;
+    // A list that leads back to where it was would be read for ever, into memory.
+    if (token && token === last) {
+      return fail({ status: 0, reason: "EndlessList", message: "the server's list does not come to an end" });
+    }
     if (token === undefined || token === "") {
       return { ok: true, value: { version: page.value.metadata?.resourceVersion ?? "", objects } };
     }

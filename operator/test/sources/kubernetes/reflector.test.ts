@@ -82,6 +82,15 @@ describe("runReflector", () => {
     await reflector.stop();
   });
 
+  it("reports a list that leads back to where it was, and does not read it for ever", async () => {
+    const server = await startFakeApiServer((_request, response) => list(response, "7", ["a"], "page2"));
+    const reflector = record(server);
+    await reflector.until("error 0");
+    expect(server.requests).to.have.length(2);
+    expect(reflector.objects).to.deep.equal([]);
+    await reflector.stop();
+  });
+
   it("resumes where a watch was cut, from a bookmark too, without a new list", async () => {
     let watches = 0;
     const server = await startFakeApiServer((_request, response, { searchParams }) => {
