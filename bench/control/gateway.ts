@@ -41,6 +41,8 @@ export async function startGateway(role: "controller" | "proxy", options: Gatewa
   const log = openSync(logPath, "w");
   const child = spawn(program, ["serve", role, ...args], {
     stdio: ["ignore", log, log],
+    // As config/chart/templates/controller.yaml sets it.
+    env: role === "controller" ? { ...process.env, NODE_OPTIONS: "--max-semi-space-size=4" } : process.env,
   });
   closeSync(log);
   const read = (): string => readFileSync(logPath, "utf8");
