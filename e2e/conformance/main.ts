@@ -12,7 +12,7 @@ import { deleteLeftovers } from "./leftovers.ts";
 import { modeOf, prepareMode } from "./mode.ts";
 import { isOfGateway, outcomeReader, type Outcome } from "./outcomes.ts";
 import { implementationArguments, reportFile } from "./report.ts";
-import { steadyTests } from "./steady.ts";
+import { unsteadyTests } from "./steady.ts";
 
 const profiles = ["GATEWAY-HTTP", "GATEWAY-GRPC", "GATEWAY-TLS", "GATEWAY-TCP", "GATEWAY-UDP"];
 const suiteLimitMs = 75 * 60_000;
@@ -28,14 +28,14 @@ process.exitCode = await testOnCluster("conformance", runSuite);
 
 async function runSuite(): Promise<Counts> {
   const mode = modeOf(process.env["MODE"] ?? "shared");
-  const only = selectTests(process.env["TESTS"] ?? "", process.env["SELECTION"] ?? "");
+  const selection = selectionOf(process.env["TESTS"] ?? "", process.env["SELECTION"] ?? "");
   await showProvider("conformance");
   await deployRelease();
   const gatewayClass = await prepareMode(mode);
   await deleteLeftovers();
 
   mkdirSync(work, { recursive: true });
-  const report = only.length > 0 ? join(work, `${mode}-report.yaml`) : reportFile(mode);
+  const report = selection.length > 0 ? join(work, `${mode}-report.yaml`) : reportFile(mode);
   const outcomes: Outcome[] = [];
   const begunAt = Date.now();
   const suite = await run(
@@ -50,7 +50,7 @@ async function runSuite(): Promise<Counts> {
       `-unusable-address=${unusableAddress}`,
       `-report-output=${report}`,
       ...implementationArguments(mode),
-      ...(only.length > 0 ? [`-only-tests=${only.join()}`] : []),
+      ...selection,
     ],
     {
       env: await clusterEnvironment(),
@@ -69,11 +69,12 @@ async function runSuite(): Promise<Counts> {
   return count(outcomes, suite.status);
 }
 
-/** The names of the tests to run; none: all. */
-function selectTests(tests: string, selection: string): readonly string[] {
+/** Flags that choose tests; none: all. */
+function selectionOf(tests: string, selection: string): readonly string[] {
   if (selection !== "" && selection !== "steady") throw new Error(`SELECTION is steady, not ${selection}`);
-  const named = tests.split(/[\s,]+/).filter((name) => name !== "");
-  return named.length > 0 || selection === "" ? named : steadyTests;
+  const names = tests.split(/[\s,]+/).filter((name) => name !== "");
+  if (names.length > 0) return [`-only-tests=${names.join()}`];
+  return selection === "" ? [] : [`-skip-tests=${unsteadyTests.join()}`];
 }
 
 const lineOf = ({ test, result, seconds, missing = [] }: Outcome): string =>
