@@ -24,8 +24,6 @@ const unusableAddress = "203.0.113.7";
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
-process.exitCode = await testOnCluster("conformance", runSuite);
-
 async function runSuite(): Promise<Counts> {
   const mode = modeOf(process.env["MODE"] ?? "shared");
   const selection = selectionOf(process.env["TESTS"] ?? "", process.env["SELECTION"] ?? "");
@@ -92,3 +90,5 @@ function count(outcomes: readonly Outcome[], status: number): Counts {
     skipped: of("skipped", "unsupported"),
   };
 }
+
+process.exitCode = await testOnCluster("conformance", runSuite);
