@@ -4,7 +4,7 @@
  * without either the whole suite runs, and its report goes to docs/conformance.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { deployRelease, testOnCluster, type Counts } from "../support/campaign.ts";
 import { clusterEnvironment, provider, root, showProvider } from "../support/provider.ts";
 import { run } from "../support/run.ts";
@@ -32,8 +32,8 @@ async function runSuite(): Promise<Counts> {
   const gatewayClass = await prepareMode(mode);
   await deleteLeftovers();
 
-  mkdirSync(work, { recursive: true });
   const report = selection.length > 0 ? join(work, `${mode}-report.yaml`) : reportFile(mode);
+  for (const folder of [work, dirname(report)]) mkdirSync(folder, { recursive: true });
   const outcomes: Outcome[] = [];
   const begunAt = Date.now();
   const suite = await run(
