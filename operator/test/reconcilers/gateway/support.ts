@@ -79,12 +79,15 @@ export const brief = (conditions: unknown): readonly string[] =>
     ({ type, status, reason, observedGeneration }) => `${type}=${status} ${reason}@${observedGeneration}`,
   );
 
-export const gatewayYaml = `
+const classYaml = `
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: { name: svc }
 spec: { controllerName: svc-labs.dev/gateway-controller }
 ---
+`;
+
+export const gatewayYaml = `${classYaml}
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: { name: edge, namespace: shop, generation: 3, uid: uid-edge }
@@ -103,12 +106,7 @@ export const dedicatedSettings: DedicatedSettings = {
 };
 
 /** A Gateway with proxies of its own, and the bundle that they trust. */
-export const dedicatedGatewayYaml = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: svc }
-spec: { controllerName: svc-labs.dev/gateway-controller }
----
+export const dedicatedGatewayYaml = `${classYaml}
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: { name: edge, namespace: shop, generation: 3, uid: uid-edge, finalizers: [] }
