@@ -113,7 +113,7 @@ const certificateData = parseAllDocuments(
   .find(({ kind }) => kind === "Secret")?.data;
 
 /** The public key of RFC 8037 A.2. */
-const key = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" };
+const publicKey = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" };
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -147,7 +147,7 @@ const belongings = (namespace: string): readonly KubeObject[] => {
       spec: { protocol: "HTTP", backendRef: { name: "echo", port: 80 } },
     }),
     one(ours, "JwtAuth", "tokens", {
-      spec: { issuer: namespace, jwks: { inline: { jwks: { keys: [key] } } } },
+      spec: { issuer: namespace, jwks: { inline: { jwks: { keys: [publicKey] } } } },
     }),
     one(ours, "SvcBackendPolicy", "policy", {
       spec: {

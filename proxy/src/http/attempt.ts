@@ -258,7 +258,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
       case "timeout":
         return { status: 408, error: "request body timeout", close: true };
       case "too-large":
-        return { status: 413, error: "request body too large", close: true };
+        // On HTTP/2 the rest of the body is in nobody's way.
+        return { status: 413, error: "request body too large", close: this.exchange.version !== "2.0" };
       default:
         return { status: 400, error: "malformed request body", close: true };
     }

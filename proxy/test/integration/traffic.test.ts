@@ -213,6 +213,29 @@ describe("traffic through the whole data plane", () => {
     expect(await exchange(gateway.port, chunked)).to.match(/^HTTP\/1\.1 413 /);
   });
 
+  it("413 for a streamed body over the limit on HTTP/2, where other streams of the connection go on", async () => {
+    const port = await serveHttp((request, response) => {
+      request.on("error", () => {});
+      request.resume().on("end", () => response.end("ok"));
+    });
+    await start({ ports: [port], features: { "max-body-size": { maxBytes: 4 } } });
+    const session = connectHttp2(`http://127.0.0.1:${gateway.port}`);
+    stop.push(async () => session.destroy());
+    /** Pieces without a declared length; a body over the limit is never ended. */
+    const send = async (...pieces: readonly string[]): Promise<number> => {
+      const stream = session.request({ ":method": "POST", ":authority": host });
+      stream.on("error", () => {});
+      for (const piece of pieces) stream.write(piece);
+      if (pieces.join("").length <= 4) stream.end();
+      const [head] = (await once(stream, "response")) as [{ readonly ":status": number }];
+      stream.resume();
+      return head[":status"];
+    };
+    expect(await send("abc", "de")).to.equal(413);
+    expect(await send("ab", "cd")).to.equal(200);
+    expect(await send("abcdefgh")).to.equal(413);
+  });
+
   it("stops reading a fast upstream when the client does not read", async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024, "x");
