@@ -3,8 +3,9 @@ import { noteAnnotations } from "./covers.ts";
 export type PathOptions = {
   readonly path?: string;
   readonly pathType?: "Prefix" | "Exact" | "ImplementationSpecific";
-  /** Name of the Service; its port is named `http`. */
   readonly service: string;
+  /** Name of the Service's port, `http` by default. */
+  readonly port?: string;
 };
 
 export type IngressOptions = {
@@ -35,10 +36,10 @@ export function ingress(options: IngressOptions): object {
         {
           host,
           http: {
-            paths: paths.map(({ path = "/", pathType = "Prefix", service }) => ({
+            paths: paths.map(({ path = "/", pathType = "Prefix", service, port = "http" }) => ({
               path,
               pathType,
-              backend: { service: { name: service, port: { name: "http" } } },
+              backend: { service: { name: service, port: { name: port } } },
             })),
           },
         },

@@ -61,6 +61,8 @@ export type ExplainedBackend = {
   /** Percent of the route's requests. */
   readonly share: number;
   readonly protocol: Backend["protocol"];
+  /** The BackendTLSPolicy (`namespace/name`) by which it is connected to; absent: in cleartext. */
+  readonly tls?: string;
   /** `address:port`, or `name:port` where the proxy resolves the name. */
   readonly endpoints: readonly string[];
   /** What requests get instead of an endpoint. */
@@ -196,10 +198,16 @@ const describeBackends = ({ backends }: Route, folder: TranslatedFolder): readon
     service,
     share: shareOf(weight, backends),
     protocol,
+    ...tlsOf(endpoints, folder),
     endpoints: endpointsOf(endpoints, folder),
     ...(status === undefined ? {} : { status }),
     filters: describeFilters(features),
   }));
+
+function tlsOf(name: string | undefined, { translation }: TranslatedFolder): Pick<ExplainedBackend, "tls"> {
+  const tls = name === undefined ? undefined : findEntry(translation.routing.endpoints, name)?.set.tls;
+  return tls === undefined ? {} : { tls };
+}
 
 /** In percent. */
 export function shareOf(weight: number, backends: readonly { readonly weight: number }[]): number {

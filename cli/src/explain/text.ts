@@ -87,6 +87,7 @@ function describeBackend({
   service,
   share,
   protocol,
+  tls,
   endpoints,
   status,
   filters,
@@ -96,7 +97,7 @@ function describeBackend({
   if (status !== undefined) return [`${head}: answered ${status}`];
   const speech = protocol === "http1" ? "HTTP/1.1" : "HTTP/2";
   return [
-    `${head} in ${speech}`,
+    `${head} in ${speech}${tls === undefined ? "" : ` over TLS, by BackendTLSPolicy ${tls}`}`,
     ...filters.map((filter) => `  ${filter.name} ${JSON.stringify(filter.settings)}`),
     endpoints.length === 0 ? "  no endpoint: answered 503" : `  ${endpoints.join(", ")}`,
   ];

@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import { issueCertificate } from "../../proxy/test/tls/certificates.ts";
+import { ask } from "../support/api.ts";
+import { send } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { ingress } from "../support/ingress.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+type PolicyObject = {
+  readonly status?: {
+    readonly ancestors?: readonly {
+      readonly ancestorRef: { readonly name: string };
+      readonly conditions: readonly {
+        readonly type: string;
+        readonly status: string;
+        readonly reason: string;
+      }[];
+    }[];
+  };
+};
+
+const group = "gateway.networking.k8s.io/v1";
+
+describe("backend-tls", () => {
+  const sandbox = useSandbox("backend-tls");
+  const host = "backend-tls.e2e.example";
+  const authority = issueCertificate(["authority"], { ca: true });
+  const stranger = issueCertificate(["stranger"], { ca: true });
+  const backend = issueCertificate(["echo.internal"], { issuer: authority });
+
+  const authorities = (pem: string): object => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "authorities" },
+    data: { "ca.crt": pem },
+  });
+  const policy = (validation: object = {}): object => ({
+    apiVersion: group,
+    kind: "BackendTLSPolicy",
+    metadata: { name: "echo" },
+    spec: {
+      targetRefs: [{ group: "", kind: "Service", name: "echo", sectionName: "tls" }],
+      validation: {
+        caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "authorities" }],
+        hostname: "echo.internal",
+        ...validation,
+      },
+    },
+  });
+  const statusOf = async (path = "/"): Promise<number> => (await send({ host, path })).status;
+  const reasons = async (): Promise<string[]> => {
+    const { status } = await ask<PolicyObject>(
+      `/apis/${group}/namespaces/${sandbox.namespace}/backendtlspolicies/echo`,
+    );
+    return (status?.ancestors ?? []).flatMap(({ ancestorRef, conditions }) =>
+      conditions.map(({ type, reason }) => `${ancestorRef.name} ${type} ${reason}`),
+    );
+  };
+
+  before(async () => {
+    const certificate = { certificatePem: backend.chainPem, keyPem: backend.keyPem };
+    await deployEcho(sandbox, { replicas: 1, certificate });
+    await sandbox.apply(
+      authorities(authority.leafPem),
+      policy(),
+      ingress({
+        name: "echo",
+        host,
+        paths: [
+          { path: "/", service: "echo", port: "tls" },
+          { path: "/plain", service: "echo" },
+        ],
+      }),
+    );
+    await until("the backend to be reached over TLS", async () => (await statusOf()) === 200);
+  });
+
+  it("leaves other ports of the Service in cleartext", async () => {
+    expect(await statusOf("/plain")).to.equal(200);
+  });
+
+  it("answers 502 while the certificate is not of the authority, or has another name", async () => {
+    await sandbox.apply(authorities(stranger.leafPem));
+    await until("the backend not to be trusted", async () => (await statusOf()) === 502);
+    await sandbox.apply(authorities(authority.leafPem), policy({ hostname: "other.internal" }));
+    await until("the name to be wrong", async () => (await statusOf()) === 502);
+    await sandbox.apply(
+      policy({
+        hostname: "other.internal",
+        subjectAltNames: [{ type: "Hostname", hostname: "echo.internal" }],
+      }),
+    );
+    await until("one of the names to be right", async () => (await statusOf()) === 200);
+    await sandbox.apply(policy());
+  });
+
+  it("tells each Gateway whose routes lead to the Service what became of the policy", async () => {
+    await sandbox.apply(
+      {
+        apiVersion: group,
+        kind: "Gateway",
+        metadata: { name: "edge" },
+        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 8099, protocol: "HTTP" }] },
+      },
+      {
+        apiVersion: group,
+        kind: "HTTPRoute",
+        metadata: { name: "echo" },
+        spec: {
+          parentRefs: [{ name: "edge" }],
+          rules: [{ backendRefs: [{ name: "echo", port: 443 }] }],
+        },
+      },
+    );
+    await until("the policy to be accepted", async () =>
+      (await reasons()).includes("edge Accepted Accepted"),
+    );
+    await sandbox.apply(policy({ caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "missing" }] }));
+    await until("the authority to be missed", async () => {
+      const told = await reasons();
+      return (
+        told.includes("edge Accepted NoValidCACertificate") &&
+        told.includes("edge ResolvedRefs InvalidCACertificateRef")
+      );
+    });
+    await until("nobody to be connected to", async () => (await statusOf()) === 502);
+  });
+});
