@@ -29,6 +29,10 @@ export type Plan = {
   readonly certificate?: { readonly chainPem: string; readonly keyPem: string };
   /** Certificates of port 443 by host, instead of the one above. */
   readonly certificates?: TlsPort;
+  /** The BackendTLSPolicy of the backends, among `resources`. */
+  readonly backendTls?: string;
+  /** The Gateway whose certificate they are shown. */
+  readonly backendCertificate?: string;
   /** Client certificates of port 443. */
   readonly clientCerts?: ClientCertPort;
 };
@@ -66,7 +70,13 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     ...(plan.features === undefined ? {} : { features: plan.features }),
     ...(plan.accessLog === undefined ? {} : { accessLog: plan.accessLog }),
   };
-  const table = { listener: "ingress", inherit: false, pathLevel: plan.pathLevel, routes: [route] };
+  const table = {
+    listener: "ingress",
+    inherit: false,
+    pathLevel: plan.pathLevel,
+    ...(plan.backendCertificate !== undefined && { clientCertificate: plan.backendCertificate }),
+    routes: [route],
+  };
   const addresses = [...plan.ports].sort((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port }));
   const resources = [80, 443].flatMap((port) =>
     hosts.map((host) => encodeResource<"route">(routeKey("ingress", port, { kind: "exact", host }), table)),
@@ -76,6 +86,7 @@ function resourcesOf(plan: Plan): readonly Resource[] {
       service: "ns/web",
       resolve: "static",
       addresses,
+      ...(plan.backendTls !== undefined && { tls: plan.backendTls }),
     }),
     encodeResource<"listener">(listenerKey("ingress"), {
       listeners: [

@@ -1,0 +1,132 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type ServerOptions } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { BackendTls } from "@svc-gateway/common/ir/backend-tls.ts";
+import { backendCertificateKey, backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { expect } from "chai";
+import { issueCertificate } from "../tls/certificates.ts";
+import { authority, backend, stranger } from "../upstream/tls/support.ts";
+import { eventually, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
+
+const policyOf = (policy: Partial<BackendTls> = {}): Resource =>
+  encodeResource<"backendtls">(backendTlsKey("ns/strict"), {
+    hostname: "backend.test",
+    authorities: authority.leafPem,
+    ...policy,
+  });
+
+describe("backends with TLS, through the whole data plane", () => {
+  let gateway: Gateway;
+  let port: number;
+  let seen: IncomingMessage[];
+  let held: ServerResponse[];
+  let stop: (() => Promise<void>)[];
+
+  beforeEach(() => {
+    seen = [];
+    held = [];
+    stop = [];
+  });
+  afterEach(async () => {
+    for (const each of stop.toReversed()) await each();
+  });
+
+  /** Requests for `/held` are not answered. */
+  async function serve(plan: Partial<Plan> = {}, options: ServerOptions = {}): Promise<void> {
+    const server = createServer(
+      { cert: backend.chainPem, key: backend.keyPem, ...options },
+      (request, response) => {
+        seen.push(request);
+        if (request.url === "/held") held.push(response);
+        else response.end("upstream");
+      },
+    );
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    port = (server.address() as AddressInfo).port;
+    stop.push(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    gateway = await startGateway({
+      ports: [port],
+      backendTls: "ns/strict",
+      resources: [policyOf()],
+      ...plan,
+    });
+    stop.push(() => gateway.close());
+  }
+
+  async function get(path = "/"): Promise<number> {
+    const request = httpRequest({
+      host: "127.0.0.1",
+      port: gateway.port,
+      path,
+      headers: { host: "a.example" },
+      agent: false,
+    });
+    request.end();
+    const [message] = (await once(request, "response")) as [IncomingMessage];
+    message.resume();
+    await once(message, "end");
+    return message.statusCode ?? 0;
+  }
+
+  const tlsErrors = (): number =>
+    gateway.metrics.upstreamErrors.with({
+      listener: "80",
+      route: routeId,
+      upstream: "ns/web",
+      error_type: "tls",
+    }).value;
+
+  it("sends requests and their copies", async () => {
+    await serve({
+      features: { "mirror-target": [{ service: "ns/web", endpoints: "ns/web/80", protocol: "http1" }] },
+    });
+    expect(await get()).to.equal(200);
+    await eventually(() => seen.length === 2);
+    expect(seen.map(({ socket }) => (socket as TLSSocket).servername)).to.deep.equal([
+      "backend.test",
+      "backend.test",
+    ]);
+  });
+
+  it("shows the certificate of the Gateway, and connects to nobody while it has none", async () => {
+    const certificate = issueCertificate(["gateway.test"], { issuer: authority });
+    const shown = encodeResource<"backendcert">(backendCertificateKey("ns/edge"), { certificate });
+    const plan = { backendCertificate: "ns/edge", resources: [policyOf(), shown] };
+    await serve(plan, { requestCert: true, rejectUnauthorized: true, ca: [authority.leafPem] });
+    expect(await get()).to.equal(200);
+    expect((seen[0]?.socket as TLSSocket | undefined)?.getPeerCertificate().subject.CN).to.equal(
+      "gateway.test",
+    );
+    gateway.update({ ...gateway.plan, resources: [policyOf()] });
+    expect(await get()).to.equal(502);
+    expect([seen.length, tlsErrors()]).to.deep.equal([1, 1]);
+  });
+
+  it("answers 502 for a backend that is not believed, and says so", async () => {
+    await serve({ resources: [policyOf({ authorities: stranger.leafPem })] });
+    expect(await get()).to.equal(502);
+    expect([seen.length, tlsErrors()]).to.deep.equal([0, 1]);
+    await eventually(() => gateway.records.length > 0);
+    expect(gateway.records[0]).to.include({ status: 502, error: "upstream certificate not trusted" });
+  });
+
+  it("lets requests under way finish when the policy changes, and makes new connections", async () => {
+    await serve();
+    const first = get("/held");
+    await eventually(() => held.length === 1);
+    gateway.update({ ...gateway.plan, resources: [policyOf({ authorities: stranger.leafPem })] });
+    expect(await get()).to.equal(502);
+    gateway.update({ ...gateway.plan, resources: [policyOf()] });
+    expect(await get()).to.equal(200);
+    held[0]?.end("late");
+    expect(await first).to.equal(200);
+    expect(new Set(seen.map(({ socket }) => socket)).size).to.equal(2);
+  });
+});
