@@ -1,5 +1,4 @@
 import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
-import { findUnserved } from "@svc-gateway/operator/runtime/unserved.ts";
 import { loadFolder } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
@@ -23,8 +22,7 @@ export async function translateFolder(
   const unreadable = state.problems.filter(isUnreadable);
   if (unreadable.length > 0) return fail(unreadable.map(formatManifestProblem));
   const translation = translate(state.world, translateSettingsOf(settings), { nowMs });
-  const diagnostics = [...translation.diagnostics, ...findUnserved(state.world)];
-  return ok({ state, translation: { ...translation, diagnostics } });
+  return ok({ state, translation });
 }
 
 const isUnreadable = ({ reason }: ManifestProblem): boolean =>

@@ -1,7 +1,11 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import { expect } from "chai";
+import { ask, find } from "../support/api.ts";
 import { echoed, send, type Reply } from "../support/client.ts";
 import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
+import { programmedAddress } from "../support/gateways.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
@@ -10,7 +14,7 @@ describe("ext-auth", () => {
   const sandbox = useSandbox("ext-auth");
   covers("ext-auth");
   const host = "ext-auth.e2e.example";
-  const ask = (path: string, headers: Record<string, string> = {}): Promise<Reply> =>
+  const fetch = (path: string, headers: Record<string, string> = {}): Promise<Reply> =>
     send({ host, path, headers });
 
   before(async () => {
@@ -26,8 +30,8 @@ describe("ext-auth", () => {
   });
 
   it("answers 503 as long as the SvcExternalAuth does not exist", async () => {
-    await until("the Ingress to be served", async () => (await ask("/")).status !== 404);
-    expect((await ask("/")).status).to.equal(503);
+    await until("the Ingress to be served", async () => (await fetch("/")).status !== 404);
+    expect((await fetch("/")).status).to.equal(503);
   });
 
   it("does as the service says: the echo backend answers with the status that the query names", async () => {
@@ -41,12 +45,98 @@ describe("ext-auth", () => {
         allowedResponseHeaders: ["Echo-Backend"],
       },
     });
-    await until("the service to be asked", async () => (await ask("/")).status === 200);
-    const fields = (echoed(await ask("/", { "echo-backend": "forged" }))?.headers ?? []).filter(
+    await until("the service to be asked", async () => (await fetch("/")).status === 200);
+    const fields = (echoed(await fetch("/", { "echo-backend": "forged" }))?.headers ?? []).filter(
       ([name]) => name.toLowerCase() === "echo-backend",
     );
     expect(fields).to.have.lengthOf(1);
     expect(fields[0]?.[1]).not.to.equal("forged");
-    expect((await ask("/?status=403")).status).to.equal(403);
+    expect((await fetch("/?status=403")).status).to.equal(403);
+  });
+
+  it("shows the service the body, and lets no longer one pass", async () => {
+    await sandbox.apply({
+      apiVersion: "gateway.svc-labs.dev/v1alpha1",
+      kind: "SvcExternalAuth",
+      metadata: { name: "gate" },
+      spec: { protocol: "HTTP", backendRef: { name: "echo", port: 80 }, forwardBody: { maxSize: 4 } },
+    });
+    const post = (body: string): Promise<Reply> => send({ host, method: "POST", body });
+    await until("the limit", async () => (await post("12345")).status === 413);
+    expect((await post("1234")).status).to.equal(200);
+  });
+});
+
+describe("ext-auth for a whole Gateway", () => {
+  const sandbox = useSandbox("ext-auth-gateway");
+  const group = "gateway.networking.k8s.io/v1";
+  const host = "ext-auth-gateway.e2e.example";
+  type Policy = {
+    readonly status?: {
+      readonly ancestors?: readonly { readonly conditions: readonly { readonly reason: string }[] }[];
+    };
+  };
+
+  before(async function () {
+    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    await deployEcho(sandbox, { replicas: 1 });
+    await sandbox.apply(
+      {
+        apiVersion: group,
+        kind: "Gateway",
+        metadata: { name: "guarded" },
+        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
+      },
+      {
+        apiVersion: group,
+        kind: "HTTPRoute",
+        metadata: { name: "echo" },
+        spec: {
+          parentRefs: [{ name: "guarded" }],
+          hostnames: [host],
+          rules: [{ backendRefs: [{ name: "echo", port: 80 }] }],
+        },
+      },
+    );
+  });
+
+  it("closes it while the service is missing, and says so; then asks", async () => {
+    const gate = (service: string) => ({
+      apiVersion: "gateway.svc-labs.dev/v1alpha1",
+      kind: "SvcExternalAuth",
+      metadata: { name: "gate" },
+      spec: {
+        protocol: "HTTP",
+        backendRef: { name: service, port: 80 },
+        targetRefs: [{ name: "guarded" }],
+      },
+    });
+    const reasonIs = (reason: string) => async (): Promise<boolean> => {
+      const path = `/apis/gateway.svc-labs.dev/v1alpha1/namespaces/${sandbox.namespace}/svcexternalauths/gate`;
+      const [ancestor] = (await ask<Policy>(path)).status?.ancestors ?? [];
+      return ancestor?.conditions[0]?.reason === reason;
+    };
+    const address = await programmedAddress(sandbox.namespace, "guarded");
+    const statusOf = async (path: string): Promise<number> => {
+      const sent = request({
+        host: address,
+        port: 80,
+        path,
+        headers: { host },
+        agent: false,
+        timeout: 10_000,
+      });
+      sent.end();
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode ?? 0;
+    };
+    await sandbox.apply(gate("absent"));
+    await until("the status", reasonIs("Invalid"));
+    await until("the Gateway to be closed", async () => (await statusOf("/")) === 503);
+    await sandbox.apply(gate("echo"));
+    await until("the status", reasonIs("Accepted"));
+    await until("the service to be asked", async () => (await statusOf("/")) === 200);
+    expect(await statusOf("/?status=403")).to.equal(403);
   });
 });

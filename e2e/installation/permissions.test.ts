@@ -226,4 +226,20 @@ const objectsWithStatuses: readonly object[] = [
     metadata: { name: "permissions" },
     spec: { targetRefs: [{ name: "permissions" }] },
   },
+  {
+    apiVersion: "gateway.svc-labs.dev/v1alpha1",
+    kind: "SvcExternalAuth",
+    metadata: { name: "permissions" },
+    spec: {
+      protocol: "HTTP",
+      backendRef: { name: "permissions", port: 80 },
+      targetRefs: [{ name: "permissions" }],
+    },
+  },
+  {
+    apiVersion: "gateway.svc-labs.dev/v1alpha1",
+    kind: "ClientTrafficPolicy",
+    metadata: { name: "permissions" },
+    spec: { targetRefs: [{ name: "permissions" }] },
+  },
 ];

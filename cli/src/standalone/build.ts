@@ -10,7 +10,6 @@ import {
   type TicketSecret,
 } from "@svc-gateway/operator/runtime/ticket-keys.ts";
 import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
-import { findUnserved } from "@svc-gateway/operator/runtime/unserved.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
@@ -48,7 +47,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
     keySets.want(translation.wantedKeySets);
     if (nextTicketSecretMs(ticketSecrets) <= nowMs) ticketSecrets = withNewTicketSecret(ticketSecrets, nowMs);
     const translateMs = performance.now() - startedMs;
-    findings.report(problems, [...translation.diagnostics, ...findUnserved(world)]);
+    findings.report(problems, translation.diagnostics);
     health.sourceRead(!problems.some(({ file }) => file === settings.manifests));
     const applied = await publisher.publish([
       ...translation.scopes.shared,

@@ -1,5 +1,13 @@
 import { z } from "zod";
 
+/** How the connections of a socket begin. */
+const proxyProtocolSchema = z.object({
+  /** Whether each begins with a PROXY protocol header. */
+  accepted: z.boolean(),
+  /** Ranges of the peers that may send one; connections of others are closed. */
+  trustedPeers: z.array(z.string()).readonly(),
+});
+
 /**
  * A socket that the proxy accepts on. Several Gateway listeners with one (port, protocol) are one entry here;
  * their host names live in the route and certificate resources of that port.
@@ -10,12 +18,13 @@ export const listenerSchema = z.object({
   /** Port that clients see, used for `Location` and `X-Forwarded-Port`. */
   publicPort: z.int().min(1).max(65535),
   protocol: z.enum(["http", "https", "tls", "tcp", "udp"]),
-  /** Whether connections begin with a PROXY protocol header; absent: `--proxy-accept-proxy-protocol` decides. */
-  acceptProxyProtocol: z.boolean().optional(),
+  /** Absent: the flags of the proxy decide (docs/features/proxy-protocol.md). */
+  proxyProtocol: proxyProtocolSchema.optional(),
 });
 
 /** What one owner (a Gateway, or all Ingresses together) listens on, sorted by port and protocol. */
 export const listenerSetSchema = z.object({ listeners: z.array(listenerSchema) });
 
+export type ProxyProtocol = Readonly<z.infer<typeof proxyProtocolSchema>>;
 export type Listener = Readonly<z.infer<typeof listenerSchema>>;
 export type ListenerSet = { readonly listeners: readonly Listener[] };

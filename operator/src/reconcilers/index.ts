@@ -19,7 +19,7 @@ import { createAddressReader } from "./ingress-address.ts";
 import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key.ts";
 import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
 import type { Reconciler } from "./reconciler.ts";
-import { svcBackendPolicyReconciler } from "./svc-backend-policy.ts";
+import { policyReconciler } from "./policy.ts";
 
 export type ReconcilersOptions = IngressReconcilerOptions &
   SessionKeyOptions & {
@@ -40,7 +40,7 @@ export type ReconcilersOptions = IngressReconcilerOptions &
 export function createReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
   return [
     ingressReconciler(options),
-    svcBackendPolicyReconciler(options),
+    policyReconciler("SvcBackendPolicy", options.controllerName, ({ backendPolicies }) => backendPolicies),
     backendTlsPolicyReconciler(options),
     sessionKeyReconciler(options),
     ...gatewayReconcilers(options),
@@ -82,6 +82,8 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     routeReconciler("TLSRoute", controllerName),
     routeReconciler("TCPRoute", controllerName),
     routeReconciler("UDPRoute", controllerName),
+    policyReconciler("SvcExternalAuth", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
+    policyReconciler("ClientTrafficPolicy", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
     ...(vips === undefined ? [] : [vipReconciler({ ...shared, namespace: vips.namespace })]),
     provisioner({ ...shared, controllerName, trust, failures }),
     trust.reconciler,

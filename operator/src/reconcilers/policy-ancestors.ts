@@ -14,6 +14,7 @@ type AncestorRef = {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+  readonly sectionName?: string;
 };
 
 /** As the API server has it; written by anybody, so nothing is certain but that it is an object. */
@@ -64,6 +65,12 @@ export function setAncestors(
 
 /** The name of an ancestor, whatever is left out for being the default. */
 function keyOf(ref: object | undefined): string {
-  const { group = "", kind = "Service", namespace = "", name = "" } = (ref ?? {}) as Partial<AncestorRef>;
-  return JSON.stringify([group, kind, namespace, name]);
+  const {
+    group = "",
+    kind = "Service",
+    namespace = "",
+    name = "",
+    sectionName = "",
+  } = (ref ?? {}) as Partial<AncestorRef>;
+  return JSON.stringify([group, kind, namespace, name, sectionName]);
 }

@@ -24,7 +24,6 @@ import { createStatusWriter } from "./status-writer.ts";
 import { createTableBuilder, type Build, type ScopedSnapshot } from "./table-builder.ts";
 import { createTicketKeyKeeper } from "./ticket-key-keeper.ts";
 import { dedicatedSettingsOf, translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
-import { findUnserved } from "./unserved.ts";
 import type { WatchHealth } from "./watch-health.ts";
 
 export type ClusterPipelineOptions = {
@@ -116,7 +115,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
       addResources: ticketKeys.resources,
       onBuild(build) {
         options.onBuild(build);
-        logDiagnostics([...build.translation.diagnostics, ...findUnserved(build.world)]);
+        logDiagnostics(build.translation.diagnostics);
         leaderWork.onBuild(build);
         ticketKeys.check(build.world);
       },

@@ -111,6 +111,16 @@ export const cleartextFallback = (place: Place): Diagnostic =>
     "No name can be used, so backends are connected to in cleartext; with --backend-tls-strict they would not be connected to",
   );
 
+/** That another policy has what a policy of a Gateway names. */
+export const gatewayPolicyConflict = (place: Place, message: string): Diagnostic =>
+  finding("warning", "GatewayPolicyConflict")(place, message);
+
+export const gatewayPolicyWithoutTarget = (place: Place, message: string): Diagnostic =>
+  finding("warning", "GatewayPolicyTargetNotFound")(place, `${message}; the policy does nothing for it`);
+
+export const invalidGatewayPolicy = (place: Place, message: string): Diagnostic =>
+  finding("error", "InvalidGatewayPolicy")(place, message);
+
 export const invalidSessionKey = (place: Place): Diagnostic =>
   finding("error", "InvalidSessionKey")(
     place,

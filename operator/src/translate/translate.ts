@@ -138,6 +138,7 @@ function createTranslator(settings: TranslateSettings): Translator {
       identities: gateway.identities,
       backendPolicies: policies.attachments,
       backendTlsPolicies: tlsPolicies.attachments,
+      gatewayPolicies: gateway.policies,
     };
   };
 }
@@ -353,6 +354,7 @@ const noGateways: GatewayPart = {
     clientCerts: new Map(),
   },
   dedicated: [],
+  policies: [],
   statuses: { classes: [], gateways: [], listenerSets: [], routes: [] },
   vips: [],
   identities: [],

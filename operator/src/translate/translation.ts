@@ -76,17 +76,26 @@ export type Routing = {
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
 };
 
-/** What became of a policy at one Service that it names. */
+/** What became of a policy at one object that it names, or at one listener of it. */
 export type PolicyAncestor = {
-  readonly service: { readonly namespace: string; readonly name: string };
+  readonly target: {
+    readonly group: string;
+    readonly kind: string;
+    readonly namespace: string;
+    readonly name: string;
+    readonly sectionName?: string;
+  };
   /** `Accepted`, or why it is not. */
   readonly reason: "Accepted" | "Conflicted" | "TargetNotFound" | "Invalid";
   readonly message: string;
 };
 
+/** The policies of ours that say in their status what became of them. */
+export type PolicyKind = "SvcBackendPolicy" | "SvcExternalAuth" | "ClientTrafficPolicy";
+
 /** A policy and everything that its status says. The same object as before for as long as that stays the same. */
-export type PolicyAttachment = {
-  readonly object: ObjectOf<"SvcBackendPolicy">;
+export type PolicyAttachment<K extends PolicyKind = PolicyKind> = {
+  readonly object: ObjectOf<K>;
   readonly ancestors: readonly PolicyAncestor[];
 };
 
@@ -131,6 +140,8 @@ export type Translation = {
   readonly dedicated: readonly DedicatedGateway[];
   /** Gateways of the shared proxies: each has a ServiceAccount in its namespace that carries its labels. */
   readonly identities: readonly Manifest[];
-  readonly backendPolicies: readonly PolicyAttachment[];
+  readonly backendPolicies: readonly PolicyAttachment<"SvcBackendPolicy">[];
+  /** What is attached to Gateways. */
+  readonly gatewayPolicies: readonly PolicyAttachment<"SvcExternalAuth" | "ClientTrafficPolicy">[];
   readonly backendTlsPolicies: readonly BackendTlsAttachment[];
 };

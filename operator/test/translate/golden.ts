@@ -10,7 +10,7 @@ import { validateObject } from "../../src/api/validate.ts";
 import type { DesiredCondition } from "../../src/translate/condition.ts";
 import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
-import type { Translation } from "../../src/translate/translation.ts";
+import type { PolicyAncestor, Translation } from "../../src/translate/translation.ts";
 import { createWorld, type World } from "../../src/world.ts";
 
 export const testdata = new URL("./testdata/", import.meta.url);
@@ -75,7 +75,15 @@ export function renderCase({ world, settings, nowMs }: GoldenCase): string {
         backendPolicies: Object.fromEntries(
           translation.backendPolicies.map(({ object, ancestors }) => [
             `${object.metadata.namespace}/${object.metadata.name}`,
-            ancestors.map(({ service, reason, message }) => `${service.name}: ${reason}: ${message}`),
+            ancestors.map(renderAncestor),
+          ]),
+        ),
+      }),
+      ...(translation.gatewayPolicies.length > 0 && {
+        gatewayPolicies: Object.fromEntries(
+          translation.gatewayPolicies.map(({ object, ancestors }) => [
+            formatRef(refOf(object)),
+            ancestors.map(renderAncestor),
           ]),
         ),
       }),
@@ -112,6 +120,9 @@ function renderProvisioned({ scopes, dedicated, vips }: Translation): object {
     }),
   };
 }
+
+const renderAncestor = ({ target, reason, message }: PolicyAncestor): string =>
+  `${target.name}${target.sectionName === undefined ? "" : `/${target.sectionName}`}: ${reason}: ${message}`;
 
 /** The statuses of Gateway API objects; nothing in a world without any. */
 function renderStatuses({ gatewayStatuses }: Translation): object {

@@ -15,7 +15,12 @@ import { detectProtocol } from "./detect-protocol.ts";
 import type { ListenerEvents } from "./events.ts";
 import { localAddressOf, type Peer, peerOf } from "./peer.ts";
 import { readProxyHeader } from "./proxy-protocol/read-header.ts";
-import { isTrustedPeer, type ProxyProtocolSettings } from "./proxy-protocol/settings.ts";
+import {
+  policyOfListener,
+  policyOfProxy,
+  type ProxyHeaderPolicy,
+  type ProxyProtocolSettings,
+} from "./proxy-protocol/settings.ts";
 import { resetSocket } from "./reset.ts";
 import type { SocketPlan } from "./socket-plan.ts";
 import type { ListenerView } from "./view.ts";
@@ -55,8 +60,8 @@ export class Listener {
   readonly view: { -readonly [Key in keyof ListenerView]: ListenerView[Key] };
   /** Port of the socket while it is bound. */
   localPort: number | undefined = undefined;
-  /** Whether connections begin with a PROXY protocol header. */
-  private takesProxyHeader: boolean;
+  /** How new connections begin. */
+  private proxyHeaders: ProxyHeaderPolicy;
   private plan: SocketPlan;
   private l4: L4Table | undefined;
   private readonly context: ListenerContext;
@@ -73,7 +78,7 @@ export class Listener {
     this.context = context;
     this.plan = plan;
     this.l4 = tables.l4;
-    this.takesProxyHeader = plan.acceptProxyProtocol ?? context.proxyProtocol.accepted;
+    this.proxyHeaders = proxyHeadersOf(plan, context);
     this.view = {
       port: plan.port,
       portLabel: String(plan.port),
@@ -111,10 +116,11 @@ export class Listener {
 
   /** Takes what may change while it listens. */
   update(plan: SocketPlan, { http, l4 }: ListenerTables): void {
-    const { publicPort, acceptProxyProtocol } = plan;
+    const { publicPort } = plan;
+    if (plan.proxyProtocol !== this.plan.proxyProtocol)
+      this.proxyHeaders = proxyHeadersOf(plan, this.context);
     this.plan = plan;
     this.l4 = l4;
-    this.takesProxyHeader = acceptProxyProtocol ?? this.context.proxyProtocol.accepted;
     this.view.publicPort = publicPort;
     this.view.publicPortLabel = String(publicPort);
     this.view.table = http;
@@ -177,13 +183,13 @@ export class Listener {
       events.onConnectionClosed(view.portLabel, performance.now() - openedMs);
       if (this.sockets.size === 0) this.onEmpty?.();
     });
-    if (this.takesProxyHeader) this.readProxyHeader(socket, peer);
+    if (this.proxyHeaders.isRequired) this.readProxyHeader(socket, peer);
     else this.admit(socket, { peer, proxied: false });
   }
 
   private readProxyHeader(socket: Socket, peer: Peer): void {
     const { events, proxyProtocol } = this.context;
-    if (!isTrustedPeer(proxyProtocol, peer)) {
+    if (!this.proxyHeaders.isTrusted(peer)) {
       events.onProxyHeaderRefused("proxy-protocol-peer");
       socket.destroy();
       return;
@@ -275,3 +281,9 @@ export class Listener {
     });
   }
 }
+
+const proxyHeadersOf = (
+  { proxyProtocol }: SocketPlan,
+  context: Pick<ListenerContext, "proxyProtocol">,
+): ProxyHeaderPolicy =>
+  proxyProtocol === undefined ? policyOfProxy(context.proxyProtocol) : policyOfListener(proxyProtocol);

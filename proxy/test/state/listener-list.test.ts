@@ -14,4 +14,14 @@ describe("listListeners", () => {
     expect(listListeners(sets)).to.deep.equal([tcp, udp, http, https]);
     expect(listListeners(new Map())).to.deep.equal([]);
   });
+
+  it("takes what one owner says of how connections begin for all of a shared socket", () => {
+    const http = { port: 80, publicPort: 80, protocol: "http" } as const;
+    const proxyProtocol = { accepted: true, trustedPeers: ["10.0.0.0/8"] };
+    const sets = new Map([
+      ["ingress", { listeners: [http] }],
+      ["ns/gw", { listeners: [{ ...http, publicPort: 8080, proxyProtocol }] }],
+    ]);
+    expect(listListeners(sets)).to.deep.equal([{ ...http, proxyProtocol }]);
+  });
 });

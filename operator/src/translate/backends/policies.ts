@@ -12,11 +12,12 @@ import { createAttachmentKeeper } from "./attachment-keeper.ts";
 import { readPolicySettings } from "./policy-settings.ts";
 
 type Policy = ObjectOf<"SvcBackendPolicy">;
+type Attachment = PolicyAttachment<"SvcBackendPolicy">;
 
 type BackendPolicies = {
   /** By `namespace/name` of the Service. A policy without a usable setting is not in it. */
   readonly byService: ReadonlyMap<string, BackendPolicy>;
-  readonly attachments: readonly PolicyAttachment[];
+  readonly attachments: readonly Attachment[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -26,7 +27,7 @@ const settingsOf = memo((policy: Policy) =>
 
 /** Works out the policies of all Services; the same result for as long as policies and Services are the same. */
 export function createPolicyTranslator(): (world: World) => BackendPolicies {
-  const keep = createAttachmentKeeper<PolicyAttachment>();
+  const keep = createAttachmentKeeper<Attachment>();
   let last: { readonly world: World; readonly output: BackendPolicies } | undefined;
   return (world) => {
     const isSame =
@@ -39,11 +40,11 @@ export function createPolicyTranslator(): (world: World) => BackendPolicies {
 }
 
 /** Of several policies that name a Service, the oldest has it, whatever it says. */
-function attach(world: World, keep: (attachment: PolicyAttachment) => PolicyAttachment): BackendPolicies {
+function attach(world: World, keep: (attachment: Attachment) => Attachment): BackendPolicies {
   const lookup = createLookup(world);
   const owners = new Map<string, Policy>();
   const byService = new Map<string, BackendPolicy>();
-  const attachments: PolicyAttachment[] = [];
+  const attachments: Attachment[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const object of world.SvcBackendPolicy.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
     const settings = settingsOf(object);
@@ -59,7 +60,8 @@ function attach(world: World, keep: (attachment: PolicyAttachment) => PolicyAtta
         diagnostics.push(verdict.diagnostic(place));
       }
       if (owner === undefined && Object.keys(settings.policy).length > 0) byService.set(key, settings.policy);
-      return { service: { namespace, name }, reason: verdict.reason, message: verdict.message };
+      const target = { group: "", kind: "Service", namespace, name };
+      return { target, reason: verdict.reason, message: verdict.message };
     });
     attachments.push(keep({ object, ancestors }));
   }

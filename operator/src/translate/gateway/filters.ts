@@ -1,11 +1,13 @@
 /** The filters of a rule, or of one of its backends, as features. See docs/gateway-api.md, "Filters". */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../api/generated/httproute.ts";
 import type { Refusal } from "../condition.ts";
 import { routeFieldIgnored } from "../diagnostics.ts";
 import { quote } from "../text.ts";
 import { readCors } from "./cors-filter.ts";
+import { readExternalAuthFilter } from "./external-auth-filter.ts";
 import { readExtension } from "./extension-refs.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { readHeaderModifier } from "./header-filters.ts";
@@ -22,12 +24,16 @@ export type ReadFilters = {
   readonly isBroken: boolean;
 };
 
-/** Reads the filters of a rule or backend. Of two of a type, or of two extensions of a kind, the first counts. */
+/**
+ * Reads the filters of a rule or backend. Of two of a type, or of two extensions of a kind, the first counts; but every
+ * service is asked that one of them names.
+ */
 export function readFilters(filters: readonly Filter[] | undefined, context: FilterContext): ReadFilters {
   if (filters === undefined || filters.length === 0) return none;
   const fixed: RouteFeatures[] = [];
   const ofPath: ((path: PathMatch) => RouteFeatures)[] = [];
   const mirrors: NonNullable<RouteFeatures["mirror-target"]> = [];
+  const asked: ExtAuth[number][] = [];
   const seen = new Set<string>();
   const { place, findings } = context;
   const warn = (message: string): void => {
@@ -39,7 +45,7 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
   for (const filter of filters) {
     const { type } = filter;
     const key = type === "ExtensionRef" ? `${type} ${filter.extensionRef?.kind}` : type;
-    if (seen.has(key) && type !== "RequestMirror") continue;
+    if (seen.has(key) && !isAdditive(filter)) continue;
     seen.add(key);
     switch (type) {
       case "RequestHeaderModifier":
@@ -67,10 +73,23 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
       }
       case "ExtensionRef": {
         const read = readExtension(filter.extensionRef, context);
-        if ("features" in read) fixed.push(read.features);
-        else {
+        if ("features" in read) {
+          const { "ext-auth": asks = [], ...features } = read.features;
+          asked.push(...asks);
+          fixed.push(features);
+        } else {
           isBroken = true;
           if ("missing" in read) unresolved ??= read.missing;
+          else unsupported ??= read.unsupported;
+        }
+        break;
+      }
+      case "ExternalAuth": {
+        const read = readExternalAuthFilter(filter.externalAuth, context);
+        if ("check" in read) asked.push(read);
+        else {
+          isBroken = true;
+          if ("unresolved" in read) unresolved ??= read.unresolved;
           else unsupported ??= read.unsupported;
         }
         break;
@@ -80,6 +99,7 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
         unsupported ??= { reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` };
     }
   }
+  if (asked.length > 0) fixed.push({ "ext-auth": asked });
   if (mirrors.length > 0) fixed.push({ "mirror-target": mirrors });
   const common = Object.assign({}, ...fixed) as RouteFeatures;
   const of = (path: PathMatch): RouteFeatures | undefined => {
@@ -93,6 +113,12 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
   };
   return { of, unresolved, unsupported, isBroken };
 }
+
+/** Filters of which each counts, whatever others of the type there are: mirrors, and who is asked for permission. */
+const isAdditive = ({ type, extensionRef }: Filter): boolean =>
+  type === "RequestMirror" ||
+  type === "ExternalAuth" ||
+  (type === "ExtensionRef" && /^(?:Svc)?ExternalAuth$/.test(extensionRef?.kind ?? ""));
 
 const none: ReadFilters = {
   of: () => undefined,

@@ -3,6 +3,8 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
 import { ageOf, compareAges, type Age } from "../age.ts";
 import type { Refusal } from "../condition.ts";
+import type { PortPolicies } from "./client-traffic-policies.ts";
+import type { Guard } from "./external-auths.ts";
 import { listMemo, trackedMemo } from "../memo.ts";
 import type { View } from "../view.ts";
 import { readBackendCertificate, type GatewayCertificate } from "./backend-certificate.ts";
@@ -34,6 +36,10 @@ export type PlannedGateway = {
   readonly own: ListenerGroup;
   /** Oldest first. */
   readonly sets: readonly ListenerGroup[];
+  /** Who is asked about every request of the Gateway. */
+  readonly guard?: Guard;
+  /** How connections begin, by the port that clients use; other ports are as the flags of the proxy say. */
+  readonly traffic?: PortPolicies;
 };
 
 type ReadGateway = Pick<PlannedGateway, "gateway" | "backendCertificate">;

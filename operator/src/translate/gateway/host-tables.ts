@@ -1,9 +1,10 @@
 /** The host tables of Gateways: which listener has which host on a port, and what it serves there. */
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { listMemo, memo } from "../memo.ts";
 import type { ServedHost } from "../translation.ts";
+import type { Guard } from "./external-auths.ts";
 import type { Listener } from "./gateways.ts";
 import { covers, intersect, specificity } from "./hostnames.ts";
 import { comparePrecedence } from "./precedence.ts";
@@ -31,15 +32,19 @@ export type PortListeners = { readonly port: number; readonly listeners: readonl
 export function createHostTableBuilder(): (
   ports: readonly PortListeners[],
   claims: ReadonlyMap<string, readonly HostClaim[]>,
+  guardOf: (listener: Listener) => Guard | undefined,
 ) => readonly GatewayHost[] {
-  const tableOf = listMemo((claims: readonly HostClaim[], port: number) => buildTable(claims, port));
+  const tablesUnder = memo((guard: Guard) =>
+    listMemo((claims: readonly HostClaim[], port: number) => buildTable(claims, port, guard)),
+  );
   const emptyTablesOf = memo(noTables);
-  return (ports, claims) => {
+  return (ports, claims, guardOf) => {
     const hosts: GatewayHost[] = [];
     for (const { port, listeners: all } of ports) {
       const listeners = all.filter(({ protocol }) => protocol === "http" || protocol === "https");
       for (const listener of listeners) {
         const byHost = Map.groupBy(claims.get(listener.id) ?? [], ({ host }) => host.host);
+        const tableOf = tablesUnder(guardOf(listener) ?? unguarded);
         for (const ofHost of byHost.values()) {
           const host = ofHost[0]?.host;
           if (host !== undefined && ownerOf(host, listeners) === listener) hosts.push(tableOf(ofHost, port));
@@ -78,7 +83,10 @@ const identity = ({
   ...(backendCertificate !== undefined && { clientCertificate: backendCertificate }),
 });
 
-function buildTable(claims: readonly HostClaim[], port: number): GatewayHost {
+/** Nobody is asked for the Gateway as a whole. */
+const unguarded: Guard = { asked: [], needs: [] };
+
+function buildTable(claims: readonly HostClaim[], port: number, guard: Guard): GatewayHost {
   const [first] = claims;
   if (first === undefined) throw new Error("a table needs a claim");
   const levels = [...new Set(claims.map(narrowness))].sort((a, b) => b - a);
@@ -92,7 +100,7 @@ function buildTable(claims: readonly HostClaim[], port: number): GatewayHost {
       position,
     }));
   });
-  const routes = ranked.sort(comparePrecedence).map(({ route }) => route);
+  const routes = ranked.sort(comparePrecedence).map(({ route }) => guarded(route, guard));
   return encode(port, first.host, { ...identity(first.listener), routes });
 }
 
@@ -100,6 +108,13 @@ function buildTable(claims: readonly HostClaim[], port: number): GatewayHost {
 export function narrowness({ listener, host, plan }: Claim<CommonPlan>): number {
   const names = (plan.hosts ?? []).filter((one) => intersect(listener.hostname, one)?.host === host.host);
   return Math.max(0, ...names.map(specificity));
+}
+
+/** Whoever is asked for the Gateway is asked before those of the route. */
+function guarded(route: Route, { asked }: Guard): Route {
+  if (asked.length === 0) return route;
+  const own = route.features?.["ext-auth"] ?? [];
+  return { ...route, features: { ...route.features, "ext-auth": [...asked, ...own] } };
 }
 
 const encode = (port: number, host: HostPattern, value: HostRoutes): GatewayHost => ({

@@ -10,8 +10,10 @@ import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { memo } from "../memo.ts";
 import { createFrontendValidationBuilder } from "./frontend-validation.ts";
+import type { Guard } from "./external-auths.ts";
 import type { Listener, PlannedGateway } from "./gateways.ts";
 import { createHostTableBuilder, type GatewayHost, type HostClaim } from "./host-tables.ts";
+import { transportOf } from "./kinds.ts";
 import type { L4Plan } from "./l4-route.ts";
 import { createL4TableBuilder, type L4Claim, type L4Table } from "./l4-tables.ts";
 import type { Bindings } from "./ports.ts";
@@ -73,9 +75,12 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
     }
     return {
       listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
-      hosts: buildTables(ports, claims),
+      hosts: buildTables(ports, claims, guardsOf(gateways)),
       l4: buildL4Tables(ports, l4Claims),
-      needs: [...routes, ...l4Routes].flatMap((route) => route.needs),
+      needs: [
+        ...gateways.flatMap(({ guard }) => guard?.needs ?? []),
+        ...[...routes, ...l4Routes].flatMap((route) => route.needs),
+      ],
       resources: [
         ...routes.flatMap((route) => route.resources),
         ...gateways.flatMap(({ backendCertificate }) => backendCertificate?.resource ?? []),
@@ -106,6 +111,16 @@ function listenersByPort(
   return new Map([...ports].sort(([a], [b]) => a - b));
 }
 
+/** Who is asked about the requests of a listener, those of ListenerSets included. */
+function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => Guard | undefined {
+  const byListener = new Map<string, Guard>();
+  for (const { guard, own, sets } of gateways) {
+    if (guard === undefined) continue;
+    for (const { id } of [own, ...sets].flatMap(({ listeners }) => listeners)) byListener.set(id, guard);
+  }
+  return ({ id }) => byListener.get(id);
+}
+
 /** What the proxies bind for a Gateway, each port and protocol once; undefined: nothing. */
 export const boundResource: (gateway: PlannedGateway, ports: Bindings) => Resource | undefined = (() => {
   const ofGateway = memo((gateway: PlannedGateway) =>
@@ -118,12 +133,13 @@ export const boundResource: (gateway: PlannedGateway, ports: Bindings) => Resour
   return (gateway, ports) => ofGateway(gateway)(ports);
 })();
 
-function boundListeners({ own, sets }: PlannedGateway, ports: Bindings): readonly BoundListener[] {
+function boundListeners({ own, sets, traffic }: PlannedGateway, ports: Bindings): readonly BoundListener[] {
   const bound = new Map<string, BoundListener>();
   for (const { port: publicPort, protocol, serves } of [own, ...sets].flatMap(({ listeners }) => listeners)) {
     const port = ports.get(publicPort);
     if (!serves || protocol === undefined || port === undefined) continue;
-    bound.set(`${port} ${protocol}`, { port, publicPort, protocol });
+    const proxyProtocol = transportOf(protocol) === "TCP" ? traffic?.get(publicPort) : undefined;
+    bound.set(`${port} ${protocol}`, { port, publicPort, protocol, ...(proxyProtocol && { proxyProtocol }) });
   }
   return [...bound.values()].sort((a, b) => a.port - b.port || compareText(a.protocol, b.protocol));
 }

@@ -1,11 +1,13 @@
 /** All Gateway API objects together: from the objects to listeners, host tables, certificates and statuses. */
 import type { ObjectOf } from "../../api/kinds.ts";
+import { nameOf, refOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
 import type { GatewaysByService } from "../backends/tls-policies.ts";
 import { listMemo, trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
-import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import type { DesiredEvent, Diagnostic, Translation } from "../translation.ts";
+import { createPolicyAttacher } from "./attached-policies.ts";
 import { attach, findMissingParents, parentsOf, type Attachment, type Parents } from "./attachment.ts";
 import { createCollisionCheck, type Reserved } from "./collisions.ts";
 import { createDedicatedPlanner } from "./dedicated/gateway.ts";
@@ -41,6 +43,7 @@ export type GatewayPart = {
   readonly identities: readonly Manifest[];
   /** Worked out when asked for; the same function for as long as the answer is the same. */
   readonly gatewaysByService: () => GatewaysByService;
+  readonly policies: Translation["gatewayPolicies"];
 };
 
 /** A route with the listeners that take it. */
@@ -90,13 +93,19 @@ export function createGatewayTranslator(
   const attachL4 = trackedMemo((plan: L4Plan, parents: Parents, view) =>
     attachedRoute(plan, !plan.isUnusable, attach(plan, parents, view), findMissingParents(plan, view)),
   );
+  // Ports are shared where the shared proxies bind them as Gateways write them.
+  const attachPolicies = createPolicyAttacher<PlacedGateway>((gateway) =>
+    gatewayVips === undefined && gateway.placement.inShared ? "" : nameOf(refOf(gateway.gateway)),
+  );
   const buildShared = createScopeBuilder();
   const buildOwn = createOwnScopes();
   const buildStatuses = createStatusBuilder();
 
   return (world) => {
     const classes = readClasses(world);
-    const gateways = checkCollisions(place(planGateways(world, classes), classes, world));
+    const placed = checkCollisions(place(planGateways(world, classes), classes, world));
+    const policies = attachPolicies(world, placed);
+    const { gateways } = policies;
     const inShared = gateways.filter(({ placement }) => placement.inShared);
     const own = planOwn(gateways);
     const bindings = bindShared(inShared, world);
@@ -113,7 +122,7 @@ export function createGatewayTranslator(
     const routes = [...httpRoutes, ...l4Routes];
 
     const attached = new Map<string, number>();
-    const diagnostics: Diagnostic[] = [];
+    const diagnostics: Diagnostic[] = [...policies.diagnostics];
     for (const route of routes) {
       for (const finding of route.diagnostics) diagnostics.push(finding);
       for (const id of route.listeners) attached.set(id, (attached.get(id) ?? 0) + 1);
@@ -153,6 +162,7 @@ export function createGatewayTranslator(
       diagnostics,
       events: [...bindings.events, ...own.flatMap(({ events }) => events)],
       vips: inShared.flatMap((gateway) => planVip(gateway, bindings.of(gateway)) ?? []),
+      policies: policies.attachments,
       identities: gatewayVips === undefined || dedicated === undefined ? [] : planIdentities(inShared),
       gatewaysByService: () => gatewaysByService(gateways, routes),
     };

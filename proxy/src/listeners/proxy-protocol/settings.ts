@@ -1,4 +1,5 @@
-import type { CidrMatcher } from "@svc-gateway/common/values/cidr.ts";
+import type { ProxyProtocol } from "@svc-gateway/common/ir/listener.ts";
+import { compileCidrs, readCidrs, type CidrMatcher } from "@svc-gateway/common/values/cidr.ts";
 import type { Peer } from "../peer.ts";
 
 /** How listeners of a proxy take PROXY protocol headers (docs/features/proxy-protocol.md). */
@@ -11,5 +12,20 @@ export type ProxyProtocolSettings = {
   readonly timeoutMs: number;
 };
 
-export const isTrustedPeer = ({ trustedPeers }: ProxyProtocolSettings, { address }: Peer): boolean =>
-  trustedPeers.isEmpty || trustedPeers.contains(address);
+/** What one listener asks of connections. */
+export type ProxyHeaderPolicy = {
+  readonly isRequired: boolean;
+  readonly isTrusted: (peer: Peer) => boolean;
+};
+
+/** That of a listener that says nothing itself. Without a list every peer is believed. */
+export const policyOfProxy = ({ accepted, trustedPeers }: ProxyProtocolSettings): ProxyHeaderPolicy => ({
+  isRequired: accepted,
+  isTrusted: ({ address }) => trustedPeers.isEmpty || trustedPeers.contains(address),
+});
+
+/** That of a listener that says it itself. Without a list no peer is believed. */
+export function policyOfListener({ accepted, trustedPeers }: ProxyProtocol): ProxyHeaderPolicy {
+  const trusted = compileCidrs(readCidrs(trustedPeers).cidrs);
+  return { isRequired: accepted, isTrusted: ({ address }) => trusted.contains(address) };
+}

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { applyMergePatch } from "../../src/runtime/merge-patch.ts";
 import type { StatusTarget, StatusWriter } from "../../src/runtime/status-writer.ts";
 import type { Build } from "../../src/runtime/table-builder.ts";
-import { svcBackendPolicyReconciler } from "../../src/reconcilers/svc-backend-policy.ts";
+import { policyReconciler } from "../../src/reconcilers/policy.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
@@ -54,7 +54,11 @@ async function statusAfter(build: Build, name: string, status: unknown): Promise
       return Promise.resolve({ ok: true, value: "written" });
     },
   };
-  const reconciler = svcBackendPolicyReconciler({ controllerName });
+  const reconciler = policyReconciler(
+    "SvcBackendPolicy",
+    controllerName,
+    ({ backendPolicies }) => backendPolicies,
+  );
   await reconciler.reconcile(name, { build, statuses, signal: new AbortController().signal });
   return target === undefined ? undefined : applyMergePatch(status, target.change(status, nowMs));
 }
@@ -67,7 +71,7 @@ const entry = (name: string, status: "True" | "False", reason: string, message: 
   ],
 });
 
-describe("svcBackendPolicyReconciler", () => {
+describe("policyReconciler", () => {
   const build = buildOf(
     service("web"),
     service("api"),
@@ -131,7 +135,11 @@ describe("svcBackendPolicyReconciler", () => {
   });
 
   it("looks only at policies about which there is something new", () => {
-    const reconciler = svcBackendPolicyReconciler({ controllerName });
+    const reconciler = policyReconciler(
+      "SvcBackendPolicy",
+      controllerName,
+      ({ backendPolicies }) => backendPolicies,
+    );
     expect(new Set(reconciler.dirty(undefined, build))).to.deep.equal(new Set(["shop/a", "shop/b"]));
     expect([...reconciler.dirty(build, changed(build, service("other")))]).to.deep.equal([]);
     const older = policy("b", ["web"], "round_robin", 4);
@@ -139,5 +147,68 @@ describe("svcBackendPolicyReconciler", () => {
     expect(new Set(reconciler.dirty(build, changed(build, service("gone"))))).to.deep.equal(
       new Set(["shop/a"]),
     );
+  });
+
+  it("says of policies of Gateways what became of each target, and leaves Gateways of others alone", async () => {
+    const object = (kind: string, name: string, spec: object): KubeObject =>
+      ({
+        apiVersion: kind === "Gateway" ? "gateway.networking.k8s.io/v1" : "gateway.svc-labs.dev/v1alpha1",
+        kind,
+        metadata: { name, namespace: "shop", uid: name, generation: 3 },
+        spec,
+      }) as unknown as KubeObject;
+    const listeners = [{ name: "http", port: 80, protocol: "HTTP" }];
+    const withGateways = buildOf(
+      {
+        ...object("Gateway", "svc", { controllerName }),
+        kind: "GatewayClass",
+        metadata: { name: "svc" },
+      } as KubeObject,
+      object("Gateway", "web", { gatewayClassName: "svc", listeners }),
+      object("Gateway", "theirs", { gatewayClassName: "another", listeners }),
+      object("ClientTrafficPolicy", "proxied", {
+        targetRefs: [{ name: "web", sectionName: "http" }, { name: "web" }, { name: "theirs" }],
+      }),
+      object("SvcExternalAuth", "gate", {
+        protocol: "HTTP",
+        backendRef: { name: "gate", port: 9000 },
+        targetRefs: [{ name: "web" }, { name: "gone" }],
+      }),
+      object("SvcExternalAuth", "unattached", { protocol: "HTTP", backendRef: { name: "gate", port: 9000 } }),
+    );
+    const said = async (kind: "SvcExternalAuth" | "ClientTrafficPolicy", name: string): Promise<unknown> => {
+      let target: StatusTarget | undefined;
+      const reconciler = policyReconciler(kind, controllerName, ({ gatewayPolicies }) => gatewayPolicies);
+      await reconciler.reconcile(`shop/${name}`, {
+        build: withGateways,
+        statuses: {
+          write(given) {
+            target = given;
+            return Promise.resolve({ ok: true, value: "written" });
+          },
+        },
+        signal: new AbortController().signal,
+      });
+      const { ancestors = [] } = applyMergePatch({}, target?.change({}, nowMs)) as {
+        ancestors?: {
+          ancestorRef: { name: string; sectionName?: string };
+          conditions: { reason: string }[];
+        }[];
+      };
+      return ancestors.map(({ ancestorRef: { name: gateway, sectionName = "" }, conditions }) => [
+        gateway,
+        sectionName,
+        conditions[0]?.reason,
+      ]);
+    };
+    expect(await said("ClientTrafficPolicy", "proxied")).to.deep.equal([
+      ["web", "http", "Accepted"],
+      ["web", "", "Accepted"],
+    ]);
+    expect(await said("SvcExternalAuth", "gate")).to.deep.equal([
+      ["web", "", "Invalid"],
+      ["gone", "", "TargetNotFound"],
+    ]);
+    expect(await said("SvcExternalAuth", "unattached")).to.deep.equal([]);
   });
 });

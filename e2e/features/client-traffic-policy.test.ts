@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect } from "chai";
+import { ask, find } from "../support/api.ts";
+import { deployEcho } from "../support/echo.ts";
+import { programmedAddress } from "../support/gateways.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+describe("ClientTrafficPolicy", () => {
+  const sandbox = useSandbox("client-traffic-policy");
+  const group = "gateway.networking.k8s.io/v1";
+  const ours = "gateway.svc-labs.dev/v1alpha1";
+  const host = "client-traffic-policy.e2e.example";
+  type Policy = {
+    readonly status?: {
+      readonly ancestors?: readonly {
+        readonly ancestorRef: { readonly sectionName?: string };
+        readonly conditions: readonly { readonly reason: string }[];
+      }[];
+    };
+  };
+
+  const policy = (trustedSources: readonly string[]) => ({
+    apiVersion: ours,
+    kind: "ClientTrafficPolicy",
+    metadata: { name: "proxied" },
+    spec: {
+      targetRefs: [{ name: "proxied", sectionName: "http" }],
+      proxyProtocol: { enabled: true, trustedSources },
+    },
+  });
+
+  /** What comes back for a request behind these bytes, until the connection ends. */
+  async function talk(address: string, start: string): Promise<string> {
+    const socket = connect({ host: address, port: 80 });
+    let text = "";
+    socket.on("error", () => {});
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+    socket.setTimeout(10_000, () => socket.destroy());
+    socket.write(`${start}GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    await once(socket, "close");
+    return text;
+  }
+
+  before(async function () {
+    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    await deployEcho(sandbox, { replicas: 1 });
+    await sandbox.apply(
+      {
+        apiVersion: group,
+        kind: "Gateway",
+        metadata: { name: "proxied" },
+        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
+      },
+      {
+        apiVersion: group,
+        kind: "HTTPRoute",
+        metadata: { name: "echo" },
+        spec: {
+          parentRefs: [{ name: "proxied" }],
+          hostnames: [host],
+          rules: [{ backendRefs: [{ name: "echo", port: 80 }] }],
+        },
+      },
+    );
+  });
+
+  it("takes the client's address from the header of a trusted peer, in place", async () => {
+    const address = await programmedAddress(sandbox.namespace, "proxied");
+    const header = "PROXY TCP4 192.0.2.7 192.0.2.1 4711 80\r\n";
+    await until("the route", async () => (await talk(address, "")).startsWith("HTTP/1.1 200 "));
+    await sandbox.apply(policy(["0.0.0.0/0", "::/0"]));
+    const { value } = await until("the policy", async () => {
+      const text = await talk(address, header);
+      return text.startsWith("HTTP/1.1 200 ") && text;
+    });
+    expect(value).to.include("192.0.2.7");
+    expect(await talk(address, "")).to.equal("");
+    const { value: status } = await until("the status", async () => {
+      const path = `/apis/${ours}/namespaces/${sandbox.namespace}/clienttrafficpolicies/proxied`;
+      return (await ask<Policy>(path)).status?.ancestors?.[0];
+    });
+    expect([status.ancestorRef.sectionName, status.conditions[0]?.reason]).to.deep.equal([
+      "http",
+      "Accepted",
+    ]);
+    await sandbox.apply(policy(["198.51.100.1"]));
+    await until("nobody to be trusted", async () => (await talk(address, header)) === "");
+  });
+});

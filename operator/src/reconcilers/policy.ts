@@ -1,0 +1,36 @@
+import type { DesiredCondition } from "../translate/condition.ts";
+import { memo } from "../translate/memo.ts";
+import type { PolicyAncestor, PolicyAttachment, PolicyKind, Translation } from "../translate/translation.ts";
+import { setAncestors } from "./policy-ancestors.ts";
+import type { Reconciler } from "./reconciler.ts";
+import { statusReconciler, type DesiredStatus } from "./status-reconciler.ts";
+
+/**
+ * Writes `status.ancestors` of all policies of a kind (Gateway API, PolicyStatus). `controllerName` is what our entries
+ * are signed with; `attachmentsOf` may give policies of other kinds too, which are left alone.
+ */
+export function policyReconciler(
+  kind: PolicyKind,
+  controllerName: string,
+  attachmentsOf: (translation: Translation) => readonly PolicyAttachment[],
+): Reconciler {
+  const statusOf = memo(({ object, ancestors }: PolicyAttachment): DesiredStatus => {
+    const { generation } = object.metadata;
+    return { object, change: setAncestors(controllerName, ancestors.map(ancestorOf), generation) };
+  });
+  const statusesOf = memo((attachments: readonly PolicyAttachment[]) =>
+    attachments.filter(({ object }) => object.kind === kind).map(statusOf),
+  );
+  return statusReconciler({
+    kind,
+    statuses: ({ translation }) => statusesOf(attachmentsOf(translation)),
+    release: () => setAncestors(controllerName, [], undefined),
+  });
+}
+
+const ancestorOf = ({ target, reason, message }: PolicyAncestor) => ({
+  ref: target,
+  conditions: [
+    { type: "Accepted", status: reason === "Accepted" ? "True" : "False", reason, message },
+  ] satisfies DesiredCondition[],
+});
