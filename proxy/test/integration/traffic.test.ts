@@ -233,6 +233,7 @@ describe("traffic through the whole data plane", () => {
     };
     expect(await send("abc", "de")).to.equal(413);
     expect(await send("ab", "cd")).to.equal(200);
+    expect(await send()).to.equal(200);
     expect(await send("abcdefgh")).to.equal(413);
   });
 

@@ -47,6 +47,11 @@ export class Http2RequestBody implements RequestBody {
     }
     this.sink = sink;
     this.waitingSinceMs = performance.now();
+    // Without a byte in it Node ends the stream by itself, before anybody has listened.
+    if (this.stream.readableEnded) {
+      this.onEnd();
+      return;
+    }
     this.stream.on("data", (chunk: Buffer) => this.onData(chunk));
     this.stream.on("end", () => this.onEnd());
   }
