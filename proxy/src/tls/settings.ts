@@ -70,10 +70,17 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions {
  * each connection, so there are no tickets. OpenSSL verifies; who is refused, and with which alert, is decided after it
  * (client-validation.ts).
  */
-export function clientValidationOptions({ authorities }: ClientPolicy, options: TlsOptions): TlsOptions {
+export function clientValidationOptions(
+  { mode, forward, authorities }: ClientPolicy,
+  options: TlsOptions,
+): TlsOptions {
+  // Whom nobody refuses or shows to an upstream need not be verified. OpenSSL breaks the handshake off when a certificate's
+  // issuer has the name of an authority, but another RSA key, and the client writes its messages one by one: the failed
+  // signature stays in its error queue, where Node takes it for a failure of the connection.
+  const isVerified = mode === "require" || forward;
   const strict = {
     ...options,
-    ca: [...authorities],
+    ca: isVerified ? [...authorities] : [],
     secureOptions: (options.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET,
   };
   // Intermediate authorities are trust anchors, too. A server does not hand this on to its context, but takes one.

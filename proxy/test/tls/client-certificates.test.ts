@@ -9,6 +9,7 @@ import { eventually } from "../http/h1/harness.ts";
 import { issueCertificate, type Issued } from "./certificates.ts";
 import { failureOf, readUntil, startTls, stopTls, tlsPort, type TlsUnderTest } from "./harness.ts";
 import { sClient } from "./openssl.ts";
+import { startRecordRelay } from "./record-relay.ts";
 
 const server = issueCertificate(["m.example", "open.example"]);
 const root = issueCertificate(["root"], { ca: true });
@@ -18,6 +19,11 @@ const direct = issueCertificate(["direct"], { issuer: root });
 const indirect = issueCertificate(["indirect"], { issuer: middle });
 const deep = issueCertificate(["deep"], { issuer: lower });
 const stranger = issueCertificate(["stranger"]);
+const rsaRoot = issueCertificate(["RSA root"], { ca: true, type: "rsa" });
+/** Of another authority that has the name of ours: verifying it ends at the signature. */
+const namesake = issueCertificate(["namesake"], {
+  issuer: issueCertificate(["RSA root"], { ca: true, type: "rsa" }),
+});
 const expired = issueCertificate(["expired"], { issuer: root, notAfterMs: Date.UTC(2021, 0, 1) });
 
 const certificates = tlsPort(["exact", "m.example", [server]], ["exact", "open.example", [server]]);
@@ -131,6 +137,17 @@ describe("client certificates", () => {
         for (const identity of [direct, stranger, undefined]) {
           expect(await outcome(started, identity, version)).to.equal("in");
         }
+      });
+
+      it("may be of an authority with the name of ours in the mode optional", async () => {
+        const started = await start(strict({ mode: "optional" }, [rsaRoot]));
+        const relay = await startRecordRelay(started.port);
+        const through: TlsUnderTest = {
+          ...started,
+          connect: (options) => started.connect({ ...options, port: relay.port }),
+        };
+        expect(await outcome(through, namesake, version)).to.equal("in");
+        relay.close();
       });
 
       it("are not asked for under another name", async () => {
