@@ -1,9 +1,10 @@
 /**
- * The echo backend as a pod runs it until SIGTERM: answers with the pod's name on port 8080. Datagrams to port 8053 come
- * back with the name before them, and where it has a certificate, TLS connections to port 8443 get the name, and the
- * server name that they came with.
+ * The echo backend as a pod runs it until SIGTERM: answers with the pod's name on port 8080, and over TLS on port 8443 where
+ * it has a certificate. There, a line `name?` instead of a request is answered with the name and the server name that the
+ * connection came with. Datagrams to port 8053 come back with the name before them.
  */
 import { createSocket } from "node:dgram";
+import { connect } from "node:net";
 import { createServer } from "node:tls";
 import { startEchoBackend } from "../../scripts/echo/backend.ts";
 
@@ -20,8 +21,13 @@ datagrams.on("message", (message, { port, address }) => {
 datagrams.bind(8053, "0.0.0.0");
 const { TLS_CERTIFICATE: cert, TLS_KEY: key } = process.env;
 const secure = createServer({ cert, key }, (socket) => {
-  socket.on("error", () => {});
-  socket.end(`${name} ${String(socket.servername)}`);
+  socket.on("error", () => socket.destroy());
+  socket.once("data", (first) => {
+    if (first.toString() === "name?\n") return void socket.end(`${name} ${String(socket.servername)}`);
+    const plain = connect(8080, "127.0.0.1").on("error", () => socket.destroy());
+    plain.write(first);
+    socket.pipe(plain).pipe(socket);
+  });
 });
 if (cert !== undefined) secure.listen(8443, "0.0.0.0");
 process.once("SIGTERM", () => {
