@@ -1,16 +1,21 @@
 import { z } from "zod";
 import { defineFeature, defineProtection } from "./definition.ts";
 
-/** Whose credentials let a request in. See docs/features/auth-basic-secret.md. */
-export const authBasicSecretSchema = z.object({
-  /**
-   * The htpasswd resource of the snapshot, by the `namespace/name` of its Secret; absent, or a resource that the snapshot
-   * does not have: nobody can be checked and every request is answered 503.
-   */
-  htpasswd: z.string().optional(),
-});
+/** Whose credentials let a request in: those of a user of each list. See docs/features/auth-basic-secret.md. */
+export const authBasicSecretSchema = z
+  .array(
+    z.object({
+      /**
+       * The htpasswd resource of the snapshot, by the `namespace/name` of its Secret; absent: nobody can be
+       * checked, and every request is answered 503, as those are which come to a resource that the snapshot does not have.
+       */
+      htpasswd: z.string().optional(),
+    }),
+  )
+  .min(1)
+  .readonly();
 
-export type AuthBasicSecret = Readonly<z.infer<typeof authBasicSecretSchema>>;
+export type AuthBasicSecret = z.infer<typeof authBasicSecretSchema>;
 
 export const authBasicSecret = defineFeature({
   slug: "auth-basic-secret",

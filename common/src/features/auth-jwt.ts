@@ -19,13 +19,16 @@ export const tokenRulesSchema = z.object({
 
 export type TokenRules = Readonly<z.infer<typeof tokenRulesSchema>>;
 
-/** Whose tokens let a request in. See docs/features/auth-jwt.md. */
-export const authJwtSchema = z.object({
-  /** Absent: nothing can be checked and every request is answered 503. */
-  rules: tokenRulesSchema.optional(),
-});
+/**
+ * Whose tokens let a request in: one that each of these accepts. An entry without `rules` is one with which nothing can be
+ * checked: every request is answered 503. See docs/features/auth-jwt.md.
+ */
+export const authJwtSchema = z
+  .array(z.object({ rules: tokenRulesSchema.optional() }))
+  .min(1)
+  .readonly();
 
-export type AuthJwt = Readonly<z.infer<typeof authJwtSchema>>;
+export type AuthJwt = z.infer<typeof authJwtSchema>;
 
 export const authJwt = defineFeature({
   slug: "auth-jwt",

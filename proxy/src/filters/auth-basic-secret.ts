@@ -5,6 +5,7 @@ import type { UserVerdict } from "../auth/user-list.ts";
 import { joinedField } from "../http/fields.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import type { Filter } from "./filter.ts";
+import { inOrder } from "./in-order.ts";
 
 const challenge: LocalReply = {
   status: 401,
@@ -18,22 +19,24 @@ const replyTo = (verdict: UserVerdict): LocalReply | undefined =>
   verdict === "accepted" ? undefined : verdict === "refused" ? challenge : busy;
 
 /**
- * Lets the users of an htpasswd Secret pass. Waits only for credentials that were not seen before; `Authorization` goes
- * on upstream. See docs/features/auth-basic-secret.md.
+ * Lets those pass who are a user of every htpasswd Secret. Waits only for credentials that were not seen before;
+ * `Authorization` goes on upstream. See docs/features/auth-basic-secret.md.
  */
-export function authBasicSecretFilter(
-  { htpasswd }: AuthBasicSecret,
-  store: Pick<AuthStore, "users">,
-): Filter {
-  return {
-    slug: "auth-basic-secret",
-    onRequest(exchange) {
-      const users = htpasswd === undefined ? undefined : store.users(htpasswd);
-      if (users === undefined) return unavailable;
-      const given = readBasicCredentials(joinedField(exchange.headers, "authorization"));
-      if (given === undefined) return challenge;
-      const verdict = users.check(given, () => !exchange.finished);
-      return typeof verdict === "string" ? replyTo(verdict) : verdict.then(replyTo);
-    },
+export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthStore, "users">): Filter {
+  if (asked.some(({ htpasswd }) => htpasswd === undefined)) {
+    return { slug: "auth-basic-secret", onRequest: () => unavailable };
+  }
+  const names = asked.flatMap(({ htpasswd }) => htpasswd ?? []);
+  return { slug: "auth-basic-secret", onRequest: inOrder(names.map((name) => compileCheck(name, store))) };
+}
+
+function compileCheck(name: string, store: Pick<AuthStore, "users">): NonNullable<Filter["onRequest"]> {
+  return (exchange) => {
+    const users = store.users(name);
+    if (users === undefined) return unavailable;
+    const given = readBasicCredentials(joinedField(exchange.headers, "authorization"));
+    if (given === undefined) return challenge;
+    const verdict = users.check(given, () => !exchange.finished);
+    return typeof verdict === "string" ? replyTo(verdict) : verdict.then(replyTo);
   };
 }

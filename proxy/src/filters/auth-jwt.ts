@@ -22,28 +22,85 @@ const unavailable: LocalReply = { status: 503, error: "no keys to check tokens w
 /** What is remembered of one token: larger ones are verified each time. */
 const maxRememberedLength = 2_048;
 
+/** A valid token: what it does to the request once all others are valid too. */
+type Proof = {
+  /** The header that held it, in lower case, unless that goes on upstream. */
+  readonly spent: string | undefined;
+  readonly stripIdentity: (headers: HeaderList) => void;
+  readonly claims: HeaderList;
+};
+type Verdict = Proof | LocalReply;
+type Check = (headers: HeaderList) => Verdict | Promise<Verdict>;
+
 /**
- * Lets requests with a valid token pass, and tells the upstream what the token says. Waits only for tokens that were not
- * seen before. See docs/features/auth-jwt.md.
+ * Lets requests pass whose tokens are valid for everybody who is asked, and tells the upstream what the tokens say. Waits
+ * only for tokens that were not seen before. See docs/features/auth-jwt.md.
  */
 export function authJwtFilter(
-  { rules }: AuthJwt,
+  asked: AuthJwt,
   store: FilterEnvironment["auth"],
   now: () => number = Date.now,
 ): Filter {
-  if (rules === undefined) return { slug: "auth-jwt", onRequest: () => unavailable };
+  if (asked.some(({ rules }) => rules === undefined)) {
+    return { slug: "auth-jwt", onRequest: () => unavailable };
+  }
+  const checks = asked.flatMap(({ rules }) => (rules === undefined ? [] : compileCheck(rules, store, now)));
+  const [only] = checks;
+  const onRequest = only !== undefined && checks.length === 1 ? passOne(only) : passAll(checks);
+  return { slug: "auth-jwt", onRequest };
+}
+
+function passOne(check: Check): NonNullable<Filter["onRequest"]> {
+  const settle = (exchange: Exchange, verdict: Verdict): LocalReply | undefined => {
+    if ("status" in verdict) return verdict;
+    accept(exchange.headers, [verdict]);
+    return undefined;
+  };
+  return (exchange) => {
+    const verdict = check(exchange.headers);
+    return verdict instanceof Promise
+      ? verdict.then((late) => settle(exchange, late))
+      : settle(exchange, verdict);
+  };
+}
+
+/** One check after another, all of what the client sent: no token is taken away, and no claim told, before the last. */
+function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
+  return async (exchange) => {
+    const proofs: Proof[] = [];
+    for (const check of checks) {
+      const verdict = await check(exchange.headers);
+      if ("status" in verdict) return verdict;
+      if (exchange.finished) return undefined;
+      proofs.push(verdict);
+    }
+    accept(exchange.headers, proofs);
+    return undefined;
+  };
+}
+
+/** Of two that tell the upstream something under one name, the later one decides. */
+function accept(headers: HeaderList, proofs: readonly Proof[]): void {
+  for (const { spent } of proofs) if (spent !== undefined) stripNamed(headers, spent);
+  for (const { stripIdentity, claims } of proofs) {
+    stripIdentity(headers);
+    headers.push(...claims);
+  }
+}
+
+function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: () => number): Check {
   const readToken = compileTokenReader(rules);
   const identityHeaders = rules.claimToHeaders.map(({ header }) => header);
   if (rules.payloadHeader !== undefined) identityHeaders.push(rules.payloadHeader);
   const stripIdentity = compileIdentityStripper(identityHeaders);
-  // Only this filter finds what it put in: other rules may say otherwise about the same token.
+  // Only this check finds what it put in: other rules may say otherwise about the same token.
   const cacheKey = randomBytes(32);
 
-  const accept = (exchange: Exchange, source: string, headers: HeaderList): undefined => {
-    if (!rules.forward) stripNamed(exchange.headers, source);
-    stripIdentity(exchange.headers);
-    exchange.headers.push(...headers);
-  };
+  const prove = (source: string, claims: HeaderList): Proof => ({
+    spent: rules.forward ? undefined : source,
+    stripIdentity,
+    claims,
+  });
 
   const verify = async (
     token: string,
@@ -59,21 +116,18 @@ export function authJwtFilter(
     return accepted;
   };
 
-  return {
-    slug: "auth-jwt",
-    onRequest(exchange) {
-      const keys = store.keys(rules.keySet);
-      if (keys === undefined || keys.keys.length === 0) return unavailable;
-      const found = readToken(exchange.headers);
-      if (found === undefined) return challenge;
-      const key = createHmac("sha256", cacheKey).update(found.token).digest("base64");
-      const known = store.tokens.get(key, now());
-      // A token that was signed with a key which is gone must not outlive it.
-      if (known?.keys === keys) return accept(exchange, found.source, known.headers);
-      return verify(found.token, key, keys).then((accepted) =>
-        accepted === undefined ? challenge : accept(exchange, found.source, accepted.headers),
-      );
-    },
+  return (headers) => {
+    const keys = store.keys(rules.keySet);
+    if (keys === undefined || keys.keys.length === 0) return unavailable;
+    const found = readToken(headers);
+    if (found === undefined) return challenge;
+    const key = createHmac("sha256", cacheKey).update(found.token).digest("base64");
+    const known = store.tokens.get(key, now());
+    // A token that was signed with a key which is gone must not outlive it.
+    if (known?.keys === keys) return prove(found.source, known.headers);
+    return verify(found.token, key, keys).then((accepted) =>
+      accepted === undefined ? challenge : prove(found.source, accepted.headers),
+    );
   };
 }
 

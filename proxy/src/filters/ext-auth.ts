@@ -11,6 +11,7 @@ import type { LocalReply } from "../http/local-reply.ts";
 import type { HeaderList } from "../http/message.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
+import { inOrder } from "./in-order.ts";
 
 type Check = (exchange: Exchange) => Promise<LocalReply | undefined>;
 
@@ -27,20 +28,16 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
     return { slug: "ext-auth", onRequest: () => unavailable };
   }
   const present = asked.flatMap(({ check }) => check ?? []);
-  const checks = present.map((check) => compileCheck(check, environment));
+  const ask = inOrder(present.map((check) => compileCheck(check, environment)));
   // Before the first answer: what one service says must not be taken for the client's by the next.
   const stripIdentity = compileIdentityStripper(
     present.flatMap(({ allowedResponseHeaders }) => allowedResponseHeaders ?? []),
   );
   return {
     slug: "ext-auth",
-    async onRequest(exchange) {
+    onRequest(exchange) {
       stripIdentity(exchange.headers);
-      for (const check of checks) {
-        const reply = await check(exchange);
-        if (reply !== undefined || exchange.finished) return reply;
-      }
-      return undefined;
+      return ask(exchange);
     },
   };
 }

@@ -12,7 +12,7 @@ async function answer(
   name?: string,
 ) {
   const list: UserList | undefined = verdict && { check: () => verdict, forget() {} };
-  const filter = authBasicSecretFilter({ htpasswd: name }, { users: () => list });
+  const filter = authBasicSecretFilter([{ htpasswd: name }], { users: () => list });
   return filter.onRequest?.(exchange({ headers }));
 }
 

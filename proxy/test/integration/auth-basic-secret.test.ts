@@ -7,13 +7,13 @@ import { htpasswdKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { eventually, exchange, startGateway, type Gateway, type Plan } from "./gateway.ts";
 
-const users = (password: string): Resource =>
-  encodeResource<"htpasswd">(htpasswdKey("ns/users"), {
+const users = (password: string, name = "ns/users"): Resource =>
+  encodeResource<"htpasswd">(htpasswdKey(name), {
     users: [{ name: "alice", hash: hashSync(password, 4) }],
   });
 const basic = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
-const features = { "auth-basic-secret": { htpasswd: "ns/users" } };
+const features = { "auth-basic-secret": [{ htpasswd: "ns/users" }] };
 
 describe("auth-basic-secret, through the whole data plane", () => {
   let gateway: Gateway;
@@ -89,6 +89,28 @@ describe("auth-basic-secret, through the whole data plane", () => {
     gateway.update(plan);
     expect((await send(basic("alice", "a"))).statusCode).to.equal(200);
     expect(seen).to.have.lengthOf(1);
+  });
+
+  it("lets those pass who are users of every list, asked in order", async () => {
+    const both = { "auth-basic-secret": [{ htpasswd: "ns/users" }, { htpasswd: "ns/staff" }] };
+    for (const [resources, expected] of [
+      [[users("a"), users("a", "ns/staff")], 200],
+      [[users("a"), users("b", "ns/staff")], 401],
+      [[users("b"), users("a", "ns/staff")], 401],
+      [[users("a")], 503],
+      [[users("b")], 401],
+      [[users("a", "ns/staff")], 503],
+    ] as const) {
+      gateway.update({ ...plan, features: both, resources });
+      // What the first list has accepted, it accepts at once from then on; the other is asked all the same.
+      for (let times = 0; times < 2; times++) {
+        expect((await send(basic("alice", "a"))).statusCode).to.equal(expected);
+      }
+    }
+    gateway.update({ ...plan, features: { "auth-basic-secret": [...features["auth-basic-secret"], {}] } });
+    expect((await send(basic("alice", "a"))).statusCode).to.equal(503);
+    expect(seen).to.have.lengthOf(2);
+    expect(seen[0]?.headers.authorization).to.equal(basic("alice", "a"));
   });
 
   it("answers a gRPC client with UNAUTHENTICATED", async () => {

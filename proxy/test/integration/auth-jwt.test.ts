@@ -17,11 +17,11 @@ const rules: TokenRules = {
   claimToHeaders: [{ claim: "sub", header: "X-User" }],
   payloadHeader: "X-Claims",
 };
-const keySet = (...keys: readonly TestKey[]): Resource =>
-  encodeResource<"jwks">(jwksKey("ns/id"), { keys: keys.map((key) => key.public) });
+const keySetOf = (name: string, ...keys: readonly TestKey[]): Resource =>
+  encodeResource<"jwks">(jwksKey(name), { keys: keys.map((key) => key.public) });
 const plan = (more: Partial<TokenRules>, ...keys: readonly TestKey[]): Omit<Plan, "ports"> => ({
-  features: { "auth-jwt": { rules: { ...rules, ...more } } },
-  resources: [keySet(...keys)],
+  features: { "auth-jwt": [{ rules: { ...rules, ...more } }] },
+  resources: [keySetOf("ns/id", ...keys)],
 });
 
 describe("auth-jwt, through the whole data plane", () => {
@@ -127,8 +127,115 @@ describe("auth-jwt, through the whole data plane", () => {
     const token = await signToken(key);
     gateway.update({ ports, ...plan({}, key), resources: [] });
     expect((await send(bearer(token))).statusCode).to.equal(503);
-    gateway.update({ ports, features: { "auth-jwt": {} } });
+    gateway.update({ ports, features: { "auth-jwt": [{}] } });
     expect((await send(bearer(token))).statusCode).to.equal(503);
     expect(seen).to.deep.equal([]);
+  });
+
+  describe("with several on one route", () => {
+    const other = makeKey("OKP", "EdDSA", "two");
+    const audience: TokenRules = {
+      ...rules,
+      audiences: ["office"],
+      claimToHeaders: [{ claim: "email", header: "X-Mail" }],
+      payloadHeader: undefined,
+    };
+    /** Another issuer, whose token comes in a header of its own. */
+    const device: TokenRules = {
+      ...audience,
+      keySet: "ns/device",
+      issuer: "https://device.example",
+      audiences: [],
+      fromHeaders: [{ name: "X-Device-Token", prefix: "" }],
+      claimToHeaders: [{ claim: "sub", header: "X-Device" }],
+    };
+    const deviceToken = (claims: Parameters<typeof signToken>[1] = {}): Promise<string> =>
+      signToken(other, { iss: "https://device.example", sub: "phone", ...claims });
+    const resources = [keySetOf("ns/id", key), keySetOf("ns/device", other)];
+    const ask = (...asked: readonly TokenRules[]): void =>
+      gateway.update({ ports, features: { "auth-jwt": asked.map((one) => ({ rules: one })) }, resources });
+
+    it("asks each for its token, and tells the upstream what all of them say", async () => {
+      ask(rules, device);
+      const [token, second] = [await signToken(key), await deviceToken()];
+      const forged = { "x-user": "root", x_device: "root", "X-Device": "root", "x-claims": "forged" };
+      // The second time both tokens are known.
+      for (let times = 0; times < 2; times++) {
+        const message = await send({ ...bearer(token), "x-device-token": second, ...forged });
+        expect(message.statusCode).to.equal(200);
+        const { headers } = seen[times] as IncomingMessage;
+        expect(headers).to.include({
+          "x-user": "alice",
+          "x-claims": token.split(".")[1],
+          "x-device": "phone",
+        });
+        expect(headers).not.to.have.any.keys("x_device", "authorization", "x-device-token");
+      }
+    });
+
+    it("refuses what is valid for some of them only, in whatever order", async () => {
+      const [token, second] = [await signToken(key), await deviceToken()];
+      for (const asked of [
+        [rules, device],
+        [device, rules],
+      ]) {
+        ask(...asked);
+        for (const headers of [
+          bearer(token),
+          { "x-device-token": second },
+          { ...bearer(token), "x-device-token": token },
+          { ...bearer(second), "x-device-token": second },
+          { ...bearer(token), "x-device-token": await deviceToken({ exp: 1 }) },
+        ]) {
+          const message = await send(headers);
+          expect([message.statusCode, message.headers["www-authenticate"]]).to.deep.equal([401, "Bearer"]);
+        }
+      }
+      expect(seen).to.deep.equal([]);
+    });
+
+    it("holds one token against the rules of all, and forwards it only if all do", async () => {
+      ask(rules, audience);
+      const both = await signToken(key, { aud: ["shop", "office"], email: "a@x.example" });
+      expect((await send(bearer(both))).statusCode).to.equal(200);
+      expect(seen[0]?.headers).to.include({ "x-user": "alice", "x-mail": "a@x.example" });
+      expect(seen[0]?.headers).not.to.have.property("authorization");
+      expect((await send(bearer(await signToken(key, { aud: "shop" })))).statusCode).to.equal(401);
+      expect((await send(bearer(await signToken(key, { aud: "office" })))).statusCode).to.equal(401);
+      ask({ ...rules, forward: true }, audience);
+      expect((await send(bearer(both))).statusCode).to.equal(200);
+      ask({ ...rules, forward: true }, { ...audience, forward: true });
+      expect((await send(bearer(both))).statusCode).to.equal(200);
+      expect(seen.map(({ headers }) => headers.authorization)).to.deep.equal([
+        undefined,
+        undefined,
+        `Bearer ${both}`,
+      ]);
+    });
+
+    it("takes the later one's word where two set the same header, and reads tokens as the client sent them", async () => {
+      const user = { claimToHeaders: [{ claim: "sub", header: "X-User" }] };
+      ask(rules, { ...device, ...user, fromHeaders: [{ name: "X-User", prefix: "" }] });
+      expect(
+        (await send({ ...bearer(await signToken(key)), "x-user": await deviceToken() })).statusCode,
+      ).to.equal(200);
+      expect(seen[0]?.headers["x-user"]).to.equal("phone");
+    });
+
+    it("answers 503 if one of them cannot be asked, and as the first that fails if a key set is not there", async () => {
+      const token = await signToken(key);
+      for (const asked of [
+        [{ rules }, {}],
+        [{}, { rules }],
+      ]) {
+        gateway.update({ ports, features: { "auth-jwt": asked }, resources });
+        expect((await send(bearer(token))).statusCode).to.equal(503);
+        expect((await send({})).statusCode).to.equal(503);
+      }
+      ask(rules, { ...device, keySet: "ns/none" });
+      expect((await send(bearer(token))).statusCode).to.equal(503);
+      expect((await send({})).statusCode).to.equal(401);
+      expect(seen).to.deep.equal([]);
+    });
   });
 });

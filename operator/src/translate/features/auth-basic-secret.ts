@@ -20,13 +20,13 @@ export function translateAuthBasicSecret(
   const orElse = ` or does not have the label ${htpasswdLabel}: "true"`;
   const secret = resolveProtection("Secret", definition, read, context, orElse);
   if (secret === undefined) return undefined;
-  if (secret === "unavailable") return {};
+  if (secret === "unavailable") return [{}];
   const name = formatNamespacedName(secret.metadata);
   const users = readHtpasswdSecret(secret);
   if (!users.ok) {
     const why = `Secret ${name} cannot be used: ${describeProblem(users.error)}`;
     context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
-    return {};
+    return [{}];
   }
   const { value, sha1Users, leftOut } = users.value;
   for (const names of inMessages(sha1Users)) {
@@ -38,7 +38,7 @@ export function translateAuthBasicSecret(
   if (leftOut.length > 0)
     context.report(definition, (place) => linesLeftOut(place, `Secret ${name}`, leftOut));
   context.provide(encodeResource(htpasswdKey(name), value));
-  return { htpasswd: name };
+  return [{ htpasswd: name }];
 }
 
 /** Comma-joined names, as many in each text as a message can hold. */

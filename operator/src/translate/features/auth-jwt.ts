@@ -13,13 +13,13 @@ export function translateAuthJwt(read: AnnotationReader, context: FeatureContext
   const definition = authJwt.annotations.authJwt;
   const resource = resolveProtection("JwtAuth", definition, read, context);
   if (resource === undefined) return undefined;
-  if (resource === "unavailable") return {};
+  if (resource === "unavailable") return [{}];
   const name = formatNamespacedName(resource.metadata);
   const known = readJwtAuth(resource);
   if (!known.ok) {
     const why = `JwtAuth ${name} cannot be used: ${describeProblem(known.error)}`;
     context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
-    return {};
+    return [{}];
   }
   const { rules, keys, warnings } = known.value;
   for (const warning of warnings) {
@@ -27,5 +27,5 @@ export function translateAuthJwt(read: AnnotationReader, context: FeatureContext
   }
   if ("inline" in keys) context.provide(encodeResource(jwksKey(name), keys.inline));
   else context.fetch(keys.remote);
-  return { rules };
+  return [{ rules }];
 }

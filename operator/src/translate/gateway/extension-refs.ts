@@ -58,6 +58,8 @@ const extensions: {
   readonly [kind: string]: {
     readonly resource: KindName;
     readonly httpOnly?: true;
+    /** Of several, each counts: who must let a request in is not one of them only. */
+    readonly additive?: true;
     readonly read: ReadExtension;
   };
 } = {
@@ -74,15 +76,16 @@ const extensions: {
       "rate-limit": translateRateLimit(read, context),
     })),
   },
-  SvcExternalAuth: { resource: "SvcExternalAuth", read: externalAuth },
-  ExternalAuth: { resource: "SvcExternalAuth", read: externalAuth },
+  SvcExternalAuth: { resource: "SvcExternalAuth", additive: true, read: externalAuth },
+  ExternalAuth: { resource: "SvcExternalAuth", additive: true, read: externalAuth },
   JwtAuth: {
     resource: "JwtAuth",
+    additive: true,
     read: asIfAnnotated(authJwt.annotations.authJwt, (read, context) => ({
       "auth-jwt": translateAuthJwt(read, context),
     })),
   },
-  BasicAuth: { resource: "BasicAuth", read: readBasicAuth },
+  BasicAuth: { resource: "BasicAuth", additive: true, read: readBasicAuth },
   Compression: {
     resource: "Compression",
     read: asIfAnnotated(compression.annotations.compression, (read, context) => ({
@@ -92,6 +95,10 @@ const extensions: {
   PathRewriteRegex: { resource: "PathRewriteRegex", httpOnly: true, read: readPathRewrite },
   RequestSizeLimit: { resource: "RequestSizeLimit", read: readSizeLimit },
 };
+
+/** Whether several extensions of this kind all count. */
+export const isAdditiveExtension = (kind: string | undefined): boolean =>
+  kind !== undefined && Object.hasOwn(extensions, kind) && extensions[kind]?.additive === true;
 
 /** The feature that an ExtensionRef asks for; the resource is in the namespace of the route. */
 export function readExtension(ref: ExtensionRef | undefined, context: FilterContext): ExtensionResult {

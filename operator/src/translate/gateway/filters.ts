@@ -1,6 +1,5 @@
 /** The filters of a rule, or of one of its backends, as features. See docs/gateway-api.md, "Filters". */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
-import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../api/generated/httproute.ts";
 import type { Refusal } from "../condition.ts";
@@ -8,7 +7,7 @@ import { routeFieldIgnored } from "../diagnostics.ts";
 import { quote } from "../text.ts";
 import { readCors } from "./cors-filter.ts";
 import { readExternalAuthFilter } from "./external-auth-filter.ts";
-import { readExtension } from "./extension-refs.ts";
+import { isAdditiveExtension, readExtension } from "./extension-refs.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { readHeaderModifier } from "./header-filters.ts";
 import { readMirror } from "./mirror-filter.ts";
@@ -25,15 +24,13 @@ export type ReadFilters = {
 };
 
 /**
- * Reads the filters of a rule or backend. Of two of a type, or of two extensions of a kind, the first counts; but every
- * service is asked that one of them names.
+ * Reads the filters of a rule or backend. Of two of a type, or of two extensions of a kind, the first counts; but copies
+ * go to every mirror, and whoever asks for permission does.
  */
 export function readFilters(filters: readonly Filter[] | undefined, context: FilterContext): ReadFilters {
   if (filters === undefined || filters.length === 0) return none;
   const fixed: RouteFeatures[] = [];
   const ofPath: ((path: PathMatch) => RouteFeatures)[] = [];
-  const mirrors: NonNullable<RouteFeatures["mirror-target"]> = [];
-  const asked: ExtAuth[number][] = [];
   const seen = new Set<string>();
   const { place, findings } = context;
   const warn = (message: string): void => {
@@ -44,8 +41,11 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
   let isBroken = false;
   for (const filter of filters) {
     const { type } = filter;
-    const key = type === "ExtensionRef" ? `${type} ${filter.extensionRef?.kind}` : type;
-    if (seen.has(key) && !isAdditive(filter)) continue;
+    const key = describe(filter);
+    if (seen.has(key) && !isAdditive(filter)) {
+      warn(`Another filter ${key} is ignored: the first one counts`);
+      continue;
+    }
     seen.add(key);
     switch (type) {
       case "RequestHeaderModifier":
@@ -68,16 +68,13 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
       case "RequestMirror": {
         const read = readMirror(filter.requestMirror, context);
         if ("reason" in read) unresolved ??= read;
-        else mirrors.push(...read);
+        else fixed.push({ "mirror-target": read });
         break;
       }
       case "ExtensionRef": {
         const read = readExtension(filter.extensionRef, context);
-        if ("features" in read) {
-          const { "ext-auth": asks = [], ...features } = read.features;
-          asked.push(...asks);
-          fixed.push(features);
-        } else {
+        if ("features" in read) fixed.push(read.features);
+        else {
           isBroken = true;
           if ("missing" in read) unresolved ??= read.missing;
           else unsupported ??= read.unsupported;
@@ -86,7 +83,7 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
       }
       case "ExternalAuth": {
         const read = readExternalAuthFilter(filter.externalAuth, context);
-        if ("check" in read) asked.push(read);
+        if ("check" in read) fixed.push({ "ext-auth": [read] });
         else {
           isBroken = true;
           if ("unresolved" in read) unresolved ??= read.unresolved;
@@ -99,9 +96,7 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
         unsupported ??= { reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` };
     }
   }
-  if (asked.length > 0) fixed.push({ "ext-auth": asked });
-  if (mirrors.length > 0) fixed.push({ "mirror-target": mirrors });
-  const common = Object.assign({}, ...fixed) as RouteFeatures;
+  const common = join(fixed);
   const of = (path: PathMatch): RouteFeatures | undefined => {
     const features = Object.assign({}, common, ...ofPath.map((read) => read(path))) as {
       -readonly [S in keyof RouteFeatures]: RouteFeatures[S];
@@ -114,11 +109,27 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
   return { of, unresolved, unsupported, isBroken };
 }
 
+/** What two filters have in common of which only the first counts. */
+const describe = ({ type, extensionRef: ref }: Filter): string =>
+  type === "ExtensionRef" ? `${type} ${quote(`${ref?.group}/${ref?.kind}`)}` : quote(type);
+
 /** Filters of which each counts, whatever others of the type there are: mirrors, and who is asked for permission. */
 const isAdditive = ({ type, extensionRef }: Filter): boolean =>
   type === "RequestMirror" ||
   type === "ExternalAuth" ||
-  (type === "ExtensionRef" && /^(?:Svc)?ExternalAuth$/.test(extensionRef?.kind ?? ""));
+  (type === "ExtensionRef" && isAdditiveExtension(extensionRef?.kind));
+
+/** The features of such filters: lists, each of whose entries counts. */
+const additive = ["auth-basic-secret", "auth-jwt", "ext-auth", "mirror-target"] as const;
+
+/** The features of all filters together, the entries of such lists in the order of the filters. */
+function join(all: readonly RouteFeatures[]): RouteFeatures {
+  const lists = additive.flatMap((slug) => {
+    const entries = all.flatMap((features): readonly unknown[] => features[slug] ?? []);
+    return entries.length === 0 ? [] : [[slug, entries]];
+  });
+  return Object.assign({}, ...all, Object.fromEntries(lists));
+}
 
 const none: ReadFilters = {
   of: () => undefined,
