@@ -9,6 +9,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import { expect } from "chai";
 import { issueCertificate } from "../tls/certificates.ts";
 import { authority, backend, stranger } from "../upstream/tls/support.ts";
+import { httpCheck } from "./ext-auth-support.ts";
 import { eventually, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
 
 const policyOf = (policy: Partial<BackendTls> = {}): Resource =>
@@ -107,6 +108,35 @@ describe("backends with TLS, through the whole data plane", () => {
     gateway.update({ ...gateway.plan, resources: [policyOf()] });
     expect(await get()).to.equal(502);
     expect([seen.length, tlsErrors()]).to.deep.equal([1, 1]);
+  });
+
+  it("asks an authorization service in the same way, and lets nobody pass whom it cannot ask about", async () => {
+    const certificate = issueCertificate(["gateway.test"], { issuer: authority });
+    const shown = encodeResource<"backendcert">(backendCertificateKey("ns/edge"), { certificate });
+    const check = { ...httpCheck, endpoints: "ns/web/80" };
+    await serve(
+      {
+        features: { "ext-auth": [{ check }] },
+        backendCertificate: "ns/edge",
+        resources: [policyOf(), shown],
+      },
+      { requestCert: true, rejectUnauthorized: true, ca: [authority.leafPem] },
+    );
+    expect(await get()).to.equal(200);
+    expect(seen.map(({ headers }) => headers["x-forwarded-method"])).to.deep.equal(["GET", undefined]);
+    for (const socket of seen.map((request) => request.socket as TLSSocket)) {
+      expect([socket.servername, socket.getPeerCertificate().subject.CN]).to.deep.equal([
+        "backend.test",
+        "gateway.test",
+      ]);
+    }
+    gateway.update({ ...gateway.plan, resources: [policyOf({ authorities: stranger.leafPem }), shown] });
+    expect(await get()).to.equal(503);
+    gateway.update({ ...gateway.plan, resources: [policyOf()] });
+    expect(await get()).to.equal(503);
+    expect(seen).to.have.lengthOf(2);
+    await eventually(() => gateway.records.length === 3);
+    expect(gateway.records[2]).to.include({ status: 503, error: "authorization service failed" });
   });
 
   it("answers 502 for a backend that is not believed, and says so", async () => {
