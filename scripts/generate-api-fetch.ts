@@ -41,7 +41,11 @@ const coreKinds: readonly CoreKind[] = [
   core("networking", "v1", "Ingress", "ingresses", true),
   core("networking", "v1", "IngressClass", "ingressclasses", false),
   core("discovery", "v1", "EndpointSlice", "endpointslices", true),
-  core("certificates", "v1beta1", "ClusterTrustBundle", "clustertrustbundles", false),
+  // v1 is served from Kubernetes 1.37 on, with the same schema.
+  {
+    ...core("certificates", "v1beta1", "ClusterTrustBundle", "clustertrustbundles", false),
+    versions: ["v1", "v1beta1"],
+  },
 ];
 
 function core(area: string, version: string, kind: string, plural: string, namespaced: boolean): CoreKind {

@@ -1,6 +1,7 @@
 import type { KindName } from "../api/kinds.ts";
 import type { Fleet } from "../discovery/fleet.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
+import type { GatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import type { NodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import type { ProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
 import type { VipSettings } from "../translate/gateway/vip-plan.ts";
@@ -31,9 +32,10 @@ export type ReconcilersOptions = IngressReconcilerOptions &
     readonly installed: ReadonlySet<KindName>;
     /** The Services of Gateways; undefined: they have none. */
     readonly vips: VipSettings | undefined;
-    /** What has been made for Gateways, and the nodes of the cluster; undefined where there are no Gateways. */
+    /** What has been made for Gateways, the nodes of the cluster, the fields of definitions; undefined where there are no Gateways. */
     readonly provisioned: ProvisionedObjects | undefined;
     readonly nodes: NodeAddresses | undefined;
+    readonly gatewayFields: GatewayFields | undefined;
   };
 
 /** Every reconciler of the controller, one per kind. */
@@ -48,8 +50,18 @@ export function createReconcilers(options: ReconcilersOptions): readonly Reconci
 }
 
 function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
-  const { controllerName, fleet, client, installed, vips, provisioned, nodes, installNamespace } = options;
-  if (provisioned === undefined || nodes === undefined) return [];
+  const {
+    controllerName,
+    fleet,
+    client,
+    installed,
+    vips,
+    provisioned,
+    nodes,
+    gatewayFields,
+    installNamespace,
+  } = options;
+  if (provisioned === undefined || nodes === undefined || gatewayFields === undefined) return [];
   const refusals = createNotes<string>();
   const failures = createNotes<string>();
   const addressesOf = createGatewayAddressReader({
@@ -74,7 +86,7 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     return () => unsubscribe.forEach((end) => end());
   };
   return [
-    gatewayClassReconciler(installed),
+    gatewayClassReconciler(installed, gatewayFields),
     gatewayReconciler({ addressesOf, fleet, handover, subscribe }),
     listenerSetReconciler({ fleet }),
     routeReconciler("HTTPRoute", controllerName),

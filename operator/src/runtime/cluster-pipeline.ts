@@ -13,6 +13,7 @@ import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import { followProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
 import { startClusterSource } from "../sources/kubernetes/cluster-source.ts";
+import { followGatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
 import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
 import { createCoalescer } from "./coalescer.ts";
@@ -23,6 +24,7 @@ import type { Leadership } from "./leadership.ts";
 import { createStatusWriter } from "./status-writer.ts";
 import { createTableBuilder, type Build, type ScopedSnapshot } from "./table-builder.ts";
 import { createTicketKeyKeeper } from "./ticket-key-keeper.ts";
+import { optionalFields } from "../translate/gateway/supported-features.ts";
 import { dedicatedSettingsOf, translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
 import type { WatchHealth } from "./watch-health.ts";
 
@@ -63,6 +65,9 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     ? followProvisionedObjects({ client, controllerName, log, signal })
     : undefined;
   const nodes = hasGateways ? followNodeAddresses({ client, log, signal }) : undefined;
+  const gatewayFields = hasGateways
+    ? followGatewayFields({ client, fields: optionalFields, log, signal })
+    : undefined;
   const reconcilers = createReconcilers({
     client,
     installed: new Set(installed.keys()),
@@ -72,6 +77,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     vips,
     provisioned,
     nodes,
+    gatewayFields,
     statusAddress: settings.statusAddress,
     sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
   });
@@ -109,6 +115,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
       settings: {
         ...translateSettingsOf(settings, { gatewayVips: vips, dedicated: dedicatedSettingsOf(settings) }),
         installNamespace: settings.podNamespace,
+        trustBundles: installed.has("ClusterTrustBundle"),
       },
       publish: options.publish,
       admit: options.admit,
@@ -134,7 +141,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   cancelCheck = monotonicClock.schedule(expiryCheckMs, checkExpiry);
 
   const unsubscribe = options.fleet.subscribe(() => leaderWork.onProxies());
-  await Promise.all([source.done, provisioned?.done, nodes?.done]);
+  await Promise.all([source.done, provisioned?.done, nodes?.done, gatewayFields?.done]);
   unsubscribe();
   cancelCheck();
   keySets.stop();

@@ -42,6 +42,7 @@ export const translateSettingsOf = (
   installNamespace: defaultTranslateSettings.installNamespace,
   allowExternalName: settings.allowExternalName,
   backendTlsStrict: settings.backendTlsStrict,
+  trustBundles: defaultTranslateSettings.trustBundles,
 });
 
 /** The Services of Gateways as the flags want them; undefined without a selector for the shared proxies. */

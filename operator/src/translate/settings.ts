@@ -43,6 +43,8 @@ export type TranslateSettings = {
   readonly allowExternalName: boolean;
   /** Nobody is connected to under a BackendTLSPolicy without a usable name; false: in cleartext. */
   readonly backendTlsStrict: boolean;
+  /** Whether the cluster serves ClusterTrustBundles; false: references to one are of a kind that there is not. */
+  readonly trustBundles: boolean;
 };
 
 /** The settings of a gateway that was told nothing, see docs/reference/flags.md. */
@@ -63,4 +65,5 @@ export const defaultTranslateSettings: TranslateSettings = {
   installNamespace: "svc-system",
   allowExternalName: false,
   backendTlsStrict: false,
+  trustBundles: true,
 };

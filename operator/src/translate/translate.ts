@@ -77,7 +77,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     ? unlessOnlyEndpointsChanged(createGatewayTranslator(settings, ingressListeners))
     : () => noGateways;
   const translatePolicies = createPolicyTranslator();
-  const translateTlsPolicies = createTlsPolicyTranslator(settings.backendTlsStrict);
+  const translateTlsPolicies = createTlsPolicyTranslator(settings);
   const translateEndpoints = createEndpointTranslator(settings);
   const translateKeySets = createKeySetTranslator();
   const tlsOf = createTlsOfPorts();

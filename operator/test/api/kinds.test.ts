@@ -11,7 +11,7 @@ import { accepted } from "./expect.ts";
 import { gatewayKind, manifest } from "./manifests.ts";
 
 const coreKinds: { readonly [K in KindName]?: string } = {
-  ClusterTrustBundle: "certificates.k8s.io/v1beta1",
+  ClusterTrustBundle: "certificates.k8s.io/v1",
   ConfigMap: "v1",
   EndpointSlice: "discovery.k8s.io/v1",
   Ingress: "networking.k8s.io/v1",

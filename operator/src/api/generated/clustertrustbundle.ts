@@ -3,7 +3,7 @@
 import type { ObjectMeta } from "../object.ts";
 
 export type ClusterTrustBundle = {
-  readonly apiVersion: "certificates.k8s.io/v1beta1";
+  readonly apiVersion: "certificates.k8s.io/v1" | "certificates.k8s.io/v1beta1";
   readonly kind: "ClusterTrustBundle";
   readonly metadata: ObjectMeta;
   readonly spec: ClusterTrustBundleSpec;

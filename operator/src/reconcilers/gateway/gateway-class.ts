@@ -3,6 +3,7 @@ import type { KindName } from "../../api/kinds.ts";
 import { mergeConditions } from "../../runtime/conditions.ts";
 import type { StatusChange } from "../../runtime/status-writer.ts";
 import type { Build } from "../../runtime/table-builder.ts";
+import type { GatewayFields } from "../../sources/kubernetes/gateway-fields.ts";
 import { supportedFeaturesOf } from "../../translate/gateway/supported-features.ts";
 import type { GatewayClassStatus } from "../../translate/gateway/statuses.ts";
 import { memo } from "../../translate/memo.ts";
@@ -14,28 +15,43 @@ const owned: ReadonlySet<string> = new Set(["Accepted", "SupportedVersion"]);
 
 type PresentStatus = { readonly conditions?: unknown; readonly supportedFeatures?: unknown };
 
-/** Writes the status of GatewayClasses of ours; `installed` are the kinds that the cluster has. */
-export function gatewayClassReconciler(installed: ReadonlySet<KindName>): Reconciler {
-  const features = supportedFeaturesOf(installed).map((name) => ({ name }));
+/** Writes the status of GatewayClasses of ours; `installed` are the kinds that the cluster has, `fields` what these have. */
+export function gatewayClassReconciler(
+  installed: ReadonlySet<KindName>,
+  fields: Pick<GatewayFields, "has" | "isKnown" | "subscribe">,
+): Reconciler {
+  const features = (): Features | undefined =>
+    fields.isKnown() ? supportedFeaturesOf(installed, fields.has).map((name) => ({ name })) : undefined;
   const desiredOf = memo((status: GatewayClassStatus): DesiredStatus => ({
     object: status.object,
     change: changeOf(status, features),
   }));
   const statusesOf = memo((classes: readonly GatewayClassStatus[]) => classes.map(desiredOf));
-  return statusReconciler({
-    kind: "GatewayClass",
-    statuses: ({ translation }: Build) => statusesOf(translation.gatewayStatuses.classes),
-    release: () => () => ({}),
-  });
+  let latest: readonly DesiredStatus[] = [];
+  return {
+    ...statusReconciler({
+      kind: "GatewayClass",
+      statuses: ({ translation }: Build) => (latest = statusesOf(translation.gatewayStatuses.classes)),
+      release: () => () => ({}),
+    }),
+    subscribe: (look) =>
+      fields.subscribe(() => {
+        for (const { object } of latest) look(object.metadata.name);
+      }),
+  };
 }
+
+type Features = readonly { readonly name: string }[];
 
 function changeOf(
   { object, conditions }: GatewayClassStatus,
-  features: readonly { readonly name: string }[],
+  featuresOf: () => Features | undefined,
 ): StatusChange {
   const { generation } = object.metadata;
   return (current, nowMs) => {
     const present = (current ?? {}) as PresentStatus;
+    // Before they are known, what another run of the controller has said stays.
+    const features = featuresOf() ?? present.supportedFeatures;
     return {
       conditions: mergeConditions({
         current: present.conditions,

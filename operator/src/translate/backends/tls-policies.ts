@@ -10,6 +10,7 @@ import { attempt } from "../attempt.ts";
 import { conditionOf, type DesiredCondition } from "../condition.ts";
 import { conditionFinding, policyConflict, policyTargetNotFound } from "../diagnostics.ts";
 import { trackedMemo } from "../memo.ts";
+import type { TranslateSettings } from "../settings.ts";
 import type { BackendTlsAttachment, Diagnostic } from "../translation.ts";
 import { createAttachmentKeeper } from "./attachment-keeper.ts";
 import type { EndpointNeed } from "./service-port.ts";
@@ -44,11 +45,11 @@ const inputs = ["BackendTLSPolicy", "Service", "ConfigMap", "ClusterTrustBundle"
 
 /** Works out the policies of all Service ports; the same result for as long as all that it follows from is the same. */
 export function createTlsPolicyTranslator(
-  strict: boolean,
+  settings: Pick<TranslateSettings, "backendTlsStrict" | "trustBundles">,
 ): (world: World, gatewaysByService: () => GatewaysByService) => TlsPolicies {
   const keep = createAttachmentKeeper<BackendTlsAttachment>();
   const read = trackedMemo((policy: Policy, _: undefined, view) =>
-    attempt(policy, () => readTlsPolicy(policy, { view, strict }), unreadable),
+    attempt(policy, () => readTlsPolicy(policy, { ...settings, view }), unreadable),
   );
   type Last = {
     readonly world: World;

@@ -12,12 +12,12 @@ import type {
 } from "../../api/generated/backendtlspolicy.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import { resolveAuthorities } from "../certificates/authority-refs.ts";
+import { resolveAuthorities, type AuthorityOptions } from "../certificates/authority-refs.ts";
 import type { Refusal } from "../condition.ts";
 import { cleartextFallback, describeProblem, policyValueIgnored } from "../diagnostics.ts";
+import type { TranslateSettings } from "../settings.ts";
 import { quote } from "../text.ts";
 import type { Diagnostic } from "../translation.ts";
-import type { View } from "../view.ts";
 
 export type TlsPolicySettings = {
   /** What connections must keep to; undefined: they are in cleartext, since not one of its names can be used. */
@@ -32,12 +32,12 @@ export type TlsPolicySettings = {
 /** Reads a policy. Whatever keeps it from protecting leaves the authorities out, so that nobody is connected to. */
 export function readTlsPolicy(
   object: ObjectOf<"BackendTLSPolicy">,
-  { view, strict }: { readonly view: View; readonly strict: boolean },
+  options: AuthorityOptions & Pick<TranslateSettings, "backendTlsStrict">,
 ): TlsPolicySettings {
   const { validation } = object.spec;
   const diagnostics: Diagnostic[] = [];
   const hostname = parseDnsName(validation.hostname);
-  const trust = readTrust(validation, object.metadata.namespace, view);
+  const trust = readTrust(validation, object.metadata.namespace, options);
   const names = readNames(validation.subjectAltNames ?? []);
   const place = (field: string) => ({ object: refOf(object), field: `spec.validation.${field}` });
   for (const { index, message } of names.refused) {
@@ -57,7 +57,7 @@ export function readTlsPolicy(
       ? undefined
       : { reason: "Invalid", message: `The hostname ${describeProblem(hostname.error)}` }) ??
     noName;
-  const isFallback = unaccepted !== undefined && unaccepted === noName && !strict;
+  const isFallback = unaccepted !== undefined && unaccepted === noName && !options.backendTlsStrict;
   if (isFallback) diagnostics.push(cleartextFallback(place("subjectAltNames")));
   const tls: BackendTls = {
     hostname: hostname.ok ? hostname.value : "",
@@ -69,7 +69,7 @@ export function readTlsPolicy(
 
 type Trust = Pick<TlsPolicySettings, "unaccepted" | "unresolved"> & { readonly authorities?: string };
 
-function readTrust(validation: Validation, namespace: string, view: View): Trust {
+function readTrust(validation: Validation, namespace: string, options: AuthorityOptions): Trust {
   const { caCertificateRefs = [], wellKnownCACertificates } = validation;
   if (caCertificateRefs.length === 0) {
     if (wellKnownCACertificates === "System") {
@@ -79,7 +79,7 @@ function readTrust(validation: Validation, namespace: string, view: View): Trust
     return { unaccepted: { reason: "Invalid", message }, unresolved: undefined };
   }
   const from = { kind: "BackendTLSPolicy", namespace } as const;
-  const { pem, refusal } = resolveAuthorities(caCertificateRefs, from, view);
+  const { pem, refusal } = resolveAuthorities(caCertificateRefs, from, options);
   const unresolved = refusal && {
     reason: refusal.why === "kind" ? "InvalidKind" : "InvalidCACertificateRef",
     message: refusal.message,

@@ -4,6 +4,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Referrer } from "../reference-grants.ts";
+import type { TranslateSettings } from "../settings.ts";
 import { quote } from "../text.ts";
 import type { View } from "../view.ts";
 import { bundleKey, readBundle } from "./authorities.ts";
@@ -26,27 +27,39 @@ export type ResolvedAuthorities = {
   readonly refusal: AuthorityRefusal | undefined;
 };
 
+export type AuthorityOptions = { readonly view: View } & Pick<TranslateSettings, "trustBundles">;
+
 /** Follows references to ConfigMaps with `ca.crt` and to ClusterTrustBundles. One that is broken costs only itself. */
 export function resolveAuthorities(
   refs: readonly AuthorityRef[],
   from: Referrer,
-  view: View,
+  options: AuthorityOptions,
 ): ResolvedAuthorities {
   const bundles: string[] = [];
   let refusal: AuthorityRefusal | undefined;
   for (const ref of refs) {
-    const resolved = resolve(ref, from, view);
+    const resolved = resolve(ref, from, options);
     if (typeof resolved === "string") bundles.push(resolved);
     else refusal ??= resolved;
   }
   return { pem: bundles.length === 0 ? undefined : bundles.join(""), refusal };
 }
 
-function resolve(ref: AuthorityRef, from: Referrer, view: View): string | AuthorityRefusal {
+function resolve(
+  ref: AuthorityRef,
+  from: Referrer,
+  { view, trustBundles }: AuthorityOptions,
+): string | AuthorityRefusal {
   const { group, kind, name, namespace = from.namespace } = ref;
   if (group === "certificates.k8s.io" && kind === "ClusterTrustBundle") {
+    if (!trustBundles) return { why: "kind", message: "The cluster does not serve ClusterTrustBundles" };
+    const named = `ClusterTrustBundle ${name}`;
+    // GEP-5075: a namespace must be unset.
+    if (ref.namespace !== undefined) {
+      return { why: "object", message: `${named} belongs to no namespace, expected a reference without one` };
+    }
     const bundle = view.lookup("ClusterTrustBundle", "", name);
-    return contentOf(`ClusterTrustBundle ${name}`, bundle && readTrustBundle(bundle));
+    return contentOf(named, bundle && readTrustBundle(bundle));
   }
   if (group !== "" || kind !== "ConfigMap") {
     const message = `${quote(`${group}/${kind}`)} is no kind of certificate authorities, expected ConfigMap or ClusterTrustBundle`;

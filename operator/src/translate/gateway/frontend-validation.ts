@@ -4,10 +4,13 @@ import { sha256Hex } from "@svc-gateway/common/ir/resource.ts";
 import type { GatewayTlsFrontendDefaultValidation as Validation } from "../../api/generated/gateway.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { compareText } from "../age.ts";
-import { resolveAuthorities, type AuthorityRefusal } from "../certificates/authority-refs.ts";
+import {
+  resolveAuthorities,
+  type AuthorityOptions,
+  type AuthorityRefusal,
+} from "../certificates/authority-refs.ts";
 import type { Refusal } from "../condition.ts";
 import { listMemo } from "../memo.ts";
-import type { View } from "../view.ts";
 import type { Listener } from "./gateways.ts";
 
 /** What is asked of the clients of a listener. */
@@ -42,12 +45,12 @@ function validationOf({ spec }: ObjectOf<"Gateway">, port: number): Validation |
 export function readFrontendValidation(
   gateway: ObjectOf<"Gateway">,
   port: number,
-  view: View,
+  options: AuthorityOptions,
 ): ReadFrontendValidation {
   const validation = validationOf(gateway, port);
   if (validation === undefined) return nothing;
   const from = { kind: "Gateway", namespace: gateway.metadata.namespace } as const;
-  const { pem, refusal } = resolveAuthorities(validation.caCertificateRefs.slice(0, 1), from, view);
+  const { pem, refusal } = resolveAuthorities(validation.caCertificateRefs.slice(0, 1), from, options);
   if (pem === undefined) {
     const message = refusal?.message ?? "No certificate authorities are named";
     return {

@@ -6,6 +6,7 @@ import type { Refusal } from "../condition.ts";
 import type { PortPolicies } from "./client-traffic-policies.ts";
 import type { Guard } from "./external-auths.ts";
 import { listMemo, trackedMemo } from "../memo.ts";
+import type { TranslateSettings } from "../settings.ts";
 import type { View } from "../view.ts";
 import { readBackendCertificate, type GatewayCertificate } from "./backend-certificate.ts";
 import { readListeners, type ListenerOwner, type ParsedListener } from "./listener.ts";
@@ -47,7 +48,9 @@ type ReadGateway = Pick<PlannedGateway, "gateway" | "backendCertificate">;
 type ReadGroup = Omit<ListenerGroup, "listeners"> & { readonly listeners: readonly ParsedListener[] };
 
 /** Remembers each Gateway for as long as nothing that its listeners depend on changes. Oldest first. */
-export function createGatewayPlanner(): (
+export function createGatewayPlanner({
+  trustBundles,
+}: Pick<TranslateSettings, "trustBundles">): (
   world: World,
   classes: ReadonlyMap<string, unknown>,
 ) => readonly PlannedGateway[] {
@@ -57,13 +60,13 @@ export function createGatewayPlanner(): (
   }));
   const readOwn = trackedMemo((owner: ObjectOf<"Gateway">, _: undefined, view): ReadGroup => ({
     owner,
-    listeners: readListeners(owner, owner, view),
+    listeners: readListeners(owner, owner, { view, trustBundles }),
     refusal: undefined,
   }));
   const readSet = trackedMemo(
     (owner: ObjectOf<"ListenerSet">, gateway: ObjectOf<"Gateway">, view): ReadGroup => ({
       owner,
-      listeners: readListeners(owner, gateway, view),
+      listeners: readListeners(owner, gateway, { view, trustBundles }),
       refusal: refuseSet(owner, gateway, view),
     }),
   );

@@ -2,6 +2,7 @@
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { GatewayListener as Written } from "../../api/generated/gateway.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import type { AuthorityOptions } from "../certificates/authority-refs.ts";
 import type { TlsCertificate } from "../certificates/tls-secret.ts";
 import type { Refusal } from "../condition.ts";
 import { describeProblem } from "../diagnostics.ts";
@@ -58,16 +59,17 @@ export type ParsedListener = {
 export const readListeners = (
   owner: ListenerOwner,
   gateway: ObjectOf<"Gateway">,
-  view: View,
+  options: AuthorityOptions,
 ): readonly ParsedListener[] =>
-  (owner.spec.listeners ?? []).map((written) => readListener(written, owner, gateway, view));
+  (owner.spec.listeners ?? []).map((written) => readListener(written, owner, gateway, options));
 
 function readListener(
   written: Written,
   owner: ListenerOwner,
   gateway: ObjectOf<"Gateway">,
-  view: View,
+  options: AuthorityOptions,
 ): ParsedListener {
+  const { view } = options;
   const { kind, metadata } = owner;
   const { name, port, protocol: protocolName } = written;
   const protocol = isProtocolName(protocolName) ? protocols[protocolName].protocol : undefined;
@@ -76,7 +78,7 @@ function readListener(
   const kinds = readKinds(written);
   const isSecure = protocol !== undefined && familyOf(protocol) === "tls";
   const tls = isSecure ? readTls(written, owner, view) : noTls;
-  const clients = protocol === "https" ? readFrontendValidation(gateway, port, view) : undefined;
+  const clients = protocol === "https" ? readFrontendValidation(gateway, port, options) : undefined;
   return {
     id: `${kind}/${metadata.namespace}/${metadata.name}/${name}`,
     name,

@@ -4,6 +4,7 @@ import type { KindName } from "../../api/kinds.ts";
 const supportedFeatures: readonly string[] = [
   "BackendTLSPolicy",
   "BackendTLSPolicySANValidation",
+  "ClusterTrustBundle",
   "GRPCRoute",
   "GRPCRouteNamedRouteRule",
   "GRPCRouteRequestHeaderModifier",
@@ -57,6 +58,7 @@ const supportedFeatures: readonly string[] = [
 /** Kinds that an installation can do without, in whose names the names of their features begin. */
 const optionalKinds: readonly KindName[] = [
   "BackendTLSPolicy",
+  "ClusterTrustBundle",
   "GRPCRoute",
   "ListenerSet",
   "ReferenceGrant",
@@ -65,8 +67,33 @@ const optionalKinds: readonly KindName[] = [
   "UDPRoute",
 ];
 
-/** What the status of a GatewayClass says (GEP-2162): the features whose kinds are installed. */
-export function supportedFeaturesOf(installed: ReadonlySet<KindName>): readonly string[] {
-  const missing = optionalKinds.filter((kind) => !installed.has(kind));
-  return supportedFeatures.filter((feature) => !missing.some((kind) => feature.startsWith(kind)));
+/** A field that the installed definition of a kind may lack: of another channel, or of an older release. */
+export type OptionalField = {
+  readonly kind: KindName;
+  /** Names of properties from the root on; items of lists are passed through. */
+  readonly path: readonly string[];
+};
+
+const fieldOf = (kind: KindName, path: string): OptionalField => ({ kind, path: path.split(".") });
+
+/** Fields without which features cannot be, by what the names of these begin with. */
+const neededFields: Readonly<Record<string, OptionalField>> = {
+  GatewayFrontendClientCertificateValidation: fieldOf("Gateway", "spec.tls.frontend"),
+  HTTPRouteCORS: fieldOf("HTTPRoute", "spec.rules.filters.cors"),
+  HTTPRouteRetry: fieldOf("HTTPRoute", "spec.rules.retry"),
+};
+
+/** Fields that standard or older definitions lack, and that features depend on. */
+export const optionalFields: readonly OptionalField[] = Object.values(neededFields);
+
+/** What the status of a GatewayClass says (GEP-2162): the features whose kinds and fields are installed. */
+export function supportedFeaturesOf(
+  installed: ReadonlySet<KindName>,
+  hasField: (field: OptionalField) => boolean,
+): readonly string[] {
+  const missing = [
+    ...optionalKinds.filter((kind) => !installed.has(kind)),
+    ...Object.entries(neededFields).flatMap(([start, field]) => (hasField(field) ? [] : [start])),
+  ];
+  return supportedFeatures.filter((feature) => !missing.some((start) => feature.startsWith(start)));
 }

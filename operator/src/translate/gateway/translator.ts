@@ -63,7 +63,7 @@ export function createGatewayTranslator(
 ): (world: World) => GatewayPart {
   const { controllerName, allowExternalName } = settings;
   const readClasses = createGatewayClassReader(controllerName);
-  const planGateways = createGatewayPlanner();
+  const planGateways = createGatewayPlanner(settings);
   const { gatewayVips, dedicated } = settings;
   const place = createPlacer({ controllerName, dedicated, vipNamespace: gatewayVips?.namespace });
   const planVip = gatewayVips === undefined ? () => undefined : createVipPlanner(gatewayVips);

@@ -1,0 +1,64 @@
+import { expect } from "chai";
+import { kindNames } from "../../../src/api/kinds.ts";
+import { gatewayClassReconciler } from "../../../src/reconcilers/gateway/gateway-class.ts";
+import { buildOf, statusAfter } from "./support.ts";
+
+const build = buildOf(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: svc, uid: svc, generation: 1 }
+spec: { controllerName: svc-labs.dev/gateway-controller }
+`);
+
+/** The fields of definitions, as the test says. */
+function fakeFields() {
+  const listeners = new Set<() => void>();
+  const state = { isKnown: false, lacks: new Set<string>() };
+  return {
+    has: ({ path }: { readonly path: readonly string[] }) => !state.lacks.has(path.join(".")),
+    isKnown: () => state.isKnown,
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    tell(lacks: readonly string[]): void {
+      state.isKnown = true;
+      state.lacks = new Set(lacks);
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+describe("the reconciler of GatewayClasses", () => {
+  const featuresOf = (status: unknown): readonly string[] | undefined =>
+    (status as { supportedFeatures?: readonly { name: string }[] }).supportedFeatures?.map(
+      ({ name }) => name,
+    );
+
+  it("tells the features whose fields the definitions have", async () => {
+    const fields = fakeFields();
+    const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
+    fields.tell(["spec.rules.retry"]);
+    const features = featuresOf(await statusAfter(reconciler, build, "svc"));
+    expect(features).to.include("HTTPRouteCORS").and.not.include("HTTPRouteRetryCodes");
+  });
+
+  it("leaves the features as they are while the definitions are unknown", async () => {
+    const reconciler = gatewayClassReconciler(new Set(kindNames), fakeFields());
+    const present = { supportedFeatures: [{ name: "HTTPRoute" }] };
+    expect(featuresOf(await statusAfter(reconciler, build, "svc", present))).to.deep.equal(["HTTPRoute"]);
+    expect(featuresOf(await statusAfter(reconciler, build, "svc"))).to.equal(undefined);
+  });
+
+  it("looks again at its classes when the definitions change", () => {
+    const fields = fakeFields();
+    const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
+    expect([...reconciler.dirty(undefined, build)]).to.deep.equal(["svc"]);
+    const looked: string[] = [];
+    const unsubscribe = reconciler.subscribe?.((name) => looked.push(name));
+    fields.tell([]);
+    unsubscribe?.();
+    fields.tell(["spec.rules.retry"]);
+    expect(looked).to.deep.equal(["svc"]);
+  });
+});
