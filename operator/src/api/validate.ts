@@ -3,7 +3,7 @@ import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KindName, KnownObject } from "./kinds.ts";
 import { apiVersionOf, definitionOf, kindOf, kindOfGroup } from "./kinds.ts";
 import { checkCoreKind } from "./validation/core.ts";
-import { checkMetadata } from "./validation/metadata.ts";
+import { checkMetadata, type NameForm } from "./validation/metadata.ts";
 import type { SchemaProblem } from "./validation/problem.ts";
 import { createFindings, describeValue, isRecord } from "./validation/problem.ts";
 import { type CheckRules, compileRules } from "./validation/rules.ts";
@@ -47,10 +47,9 @@ function validateKind(
   body: { readonly [field: string]: unknown },
 ): Result<ValidObject, InvalidObject> {
   const findings = createFindings();
-  const nameIsLabel = kind === "Service" || kind === "Namespace";
   const checkedMetadata = checkMetadata(
     metadata,
-    { namespaced: definitionOf(kind).namespaced, nameIsLabel },
+    { namespaced: definitionOf(kind).namespaced, nameForm: nameForms[kind] ?? "subdomain" },
     findings,
   );
   const { walk, checkRules } = checksOf(kind);
@@ -63,6 +62,13 @@ function validateKind(
   if (errors.length > 0) return fail({ reason: "invalid", problems: errors });
   return { ok: true, value: { object: complete, warnings } };
 }
+
+/** Of kinds whose names are of another form than those of the rest. */
+const nameForms: { readonly [K in KindName]?: NameForm } = {
+  Service: "label",
+  Namespace: "label",
+  ClusterTrustBundle: "signed",
+};
 
 function refuseKind(apiVersion: string, kind: string): Result<never, InvalidObject> {
   const slash = apiVersion.indexOf("/");

@@ -51,8 +51,11 @@ const walkMetadata = compileWalk({
   },
 });
 
-/** What depends on the kind: its scope, and whether its name must be a single DNS label. */
-export type NameRules = { readonly namespaced: boolean; readonly nameIsLabel: boolean };
+/** `signed`: a DNS subdomain, after that of a signer and its path, each with a colon (ClusterTrustBundle). */
+export type NameForm = "label" | "subdomain" | "signed";
+
+/** What depends on the kind: its scope, and what its names look like. */
+export type NameRules = { readonly namespaced: boolean; readonly nameForm: NameForm };
 
 /**
  * The checked metadata. A namespaced object without a namespace gets "default", as kubectl does it; the namespace
@@ -81,11 +84,23 @@ export function checkMetadata(
 
 type Texts = { readonly [key: string]: string } | undefined;
 
-function checkName(name: string, { nameIsLabel }: NameRules, findings: Findings): void {
-  if (nameIsLabel ? isDnsLabel(name) : isDnsSubdomain(name)) return;
-  const expected = nameIsLabel
-    ? "must be at most 63 lower-case letters, digits and '-'"
-    : "must be at most 253 lower-case letters, digits, '-' and '.'";
+const nameForms: {
+  readonly [F in NameForm]: { readonly matches: (name: string) => boolean; readonly expected: string };
+} = {
+  label: { matches: isDnsLabel, expected: "must be at most 63 lower-case letters, digits and '-'" },
+  subdomain: {
+    matches: isDnsSubdomain,
+    expected: "must be at most 253 lower-case letters, digits, '-' and '.'",
+  },
+  signed: {
+    matches: (name) => name.length <= 253 && name.split(":").every(isDnsSubdomain),
+    expected: "must be at most 253 lower-case letters, digits, '-', '.' and ':', each part between colons",
+  },
+};
+
+function checkName(name: string, { nameForm }: NameRules, findings: Findings): void {
+  const { matches, expected } = nameForms[nameForm];
+  if (matches(name)) return;
   reportErrorAt(
     findings,
     ["name"],

@@ -18,6 +18,18 @@ describe("metadata", () => {
     expect(accepted(ingressClass).metadata).to.deep.equal({ name: "sample" });
   });
 
+  it("takes names of ClusterTrustBundles with that of a signer, and of nothing else", () => {
+    const bundle = (name: string) => ({
+      apiVersion: "certificates.k8s.io/v1",
+      kind: "ClusterTrustBundle",
+      metadata: { name },
+      spec: { trustBundle: "" },
+    });
+    expect(accepted(bundle("example.com:signer:roots")).metadata.name).to.equal("example.com:signer:roots");
+    expect(problemsOf(bundle("example.com::roots"))).to.have.length(1);
+    expect(problemsOf(withMetadata({ name: "example.com:roots" }))).to.have.length(1);
+  });
+
   it("keeps what the server writes and this project reads, and drops managedFields silently", () => {
     const metadata = {
       name: "a",
