@@ -105,8 +105,12 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
   return {
     accept(socket, client: ClientConnection) {
       if (!(socket instanceof Socket)) throw new TypeError("the HTTP/1 front needs a socket");
+      if (sweeper === undefined) {
+        // Without connections nobody has looked at the clock, and deadlines are counted from when it was looked at.
+        clock.refresh();
+        sweeper = setInterval(sweep, clock.sweepIntervalMs);
+      }
       connections.set(socket, new Http1Connection(socket, client, context));
-      sweeper ??= setInterval(sweep, clock.sweepIntervalMs);
       server.emit("connection", socket);
     },
     drain() {

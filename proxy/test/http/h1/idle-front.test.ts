@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { answer, eventually, type FrontUnderTest, startFront, statusesOf, stopAll } from "./harness.ts";
+
+describe("the HTTP/1 front after a time without connections", () => {
+  const { now } = performance;
+  let nowMs = 0;
+  let looks = 0;
+
+  beforeEach(() => {
+    nowMs = now.call(performance);
+    performance.now = () => {
+      looks++;
+      return nowMs;
+    };
+  });
+  afterEach(async () => {
+    performance.now = now;
+    await stopAll();
+  });
+
+  /** Some sweeps later, each of which looks at the clock. */
+  const sweeps = async (): Promise<void> => {
+    const before = looks;
+    await eventually(() => looks > before + 4);
+  };
+
+  /** A front that nobody has been connected to for an hour. */
+  async function startIdle(): Promise<FrontUnderTest> {
+    const started = await startFront(
+      (_, _head, client) => {
+        if (client.body === null) return answer(client);
+        client.body.start({
+          onData: () => true,
+          onEnd: () => answer(client),
+          onAbort: (reason) => answer(client, reason),
+        });
+      },
+      { headerTimeoutMs: 1000, bodyTimeoutMs: 1000, idleTimeoutMs: 1000 },
+    );
+    const first = await started.connect();
+    first.socket.end();
+    await first.untilEnd();
+    await eventually(() => started.front.connections === 0);
+    nowMs += 3_600_000;
+    return started;
+  }
+
+  it("gives a new connection all of its time for a head", async () => {
+    const { connect } = await startIdle();
+    const client = await connect();
+    await sweeps();
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(statusesOf(await client.until(/hello$/))).to.deep.equal(["200"]);
+  });
+
+  it("gives a new request all of its time for a body", async () => {
+    const { connect } = await startIdle();
+    const client = await connect();
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");
+    await sweeps();
+    client.send("dy");
+    expect(statusesOf(await client.until(/hello$|timeout$/))).to.deep.equal(["200"]);
+    expect(client.text).to.match(/hello$/);
+  });
+});
