@@ -9,7 +9,12 @@
  *
  *   scripts/node scripts/echo/backend.ts --name web --port 9101
  */
-import { createServer as createHttpServer, type Server } from "node:http";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import {
   constants,
   createServer as createHttp2Server,
@@ -92,18 +97,9 @@ export async function startEchoBackend({
 }
 
 function createHttp1(backend: string): Server {
-  const server = createHttpServer(async (request, response) => {
-    const body = await readBody(request);
-    const { method = "", url = "" } = request;
-    const { host = "" } = request.headers;
-    const about = { backend, protocol: `HTTP/${request.httpVersion}`, method, path: url, host };
-    const trailers = Object.fromEntries(
-      Object.entries(request.trailers).map(([name, value]) => [name, String(value)]),
-    );
-    const answer = formatAnswer(about, { rawHeaders: request.rawHeaders, trailers }, body);
-    if (delayOf(url) > 0) await setTimeout(delayOf(url));
-    response.writeHead(statusOf(url), { "content-type": "application/json", "echo-backend": backend });
-    response.end(answer);
+  const server = createHttpServer((request, response) => {
+    // A client that leaves in the middle of its body gets no answer.
+    void echoRequest(request, response, backend).catch(() => response.destroy());
   });
   const webSockets = new WebSocketServer({ server, maxPayload: 1_048_576 });
   webSockets.on("connection", (webSocket, { url = "", headers: { host = "" } }) => {
@@ -112,6 +108,24 @@ function createHttp1(backend: string): Server {
     webSocket.on("message", (data, isBinary) => webSocket.send(data, { binary: isBinary }));
   });
   return server;
+}
+
+async function echoRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  backend: string,
+): Promise<void> {
+  const body = await readBody(request);
+  const { method = "", url = "" } = request;
+  const { host = "" } = request.headers;
+  const about = { backend, protocol: `HTTP/${request.httpVersion}`, method, path: url, host };
+  const trailers = Object.fromEntries(
+    Object.entries(request.trailers).map(([name, value]) => [name, String(value)]),
+  );
+  const answer = formatAnswer(about, { rawHeaders: request.rawHeaders, trailers }, body);
+  if (delayOf(url) > 0) await setTimeout(delayOf(url));
+  response.writeHead(statusOf(url), { "content-type": "application/json", "echo-backend": backend });
+  response.end(answer);
 }
 
 function createHttp2(backend: string): Http2Server {

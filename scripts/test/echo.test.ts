@@ -13,6 +13,25 @@ describe("the echo backend", () => {
   });
   after(() => backend.close());
 
+  it("survives clients that leave in the middle of a body", async () => {
+    const rejections: unknown[] = [];
+    const onRejection = (reason: unknown): void => void rejections.push(reason);
+    process.on("unhandledRejection", onRejection);
+    const sent = request({ port: backend.port, method: "POST" });
+    const failed = once(sent, "error");
+    sent.write("bo");
+    await once(sent, "socket");
+    await new Promise((resolve) => sent.write("dy", resolve));
+    sent.destroy(new Error("left"));
+    await failed;
+    const again = request({ port: backend.port });
+    again.end();
+    const [response] = (await once(again, "response")) as [import("node:http").IncomingMessage];
+    expect(response.resume().statusCode).to.equal(200);
+    process.off("unhandledRejection", onRejection);
+    expect(rejections).to.deep.equal([]);
+  });
+
   it("says what it saw of an HTTP/1.1 request", async () => {
     const sent = request({
       port: backend.port,
