@@ -25,6 +25,32 @@ export async function installGatewayApi(channel: GatewayApiChannel): Promise<voi
   await kubectl(["wait", "--for=condition=Established", "--timeout=60s", "--filename", folder]);
 }
 
+/** The finalizer of Gateways with proxies of their own (docs/dedicated-gateways.md, "Objects"). */
+const ownFinalizer = "gateway.svc-labs.dev/dedicated-cleanup";
+
+/** Lets go of Gateways that no controller is left to let go of; what was made for them goes with them. */
+export async function releaseGateways(): Promise<void> {
+  const { status, stdout } = await tryKubectl(["get", "gateways", "--all-namespaces", "--output", "json"]);
+  if (status !== 0) return;
+  const { items } = JSON.parse(stdout) as {
+    readonly items: readonly {
+      readonly metadata: {
+        readonly namespace: string;
+        readonly name: string;
+        readonly finalizers?: readonly string[];
+      };
+    }[];
+  };
+  for (const { metadata } of items) {
+    const { namespace, name, finalizers = [] } = metadata;
+    if (!finalizers.includes(ownFinalizer)) continue;
+    const others = { metadata: { finalizers: finalizers.filter((one) => one !== ownFinalizer) } };
+    const patch = ["--type", "merge", "--patch", JSON.stringify(others)];
+    // One that has ended meanwhile needs nothing.
+    await tryKubectl(["patch", "gateway", name, "--namespace", namespace, ...patch]);
+  }
+}
+
 export const uninstallGatewayApi = (): Promise<string> =>
   kubectl(["delete", "crd", "--selector", ownLabel, "--ignore-not-found", "--timeout=120s"]);
 

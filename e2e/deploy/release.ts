@@ -1,7 +1,12 @@
 /** The Helm release that the test cluster gets, and how it goes away again. */
 import { join } from "node:path";
 import { helm, kubectl, providerName, root, tryKubectl } from "../support/provider.ts";
-import { installGatewayApi, uninstallGatewayApi, type GatewayApiChannel } from "./gateway-api.ts";
+import {
+  installGatewayApi,
+  releaseGateways,
+  uninstallGatewayApi,
+  type GatewayApiChannel,
+} from "./gateway-api.ts";
 import type { Image } from "./image.ts";
 
 export const release = "svc-gateway";
@@ -57,6 +62,7 @@ export async function undeploy(): Promise<void> {
     "app.kubernetes.io/part-of=svc-gateway",
     "--ignore-not-found",
   ]);
+  await releaseGateways();
   await uninstallGatewayApi();
   await kubectl(["delete", "namespace", namespace, "--ignore-not-found", "--timeout=120s"]);
 }

@@ -128,7 +128,7 @@ describe("the permissions of the chart", () => {
         readEvents().map((event) => {
           const permission = permissionOf(event);
           const isHere = event.objectRef?.namespace === namespace && here.has(permission);
-          return isHere && !everywhere.has(permission) ? `${permission}, in ${namespace}` : permission;
+          return isHere ? `${permission}, in ${namespace}` : permission;
         }),
       );
       const unused = permissions.filter((permission) => !used.has(permission));
