@@ -5,6 +5,7 @@ import type { GatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import type { NodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import type { ProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
 import type { VipSettings } from "../translate/gateway/vip-plan.ts";
+import { routabilityField } from "../translate/gateway/supported-features.ts";
 import { backendTlsPolicyReconciler } from "./backend-tls-policy.ts";
 import { createGatewayAddressReader } from "./gateway/address.ts";
 import { provisioner } from "./gateway/dedicated/provisioner.ts";
@@ -69,6 +70,7 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     ingressAddresses: createAddressReader(options),
     nodeAddresses: nodes.list,
     refusals,
+    hasRoutability: () => gatewayFields.has(routabilityField),
   });
   const handover = createHandover({ fleet, provisioned, addressesOf, failures });
   const trust = createTrustCopies(client, installNamespace);
@@ -82,6 +84,7 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
       failures.subscribe(look),
       provisioned.subscribe(lookAtAll),
       nodes.subscribe(() => lookAtAll(undefined)),
+      gatewayFields.subscribe(() => lookAtAll(undefined)),
     ];
     return () => unsubscribe.forEach((end) => end());
   };

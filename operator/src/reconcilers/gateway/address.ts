@@ -1,18 +1,33 @@
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { notUsable, requestedAddress } from "../../translate/gateway/addresses.ts";
+import type { DesiredCondition, Refusal } from "../../translate/condition.ts";
+import {
+  addressNotAssigned,
+  clusterRoutability,
+  notUsable,
+  requestedAddress,
+  type RequestedAddress,
+} from "../../translate/gateway/addresses.ts";
 import { dedicatedName, vipName } from "../../translate/gateway/names.ts";
 import type { GatewayStatus } from "../../translate/gateway/status.ts";
 import type { VipSettings } from "../../translate/gateway/vip-plan.ts";
-import type { Refusal } from "../../translate/condition.ts";
 import { memo } from "../../translate/memo.ts";
 import { createLookup, type World } from "../../world.ts";
 import type { Address } from "../ingress-address.ts";
+import {
+  assignAddresses,
+  assignmentCondition,
+  noAssignment,
+  type ToldAddress,
+  type UsableAddress,
+} from "./address-assignment.ts";
 import type { Notes } from "./notes.ts";
 
 /** Where clients reach a Gateway, or why they do not. The same value for as long as it says the same. */
 export type GatewayAddresses = {
-  readonly addresses: readonly { readonly type: "IPAddress" | "Hostname"; readonly value: string }[];
+  readonly addresses: readonly ToldAddress[];
+  /** What the Gateway says of its addresses; undefined: nothing yet, or nothing because definitions know of no routability. */
+  readonly assignment: DesiredCondition | undefined;
   /** What is missing still. */
   readonly pending: Refusal | undefined;
   /** Why it will never have what it asks for. */
@@ -39,43 +54,30 @@ export type GatewayAddressOptions = {
   readonly nodeAddresses: () => readonly string[];
   /** What the API server said when a Gateway (`namespace/name`) asked for an address that it does not grant. */
   readonly refusals: Pick<Notes<string>, "get">;
+  /** Whether the definition of Gateways has `routability`. */
+  readonly hasRoutability: () => boolean;
 };
 
 /** See docs/gateway-api.md, "Addresses". */
 export function createGatewayAddressReader(options: GatewayAddressOptions): AddressesOf {
-  const { vips, ingressAddresses, nodeAddresses, refusals } = options;
-  const ofIngresses = memo((addresses: readonly Address[]) => asGatewayAddresses(addresses));
-  const ofNodes = memo((ips: readonly string[]) => asGatewayAddresses(ips.map((ip) => ({ ip }))));
-  const ofService = memo((service: ObjectOf<"Service">) => asGatewayAddresses(addressesOf(service)));
-  const unusable = memo((refusal: Refusal): GatewayAddresses => ({
-    ...notAssigned,
-    pending: undefined,
-    refusal,
-  }));
-  const ofMessage = new Map<string, GatewayAddresses>();
-  const refusedBecause = (message: string): GatewayAddresses => {
-    const known = ofMessage.get(message) ?? unusable(notUsable(message));
-    // Messages name addresses, of which there may be any number in the long run.
-    if (ofMessage.size > 1_000) ofMessage.clear();
-    ofMessage.set(message, known);
-    return known;
-  };
+  const { vips, ingressAddresses, nodeAddresses, refusals, hasRoutability } = options;
+  const simple = createTellers(false);
+  const routed = createTellers(true);
 
   const read = (gateway: ObjectOf<"Gateway">, isOwn: boolean, world: World): GatewayAddresses => {
     const requested = requestedAddress(gateway);
+    const { ofIngresses, ofService, unusable, refusedBecause } = hasRoutability() ? routed : simple;
     if (requested.unusable !== undefined) return unusable(requested.unusable);
-    if (!isOwn && vips === undefined) return ofIngresses(ingressAddresses(world));
+    if (!isOwn && vips === undefined) return ofIngresses(ingressAddresses(world))(requested);
     const { namespace, name } = gateway.metadata;
     const refused = refusals.get(`${namespace}/${name}`);
-    if (refused !== undefined) return refusedBecause(refused);
+    if (refused !== undefined) return refusedBecause(requested)(refused);
     const service = isOwn
       ? createLookup(world)("Service", namespace, dedicatedName(gateway))
       : createLookup(world)("Service", vips?.namespace ?? "", vipName(gateway));
     if (service === undefined || !hasPinned(service, requested.pinned)) return notAssigned;
-    const found = service.spec?.type === "NodePort" ? ofNodes(nodeAddresses()) : ofService(service);
-    const missing = requested.hostnames.find((host) => found.addresses.every(({ value }) => value !== host));
-    if (missing === undefined || found.addresses.length === 0) return found;
-    return refusedBecause(`The load balancer has not given the host name ${missing}`);
+    const nodes = service.spec?.type === "NodePort" ? nodeAddresses() : noNodes;
+    return ofService(service)(nodes)(requested);
   };
 
   return {
@@ -88,8 +90,51 @@ export function createGatewayAddressReader(options: GatewayAddressOptions): Addr
 const hasPinned = ({ spec }: ObjectOf<"Service">, pinned: string | undefined): boolean =>
   pinned === undefined || canonicalIp(spec?.clusterIP ?? "") === canonicalIp(pinned);
 
+const noNodes: readonly string[] = [];
+
+/** What is told of the same is the same value. `isRouted`: with routability, each request one address. */
+function createTellers(isRouted: boolean) {
+  const tell = (requested: RequestedAddress, usable: readonly UsableAddress[]): GatewayAddresses => {
+    if (usable.length === 0) return notAssigned;
+    const missing = missingHostname(requested, usable);
+    if (missing !== undefined) {
+      return refusedBecause(requested)(`The load balancer has not given the host name ${missing}`);
+    }
+    return isRouted ? assigned(requested, usable) : plain(usable);
+  };
+  const unusable = memo((refusal: Refusal): GatewayAddresses => ({
+    addresses: [],
+    assignment: isRouted ? noAssignment(refusal.message) : undefined,
+    pending: undefined,
+    refusal,
+  }));
+  /** An address that was to be a cluster IP is one that is not assigned (GEP-5093). */
+  const refusedBecause = memo(({ requests }: RequestedAddress) => {
+    const isCluster = requests.some(({ routability }) => routability === clusterRoutability);
+    const refuse = isCluster ? addressNotAssigned : notUsable;
+    let last: { readonly message: string; readonly told: GatewayAddresses } | undefined;
+    return (message: string): GatewayAddresses => {
+      if (last?.message !== message) last = { message, told: unusable(refuse(message)) };
+      return last.told;
+    };
+  });
+  return {
+    ofIngresses: memo((addresses: readonly Address[]) =>
+      memo((requested: RequestedAddress) => tell(requested, asUsable(addresses, ""))),
+    ),
+    ofService: memo((service: ObjectOf<"Service">) =>
+      memo((nodes: readonly string[]) =>
+        memo((requested: RequestedAddress) => tell(requested, usableAddresses(service, nodes, requested))),
+      ),
+    ),
+    unusable,
+    refusedBecause,
+  };
+}
+
 const notAssigned: GatewayAddresses = {
   addresses: [],
+  assignment: undefined,
   pending: { reason: "AddressNotAssigned", message: "No address has been assigned yet" },
   refusal: undefined,
 };
@@ -97,18 +142,60 @@ const notAssigned: GatewayAddresses = {
 /** As many as a status can hold. */
 const maxAddresses = 16;
 
-function asGatewayAddresses(addresses: readonly Address[]): GatewayAddresses {
+const plain = (usable: readonly UsableAddress[]): GatewayAddresses => ({
+  addresses: usable.slice(0, maxAddresses).map(({ type, value }) => ({ type, value })),
+  assignment: undefined,
+  pending: undefined,
+  refusal: undefined,
+});
+
+function assigned(requested: RequestedAddress, usable: readonly UsableAddress[]): GatewayAddresses {
+  const { addresses, unsatisfied } =
+    requested.requests.length === 0
+      ? { addresses: usable, unsatisfied: [] }
+      : assignAddresses(requested, usable);
   if (addresses.length === 0) return notAssigned;
-  const ips = addresses.flatMap(({ ip }) =>
-    ip === undefined ? [] : [{ type: "IPAddress", value: ip } as const],
-  );
-  const names = addresses.flatMap(({ hostname }) =>
-    hostname === undefined ? [] : [{ type: "Hostname", value: hostname } as const],
-  );
-  return { addresses: [...ips, ...names].slice(0, maxAddresses), pending: undefined, refusal: undefined };
+  return {
+    addresses: addresses.slice(0, maxAddresses),
+    assignment: assignmentCondition(unsatisfied),
+    pending: undefined,
+    refusal: undefined,
+  };
 }
 
-function addressesOf({ spec, status }: ObjectOf<"Service">): readonly Address[] {
-  if (spec?.type === "LoadBalancer") return status?.loadBalancer?.ingress ?? [];
-  return (spec?.clusterIPs ?? []).filter((ip) => ip !== "None").map((ip) => ({ ip }));
+/** IP addresses come first. */
+function asUsable(addresses: readonly Address[], routability: string): readonly UsableAddress[] {
+  const ips = addresses.flatMap(({ ip }) =>
+    ip === undefined ? [] : [{ type: "IPAddress", value: ip, routability } as const],
+  );
+  const names = addresses.flatMap(({ hostname }) =>
+    hostname === undefined ? [] : [{ type: "Hostname", value: hostname, routability } as const],
+  );
+  return [...ips, ...names];
+}
+
+/** A host name that is asked for and that the load balancer has left out; one without any address will give some yet. */
+function missingHostname(
+  { hostnames, requests }: RequestedAddress,
+  usable: readonly UsableAddress[],
+): string | undefined {
+  const isInside = ({ routability }: { readonly routability: string }): boolean =>
+    routability === clusterRoutability;
+  if (usable.every(isInside) && requests.some(isInside)) return undefined;
+  return hostnames.find((host) => usable.every(({ value }) => value !== host));
+}
+
+/** The cluster IPs of a Service that is reached from outside count only where they are asked for. */
+function usableAddresses(
+  { spec, status }: ObjectOf<"Service">,
+  nodes: readonly string[],
+  { requests }: RequestedAddress,
+): readonly UsableAddress[] {
+  const clusterIps = (spec?.clusterIPs ?? []).filter((ip) => ip !== "None").map((ip) => ({ ip }));
+  const inside = asUsable(clusterIps, clusterRoutability);
+  if (spec?.type !== "LoadBalancer" && spec?.type !== "NodePort") return inside;
+  const outside =
+    spec.type === "LoadBalancer" ? (status?.loadBalancer?.ingress ?? []) : nodes.map((ip) => ({ ip }));
+  const isAsked = requests.some(({ routability }) => routability === clusterRoutability);
+  return [...asUsable(outside, ""), ...(isAsked ? inside : [])];
 }

@@ -28,6 +28,7 @@ const dedicatedProxyReady = "gateway.svc-labs.dev/DedicatedProxyReady";
 const owned: ReadonlySet<string> = new Set([
   "Accepted",
   "Programmed",
+  "AddressesAssigned",
   "ResolvedRefs",
   "InsecureFrontendValidationMode",
   dedicatedProxyReady,
@@ -70,7 +71,7 @@ export function gatewayReconciler(options: GatewayReconcilerOptions): Reconciler
 
 function changeOf(
   status: GatewayStatus,
-  { addresses, pending: addressPending, refusal: addressRefusal }: GatewayAddresses,
+  { addresses, assignment, pending: addressPending, refusal: addressRefusal }: GatewayAddresses,
   { fleet, handover }: GatewayReconcilerOptions,
 ): StatusChange {
   const { generation } = status.object.metadata;
@@ -93,7 +94,12 @@ function changeOf(
     return {
       conditions: mergeConditions({
         current: present.conditions,
-        desired: [...status.conditions, programmed, ...readiness(status, handover)],
+        desired: [
+          ...status.conditions,
+          programmed,
+          ...(assignment === undefined ? [] : [assignment]),
+          ...readiness(status, handover),
+        ],
         owned,
         generation,
         nowMs,

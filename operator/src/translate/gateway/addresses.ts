@@ -5,7 +5,25 @@ import type { Refusal } from "../condition.ts";
 import { quote } from "../text.ts";
 import { memo } from "../memo.ts";
 
+/** The address is a cluster IP (GEP-5093). */
+export const clusterRoutability = "Cluster";
+/** A value of the conformance suite that promises nothing. */
+export const sentinelRoutability = "testing.x-k8s.io/sentinel";
+
+/** An entry of `spec.addresses`; what it leaves out is empty. */
+export type AddressRequest = {
+  readonly type: string;
+  readonly value: string;
+  readonly routability: string;
+};
+
 export type RequestedAddress = {
+  readonly requests: readonly AddressRequest[];
+  /**
+   * Whether the Service is of type ClusterIP, whatever type it has otherwise: nothing else is asked for, or a cluster IP
+   * without saying that it is one.
+   */
+  readonly isInternal: boolean;
   /** The IP address that becomes the cluster IP of the Gateway's Service; undefined: any address will do. */
   readonly pinned: string | undefined;
   /** Host names of which the Service must have each. */
@@ -18,23 +36,41 @@ export type RequestedAddress = {
 
 /** Reads `spec.addresses`. An entry without a value leaves the choice to the cluster. */
 export const requestedAddress = memo(({ spec }: ObjectOf<"Gateway">): RequestedAddress => {
-  const wanted = (spec.addresses ?? []).map(({ type = "IPAddress", value = "" }) => ({ type, value }));
+  const wanted = (spec.addresses ?? []).map(
+    ({ type = "IPAddress", value = "", routability = "" }): AddressRequest => ({ type, value, routability }),
+  );
   const foreign = wanted.find(({ type }) => type !== "IPAddress" && type !== "Hostname");
   const valuesOf = (of: string): readonly string[] => [
     ...new Set(wanted.filter(({ type, value }) => type === of && value !== "").map(({ value }) => value)),
   ];
   const ips = valuesOf("IPAddress");
+  const hostnames = valuesOf("Hostname");
   const malformed = ips.find((ip) => !parseIpAddress(ip).ok);
   const [pinned] = ips;
+  const unroutable = wanted.find(
+    ({ type, routability }) =>
+      routability !== "" &&
+      routability !== sentinelRoutability &&
+      (routability !== clusterRoutability || type !== "IPAddress"),
+  );
   const unusable =
-    malformed !== undefined
-      ? notUsable(`${quote(malformed)} is not an IP address`)
-      : ips.length > 1
-        ? notUsable(`A Gateway can have one IP address of its choice, not ${ips.length}`)
-        : undefined;
+    unroutable !== undefined
+      ? addressNotAssigned(
+          `Routability ${quote(unroutable.routability)} of an address of type ${unroutable.type} is not supported, expected ${clusterRoutability} for type IPAddress, or none`,
+        )
+      : malformed !== undefined
+        ? notUsable(`${quote(malformed)} is not an IP address`)
+        : ips.length > 1
+          ? notUsable(`A Gateway can have one IP address of its choice, not ${ips.length}`)
+          : undefined;
   return {
+    requests: wanted,
+    isInternal:
+      (wanted.length > 0 && wanted.every(isInside)) ||
+      (pinned !== undefined &&
+        !wanted.some(({ value, routability }) => value === pinned && routability === clusterRoutability)),
     pinned: unusable === undefined ? pinned : undefined,
-    hostnames: valuesOf("Hostname"),
+    hostnames,
     refusal:
       foreign === undefined
         ? undefined
@@ -46,4 +82,9 @@ export const requestedAddress = memo(({ spec }: ObjectOf<"Gateway">): RequestedA
   };
 });
 
+const isInside = ({ type, value, routability }: AddressRequest): boolean =>
+  routability === clusterRoutability || (type === "IPAddress" && value !== "");
+
 export const notUsable = (message: string): Refusal => ({ reason: "AddressNotUsable", message });
+
+export const addressNotAssigned = (message: string): Refusal => ({ reason: "AddressNotAssigned", message });

@@ -10,6 +10,8 @@ const supportedFeatures: readonly string[] = [
   "GRPCRouteRequestHeaderModifier",
   "Gateway",
   "GatewayAddressEmpty",
+  "GatewayAddressRoutability",
+  "GatewayAddressRoutabilityCluster",
   "GatewayBackendClientCertificate",
   "GatewayFrontendClientCertificateValidation",
   "GatewayFrontendClientCertificateValidationInsecureFallback",
@@ -76,8 +78,12 @@ export type OptionalField = {
 
 const fieldOf = (kind: KindName, path: string): OptionalField => ({ kind, path: path.split(".") });
 
+/** Where a Gateway says, and its status tells, from where an address can be reached. */
+export const routabilityField = fieldOf("Gateway", "spec.addresses.routability");
+
 /** Fields without which features cannot be, by what the names of these begin with. */
 const neededFields: Readonly<Record<string, OptionalField>> = {
+  GatewayAddressRoutability: routabilityField,
   GatewayFrontendClientCertificateValidation: fieldOf("Gateway", "spec.tls.frontend"),
   HTTPRouteCORS: fieldOf("HTTPRoute", "spec.rules.filters.cors"),
   HTTPRouteRetry: fieldOf("HTTPRoute", "spec.rules.retry"),

@@ -76,7 +76,7 @@ function plan(
 ): Vip {
   const { gateway, placement } = placed;
   const { annotations, labels } = gateway.spec.infrastructure ?? {};
-  const { pinned: clusterIP, unusable } = requestedAddress(gateway);
+  const { pinned: clusterIP, isInternal, unusable } = requestedAddress(gateway);
   const service: VipService = {
     apiVersion: "v1",
     kind: "Service",
@@ -87,7 +87,7 @@ function plan(
       ...(annotations !== undefined && { annotations }),
     },
     spec: {
-      type: clusterIP === undefined ? serviceType : "ClusterIP",
+      type: isInternal ? "ClusterIP" : serviceType,
       ...(clusterIP !== undefined && { clusterIP }),
       selector,
       ports: [...ports].flatMap(([port, targetPort]) =>

@@ -80,11 +80,16 @@ describe("createHandover", () => {
 });
 
 describe("createGatewayAddressReader", () => {
-  const read = (yaml: string, nodes: readonly string[] = [], refusals = new Map<string, string>()) => {
+  const read = (
+    yaml: string,
+    nodes: readonly string[] = [],
+    refusals = new Map<string, string>(),
+    hasRoutability = false,
+  ) => {
     const { world, translation } = buildOf(yaml, { dedicated: dedicatedSettings });
     const [status] = translation.gatewayStatuses.gateways;
     if (status === undefined) throw new Error("no Gateway");
-    return addressesOf(nodes, refusals).present(status, world);
+    return addressesOf(nodes, refusals, hasRoutability).present(status, world);
   };
   const withAddresses = (addresses: string, service = ownService): string =>
     `${dedicatedGatewayYaml.replace("gatewayClassName: svc", `gatewayClassName: svc\n  addresses: ${addresses}`)}---${service}`;
@@ -114,5 +119,76 @@ describe("createGatewayAddressReader", () => {
     expect(read(withAddresses("[{ type: Hostname, value: lb.example }]")).refusal?.reason).to.equal(
       "AddressNotUsable",
     );
+  });
+
+  describe("where definitions have routability", () => {
+    const inCluster = ownService.replace("spec: {", "spec: { clusterIP: 10.96.0.7, clusterIPs: [10.96.0.7],");
+    const routed = (addresses: string, service = inCluster, refusals = new Map<string, string>()) => {
+      const {
+        addresses: told,
+        assignment,
+        ...rest
+      } = read(withAddresses(addresses, service), [], refusals, true);
+      return {
+        told: told.map(({ value, routability }) => `${value} ${JSON.stringify(routability)}`),
+        assigned: assignment && `${assignment.status} ${assignment.reason}`,
+        message: assignment?.message,
+        ...rest,
+      };
+    };
+    const outside = '192.0.2.9 ""';
+    const inside = '10.96.0.7 "Cluster"';
+
+    it("tells it of every address", () => {
+      const { told, assigned } = routed("[]");
+      expect(told).to.deep.equal([outside]);
+      expect(assigned).to.equal("True AddressesAssigned");
+      const clusterIp = inCluster.replace("type: LoadBalancer", "type: ClusterIP");
+      expect(routed("[]", clusterIp).told).to.deep.equal([inside]);
+    });
+
+    it("gives each request an address of its own, in whatever order", () => {
+      for (const requests of ["[{}, { routability: Cluster }]", "[{ routability: Cluster }, {}]"]) {
+        const { told, assigned } = routed(requests);
+        expect(told).to.have.members([outside, inside]);
+        expect(assigned).to.equal("True AddressesAssigned");
+      }
+      expect(routed("[{ routability: testing.x-k8s.io/sentinel }]").told).to.deep.equal([
+        '192.0.2.9 "testing.x-k8s.io/sentinel"',
+      ]);
+    });
+
+    it("names the requests that have none yet", () => {
+      const { told, assigned, message } = routed("[{ routability: Cluster }, {}, {}]");
+      expect(told).to.have.members([outside, inside]);
+      expect(assigned).to.equal("False PartiallyAssigned");
+      expect(message).to.equal("No address has been assigned yet for IPAddress");
+    });
+
+    it("gives no wider address instead", () => {
+      const { told, pending, assigned } = routed("[{ routability: Cluster }]", ownService);
+      expect(told).to.deep.equal([]);
+      expect(pending?.reason).to.equal("AddressNotAssigned");
+      expect(assigned).to.equal(undefined);
+      for (const requests of [
+        "[{ routability: example.com/Vpc }]",
+        "[{}, { routability: testing.x-k8s.io/other }]",
+        "[{ type: Hostname, routability: Cluster }]",
+      ]) {
+        const { refusal, ...rest } = routed(requests);
+        expect(refusal?.reason).to.equal("AddressNotAssigned");
+        expect(refusal?.message).to.match(/^Routability ".*" of an address of type .* is not supported/);
+        expect([rest.told, rest.assigned]).to.deep.equal([[], "False NotAssigned"]);
+      }
+    });
+
+    it("says of an address outside the cluster's range that it is not assigned", () => {
+      const { refusal, assigned } = routed(
+        "[{ routability: Cluster, value: 192.0.2.1 }]",
+        inCluster,
+        new Map([["shop/edge", "not in range"]]),
+      );
+      expect([refusal?.reason, assigned]).to.deep.equal(["AddressNotAssigned", "False NotAssigned"]);
+    });
   });
 });

@@ -21,12 +21,14 @@ export const vips = {
 export const addressesOf = (
   nodes: readonly string[] = [],
   refusals: ReadonlyMap<string, string> = new Map(),
+  hasRoutability = false,
 ): AddressesOf =>
   createGatewayAddressReader({
     vips,
     ingressAddresses: () => [],
     nodeAddresses: () => nodes,
     refusals: { get: (name) => refusals.get(name) },
+    hasRoutability: () => hasRoutability,
   });
 
 /** The build of these manifests, with Services of their own for Gateways. */

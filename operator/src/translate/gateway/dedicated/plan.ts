@@ -66,7 +66,7 @@ export function planDedicated(
   const { replicas, autoscaling, serviceType } = parameters;
   const selector = selectorLabels(gateway, dedicatedComponent);
   const object = createMaker(gateway, dedicatedComponent, options.controllerName);
-  const { pinned } = address;
+  const { pinned, isInternal } = address;
   return [
     {
       ...object("v1", "ServiceAccount", dedicatedServiceAccount(gateway)),
@@ -76,7 +76,7 @@ export function planDedicated(
       ? []
       : [
           object("v1", "Service", name, {
-            type: pinned === undefined ? serviceType : "ClusterIP",
+            type: isInternal ? "ClusterIP" : serviceType,
             ...(pinned !== undefined && { clusterIP: pinned }),
             selector,
             ports: ports.map(({ port, protocol }) => ({
