@@ -94,11 +94,23 @@ function readListener(
     backendCertificate: backendCertificateName(gateway),
     unaccepted:
       unsupportedProtocol(protocolName) ??
+      unsupportedFilter(written) ??
       (hostname.ok ? undefined : { reason: "UnsupportedValue", message: describeProblem(hostname.error) }) ??
       tls.unaccepted ??
       clients?.unaccepted,
     unresolved: clients?.unresolved ?? tls.refusal ?? kinds.refusal,
   };
+}
+
+/** A filter left out could be the one that keeps requests away, so the listener is not served (GEP-5224). */
+function unsupportedFilter({ filters }: Written): Refusal | undefined {
+  const [first] = filters?.requests ?? [];
+  return (
+    first && {
+      reason: "UnsupportedValue",
+      message: `filters.requests[0]: ${first.type} is not supported on a listener, expected it on routes`,
+    }
+  );
 }
 
 const unsupportedProtocol = (protocol: string): Refusal | undefined =>
