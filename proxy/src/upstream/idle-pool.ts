@@ -11,6 +11,8 @@ export type IdlePlace = {
   readonly connection: IdleConnection | undefined;
   /** When it has been idle for too long, in monotonic milliseconds. */
   untilMs: number;
+  /** From when on its peer may close it unannounced, likewise. */
+  doubtfulMs: number;
   earlier: IdlePlace | undefined;
   later: IdlePlace | undefined;
 };
@@ -29,6 +31,11 @@ export type IdlePool = {
   remove(connection: IdleConnection): void;
   /** Whether a connection that is or was here has been idle for too long. */
   hasExpired(connection: IdleConnection): boolean;
+  /**
+   * Whether its peer might be closing a connection that is or was here, by its own idle timeout: it has been idle for
+   * more than a second, and nobody has said how long it may be.
+   */
+  isDoubtful(connection: IdleConnection): boolean;
   /** Closes what has been idle for too long; called every now and then. */
   closeExpired(nowMs: number): void;
   readonly size: number;
@@ -43,7 +50,7 @@ export function createIdlePool(
   now: () => number = () => performance.now(),
 ): IdlePool {
   /** Stands between the newest and the oldest. */
-  const seam: IdlePlace = { connection: undefined, untilMs: never, earlier: undefined, later: undefined };
+  const seam = newPlace(undefined);
   seam.earlier = seam;
   seam.later = seam;
   let size = 0;
@@ -65,8 +72,15 @@ export function createIdlePool(
     add(connection, timeoutMs) {
       const place = (connection.idlePlace ??= newPlace(connection));
       if (place.later !== undefined) return;
-      place.untilMs = timeoutMs === undefined ? never : now() + timeoutMs;
-      if (timeoutMs !== undefined) limited++;
+      const nowMs = now();
+      if (timeoutMs === undefined) {
+        place.untilMs = never;
+        place.doubtfulMs = nowMs + undoubtedMs;
+      } else {
+        place.untilMs = nowMs + timeoutMs;
+        place.doubtfulMs = never;
+        limited++;
+      }
       const newest = seam.earlier as IdlePlace;
       place.earlier = newest;
       place.later = seam;
@@ -81,6 +95,9 @@ export function createIdlePool(
     remove,
     hasExpired({ idlePlace: { untilMs } = seam }) {
       return untilMs !== never && untilMs <= now();
+    },
+    isDoubtful({ idlePlace: { doubtfulMs } = seam }) {
+      return doubtfulMs !== never && doubtfulMs < now();
     },
     closeExpired(nowMs) {
       if (limited === 0) return;
@@ -101,9 +118,13 @@ export function createIdlePool(
 
 const never = Number.POSITIVE_INFINITY;
 
-const newPlace = (connection: IdleConnection): IdlePlace => ({
+/** Servers that close idle connections without having said so wait for longer than this. */
+const undoubtedMs = 1000;
+
+const newPlace = (connection: IdleConnection | undefined): IdlePlace => ({
   connection,
   untilMs: never,
+  doubtfulMs: never,
   earlier: undefined,
   later: undefined,
 });

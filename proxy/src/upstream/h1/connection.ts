@@ -40,6 +40,11 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
     context.open.add(this);
   }
 
+  /** How long the peer lets it be idle, in milliseconds, a margin taken off; undefined: it has not said. */
+  get announcedIdleMs(): number | undefined {
+    return this.reader.announcedIdleMs;
+  }
+
   /** False once either side has begun to close. */
   get usable(): boolean {
     return this.socket?.writable === true;

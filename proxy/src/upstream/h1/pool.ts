@@ -29,14 +29,20 @@ export class ConnectionPool {
     return connections;
   }
 
-  /** A connection that can take a request, no longer idle. */
-  take(endpoint: UpstreamEndpoint): Http1Connection | undefined {
+  /**
+   * A connection that can take a request, no longer idle. For a request that can be sent only once, one that its peer
+   * might be closing is no use; it gives way to the new one, so that an endpoint has no more connections than before.
+   */
+  take(endpoint: UpstreamEndpoint, onlyOnce: boolean): Http1Connection | undefined {
     const { idle } = this.connectionsOf(endpoint);
     for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
       this.idlePool.remove(connection);
       const isFresh = !this.idlePool.hasExpired(connection);
-      if (isFresh && connection.usable && this.isCurrent(endpoint, connection)) return connection;
+      const canTake = isFresh && connection.usable && this.isCurrent(endpoint, connection);
+      const isSafe = !onlyOnce || !this.idlePool.isDoubtful(connection);
+      if (canTake && isSafe) return connection;
       connection.destroy();
+      if (canTake) return undefined;
     }
     return undefined;
   }
@@ -46,7 +52,10 @@ export class ConnectionPool {
     const connections = this.connectionsOf(connection.endpoint);
     if (connections.retired) return false;
     connections.idle.push(connection);
-    this.idlePool.add(connection, connection.endpoint.limits?.idleTimeoutMs);
+    this.idlePool.add(
+      connection,
+      shorter(connection.endpoint.limits?.idleTimeoutMs, connection.announcedIdleMs),
+    );
     return true;
   }
 
@@ -76,3 +85,6 @@ export class ConnectionPool {
     return addresses === undefined || addresses.includes(connection.address);
   }
 }
+
+const shorter = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);

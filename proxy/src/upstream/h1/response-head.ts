@@ -18,6 +18,8 @@ export type ParsedResponseHead = {
   readonly chunked: boolean;
   /** True when the connection can be used again after this message (RFC 9112 9.3). */
   readonly keepAlive: boolean;
+  /** Value of the Keep-Alive field: the first one, if there are several. */
+  readonly keepAliveField: string | undefined;
   /** The response names protocols in Upgrade and lists it in Connection. */
   readonly upgrades: boolean;
 };
@@ -45,6 +47,7 @@ export function parseResponseHead(
   let length: number | undefined;
   let chunked = false;
   let upgradeField = false;
+  let keepAliveField: string | undefined;
   let options: readonly string[] | undefined;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
@@ -54,10 +57,16 @@ export function parseResponseHead(
         if (name.toLowerCase() === "upgrade") upgradeField = true;
         break;
       case 10:
-        if (name.toLowerCase() !== "connection") break;
-        options =
-          options === undefined ? connectionOptions(value) : [...options, ...connectionOptions(value)];
-        continue;
+        switch (name.toLowerCase()) {
+          case "connection":
+            options =
+              options === undefined ? connectionOptions(value) : [...options, ...connectionOptions(value)];
+            continue;
+          case "keep-alive":
+            keepAliveField ??= value;
+            continue;
+        }
+        break;
       case 14: {
         if (name.toLowerCase() !== "content-length") break;
         const bytes = parseContentLength(value);
@@ -90,6 +99,7 @@ export function parseResponseHead(
     length: mayHaveLength ? length : undefined,
     chunked,
     keepAlive: !close && (!http10 || options?.includes("keep-alive") === true),
+    keepAliveField,
     upgrades: upgradeField && options?.includes("upgrade") === true,
   });
 }

@@ -1,4 +1,5 @@
 import type { Chunk, HeaderList, ResponseHead } from "../../http/message.ts";
+import { announcedIdleMs } from "./announced-idle.ts";
 import { ChunkedDecoder } from "./chunked-decoder.ts";
 import { HeadCollector } from "./head-collector.ts";
 import { parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
@@ -41,6 +42,9 @@ export class ResponseReader {
   private expected: ExpectedResponse = { toHead: false, toUpgrade: false };
   private informational = 0;
   private keepAlive = false;
+  /** The last Keep-Alive field of the connection, and what it means. */
+  private keepAliveField: string | undefined = undefined;
+  private announcedMs: number | undefined = undefined;
   private remaining = 0;
   private decoder = new ChunkedDecoder();
   /** During a read: what of the buffer is text already, and where that begins in the buffer. */
@@ -73,6 +77,11 @@ export class ResponseReader {
       default:
         return undefined;
     }
+  }
+
+  /** How long the peer lets the connection be idle, in milliseconds, a margin taken off; undefined: it has not said. */
+  get announcedIdleMs(): number | undefined {
+    return this.announcedMs;
   }
 
   /** A request is about to be sent. */
@@ -154,6 +163,11 @@ export class ResponseReader {
     const { status, headers, length } = parsed;
     const bodyless = this.expected.toHead || status === 204 || status === 304;
     this.keepAlive = parsed.keepAlive;
+    // Most servers say the same each time.
+    if (parsed.keepAliveField !== undefined && parsed.keepAliveField !== this.keepAliveField) {
+      this.keepAliveField = parsed.keepAliveField;
+      this.announcedMs = announcedIdleMs(parsed.keepAliveField);
+    }
     this.remaining = length ?? 0;
     if (bodyless || length !== undefined) this.phase = "length";
     else if (parsed.chunked) {
@@ -217,7 +231,7 @@ export class ResponseReader {
 
   /** Ends the response; the answer says whether the connection goes on reading. */
   private complete(trailers: HeaderList | undefined, nothingFollows: boolean): boolean {
-    const reusable = this.keepAlive && nothingFollows;
+    const reusable = this.keepAlive && nothingFollows && this.announcedMs !== 0;
     this.phase = reusable ? "idle" : "stopped";
     this.events.onComplete(trailers, reusable);
     return reusable;

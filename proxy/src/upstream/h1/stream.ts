@@ -50,7 +50,9 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
     const head = renderRequestHead(this.request);
     if (head.ok) {
       this.head = head.value;
-      const pooled = this.request.upgrade === undefined ? this.context.pool.take(this.endpoint) : undefined;
+      const { method, body, upgrade } = this.request;
+      const onlyOnce = body !== null || !isIdempotent(method);
+      const pooled = upgrade === undefined ? this.context.pool.take(this.endpoint, onlyOnce) : undefined;
       if (pooled === undefined) this.connect();
       else this.transmit(pooled, true);
     } else {

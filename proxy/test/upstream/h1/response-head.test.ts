@@ -19,8 +19,14 @@ describe("parseResponseHead", () => {
       length: 5,
       chunked: false,
       keepAlive: true,
+      keepAliveField: undefined,
       upgrades: false,
     });
+  });
+
+  it("takes the first Keep-Alive field out", () => {
+    const head = value("HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\nA: b\r\nKeep-Alive: timeout=9\r\n\r\n");
+    expect([head.headers, head.keepAliveField]).to.deep.equal([["A", "b"], "timeout=5"]);
   });
 
   it("starts where it is told to", () => {
