@@ -12,6 +12,7 @@ import { until } from "../../common/test/until.ts";
 import type { KubeObject } from "../src/api/object.ts";
 import { definitionOf, kindNames } from "../src/api/kinds.ts";
 import { startController, type ControllerOptions } from "../src/controller.ts";
+import { bootstrap, closeClients, openRawStream, subscribe } from "./discovery/support/raw-client.ts";
 import { ingressManifest, svcClass } from "./runtime/manifests.ts";
 import { startFakeCluster, type FakeCluster, type Stored } from "./sources/kubernetes/fake-cluster.ts";
 
@@ -58,6 +59,13 @@ const eventsOf = (cluster: FakeCluster): string[] =>
   (cluster.list(events) as readonly (Stored & { reason: string; note: string })[]).map(
     ({ reason, note }) => `${reason}: ${note}`,
   );
+
+/** What the API server says about a token of the shared proxies. */
+const sharedProxyReview = {
+  authenticated: true,
+  audiences: ["svc-discovery"],
+  user: { username: "system:serviceaccount:svc-system:svc-shared-proxy" },
+};
 
 describe("startController", () => {
   let cluster: FakeCluster;
@@ -108,6 +116,8 @@ describe("startController", () => {
     stops.push(stop);
     return {
       stop,
+      streamPort: started.value.streamPort,
+      bootstrapPort: started.value.bootstrapPort,
       checks: () => health.document().subsystems["controller"]?.checks,
       isReady: () => health.readiness().isReady,
       isLeading: () => metrics.controller.leader.with({}).value === 1,
@@ -230,6 +240,27 @@ describe("startController", () => {
         expect(text).not.to.include(Buffer.from(value, "base64").toString());
       }
     }
+  });
+
+  it("hands proxies the keys of cookies and of session tickets that it keeps in Secrets", async () => {
+    cluster = await startFakeCluster({ resources: resourcesWithout(), reviewToken: () => sharedProxyReview });
+    const replica = await startReplica("ctl-0");
+    await until(() => replica.isReady() && replica.isLeading(), "a leader");
+    const trust = cluster.get("/api/v1/configmaps", "svc-system/svc-discovery-trust") as unknown as {
+      readonly data: Readonly<Record<string, string>>;
+    };
+    const trustPem = trust.data["ca.crt"] ?? "";
+    const { identity } = await bootstrap(replica.bootstrapPort, trustPem, { token: "a-token" });
+    const stream = openRawStream(replica.streamPort, trustPem, identity);
+    stream.send(subscribe("proxy-0"));
+    const keys = (): readonly string[] => {
+      const last = stream.messages.at(-1);
+      if (last?.has_snapshot === true) stream.ack();
+      return stream.messages.flatMap(({ snapshot }) => snapshot.resources.map(({ key }) => key));
+    };
+    await until(() => keys().includes("config|session-key"), "the key of cookies");
+    await until(() => keys().includes("config|ticket-keys"), "the keys of session tickets");
+    closeClients();
   });
 
   it("follows the Gateway API where it is installed", async () => {

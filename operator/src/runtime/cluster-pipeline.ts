@@ -23,7 +23,8 @@ import { createLeaderWork } from "./leader-work.ts";
 import type { Leadership } from "./leadership.ts";
 import { createStatusWriter } from "./status-writer.ts";
 import { createTableBuilder, type Build, type ScopedSnapshot } from "./table-builder.ts";
-import { createTicketKeyKeeper } from "./ticket-key-keeper.ts";
+import { createTicketKeyKeeper, ticketKeySecret } from "./ticket-key-keeper.ts";
+import { sessionKeySecret } from "../translate/backends/session-key.ts";
 import { optionalFields } from "../translate/gateway/supported-features.ts";
 import { dedicatedSettingsOf, translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
 import type { WatchHealth } from "./watch-health.ts";
@@ -47,6 +48,8 @@ export type ClusterPipelineOptions = {
 
 /** The Service of the shared proxies in the install namespace; the chart creates it under this name. */
 const sharedProxyService = "svc-shared-proxy";
+/** Keys that the leader makes and every replica hands to its proxies. */
+const ownSecrets = [sessionKeySecret, ticketKeySecret];
 /** Certificates expire without any event. */
 const expiryCheckMs = 60 * 60_000;
 
@@ -90,6 +93,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const source = startClusterSource({
     client,
     kinds,
+    ownSecrets: ownSecrets.map((name) => ({ namespace: settings.podNamespace, name })),
     log,
     signal,
     onDirty: () => coalescer.markDirty(),

@@ -1,8 +1,8 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
 import type { InvalidObject } from "../../api/validate.ts";
-import { sessionKeySecret } from "../../translate/backends/session-key.ts";
 import { emptyWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
 import { createOutageLog } from "./outage-log.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
@@ -15,6 +15,8 @@ export type WatchEventName = "init_done" | "apply" | "delete" | "restart";
 export type ClusterSourceOptions = {
   readonly client: ApiClient;
   readonly kinds: readonly InstalledKind[];
+  /** Secrets that the controllers keep for themselves: read by name, whatever their type and labels. */
+  readonly ownSecrets: readonly NamespacedName[];
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** The world has changed; called for every change once all kinds have listed. */
@@ -48,8 +50,11 @@ const secretSelections: readonly Selection[] = [
   { fieldSelector: "type=kubernetes.io/tls" },
   { labelSelector: "ingress.svc-labs.dev/auth-basic=true" },
   { labelSelector: "ingress.svc-labs.dev/auth-tls=true" },
-  { fieldSelector: `metadata.name=${sessionKeySecret}` },
 ];
+
+const byName = ({ namespace, name }: NamespacedName): Selection => ({
+  fieldSelector: `metadata.namespace=${namespace},metadata.name=${name}`,
+});
 
 /** Follows all kinds of the API server and keeps a world of them. */
 export function startClusterSource(options: ClusterSourceOptions): ClusterSource {
@@ -142,10 +147,9 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
 
   const running: Promise<void>[] = [];
   for (const installed of options.kinds) {
-    const selections = (installed.kind === "Secret" ? secretSelections : everything).map((selection) => ({
-      selection,
-      own: createHeldObjects(),
-    }));
+    const selected =
+      installed.kind === "Secret" ? [...secretSelections, ...options.ownSecrets.map(byName)] : everything;
+    const selections = selected.map((selection) => ({ selection, own: createHeldObjects() }));
     held.set(
       installed.kind,
       selections.map(({ own }) => own),

@@ -22,6 +22,7 @@ async function follow(cluster: FakeCluster, kinds: readonly InstalledKind[]) {
   const source = startClusterSource({
     client,
     kinds,
+    ownSecrets: [{ namespace: "svc-system", name: "own" }],
     log: silentLogger,
     signal: abort.signal,
     onDirty: () => void seen.dirty++,
@@ -127,11 +128,18 @@ describe("startClusterSource", () => {
     cluster.put(secrets, tlsSecret("users", { "ingress.svc-labs.dev/auth-basic": "true" }, "Opaque"));
     cluster.put(secrets, tlsSecret("both", { "ingress.svc-labs.dev/auth-tls": "true" }));
     cluster.put(secrets, tlsSecret("private", {}, "Opaque"));
-    const { source, names, stop } = await follow(cluster, [secretKind]);
+    cluster.put(secrets, tlsSecret("own", {}, "Opaque"));
+    cluster.put(secrets, {
+      ...tlsSecret("own", {}, "Opaque"),
+      metadata: { name: "own", namespace: "svc-system" },
+    });
+    const { source, stop } = await follow(cluster, [secretKind]);
+    const names = (): readonly string[] =>
+      source.world().Secret.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
     await until(() => source.ready, "the lists");
-    expect(names("Secret")).to.deep.equal(["both", "tls", "users"]);
+    expect(names()).to.deep.equal(["ns/both", "ns/tls", "ns/users", "svc-system/own"]);
     cluster.remove(secrets, "ns/tls");
-    await until(() => names("Secret").length === 2, "one Secret less");
+    await until(() => names().length === 3, "one Secret less");
     await stop();
   });
 

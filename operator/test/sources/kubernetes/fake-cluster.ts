@@ -205,9 +205,12 @@ function send({ response, namespace, query }: Watcher, { type, object, version }
 
 function selects(object: Stored, namespace: string | undefined, query: URLSearchParams): boolean {
   if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
-  const [field, fieldValue] = (query.get("fieldSelector") ?? "").split("=");
-  if (field === "metadata.name" && object.metadata.name !== fieldValue) return false;
-  if (field === "type" && object.type !== fieldValue) return false;
+  const { name, namespace: ownNamespace } = object.metadata;
+  const fields = { type: object.type, "metadata.name": name, "metadata.namespace": ownNamespace };
+  for (const selected of (query.get("fieldSelector") ?? "").split(",")) {
+    const [field = "", value] = selected.split("=");
+    if (field in fields && fields[field as keyof typeof fields] !== value) return false;
+  }
   const [label, labelValue] = (query.get("labelSelector") ?? "").split("=");
   return label === undefined || label === "" || object.metadata.labels?.[label] === labelValue;
 }
