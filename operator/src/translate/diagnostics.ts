@@ -258,6 +258,12 @@ export const everyPeerTrusted = (place: Place, header: string): Diagnostic =>
     `The header ${quote(header)} of every peer is believed, so a client can choose its address; forwarded-for-trusted-cidrs limits that to proxies`,
   );
 
+export const defaultVerifyDepth = (place: Place): Diagnostic =>
+  finding("warning", "DefaultVerifyDepth")(
+    place,
+    "The depth is not set and is 1, so a client is refused whose certificate an intermediate authority has issued",
+  );
+
 export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
   finding("warning", "UnknownAnnotation")(place, `${quote(key)} is not an annotation of this gateway`);
 

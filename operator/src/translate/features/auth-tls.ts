@@ -1,7 +1,7 @@
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { readClientAuthorities } from "../certificates/authorities.ts";
-import { describeProblem, unusableResource } from "../diagnostics.ts";
+import { defaultVerifyDepth, describeProblem, unusableResource } from "../diagnostics.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";
@@ -22,10 +22,14 @@ const { authTlsSecret, authTlsVerifyDepth, authTlsPassCertificateToUpstream } = 
  */
 export function translateAuthTls(read: AnnotationReader, context: FeatureContext): AuthTls | undefined {
   // Read in any case: a value that does not parse is told of, also where it changes nothing.
-  const maxIntermediates = (read(authTlsVerifyDepth) ?? 1) - 1;
+  const depth = read(authTlsVerifyDepth);
   const forward = read(authTlsPassCertificateToUpstream) ?? false;
   if (!context.hasAnnotation(authTlsSecret.name)) return undefined;
-  return { authorities: readAuthorities(read, context), maxIntermediates, forward };
+  const authorities = readAuthorities(read, context);
+  if (authorities !== undefined && !context.hasAnnotation(authTlsVerifyDepth.name)) {
+    context.report(authTlsVerifyDepth, defaultVerifyDepth);
+  }
+  return { authorities, maxIntermediates: (depth ?? 1) - 1, forward };
 }
 
 function readAuthorities(read: AnnotationReader, context: FeatureContext): string | undefined {
