@@ -40,4 +40,6 @@ export type FeatureContext = View & {
   readonly fetch: (need: KeySetNeed) => void;
   /** Whether the Ingress itself has an annotation, by its name without prefix. */
   readonly hasAnnotation: (name: string) => boolean;
+  /** What the filters of a rule do besides; absent: an Ingress asks, which has none. */
+  readonly filters?: { readonly authenticate: boolean };
 };

@@ -32,14 +32,17 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
   if (byHeader === undefined) return rate;
   const header = parseHeaderName(byHeader);
   if (!header.ok) return unusable(`counts by no header: ${describeProblem(header.error)}`);
-  const authenticates =
-    authentications.some((one) => read(one) !== undefined) ||
-    context.hasAnnotation(authTls.annotations.authTlsSecret.name);
-  if (!authenticates) {
+  if (!authenticates(read, context)) {
+    const nobody = context.filters === undefined ? "no annotation" : "no filter of the rule";
     context.warn(
       definition,
-      `${named} counts by the header ${header.value}, whose value a client can change with every request, and no annotation authenticates clients`,
+      `${named} counts by the header ${header.value}, whose value a client can change with every request, and ${nobody} authenticates clients`,
     );
   }
   return { ...rate, byHeader: header.value.toLowerCase() };
 }
+
+const authenticates = (read: AnnotationReader, { filters, hasAnnotation }: FeatureContext): boolean =>
+  filters?.authenticate ??
+  (authentications.some((one) => read(one) !== undefined) ||
+    hasAnnotation(authTls.annotations.authTlsSecret.name));

@@ -23,6 +23,8 @@ export type FilterContext = {
   readonly namespace: string;
   /** Filters of a backend run when everything that may have to wait is over, so extensions belong to rules. */
   readonly level: "rule" | "backend";
+  /** Whether one of the filters makes clients prove who they are. */
+  readonly authenticates?: boolean;
   /** The field that the filters are in. */
   readonly place: Place;
   readonly findings: FilterFindings;
@@ -34,7 +36,8 @@ export const noFindings = (): FilterFindings => ({ needs: [], resources: [], key
  * The context in which a feature is worked out that a resource of the route's namespace asks for: what an annotation of
  * an Ingress would be told in an Event is a finding here.
  */
-export function featureContext({ view, kind, namespace, place, findings }: FilterContext): FeatureContext {
+export function featureContext(context: FilterContext): FeatureContext {
+  const { view, kind, namespace, authenticates = false, place, findings } = context;
   const find = (finding: (place: Place) => Diagnostic): void => {
     findings.diagnostics.push(finding(place));
   };
@@ -54,5 +57,6 @@ export function featureContext({ view, kind, namespace, place, findings }: Filte
     provide: (resource) => findings.resources.push(resource),
     fetch: (need) => findings.keySets.push(need),
     hasAnnotation: () => false,
+    filters: { authenticate: authenticates },
   };
 }

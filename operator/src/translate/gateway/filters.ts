@@ -33,6 +33,7 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
   const ofPath: ((path: PathMatch) => RouteFeatures)[] = [];
   const seen = new Set<string>();
   const { place, findings } = context;
+  const authenticates = filters.some(asksClients);
   const warn = (message: string): void => {
     findings.diagnostics.push(routeFieldIgnored(place, message));
   };
@@ -72,7 +73,7 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
         break;
       }
       case "ExtensionRef": {
-        const read = readExtension(filter.extensionRef, context);
+        const read = readExtension(filter.extensionRef, { ...context, authenticates });
         if ("features" in read) fixed.push(read.features);
         else {
           isBroken = true;
@@ -119,7 +120,10 @@ const isAdditive = ({ type, extensionRef }: Filter): boolean =>
   type === "ExternalAuth" ||
   (type === "ExtensionRef" && isAdditiveExtension(extensionRef?.kind));
 
-/** The features of such filters: lists, each of whose entries counts. */
+/** Filters that make clients prove who they are. */
+const asksClients = (filter: Filter): boolean => filter.type !== "RequestMirror" && isAdditive(filter);
+
+/** The features of filters that are additive: lists, each of whose entries counts. */
 const additive = ["auth-basic-secret", "auth-jwt", "ext-auth", "mirror-target"] as const;
 
 /** The features of all filters together, the entries of such lists in the order of the filters. */
