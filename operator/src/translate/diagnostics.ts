@@ -4,6 +4,7 @@
  */
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";
+import type { EndpointUse } from "./backends/service-port.ts";
 import type { Refusal } from "./condition.ts";
 import { oneLine, quote } from "./text.ts";
 import type { Diagnostic } from "./translation.ts";
@@ -83,11 +84,24 @@ export const externalNameNotAllowed = (place: Place, service: string): Diagnosti
     `Service ${service} is of type ExternalName, which --allow-external-name must allow; requests to it are answered 503`,
   );
 
-export const noEndpoints = (place: Place, port: number, why: string): Diagnostic =>
+export const noEndpoints = (
+  place: Place,
+  port: number,
+  why: string,
+  uses: readonly EndpointUse[],
+): Diagnostic =>
   finding("warning", "NoEndpoints")(
     place,
-    `Port ${port} has no endpoint, because ${why}; requests to it are answered 503`,
+    `Port ${port} has no endpoint, because ${why}; ${uses.map((use) => withoutEndpoints[use]).join(", and ")}`,
   );
+
+const withoutEndpoints: { readonly [U in EndpointUse]: string } = {
+  checks: "requests that it is asked about are answered 503",
+  connections: "connections to it are reset",
+  copies: "requests are not mirrored to it",
+  datagrams: "datagrams to it are dropped",
+  requests: "requests to it are answered 503",
+};
 
 export const policyValueIgnored = (place: Place, problem: Problem, instead: string): Diagnostic =>
   failed("warning", "PolicyValueIgnored", instead)(place, problem);

@@ -14,6 +14,9 @@ const clean = (text: string): string => text.replaceAll(unprintable, "\uFFFD");
 export const quote = (text: string): string =>
   text.length <= maxQuotedLength ? `"${clean(text)}"` : `"${clean(text.slice(0, maxQuotedLength))}..."`;
 
+/** "an HTTPRoute", "a UDPRoute": the name of a kind as it is spoken. */
+export const withArticle = (kind: string): string => `${/^(?:[AEIO]|HTTP)/.test(kind) ? "an" : "a"} ${kind}`;
+
 /** A message that fits a Kubernetes Event; what is longer is cut between characters. */
 export function oneLine(message: string): string {
   const line = clean(message.slice(0, maxMessageBytes));

@@ -1,13 +1,18 @@
 import { Buffer } from "node:buffer";
 import { expect } from "chai";
 import fc from "fast-check";
-import { oneLine, quote } from "../../src/translate/text.ts";
+import { oneLine, quote, withArticle } from "../../src/translate/text.ts";
 
 describe("text of messages", () => {
   it("quotes a value and cuts a long one", () => {
     expect(quote("shop")).to.equal('"shop"');
     expect(quote("x".repeat(80))).to.equal(`"${"x".repeat(80)}"`);
     expect(quote("x".repeat(81))).to.equal(`"${"x".repeat(80)}..."`);
+  });
+
+  it("gives a kind the article that it is spoken with", () => {
+    const spoken = ["HTTPRoute", "UDPRoute", "GRPCRoute", "Ingress", "Gateway"].map(withArticle);
+    expect(spoken).to.deep.equal(["an HTTPRoute", "a UDPRoute", "a GRPCRoute", "an Ingress", "a Gateway"]);
   });
 
   it("shows nothing that moves, hides or breaks text", () => {

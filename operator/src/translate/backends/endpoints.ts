@@ -21,7 +21,7 @@ export type ResolvedEndpoints = { readonly set: EndpointSet; readonly diagnostic
  * terminate. A dual-stack Service uses the addresses of its first family, else of the other one.
  */
 export function resolveEndpoints(
-  { key, service, port }: EndpointNeed,
+  { key, service, port, uses }: EndpointNeed,
   slices: readonly EndpointSlice[],
   allowExternalName: boolean,
 ): ResolvedEndpoints {
@@ -31,7 +31,7 @@ export function resolveEndpoints(
       : fromSlices(service, slices, port, allowExternalName);
   const set: EndpointSet = { service: key, resolve: resolved.resolve, addresses: resolved.addresses };
   if (resolved.why === undefined) return { set, diagnostics: [] };
-  return { set, diagnostics: [noEndpoints({ object: refOf(service) }, port.port, resolved.why)] };
+  return { set, diagnostics: [noEndpoints({ object: refOf(service) }, port.port, resolved.why, uses)] };
 }
 
 type Addresses = {

@@ -17,11 +17,22 @@ export type EndpointNeed = {
   readonly key: string;
   readonly service: ObjectOf<"Service">;
   readonly port: ServicePort;
+  /** What the endpoints are for, each once and sorted. */
+  readonly uses: readonly EndpointUse[];
 };
 
-/** Of needs with one name, the one that counts, whatever their order: ports of one number may have several names. */
-export const chooseNeed = (needs: readonly [EndpointNeed, ...EndpointNeed[]]): EndpointNeed =>
-  needs.reduce((a, b) => (compareText(b.port.name ?? "", a.port.name ?? "") < 0 ? b : a));
+/** What is sent to endpoints: `checks` are questions whether requests may pass, `copies` those of mirrors. */
+export type EndpointUse = "checks" | "connections" | "copies" | "datagrams" | "requests";
+
+/**
+ * Of needs with one name, the one that counts, whatever their order: ports of one number may have several names. It is
+ * for all that any of them is for.
+ */
+export function chooseNeed(needs: readonly [EndpointNeed, ...EndpointNeed[]]): EndpointNeed {
+  const chosen = needs.reduce((a, b) => (compareText(b.port.name ?? "", a.port.name ?? "") < 0 ? b : a));
+  const uses = [...new Set(needs.flatMap((need) => need.uses))].sort(compareText);
+  return uses.length === chosen.uses.length ? chosen : { ...chosen, uses };
+}
 
 type ResolvedBackend = {
   /** Carries `status` instead of `endpoints` when requests cannot be sent anywhere. */
@@ -42,11 +53,13 @@ type ServicePortReference = {
   readonly port: ServicePortRef;
   /** TCP unless it says otherwise. */
   readonly transport?: Transport;
+  /** Requests unless it says otherwise. */
+  readonly use?: EndpointUse;
 };
 
 /** A Service port to send to, with the need of its endpoints; or why there is none. */
 export function findServicePort(
-  { namespace, name, port: wanted, transport = "TCP" }: ServicePortReference,
+  { namespace, name, port: wanted, transport = "TCP", use = "requests" }: ServicePortReference,
   lookup: Lookup,
   allowExternalName: boolean,
 ): Result<
@@ -62,7 +75,7 @@ export function findServicePort(
   const endpoints = `${key}/${port.port}${transport === "UDP" ? "/udp" : ""}`;
   return ok({
     backend: { weight: 1, service: key, endpoints, protocol: protocolOf(port) },
-    need: { name: endpoints, key, service, port },
+    need: { name: endpoints, key, service, port, uses: [use] },
   });
 }
 

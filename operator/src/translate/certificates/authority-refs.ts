@@ -5,7 +5,7 @@ import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Referrer } from "../reference-grants.ts";
 import type { TranslateSettings } from "../settings.ts";
-import { quote } from "../text.ts";
+import { quote, withArticle } from "../text.ts";
 import type { View } from "../view.ts";
 import { bundleKey, readBundle } from "./authorities.ts";
 
@@ -67,7 +67,7 @@ function resolve(
   }
   const named = `ConfigMap ${namespace}/${name}`;
   if (!view.permits(from, { kind, namespace, name })) {
-    const message = `No ReferenceGrant in namespace ${namespace} lets a ${from.kind} of ${from.namespace} use ${named}`;
+    const message = `No ReferenceGrant in namespace ${namespace} lets ${withArticle(from.kind)} of ${from.namespace} use ${named}`;
     return { why: "grant", message };
   }
   const map = view.lookup("ConfigMap", namespace, name);

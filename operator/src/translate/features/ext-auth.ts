@@ -94,7 +94,7 @@ function findService(
   if (service.spec?.type === "ExternalName") return problem(`Service ${key} is of type ExternalName`);
   const port = tcpPortsOf(service).find((one) => one.port === number);
   if (port === undefined) return problem(`Service ${key} has no TCP port ${number}`);
-  return ok({ name: `${key}/${port.port}`, key, service, port });
+  return ok({ name: `${key}/${port.port}`, key, service, port, uses: ["checks"] });
 }
 
 function readTimeout(text: string | undefined, ignored: string[]): number {

@@ -3,6 +3,7 @@ import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../api/generated/httproute.ts";
 import type { Refusal } from "../condition.ts";
 import { parentNotFound } from "../diagnostics.ts";
+import { withArticle } from "../text.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import type { Listener, ListenerGroup, PlannedGateway } from "./gateways.ts";
@@ -72,7 +73,10 @@ function attachTo(parent: ListenerGroup, parentRef: ParentRef, route: Attachable
       admits(listener.namespaces, parent.owner.metadata.namespace, route.namespace, view),
   );
   if (open.length === 0) {
-    return none("NotAllowedByListeners", `No listener takes a ${route.kind} of namespace ${route.namespace}`);
+    return none(
+      "NotAllowedByListeners",
+      `No listener takes ${withArticle(route.kind)} of namespace ${route.namespace}`,
+    );
   }
   const listeners = open
     .map((listener) => ({ listener, hosts: commonHosts(listener.hostname, route.hosts) }))

@@ -1,8 +1,13 @@
 /** From a backendRef of a route to what it sends to. See docs/gateway-api.md, "Backends". */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { Refusal } from "../condition.ts";
-import { findServicePort, type EndpointNeed, type Transport } from "../backends/service-port.ts";
-import { quote } from "../text.ts";
+import {
+  findServicePort,
+  type EndpointNeed,
+  type EndpointUse,
+  type Transport,
+} from "../backends/service-port.ts";
+import { quote, withArticle } from "../text.ts";
 import type { View } from "../view.ts";
 import type { Referrer } from "../reference-grants.ts";
 
@@ -32,6 +37,8 @@ export type BackendRefOptions = {
   readonly isGrpc: boolean;
   /** TCP unless it says otherwise. */
   readonly transport?: Transport;
+  /** Requests unless it says otherwise. */
+  readonly use?: EndpointUse;
 };
 
 /** Resolves a reference to a Service port; `isGrpc` says that the backend speaks HTTP/2 whatever its port says. */
@@ -49,16 +56,16 @@ export function resolveBackendRef(
   if (group !== "" || kind !== "Service") {
     return refused("InvalidKind", `${quote(`${group}/${kind}`)} is no kind of backend, expected Service`);
   }
-  const { view, allowExternalName, isGrpc, transport = "TCP" } = options;
+  const { view, allowExternalName, isGrpc, transport = "TCP", use = "requests" } = options;
   if (!view.permits(from, { kind: "Service", namespace, name })) {
     return refused(
       "RefNotPermitted",
-      `No ReferenceGrant in namespace ${namespace} lets a ${from.kind} of ${from.namespace} use Service ${service}`,
+      `No ReferenceGrant in namespace ${namespace} lets ${withArticle(from.kind)} of ${from.namespace} use Service ${service}`,
     );
   }
   if (port === undefined) return refused("InvalidKind", `The reference to Service ${service} names no port`);
   const found = findServicePort(
-    { namespace, name, port: { number: port }, transport },
+    { namespace, name, port: { number: port }, transport, use },
     view.lookup,
     allowExternalName,
   );

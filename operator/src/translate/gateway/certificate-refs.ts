@@ -4,7 +4,7 @@ import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.t
 import type { Refusal } from "../condition.ts";
 import { describeProblem } from "../diagnostics.ts";
 import type { Referrer } from "../reference-grants.ts";
-import { quote } from "../text.ts";
+import { quote, withArticle } from "../text.ts";
 import type { View } from "../view.ts";
 
 export type ResolvedCertificates = {
@@ -39,7 +39,7 @@ function resolve(ref: CertificateRef, owner: Referrer, view: View): TlsCertifica
   if (!view.permits(owner, { kind: "Secret", namespace, name })) {
     return {
       reason: "RefNotPermitted",
-      message: `No ReferenceGrant in namespace ${namespace} lets a ${owner.kind} of ${owner.namespace} use ${named}`,
+      message: `No ReferenceGrant in namespace ${namespace} lets ${withArticle(owner.kind)} of ${owner.namespace} use ${named}`,
     };
   }
   const secret = view.lookup("Secret", namespace, name);

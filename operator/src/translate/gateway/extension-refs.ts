@@ -23,7 +23,7 @@ import { translateExtAuth } from "../features/ext-auth.ts";
 import { translateIpAccessControl } from "../features/ip-access-control.ts";
 import { translateRateLimit } from "../features/rate-limit.ts";
 import { readRetryPolicy } from "../features/retry.ts";
-import { quote } from "../text.ts";
+import { quote, withArticle } from "../text.ts";
 import { featureContext, type FilterContext } from "./filter-context.ts";
 
 const extensionGroup = "gateway.svc-labs.dev";
@@ -106,7 +106,7 @@ export function readExtension(ref: ExtensionRef | undefined, context: FilterCont
   const isKnown = group === extensionGroup && context.level === "rule" && Object.hasOwn(extensions, kind);
   const extension = isKnown ? extensions[kind] : undefined;
   if (extension === undefined || (extension.httpOnly === true && context.kind !== "HTTPRoute")) {
-    const where = context.level === "rule" ? `a ${context.kind}` : "a backend";
+    const where = context.level === "rule" ? withArticle(context.kind) : "a backend";
     const message = `ExtensionRef ${quote(`${group}/${kind}`)} is not supported on ${where}`;
     return { unsupported: { reason: "UnsupportedValue", message } };
   }

@@ -20,7 +20,7 @@ export function readExternalAuthFilter(
   if (written === undefined) return unsupported("An ExternalAuth filter names no service");
   const { protocol, backendRef, http, grpc, forwardBody } = written;
   const isGrpc = protocol === "GRPC";
-  const options = { view, allowExternalName, isGrpc };
+  const options = { view, allowExternalName, isGrpc, use: "checks" } as const;
   const { backend, need, refusal } = resolveBackendRef(backendRef, { kind, namespace }, options);
   if (refusal !== undefined) return { unresolved: refusal };
   if (need === undefined || backend.endpoints === undefined) {

@@ -19,12 +19,13 @@ export function planL4Route(
   const { kind, metadata, spec } = object;
   const { namespace, name } = metadata;
   const [rule] = spec.rules;
+  const carried =
+    kind === "UDPRoute"
+      ? ({ transport: "UDP", use: "datagrams" } as const)
+      : ({ transport: "TCP", use: "connections" } as const);
+  const options = { view, allowExternalName, isGrpc: false, ...carried };
   const resolved = (rule?.backendRefs ?? []).map((ref) =>
-    resolveBackendRef(
-      ref,
-      { kind, namespace },
-      { view, allowExternalName, isGrpc: false, transport: kind === "UDPRoute" ? "UDP" : "TCP" },
-    ),
+    resolveBackendRef(ref, { kind, namespace }, options),
   );
   return {
     ...describeRoute(object),

@@ -13,7 +13,8 @@ export function readMirror(
     return { reason: "UnsupportedValue", message: "A RequestMirror names no backend" };
   const { backendRef, fraction, percent } = written;
   const isGrpc = kind === "GRPCRoute";
-  const resolved = resolveBackendRef(backendRef, { kind, namespace }, { view, allowExternalName, isGrpc });
+  const options = { view, allowExternalName, isGrpc, use: "copies" } as const;
+  const resolved = resolveBackendRef(backendRef, { kind, namespace }, options);
   const { backend, need, refusal } = resolved;
   if (refusal !== undefined) return refusal;
   const { service, endpoints, protocol } = backend;
