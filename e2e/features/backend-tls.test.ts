@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { issueCertificate } from "../../proxy/test/tls/certificates.ts";
-import { ask } from "../support/api.ts";
+import { ask, call } from "../support/api.ts";
 import { send } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
@@ -93,6 +93,32 @@ describe("backend-tls", () => {
     );
     await until("one of the names to be right", async () => (await statusOf()) === 200);
     await sandbox.apply(policy());
+  });
+
+  it("takes the authorities of a ClusterTrustBundle", async function () {
+    const name = sandbox.namespace;
+    const bundles = "/apis/certificates.k8s.io/v1beta1/clustertrustbundles";
+    // Kubernetes leaves the kind out unless it is asked for it.
+    if ((await call(bundles)).status === 404) return this.skip();
+    const trust = (pem: string): Promise<unknown> =>
+      sandbox.apply({
+        apiVersion: "certificates.k8s.io/v1beta1",
+        kind: "ClusterTrustBundle",
+        metadata: { name },
+        spec: { trustBundle: pem },
+      });
+    try {
+      await trust(stranger.leafPem);
+      await sandbox.apply(
+        policy({ caCertificateRefs: [{ group: "certificates.k8s.io", kind: "ClusterTrustBundle", name }] }),
+      );
+      await until("the backend not to be trusted", async () => (await statusOf()) === 502);
+      await trust(authority.leafPem);
+      await until("the backend to be trusted", async () => (await statusOf()) === 200);
+    } finally {
+      await call(`${bundles}/${name}`, { method: "DELETE" });
+      await sandbox.apply(policy());
+    }
   });
 
   it("tells each Gateway whose routes lead to the Service what became of the policy", async () => {

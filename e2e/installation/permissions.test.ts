@@ -34,7 +34,6 @@ const roles = "/apis/rbac.authorization.k8s.io/v1";
 
 /** What is asked for only when things go another way than in these tests, and when that is. */
 const rarely: readonly (readonly [permission: RegExp, when: string])[] = [
-  [/^certificates.k8s.io\/clustertrustbundles (list|watch)$/, "the API server serves them"],
   [
     /^[a-z.-]+\.(k8s\.io|svc-labs\.dev)\/[a-z]+ get$/,
     "somebody else has changed a status at the same moment",

@@ -30,6 +30,7 @@ EOF
     --service-account-issuer=https://kubernetes.default.svc.cluster.local --service-account-signing-key-file="$PKI/sa.key" --service-account-key-file="$PKI/sa.pub" \
     --audit-policy-file="$STATE/audit.yaml" --audit-log-path="$LOG/audit.log" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=true \
+    --feature-gates=ClusterTrustBundle=true --runtime-config=certificates.k8s.io/v1beta1/clustertrustbundles=true \
     --service-cluster-ip-range="$SERVICE_CIDR" --profiling=false ${CLUSTER_APISERVER_ARGS:-}
 }
 
