@@ -1,4 +1,4 @@
-import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
+import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
@@ -31,6 +31,7 @@ export type ReflectorOptions = {
   readonly signal: AbortSignal;
   /** A number from 0 to 1, 1 excluded; spreads retries of many controllers. */
   readonly random?: () => number;
+  readonly clock?: Clock;
 };
 
 const pageSize = 500;
@@ -56,16 +57,17 @@ type WatchEvent = { readonly type?: string; readonly object?: KubeObject & { rea
  * forgotten that place (410 Gone), and waits longer and longer between failures. Returns when the signal aborts.
  */
 export async function runReflector(options: ReflectorOptions): Promise<void> {
-  const { signal, events } = options;
+  const { signal, events, clock = systemClock } = options;
   const backoff = createBackoff(options.random ?? Math.random);
   let version: string | undefined;
   while (!signal.aborted) {
+    const isListing = version === undefined;
     if (version === undefined) {
       const list = await listAll(options);
       if (!list.ok) {
         if (signal.aborted) return;
         events.onError(list.error);
-        await sleep(systemClock, backoff.next(list.error.retryAfterMs), signal);
+        await sleep(clock, backoff.next(list.error.retryAfterMs), signal);
         continue;
       }
       version = list.value.version;
@@ -84,13 +86,13 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
       version = undefined;
       events.onRestart();
       // A server that forgets at once what it has just listed must not be asked in a tight loop, either.
-      if (!progress.moved) await sleep(systemClock, backoff.next(undefined), signal);
+      if (isListing && !progress.moved) await sleep(clock, backoff.next(undefined), signal);
       continue;
     }
     if (!ended.ok) events.onError(ended.error);
     // A server that ends watches at once must not be asked in a tight loop.
     if (!ended.ok || !progress.moved) {
-      await sleep(systemClock, backoff.next(ended.ok ? undefined : ended.error.retryAfterMs), signal);
+      await sleep(clock, backoff.next(ended.ok ? undefined : ended.error.retryAfterMs), signal);
     }
   }
 }
@@ -165,15 +167,16 @@ async function follow(
   return failure === undefined ? ended : { ok: false, error: failure };
 }
 
-/** Doubling waits with jitter; a server's own Retry-After is honoured within bounds. */
+/** Doubling waits with jitter. A server that says itself when to come back is taken at its word, within bounds. */
 function createBackoff(random: () => number): {
-  next(atLeastMs: number | undefined): number;
+  next(retryAfterMs: number | undefined): number;
   reset(): void;
 } {
   let limitMs = firstBackoffMs;
   return {
-    next(atLeastMs = 0) {
-      const waitMs = Math.max(limitMs * (0.5 + random() / 2), Math.min(atLeastMs, maxRetryAfterMs));
+    next(retryAfterMs) {
+      if (retryAfterMs !== undefined) return Math.min(retryAfterMs, maxRetryAfterMs) * (1 + random() / 2);
+      const waitMs = limitMs * (0.5 + random() / 2);
       limitMs = Math.min(limitMs * 2, maxBackoffMs);
       return waitMs;
     },

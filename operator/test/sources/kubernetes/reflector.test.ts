@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { EventEmitter } from "node:events";
+import { systemClock } from "@svc-gateway/common/time/clock.ts";
 import { expect } from "chai";
 import { createApiClient } from "../../../src/sources/kubernetes/api-client.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
@@ -11,6 +12,7 @@ import { ingress, sendJson, startFakeApiServer, type FakeApiServer } from "./fak
 function record(server: FakeApiServer) {
   const said: string[] = [];
   const objects: KubeObject[] = [];
+  const waits: number[] = [];
   const changes = new EventEmitter();
   const stop = new AbortController();
   const say = (text: string): void => {
@@ -26,6 +28,14 @@ function record(server: FakeApiServer) {
       kind: "Ingress",
       signal: stop.signal,
       random: () => 0,
+      // Waits are noted, not waited for.
+      clock: {
+        nowMs: () => performance.now(),
+        schedule(delayMs, callback) {
+          waits.push(delayMs);
+          return systemClock.schedule(0, callback);
+        },
+      },
       events: {
         onList(listed) {
           objects.push(...listed);
@@ -46,6 +56,7 @@ function record(server: FakeApiServer) {
   return {
     said,
     objects,
+    waits,
     async until(text: string): Promise<void> {
       while (!said.includes(text)) await once(changes, "said");
     },
@@ -141,6 +152,41 @@ describe("runReflector", () => {
       await reflector.stop();
     });
   }
+
+  it("waits longer and longer while the server is away, and not at all to list what it has forgotten meanwhile", async () => {
+    let lists = 0;
+    let watches = 0;
+    const server = await startFakeApiServer((_request, response, { searchParams }) => {
+      if (!searchParams.has("watch")) return list(response, "1", [`list${++lists}`]);
+      watches++;
+      if (watches === 1) response.write(line("ADDED", ingress("a", 2)), () => response.destroy());
+      else if (watches < 8) response.destroy();
+      else if (watches === 8) sendJson(response, { reason: "Expired" }, 410);
+      else response.write(line("ADDED", ingress("after", 5)));
+    });
+    const reflector = record(server);
+    await reflector.until("apply after");
+    expect(reflector.said.slice(-3)).to.deep.equal(["restart", "list list2", "apply after"]);
+    expect(reflector.waits).to.deep.equal([250, 500, 1000, 2000, 2500, 2500, 2500]);
+    await reflector.stop();
+  });
+
+  it("comes back when the server has said so, and waits by itself where a server forgets at once what it lists", async () => {
+    let watches = 0;
+    const server = await startFakeApiServer((_request, response, { searchParams }) => {
+      if (!searchParams.has("watch")) return list(response, "1", []);
+      watches++;
+      if (watches < 3) {
+        response.setHeader("retry-after", watches === 1 ? "1" : "600");
+        sendJson(response, { reason: "TooManyRequests" }, 429);
+      } else if (watches < 5) response.end(line("ERROR", { code: 410, metadata: {} }));
+      else response.write(line("ADDED", ingress("after", 5)));
+    });
+    const reflector = record(server);
+    await reflector.until("apply after");
+    expect(reflector.waits).to.deep.equal([1000, 30_000, 250]);
+    await reflector.stop();
+  });
 
   it("reports a failing list, tries again, and never gives a part of it", async () => {
     let calls = 0;
