@@ -39,15 +39,16 @@ export type ReconcilersOptions = IngressReconcilerOptions &
     readonly gatewayFields: GatewayFields | undefined;
   };
 
-/** Every reconciler of the controller, one per kind. */
+/** Every reconciler of the controller, one per kind that the cluster has. */
 export function createReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
-  return [
+  const all = [
     ingressReconciler(options),
     policyReconciler("SvcBackendPolicy", options.controllerName, ({ backendPolicies }) => backendPolicies),
     backendTlsPolicyReconciler(options),
     sessionKeyReconciler(options),
     ...gatewayReconcilers(options),
   ];
+  return all.filter(({ kind }) => kind === undefined || options.installed.has(kind));
 }
 
 function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
