@@ -68,7 +68,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
   if (!connected.ok) return connected;
   const { config, client } = connected.value;
   const leadership = createLeadership({ metrics: metrics.controller, log });
-  const watchHealth = createWatchHealth({ health: health.register("controller", controllerChecks) });
+  const watchHealth = createWatchHealth({ health: health.register("controller", controllerChecks), log });
   const events: EventSource = { controller: eventController, instance: settings.podName };
   let build: Build | undefined;
   let dedicated: Iterable<DedicatedGateway> = [];

@@ -6,7 +6,7 @@ import {
   controllerMetrics,
   discoveryServerMetrics,
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
-import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { createMetricSet, exposeMetrics } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { until } from "../../common/test/until.ts";
 import type { KubeObject } from "../src/api/object.ts";
@@ -176,6 +176,9 @@ describe("startController", () => {
       cluster.requests.filter((request) => request.includes("gateway.networking.k8s.io/v1/")),
     ).to.deep.equal([]);
     expect(replica.metrics.watchEvents.with({ kind: "ingress", event: "init_done" }).value).to.equal(1);
+    const { body } = await exposeMetrics({ reconciles: replica.metrics.reconciles });
+    const controllers = [...body.matchAll(/controller="(\w+)",result="ok"/g)].map(([, name]) => name);
+    expect(controllers).to.deep.equal(["ingress", "svcbackendpolicy", "secret"]);
     const patches = replica.metrics.statusPatches.with({ kind: "ingress", result: "ok" });
     await until(() => patches.value === 2, "both answers to be counted");
 

@@ -125,6 +125,10 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
     const next = adopt(stored.value);
     const isNew = next.authority.certificatePem !== previous?.authority.certificatePem;
     state = isNew || previous === undefined ? next : { ...next, authority: previous.authority };
+    if (isNew) {
+      const fields = { not_after: new Date(next.authority.notAfterMs).toISOString() };
+      log.info({ ...fields, retired_roots: next.retired.length }, "certificate authority in use");
+    }
     if (isNew || next.bundlePem !== previous?.bundlePem) {
       for (const listener of listeners) listener(state);
     }

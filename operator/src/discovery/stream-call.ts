@@ -31,17 +31,20 @@ export function serveCall(
   const { metrics, log, clock, onRefused } = options;
   const peer = call.getPeer();
   let session: StreamSession | undefined;
+  let nodeId = "";
   let isEnded = false;
 
-  const release = (): void => {
+  const release = (why: string): void => {
+    if (isEnded) return;
     isEnded = true;
     cancelTimeout();
     session?.close();
+    if (session !== undefined) log.info({ node: nodeId, reason: why }, "proxy disconnected");
   };
 
-  const end = (refusal?: StreamRefusal): void => {
+  const end = (refusal?: StreamRefusal, why: string = "the proxy is gone"): void => {
     if (isEnded) return;
-    release();
+    release(refusal?.message ?? why);
     if (refusal === undefined) call.end();
     else call.emit("error", { code: refusal.code, details: refusal.message });
   };
@@ -61,18 +64,13 @@ export function serveCall(
       ...options,
       proxy,
       write: (bytes, onFlushed) => void call.write(bytes, () => onFlushed()),
-      end(refusal) {
-        log.info(
-          { node: proxy.nodeId, reason: refusal?.message ?? "replaced by a newer stream" },
-          "stream ended by this replica",
-        );
-        end(refusal);
-      },
+      end: (refusal) => end(refusal, "replaced by a newer stream"),
     });
     if (session === undefined) {
       const text = `${proxy.nodeId} is connected under another identity`;
       return refuse({ code: status.ALREADY_EXISTS, message: text, principal });
     }
+    nodeId = proxy.nodeId;
     metrics.streams.with({ result: "accepted" }).inc();
     log.info({ node: proxy.nodeId, scope: scopeKey(proxy.scope), principal, peer }, "proxy connected");
   };
@@ -98,10 +96,11 @@ export function serveCall(
   call.on("data", onMessage);
   // The proxy has said its last word, or is gone.
   call.on("end", () => end());
-  call.on("cancelled", release);
+  const onLost = (): void => release("the proxy is gone");
+  call.on("cancelled", onLost);
   const closed = new Promise<void>((resolve) => {
     call.once("close", () => {
-      release();
+      onLost();
       resolve();
     });
   });

@@ -52,6 +52,8 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
     const set = answer.ok ? readKeySet(answer.value) : answer;
     const before = fetched;
     if (set.ok) {
+      if (!fetched.has(url) || one.failures > 0)
+        log.info({ url, keys: set.value.keys.length }, "key set fetched");
       one.failures = 0;
       note(url, { keys: set.value.keys, problem: undefined });
     } else {

@@ -1,4 +1,5 @@
 import type { HealthState, HealthSubsystem } from "@svc-gateway/common/admin/health.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KindName } from "../api/kinds.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 
@@ -8,6 +9,7 @@ export type ControllerCheck = (typeof controllerChecks)[number];
 
 export type WatchHealthOptions = {
   readonly health: HealthSubsystem<ControllerCheck>;
+  readonly log: Logger;
   readonly clock?: Clock;
 };
 
@@ -34,23 +36,30 @@ const ownChecks: Partial<Record<KindName, ControllerCheck>> = {
  * `Degraded` from the moment when a watch has failed for a minute until it works again. All other kinds count for
  * `routing_table_built`, since the table is out of date without them.
  */
-export function createWatchHealth({ health, clock = monotonicClock }: WatchHealthOptions): WatchHealth {
+export function createWatchHealth({ health, log, clock = monotonicClock }: WatchHealthOptions): WatchHealth {
   const checks = new Map<ControllerCheck, { isReady: boolean; readonly broken: Set<string> }>(
     controllerChecks.map((check) => [check, { isReady: false, broken: new Set() }]),
   );
   const timers = new Map<string, () => void>();
 
+  const enter = (check: ControllerCheck, next: HealthState): void => {
+    const before = health.get(check);
+    if (next === before) return;
+    health.set(check, next);
+    log.info({ check, from: before, to: next }, "health check changed");
+  };
+
   const update = (check: ControllerCheck, change: (state: CheckState) => void): void => {
     const state = checks.get(check);
     if (state === undefined) return;
     change(state);
-    if (state.isReady) health.set(check, state.broken.size > 0 ? "Degraded" : "Ready");
+    if (state.isReady) enter(check, state.broken.size > 0 ? "Degraded" : "Ready");
   };
 
   return {
     exempt(kind, state) {
       const check = ownChecks[kind];
-      if (check !== undefined) health.set(check, state);
+      if (check !== undefined) enter(check, state);
     },
     onWatch(kind, watch, state) {
       const own = ownChecks[kind];

@@ -10,6 +10,7 @@ import {
   createCertificateAuthority,
   loadCertificateAuthority,
 } from "@svc-gateway/operator/discovery/certificate-authority.ts";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { createManualClock } from "../../../common/test/time/manual-clock.ts";
 import { until } from "../../../common/test/until.ts";
 import { createMemoryCaStore } from "./support/memory-ca-store.ts";
@@ -97,7 +98,8 @@ describe("the keeper of the certificate authority", () => {
     const clock = createManualClock();
     const old = await fresh(clock.nowMs());
     const store = createMemoryCaStore(old);
-    const keeper = keeperOf({ store, clock, mode: "external" });
+    const log = fakeLog();
+    const keeper = keeperOf({ store, clock, mode: "external", log });
     await keeper.reconcile();
     const replacement = await fresh(clock.nowMs());
     store.replace(replacement);
@@ -106,6 +108,11 @@ describe("the keeper of the certificate authority", () => {
     expect(keeper.current()?.bundlePem).to.equal(both);
     await until(() => store.content()?.retiredPem !== "", "the old root is remembered");
     keeper.stop();
+    const told = log.lines.filter(({ level }) => level === "info");
+    expect(told.map(({ message, fields }) => [message, fields["retired_roots"]])).to.deep.equal([
+      ["certificate authority in use", 0],
+      ["certificate authority in use", 1],
+    ]);
 
     const restarted = keeperOf({ store, clock, mode: "external" });
     await restarted.reconcile();

@@ -9,6 +9,7 @@ import {
 } from "@svc-gateway/proto/generated/discovery.js";
 import { startRelay } from "../../../common/test/relay.ts";
 import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { createManualClock } from "../../../common/test/time/manual-clock.ts";
 import { until } from "../../../common/test/until.ts";
 import {
@@ -77,6 +78,30 @@ describe("Stream", () => {
   afterEach(async () => {
     closeClients();
     await stopControllers();
+  });
+
+  it("tells of every proxy that comes and goes, and why it went", async () => {
+    const log = fakeLog();
+    await start({ log });
+    publish({ a: 1 });
+    const lost = await subscribed("pod-1");
+    lost.cancel();
+    await until(() => log.lines.some(({ message }) => message === "proxy disconnected"), "its end");
+    const first = await subscribed("pod-2");
+    await subscribed("pod-2");
+    await ended(first);
+    await stopController(controller.server);
+    const told = log.lines.filter(({ message }) => message.startsWith("proxy "));
+    expect(
+      told.map(({ level, message, fields }) => [level, message, fields["node"], fields["reason"]]),
+    ).to.deep.equal([
+      ["info", "proxy connected", "pod-1", undefined],
+      ["info", "proxy disconnected", "pod-1", "the proxy is gone"],
+      ["info", "proxy connected", "pod-2", undefined],
+      ["info", "proxy disconnected", "pod-2", "replaced by a newer stream"],
+      ["info", "proxy connected", "pod-2", undefined],
+      ["info", "proxy disconnected", "pod-2", "this replica is stopping"],
+    ]);
   });
 
   describe("snapshots", () => {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
-import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { createManualClock } from "../../../common/test/time/manual-clock.ts";
 import { createKeySetKeeper } from "../../src/jwks/key-set-keeper.ts";
 
@@ -14,6 +14,7 @@ const wanted = (refreshMs: number): ReadonlyMap<string, number> => new Map([[url
 
 function rig() {
   const clock = createManualClock(0);
+  const log = fakeLog();
   const asked: { readonly url: string; readonly atMs: number }[] = [];
   const state: { answer: Result<unknown>; changes: number } = { answer: problem("away"), changes: 0 };
   const keeper = createKeySetKeeper({
@@ -23,11 +24,11 @@ function rig() {
     },
     onChange: () => state.changes++,
     clock,
-    log: silentLogger,
+    log,
   });
   const kids = (): readonly (string | undefined)[] | undefined =>
     keeper.fetched.get(url)?.keys?.map(({ kid }) => kid);
-  return { clock, asked, state, keeper, kids };
+  return { clock, asked, state, keeper, kids, log };
 }
 
 describe("the keeper of key sets", () => {
@@ -46,6 +47,24 @@ describe("the keeper of key sets", () => {
     state.answer = ok({ keys: [jwk("b")] });
     await clock.advance(60_000);
     expect([state.changes, kids()]).to.deep.equal([2, ["b"]]);
+  });
+
+  it("tells when a set is there for the first time or again, and when it cannot be fetched", async () => {
+    const { clock, state, keeper, log } = rig();
+    keeper.want(wanted(5_000));
+    await clock.advance(0);
+    state.answer = ok({ keys: [jwk("a")] });
+    await clock.advance(10_000);
+    state.answer = problem("away");
+    await clock.advance(5_000);
+    state.answer = ok({ keys: [jwk("a")] });
+    await clock.advance(5_000);
+    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
+      "warn key set not fetched",
+      "info key set fetched",
+      "warn key set not fetched",
+      "info key set fetched",
+    ]);
   });
 
   it("keeps the last good set, and tries again after 5 s, doubling up to the interval", async () => {

@@ -1,14 +1,18 @@
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import { expect } from "chai";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { controllerChecks, createWatchHealth } from "../../src/runtime/watch-health.ts";
 import { createTestClock } from "./test-clock.ts";
 
 function setUp() {
   const clock = createTestClock();
   const registry = createHealthRegistry("1");
-  const watchHealth = createWatchHealth({ health: registry.register("controller", controllerChecks), clock });
+  const log = fakeLog();
+  const health = registry.register("controller", controllerChecks);
+  const watchHealth = createWatchHealth({ health, log, clock });
   return {
     clock,
+    told: () => log.lines.map(({ level, fields }) => [level, fields["check"], fields["from"], fields["to"]]),
     watchHealth,
     checks: () => registry.document().subsystems["controller"]?.checks,
     isReady: () => registry.readiness().isReady,
@@ -47,6 +51,22 @@ describe("createWatchHealth", () => {
     expect(isReady(), "degraded is ready").to.equal(true);
     watchHealth.onWatch("Ingress", "", "works");
     expect(checks()?.["ingress"]).to.equal("Ready");
+  });
+
+  it("tells each change of a check once", async () => {
+    const { watchHealth, told, clock } = setUp();
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(60_000);
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.exempt("Gateway", "Degraded");
+    expect(told()).to.deep.equal([
+      ["info", "ingress", "Pending", "Ready"],
+      ["info", "ingress", "Ready", "Degraded"],
+      ["info", "ingress", "Degraded", "Ready"],
+      ["info", "gateway", "Pending", "Degraded"],
+    ]);
   });
 
   it("does not degrade when the watch works again within the minute", async () => {

@@ -176,6 +176,10 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     draining.add(listener);
     void drainWithin(listener, drainTimeoutMs).then(({ durationMs, cut }) => {
       draining.delete(listener);
+      log.info(
+        { listener: plan.port, duration_ms: Math.round(durationMs), cut: cut ?? 0 },
+        cut === undefined ? "listener drained" : "listener cut off",
+      );
       events.onDrained(durationMs);
       events.onLifecycle(cut === undefined ? "drain_completed" : "drain_exceeded");
       if (cut !== undefined && cut > 0) events.onRequestsForceClosed("drain_exceeded", cut);

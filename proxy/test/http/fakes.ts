@@ -1,3 +1,4 @@
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import type { AccessRecord } from "../../src/telemetry/access-log.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
@@ -17,7 +18,6 @@ import { createPipeline } from "../../src/http/pipeline.ts";
 import type { Filter } from "../../src/filters/filter.ts";
 import type { CompiledBackend, CompiledRoute } from "../../src/routing/compiled-route.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
-import { fakeLog } from "../state/support.ts";
 import type {
   UpstreamClient,
   UpstreamEndpoint,

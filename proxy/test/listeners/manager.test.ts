@@ -1,3 +1,4 @@
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
 import { expect } from "chai";
 import { connect as connectHttp2 } from "node:http2";
@@ -227,7 +228,8 @@ describe("the listener manager", () => {
     });
 
     it("is ended by force after its time, and what that cut is counted", async () => {
-      const started = startManager({ drainTimeoutMs: 50 });
+      const log = fakeLog();
+      const started = startManager({ drainTimeoutMs: 50, log });
       await started.manager.apply(plan([http(80)]));
       const busy = await connect(started);
       busy.send(request);
@@ -240,6 +242,8 @@ describe("the listener manager", () => {
         "drain_exceeded",
         "cut drain_exceeded 1",
       ]);
+      expect(log.lines.at(-1)).to.deep.include({ level: "info", message: "listener cut off" });
+      expect(log.lines.at(-1)?.fields).to.include({ listener: 80, cut: 1 });
       expect(closes).to.deep.equal(["shutdown"]);
       await busy.untilEnd();
     });

@@ -7,7 +7,8 @@ import { createUpstreamRegistry } from "../../src/upstream/registry.ts";
 import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { request } from "../routing/support.ts";
 import { breakerEnvironment } from "../upstream/balancing.ts";
-import { backend, endpoints, fakeLog, host, routeTo } from "./support.ts";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
+import { backend, endpoints, host, routeTo } from "./support.ts";
 
 describe("the proxy state with the upstream registry", () => {
   it("carries endpoints over a rollout and retires those that are gone", () => {

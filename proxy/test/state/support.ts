@@ -12,7 +12,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
-import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import type { CompiledRoute } from "../../src/routing/compiled-route.ts";
 import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { createProxyState, type ProxyState, type ServingState } from "../../src/state/proxy-state.ts";
@@ -105,33 +105,6 @@ export function fakeUpstreams(): FakeUpstreams {
       const pick = () => endpoint && { endpoint, watch: undefined, setCookie: undefined };
       const retryBudget = new RetryBudget(0);
       return { key: name, service: set.service, protocol, endpoints: addresses, retryBudget, pick };
-    },
-  };
-}
-
-export type LogLine = {
-  readonly level: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly message: string;
-};
-
-export function fakeLog(): Logger & { readonly lines: LogLine[] } {
-  const lines: LogLine[] = [];
-  const write =
-    (level: string): Logger["info"] =>
-    (fields, message) =>
-      void lines.push({ level, fields, message });
-  return {
-    target: "svc_proxy",
-    lines,
-    error: write("error"),
-    warn: write("warn"),
-    info: write("info"),
-    debug: write("debug"),
-    trace: write("trace"),
-    isEnabled: () => true,
-    child() {
-      return this;
     },
   };
 }
