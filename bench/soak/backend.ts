@@ -21,7 +21,8 @@ const quietMs = 1000;
 const download = Buffer.alloc(256 * 1024, "d");
 
 const listen = async (server: Server): Promise<number> => {
-  server.listen(0, "127.0.0.1");
+  // Connections of many clients come at once, also while this process, which plays them too, is behind.
+  server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 });
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 };

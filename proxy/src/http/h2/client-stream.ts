@@ -28,7 +28,7 @@ export type StreamHost = {
   deferHead(stream: Http2ClientStream): void;
   onStreamClosed(stream: Http2ClientStream, end: StreamEnd): void;
   /** Begin to close the connection: GOAWAY, then the end once its streams have ended. */
-  drain(): void;
+  drainSoon(): void;
 };
 
 /**
@@ -117,7 +117,7 @@ export class Http2ClientStream implements ClientStream {
       else if (!whole) this.stream.end();
       if (whole) this.releaseWhenFinished();
     }
-    if (this.closing) this.host.drain();
+    if (this.closing) this.host.drainSoon();
   }
 
   abort(): void {

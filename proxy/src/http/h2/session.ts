@@ -45,6 +45,7 @@ export class Http2ServerConnection implements StreamHost {
   private lingerSinceMs = 0;
   private writtenBytes = 0;
   private flooded = false;
+  private leaving = false;
 
   constructor(socket: Duplex, connection: ClientConnection, context: SessionContext) {
     const nowMs = performance.now();
@@ -100,6 +101,13 @@ export class Http2ServerConnection implements StreamHost {
     if (!this.session.destroyed) this.session.close();
   }
 
+  /** Drains after this turn: what has arrived together with the request that is the reason is still taken. */
+  drainSoon(): void {
+    if (this.leaving) return;
+    this.leaving = true;
+    setImmediate(() => this.drain());
+  }
+
   /** Ends everything now; answers how many requests were cut. */
   destroy(): number {
     const cut = this.openRequests;
@@ -151,8 +159,8 @@ export class Http2ServerConnection implements StreamHost {
   private endAfterLastRequest(): void {
     const { limits, draining } = this.context;
     const last = limits.maxRequestsPerConnection > 0 && this.requests >= limits.maxRequestsPerConnection;
-    if (last && !this.session.closed) this.report("requests-per-connection");
-    if (last || draining || this.connection.listener.draining) this.drain();
+    if (last && !this.leaving) this.report("requests-per-connection");
+    if (last || draining || this.connection.listener.draining) this.drainSoon();
   }
 
   private handle(received: ReceivedHead, client: Http2ClientStream): void {

@@ -240,6 +240,17 @@ describe("HTTP/2 front: limits", function () {
       await until(() => server.front.connections === 0);
     });
 
+    it("takes all requests that came together when it asks a client to leave", async () => {
+      server = await startFront((_connection, _head, client) => setImmediate(() => reply(client, "ok")));
+      server.front.drain();
+      const peer = rawClient(server.port);
+      peer.send(...[1, 3, 5].map((id) => requestFrame(id, { end: true })));
+      expect(await peer.goawayCode()).to.equal(0);
+      const goaway = await peer.ofType(frameTypes.goaway);
+      expect(goaway.payload.readUInt32BE(0)).to.equal(5);
+      expect(peer.frames.filter((f) => f.type === frameTypes.data)).to.have.length(3);
+    });
+
     it("closes an idle connection at once", async () => {
       server = await startFront();
       const peer = rawClient(server.port);
