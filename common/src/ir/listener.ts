@@ -20,6 +20,8 @@ export const listenerSchema = z.object({
   protocol: z.enum(["http", "https", "tls", "tcp", "udp"]),
   /** Absent: the flags of the proxy decide (docs/features/proxy-protocol.md). */
   proxyProtocol: proxyProtocolSchema.optional(),
+  /** Open connections over all workers of a proxy. Absent: the flags of the proxy decide (docs/features/listeners.md). */
+  maxConnections: z.int().min(1).optional(),
 });
 
 /** What one owner (a Gateway, or all Ingresses together) listens on, sorted by port and protocol. */

@@ -147,6 +147,15 @@ export const proxyFlags = [
     meaning: "Open client connections of the whole process; more are closed at once.",
   }),
   flag({
+    name: "proxy-max-connections-per-listener",
+    type: integerType(0, 10_000_000),
+    roles: serving,
+    defaultValue: 0,
+    shownDefault: "0",
+    meaning:
+      "Open client connections of each listener port without a bound of its own (ClientTrafficPolicy); more are closed at once. 0: only the bound of the whole process holds.",
+  }),
+  flag({
     name: "proxy-shutdown-grace-period",
     type: durationType(),
     roles: serving,

@@ -107,6 +107,7 @@ describe("settings", () => {
         proxyProtocolTrustedCidrs: [],
         proxyWorkers: 0,
         proxyMaxConnections: 50_000,
+        proxyMaxConnectionsPerListener: 0,
         proxyShutdownGracePeriodMs: 30_000,
         proxyShutdownTimeoutMs: 5000,
         proxyListenerDrainTimeoutMs: 30_000,

@@ -17,8 +17,8 @@ export type ListenerEvents = {
   /** `listener` is the listener port as text. */
   onConnectionOpened(listener: string): void;
   onConnectionClosed(listener: string, durationMs: number): void;
-  /** A connection was closed at once because there are too many. */
-  onConnectionRefused(listener: string): void;
+  /** A connection was closed at once because there are too many, of the proxy or of the listener. */
+  onConnectionRefused(listener: string, limit: "connections" | "listener-connections"): void;
   /** A connection was closed because of its PROXY protocol header, or for the lack of one. */
   onProxyHeaderRefused(reason: ProxyHeaderRefusal): void;
   onRequestsForceClosed(reason: "drain_exceeded" | "shutdown", requests: number): void;

@@ -13,6 +13,7 @@ import { bindServer } from "./bind.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
 import { detectProtocol } from "./detect-protocol.ts";
 import type { ListenerEvents } from "./events.ts";
+import type { ListenerGate } from "./listener-gate.ts";
 import { localAddressOf, type Peer, peerOf } from "./peer.ts";
 import { readProxyHeader } from "./proxy-protocol/read-header.ts";
 import {
@@ -28,6 +29,9 @@ import type { ListenerView } from "./view.ts";
 /** What a listener shares with the others of its worker. */
 export type ListenerContext = {
   readonly gate: ConnectionGate;
+  readonly listenerGate: ListenerGate;
+  /** Connections of a listener that does not say it itself, 0 = no bound. */
+  readonly maxConnections: number;
   readonly handshakes: Handshakes;
   readonly events: ListenerEvents;
   readonly log: Logger;
@@ -164,11 +168,17 @@ export class Listener {
 
   private accept(socket: Socket): void {
     const { context, view } = this;
-    const { events, gate } = context;
+    const { events, gate, listenerGate } = context;
     const peer = peerOf(socket);
     if (peer === undefined) return void socket.destroy();
     if (!gate.enter()) {
-      events.onConnectionRefused(view.portLabel);
+      events.onConnectionRefused(view.portLabel, "connections");
+      socket.destroy();
+      return;
+    }
+    if (!listenerGate.enter(view.port, this.plan.maxConnections ?? context.maxConnections)) {
+      gate.leave();
+      events.onConnectionRefused(view.portLabel, "listener-connections");
       socket.destroy();
       return;
     }
@@ -178,6 +188,7 @@ export class Listener {
     socket.on("error", () => {});
     socket.once("close", () => {
       gate.leave();
+      listenerGate.leave(view.port);
       this.sockets.delete(socket);
       this.silent.delete(socket);
       events.onConnectionClosed(view.portLabel, performance.now() - openedMs);

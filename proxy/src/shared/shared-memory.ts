@@ -1,4 +1,5 @@
 import { createRateMemory } from "../filters/rate-store.ts";
+import { listenerGateBytes, releaseListenerPlaces } from "../listeners/listener-gate.ts";
 import { breakerTableBytes } from "../upstream/breaker/table.ts";
 import type { SharedTableMemory } from "./shared-table.ts";
 
@@ -9,6 +10,8 @@ export type SharedMemory = {
   readonly breakers: SharedArrayBuffer;
   /** One counter per worker: its open client connections. */
   readonly connections: SharedArrayBuffer;
+  /** The same by listener port, see listeners/listener-gate.ts. */
+  readonly listenerConnections: SharedArrayBuffer;
   /** One counter per worker: bytes of log lines that are on their way to the supervisor. */
   readonly logBytes: SharedArrayBuffer;
 };
@@ -21,10 +24,15 @@ export const createSharedMemory = (workers: number): SharedMemory => ({
   rates: createRateMemory(maxRateKeys),
   breakers: new SharedArrayBuffer(breakerTableBytes),
   connections: new SharedArrayBuffer(workers * counterBytes),
+  listenerConnections: new SharedArrayBuffer(listenerGateBytes(workers)),
   logBytes: new SharedArrayBuffer(workers * counterBytes),
 });
 
 /** A worker is gone, and what it held with it. */
-export function releaseWorker({ connections, logBytes }: SharedMemory, worker: number): void {
+export function releaseWorker(
+  { connections, listenerConnections, logBytes }: SharedMemory,
+  worker: number,
+): void {
+  releaseListenerPlaces(listenerConnections, worker);
   for (const buffer of [connections, logBytes]) Atomics.store(new Int32Array(buffer), worker, 0);
 }

@@ -3,7 +3,7 @@ import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 /**
  * The sockets to accept on: those of all owners, each (port, protocol) once, sorted. Owners are expected to agree on
  * what a shared socket looks like; if they do not, the one whose name sorts first decides, apart from how connections
- * begin: what one of them says about that holds for all.
+ * begin and how many there may be: what one of them says about that holds for all.
  */
 export function listListeners(sets: ReadonlyMap<string, ListenerSet>): readonly Listener[] {
   const byAddress = new Map<string, Listener>();
@@ -12,11 +12,12 @@ export function listListeners(sets: ReadonlyMap<string, ListenerSet>): readonly 
     for (const listener of sets.get(owner)?.listeners ?? []) {
       const address = `${listener.port}/${listener.protocol}`;
       const known = byAddress.get(address);
-      const { proxyProtocol } = listener;
-      if (known === undefined) byAddress.set(address, listener);
-      else if (known.proxyProtocol === undefined && proxyProtocol !== undefined) {
-        byAddress.set(address, { ...known, proxyProtocol });
-      }
+      const { proxyProtocol, maxConnections } = listener;
+      const ofConnections = {
+        ...(proxyProtocol && { proxyProtocol }),
+        ...(maxConnections !== undefined && { maxConnections }),
+      };
+      byAddress.set(address, known === undefined ? listener : { ...ofConnections, ...known });
     }
   }
   return [...byAddress.values()].sort(

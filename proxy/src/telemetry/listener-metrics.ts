@@ -32,7 +32,7 @@ export function createListenerMetrics(
       metrics.connectionsActive.with({ listener }).dec();
       metrics.connectionDuration.with({ listener }).observe(durationMs / 1000);
     },
-    onConnectionRefused: () => metrics.limitsReached.with({ limit: "connections" }).inc(),
+    onConnectionRefused: (_, limit) => metrics.limitsReached.with({ limit }).inc(),
     onProxyHeaderRefused: (reason) => metrics.limitsReached.with({ limit: reason }).inc(),
     onRequestsForceClosed: (reason, requests) => metrics.requestsForceClosed.with({ reason }).inc(requests),
     onHandshake({ result, version, reason }) {

@@ -8,6 +8,7 @@ import { createHttp1Front } from "../../src/http/h1/front.ts";
 import { createHttp2Front } from "../../src/http/h2/front.ts";
 import type { ClientStream, RequestHead } from "../../src/http/message.ts";
 import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
+import { ListenerGate } from "../../src/listeners/listener-gate.ts";
 import type { ListenerEvents } from "../../src/listeners/events.ts";
 import {
   createListenerManager,
@@ -50,8 +51,8 @@ export class EventLog implements ListenerEvents {
   onConnectionClosed(listener: string, durationMs: number): void {
     this.lines.push(durationMs >= 0 ? `closed ${listener}` : "negative duration");
   }
-  onConnectionRefused(listener: string): void {
-    this.lines.push(`refused ${listener}`);
+  onConnectionRefused(listener: string, limit: string): void {
+    this.lines.push(`refused ${listener} ${limit}`);
   }
   onProxyHeaderRefused(reason: string): void {
     this.lines.push(reason);
@@ -121,6 +122,8 @@ export function startManager(
     reusePort: false,
     proxyProtocol: noProxyProtocol,
     gate: new ConnectionGate(1000),
+    listenerGate: new ListenerGate(),
+    maxConnections: 0,
     drainTimeoutMs: 60_000,
     firstByteTimeoutMs: 60_000,
     tls: wideSettings,

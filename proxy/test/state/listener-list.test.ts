@@ -24,4 +24,14 @@ describe("listListeners", () => {
     ]);
     expect(listListeners(sets)).to.deep.equal([{ ...http, proxyProtocol }]);
   });
+
+  it("takes what one owner says of how many there may be, the first one if several do", () => {
+    const http = { port: 80, publicPort: 80, protocol: "http" } as const;
+    const sets = new Map([
+      ["ingress", { listeners: [http] }],
+      ["ns/gw", { listeners: [{ ...http, maxConnections: 5 }] }],
+      ["ns/other", { listeners: [{ ...http, maxConnections: 7 }] }],
+    ]);
+    expect(listListeners(sets)).to.deep.equal([{ ...http, maxConnections: 5 }]);
+  });
 });

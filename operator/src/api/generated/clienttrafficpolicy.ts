@@ -16,6 +16,8 @@ export type ClientTrafficPolicy = {
 export type ClientTrafficPolicySpec = {
   /** Gateways of the same namespace, or single listeners of them. */
   readonly targetRefs: readonly ClientTrafficPolicyTargetRef[];
+  /** How many client connections each port of the listeners may have open at a time, over all workers of a proxy pod; more are closed at once. */
+  readonly maxConnections?: number;
   /** Whether connections begin with a PROXY protocol header, which tells the client's own address. */
   readonly proxyProtocol?: ClientTrafficPolicyProxyProtocol;
 };

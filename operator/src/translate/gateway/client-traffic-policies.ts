@@ -1,5 +1,5 @@
 /** How the listeners of Gateways take client connections. See docs/features/client-traffic-policy.md. */
-import type { ProxyProtocol } from "@svc-gateway/common/ir/listener.ts";
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
@@ -24,20 +24,22 @@ import { portsOf } from "./ports.ts";
 type Policy = ObjectOf<"ClientTrafficPolicy">;
 
 export type ClientTraffic<G extends PlannedGateway> = {
-  /** How connections to a Gateway begin; undefined: as the flags of the proxy say. */
+  /** How a Gateway takes connections; undefined: as the flags of the proxy say. */
   readonly of: (gateway: G) => PortPolicies | undefined;
   readonly attachments: readonly PolicyAttachment<"ClientTrafficPolicy">[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /** By the port that clients use. */
-export type PortPolicies = ReadonlyMap<number, ProxyProtocol>;
+export type PortPolicies = ReadonlyMap<number, PortPolicy>;
+
+type PortPolicy = Pick<Listener, "proxyProtocol" | "maxConnections">;
 
 /** What keeps the ports of a Gateway apart from those of others; the same text where Gateways share them. */
 export type PortSpaceOf<G extends PlannedGateway> = (gateway: G) => string;
 
 type Settings = {
-  readonly proxyProtocol: ProxyProtocol;
+  readonly ofPort: PortPolicy;
   /** Whether headers are demanded, but no peer could be read that may send them. */
   readonly trustsNobody: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -56,17 +58,21 @@ type Claim = {
 const settingsOf = memo((policy: Policy): Settings =>
   attempt(policy, () => readSettings(policy), {
     // What asks for a check of peers and cannot be read lets none of them in.
-    proxyProtocol: { accepted: true, trustedPeers: [] },
+    ofPort: { proxyProtocol: { accepted: true, trustedPeers: [] } },
     trustsNobody: true,
   }),
 );
 
 function readSettings(policy: Policy): Settings {
   const { enabled = false, trustedSources = [] } = policy.spec.proxyProtocol ?? {};
+  const { maxConnections } = policy.spec;
   const { cidrs, refused } = readCidrs(trustedSources);
   const place = { object: refOf(policy), field: "spec.proxyProtocol.trustedSources" };
   return {
-    proxyProtocol: { accepted: enabled, trustedPeers: enabled ? cidrs.map(formatCidr) : [] },
+    ofPort: {
+      proxyProtocol: { accepted: enabled, trustedPeers: enabled ? cidrs.map(formatCidr) : [] },
+      ...(maxConnections !== undefined && { maxConnections }),
+    },
     trustsNobody: enabled && refused.length > 0 && cidrs.length === 0,
     diagnostics: refused.length === 0 ? [] : [rangesLeftOut(place, "The list of trusted peers", refused)],
   };
@@ -125,10 +131,10 @@ function policiesOf<G extends PlannedGateway>(
   spaceOf: PortSpaceOf<G>,
   owners: ReadonlyMap<string, Claim>,
 ): PortPolicies | undefined {
-  const found = new Map<number, ProxyProtocol>();
+  const found = new Map<number, PortPolicy>();
   for (const port of portsOf(gateway)) {
     const owner = owners.get(`${spaceOf(gateway)} ${port}`);
-    if (owner !== undefined) found.set(port, settingsOf(owner.policy).proxyProtocol);
+    if (owner !== undefined) found.set(port, settingsOf(owner.policy).ofPort);
   }
   return found.size === 0 ? undefined : found;
 }

@@ -138,8 +138,8 @@ function boundListeners({ own, sets, traffic }: PlannedGateway, ports: Bindings)
   for (const { port: publicPort, protocol, serves } of [own, ...sets].flatMap(({ listeners }) => listeners)) {
     const port = ports.get(publicPort);
     if (!serves || protocol === undefined || port === undefined) continue;
-    const proxyProtocol = transportOf(protocol) === "TCP" ? traffic?.get(publicPort) : undefined;
-    bound.set(`${port} ${protocol}`, { port, publicPort, protocol, ...(proxyProtocol && { proxyProtocol }) });
+    const policy = transportOf(protocol) === "TCP" ? traffic?.get(publicPort) : undefined;
+    bound.set(`${port} ${protocol}`, { port, publicPort, protocol, ...policy });
   }
   return [...bound.values()].sort((a, b) => a.port - b.port || compareText(a.protocol, b.protocol));
 }
