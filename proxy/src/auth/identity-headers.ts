@@ -1,3 +1,4 @@
+import { plainName } from "../http/fields.ts";
 import type { HeaderList } from "../http/message.ts";
 
 /**
@@ -20,5 +21,3 @@ export function compileIdentityStripper(names: readonly string[]): (headers: Hea
     headers.length = kept;
   };
 }
-
-const plainName = (name: string): string => name.toLowerCase().replaceAll("_", "-");

@@ -44,10 +44,11 @@ export function authJwtFilter(
   if (asked.some(({ rules }) => rules === undefined)) {
     return { slug: "auth-jwt", onRequest: () => unavailable };
   }
-  const checks = asked.flatMap(({ rules }) => (rules === undefined ? [] : compileCheck(rules, store, now)));
+  const present = asked.flatMap(({ rules }) => rules ?? []);
+  const checks = present.map((rules) => compileCheck(rules, store, now));
   const [only] = checks;
   const onRequest = only !== undefined && checks.length === 1 ? passOne(only) : passAll(checks);
-  return { slug: "auth-jwt", onRequest };
+  return { slug: "auth-jwt", ownedFields: present.flatMap(identityFields), onRequest };
 }
 
 function passOne(check: Check): NonNullable<Filter["onRequest"]> {
@@ -88,11 +89,15 @@ function accept(headers: HeaderList, proofs: readonly Proof[]): void {
   }
 }
 
+/** The fields in which the upstream is told what a token says. */
+const identityFields = ({ claimToHeaders, payloadHeader }: TokenRules): readonly string[] => [
+  ...claimToHeaders.map(({ header }) => header),
+  ...(payloadHeader === undefined ? [] : [payloadHeader]),
+];
+
 function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: () => number): Check {
   const readToken = compileTokenReader(rules);
-  const identityHeaders = rules.claimToHeaders.map(({ header }) => header);
-  if (rules.payloadHeader !== undefined) identityHeaders.push(rules.payloadHeader);
-  const stripIdentity = compileIdentityStripper(identityHeaders);
+  const stripIdentity = compileIdentityStripper(identityFields(rules));
   // Only this check finds what it put in: other rules may say otherwise about the same token.
   const cacheKey = randomBytes(32);
 

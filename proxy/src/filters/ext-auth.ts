@@ -30,11 +30,11 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
   const present = asked.flatMap(({ check }) => check ?? []);
   const ask = inOrder(present.map((check) => compileCheck(check, environment)));
   // Before the first answer: what one service says must not be taken for the client's by the next.
-  const stripIdentity = compileIdentityStripper(
-    present.flatMap(({ allowedResponseHeaders }) => allowedResponseHeaders ?? []),
-  );
+  const identityFields = present.flatMap(({ allowedResponseHeaders }) => allowedResponseHeaders ?? []);
+  const stripIdentity = compileIdentityStripper(identityFields);
   return {
     slug: "ext-auth",
+    ownedFields: identityFields,
     onRequest(exchange) {
       stripIdentity(exchange.headers);
       return ask(exchange);

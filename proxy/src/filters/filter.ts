@@ -22,6 +22,11 @@ export type BodyTransform = BodySink & {
  */
 export type Filter = {
   readonly slug: string;
+  /**
+   * Names of request fields about which this filter alone decides: a client cannot send them as trailers either
+   * (docs/features/forwarding.md, "Bodies and trailers").
+   */
+  readonly ownedFields?: readonly string[];
   /** Answers the request itself by returning a reply; undefined lets it go on. */
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
   /** Sees, and may change, the head of every response of the route, local replies included. */

@@ -12,8 +12,10 @@ export function requestHeadersFilter(modifier: HeaderModifier): Filter {
   const host = modifier.set?.findLast(isHost)?.value;
   const fields = modifier.set?.filter((field) => !isHost(field));
   const apply = compileHeaderModifier({ ...modifier, set: fields });
+  const { set = [], remove = [] } = modifier;
   return {
     slug: "request-headers",
+    ownedFields: [...set.map(({ name }) => name), ...remove],
     onRequest(exchange) {
       apply(exchange.headers);
       if (host !== undefined) exchange.upstreamAuthority = host;

@@ -147,6 +147,13 @@ export class Exchange {
     return this.route?.id ?? "";
   }
 
+  /** Names of request fields that belong to a filter of the route or of the chosen backend. */
+  get ownedFields(): readonly string[] {
+    return [...(this.route?.filters ?? noFilters), ...this.backendFilters].flatMap(
+      ({ ownedFields }) => ownedFields ?? [],
+    );
+  }
+
   get secure(): boolean {
     return this.connection.listener.secure;
   }

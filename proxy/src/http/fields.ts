@@ -39,6 +39,9 @@ export function dropFields(headers: HeaderList, names: ReadonlySet<string>): voi
   headers.length = kept;
 }
 
+/** A name as it is compared where a client could pass for somebody else: some servers take `_` for `-`. */
+export const plainName = (name: string): string => name.toLowerCase().replaceAll("_", "-");
+
 /** Says that the response depends on this field of the request, unless it says so already (RFC 9110 12.5.5). */
 export function addToVary(headers: HeaderList, name: string): void {
   const named = (joinedField(headers, "vary") ?? "").toLowerCase().split(/[\s,]+/);

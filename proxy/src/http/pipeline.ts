@@ -18,6 +18,7 @@ import { OutgoingBody } from "./request-body.ts";
 import { addForwardingFields, readRequestFields, type RequestFields } from "./request-headers.ts";
 import { applyResponseFilters } from "./response-filters.ts";
 import { Retries } from "./retries.ts";
+import { relayedTrailers } from "./trailers.ts";
 
 /** What the pipeline needs from its process; one per worker. */
 export type PipelineDependencies = {
@@ -218,6 +219,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const rendered = renderReply(reply, { head: exchange.method === "HEAD", grpc: exchange.grpc });
     applyResponseFilters(exchange, rendered.head);
     if (reply.close === true) client.closeAfterResponse();
+      relayTrailers: (trailers) => relayedTrailers(trailers, exchange.headers, exchange.ownedFields),
     client.sendHead(rendered.head);
     if (rendered.body !== "") client.write(rendered.body);
     client.end(undefined);

@@ -1,6 +1,5 @@
 import type { BodyAbortReason, BodySink, Chunk, ClientStream, HeaderList, RequestBody } from "./message.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
-import { withoutUnsafeTrailers } from "./trailers.ts";
 
 /** What a request body does on its way besides passing it on. */
 export type OutgoingBodyOptions = {
@@ -11,6 +10,8 @@ export type OutgoingBodyOptions = {
   /** Most bytes kept, so that the body can be sent again; 0: none. */
   readonly replayBytes: number;
   readonly onProgress: () => void;
+  /** Which of the client's trailers go on; asked once, at the end. */
+  readonly relayTrailers: (trailers: HeaderList) => HeaderList | undefined;
 };
 
 /**
@@ -129,7 +130,7 @@ export class OutgoingBody implements RequestBody, BodySink {
   onEnd(trailers: HeaderList | undefined): void {
     if (this.abortReason !== undefined) return;
     this.ended = true;
-    this.trailers = trailers === undefined ? undefined : withoutUnsafeTrailers(trailers);
+    this.trailers = trailers && this.options.relayTrailers(trailers);
     if (this.taps !== undefined) for (const tap of this.taps) tap.onEnd(this.trailers);
     if (this.sink !== undefined) this.end(this.sink);
   }

@@ -1,4 +1,5 @@
 import type { ClientConnection } from "./connection.ts";
+import { plainName } from "./fields.ts";
 import { connectionOptions, withoutConnectionOptions } from "./hop-by-hop.ts";
 import type { HeaderList, HttpVersion } from "./message.ts";
 
@@ -54,7 +55,7 @@ const maxKnownNames = 4096;
 function dispositionOf(name: string): Disposition {
   const known = knownNames.get(name);
   if (known !== undefined) return known;
-  const plain = name.toLowerCase().replaceAll("_", "-");
+  const plain = plainName(name);
   const found = dispositions.get(plain) ?? (plain.startsWith("proxy-") ? "drop" : "keep");
   if (knownNames.size < maxKnownNames) knownNames.set(name, found);
   return found;

@@ -1,8 +1,9 @@
-import type { HeaderList } from "./message.ts";
+import { plainName } from "./fields.ts";
+import type { HeaderList, ReadonlyHeaderList } from "./message.ts";
 
 /**
  * Fields that must not arrive as trailers (RFC 9110 6.5.1): what frames, routes, authenticates or modifies the
- * message was decided when its head was read.
+ * message was decided when its head was read. Besides them `proxy-*`.
  */
 const forbidden = new Set([
   "authorization",
@@ -19,9 +20,6 @@ const forbidden = new Set([
   "keep-alive",
   "location",
   "max-forwards",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
   "range",
   "set-cookie",
   "te",
@@ -40,10 +38,31 @@ const forbidden = new Set([
 
 /** The trailers that may be relayed; undefined when none is left. */
 export function withoutUnsafeTrailers(trailers: HeaderList): HeaderList | undefined {
+  return withoutTrailers(trailers, (name) => forbidden.has(name) || name.startsWith("proxy-"));
+}
+
+/**
+ * The trailers of a request that may go on after the head `sent`. Besides the unsafe ones those are left out that repeat a
+ * field of the head, and those of `owned` names (`Filter.ownedFields`): what a route puts in or takes away in the head
+ * must not come back behind the body. Undefined when none is left.
+ */
+export function relayedTrailers(
+  trailers: HeaderList,
+  sent: ReadonlyHeaderList,
+  owned: readonly string[],
+): HeaderList | undefined {
+  const safe = withoutUnsafeTrailers(trailers);
+  if (safe === undefined) return undefined;
+  const taken = new Set(owned.map(plainName));
+  for (let i = 0; i < sent.length; i += 2) taken.add(plainName(sent[i] as string));
+  return withoutTrailers(safe, (name) => taken.has(name));
+}
+
+function withoutTrailers(trailers: HeaderList, isDropped: (name: string) => boolean): HeaderList | undefined {
   const kept: HeaderList = [];
   for (let i = 0; i < trailers.length; i += 2) {
     const name = trailers[i] as string;
-    if (!forbidden.has(name.toLowerCase())) kept.push(name, trailers[i + 1] as string);
+    if (!isDropped(plainName(name))) kept.push(name, trailers[i + 1] as string);
   }
   return kept.length === 0 ? undefined : kept;
 }

@@ -82,6 +82,20 @@ describe("auth-jwt, through the whole data plane", () => {
     expect(seen[0]?.headers).not.to.have.property("x-user");
   });
 
+  it("lets no client tell who it is in trailers", async () => {
+    const token = await signToken(key, { sub: undefined as never });
+    const options = { host: "127.0.0.1", port: gateway.port, agent: false, method: "POST" };
+    const sent = request({ ...options, headers: { host: "a.example", trailer: "x", ...bearer(token) } });
+    sent.addTrailers({ "X-User": "root", x_user: "root", "X-Claims": "forged", "X-Sum": "1" });
+    sent.end("body");
+    const [message] = (await once(sent, "response")) as [IncomingMessage];
+    await once(message.resume(), "end");
+    expect(message.statusCode).to.equal(200);
+    seen[0]?.resume();
+    if (seen[0]?.complete === false) await once(seen[0], "end");
+    expect(seen[0]?.trailers).to.deep.equal({ "x-sum": "1" });
+  });
+
   it("answers 401 with a bare challenge to everything else, and contacts no upstream", async () => {
     const token = await signToken(key);
     const other = await signToken(makeKey("EC", "ES256", "one"));
