@@ -43,7 +43,7 @@ describe("the command line", () => {
       [["explain", "GET IT", "http://a/", "--manifests", "."], /^svc-gateway: "GET IT" is not a method/],
       [
         ["explain", "GET", "http://a/%zz", "--manifests", "."],
-        /the gateway answers 400: the path "\/%zz" is malformed/,
+        /the gateway answers 400: the target "\/%zz" is malformed/,
       ],
       [
         ["explain", "GET", "http://a b/", "--manifests", "."],

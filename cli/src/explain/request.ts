@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { parseRequestAddress } from "@svc-gateway/proxy/http/authority.ts";
-import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
+import { isCleanQuery, normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import type { RouteQuery } from "@svc-gateway/proxy/routing/port-table.ts";
 
 export type AskedRequest = RouteQuery & {
@@ -48,8 +48,10 @@ export function readRequest(
   if (!address.ok) return problem(`the gateway answers 400: ${address.error.message}`);
   const mark = target.indexOf("?");
   const rawPath = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? "" : target.slice(mark);
   const path = normalisePath(rawPath, "base");
-  if (path === undefined) return problem(`the gateway answers 400: the path "${clip(target)}" is malformed`);
+  if (path === undefined || !isCleanQuery(query))
+    return problem(`the gateway answers 400: the target "${clip(target)}" is malformed`);
   const [, host = "", port] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(authority) ?? [];
   const isSecure = scheme.toLowerCase() === "https";
   return ok({
@@ -59,7 +61,7 @@ export function readRequest(
     host: address.value.host,
     rawPath,
     path,
-    query: mark < 0 ? "" : target.slice(mark),
+    query,
     method,
     headers,
   });

@@ -3,7 +3,7 @@ import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import { isOverspent } from "../routing/expression-budget.ts";
-import { normalisePath } from "../routing/normalise-path.ts";
+import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { parseRequestAddress } from "./authority.ts";
@@ -125,7 +125,8 @@ class Request implements ExchangeOwner, AttemptOwner {
     const mark = target.indexOf("?");
     const rawPath = mark < 0 ? target : target.slice(0, mark);
     const path = normalisePath(rawPath, exchange.connection.listener.table.pathLevel(exchange.host));
-    if (path === undefined) return false;
+    const query = mark < 0 ? "" : target.slice(mark);
+    if (path === undefined || !isCleanQuery(query)) return false;
     exchange.path = path;
     exchange.matchedPath = path;
     exchange.query = mark < 0 ? "" : target.slice(mark);

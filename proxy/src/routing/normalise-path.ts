@@ -16,8 +16,8 @@ for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 /**
  * The canonical form of a request path (without query), which is matched and forwarded. Undefined when the path must
- * be refused: it does not start with `/`, or holds a control character, a space, `#`, a malformed percent escape or
- * `%00`. A path that is canonical already is returned as it is, after one scan. Canonical paths are fixed points,
+ * be refused: it does not start with `/`, or holds a control character, a space, `#`, a character beyond ASCII, a malformed
+ * percent escape or `%00`. A path that is canonical already is returned as it is, after one scan. Canonical paths are fixed points,
  * start with `/` and contain no dot segment. See docs/features/path-normalize.md.
  */
 export function normalisePath(path: string, level: PathLevel): string | undefined {
@@ -29,7 +29,6 @@ export function normalisePath(path: string, level: PathLevel): string | undefine
     const code = path.charCodeAt(i);
     switch (code) {
       case HASH:
-      case DELETE:
         return undefined;
       case PERCENT:
       case BACKSLASH:
@@ -41,12 +40,15 @@ export function normalisePath(path: string, level: PathLevel): string | undefine
         if (merges && previous === SLASH) return rewritePath(path, level);
         break;
       default:
-        if (code <= SPACE) return undefined;
+        if (code <= SPACE || code >= DELETE) return undefined;
     }
     previous = code;
   }
   return path;
 }
+
+/** True for a query that may go on as it is: `#` ends it for some servers, and nothing beyond ASCII belongs in a URI. */
+export const isCleanQuery = (query: string): boolean => !/[^!-~]|#/.test(query);
 
 /** True unless the segment that began with a dot is certainly a name, such as `.well-known`. */
 function mayEndDotSegment(path: string, index: number): boolean {
@@ -71,7 +73,7 @@ function decodePath(path: string, slashes: boolean): string | undefined {
   let copied = 0;
   for (let i = 0; i < path.length; i++) {
     const code = path.charCodeAt(i);
-    if (code <= SPACE || code === HASH || code === DELETE) return undefined;
+    if (code <= SPACE || code === HASH || code >= DELETE) return undefined;
     if (code === BACKSLASH) {
       out += `${path.slice(copied, i)}/`;
       copied = i + 1;

@@ -31,6 +31,7 @@ const refused: readonly [string, string, number][] = [
   ["a control character", "GET / HTTP/1.1\r\nHost: a.example\r\nX: a\u0001b\r\n\r\n", 400],
   ["a NUL in the path", "GET /%00 HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
   ["a bad escape", "GET /%zz HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
+  ["a fragment in the query", "GET /?a#b HTTP/1.1\r\nHost: a.example\r\n\r\n", 400],
   ["TRACE", "TRACE / HTTP/1.1\r\nHost: a.example\r\n\r\n", 405],
   ["CONNECT", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", 405],
   ["a long target", `GET /${"a".repeat(17 * 1024)} HTTP/1.1\r\nHost: a.example\r\n\r\n`, 414],
