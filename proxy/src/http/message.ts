@@ -75,6 +75,8 @@ export type ClientCloseReason = "client-closed" | "timeout" | "shutdown";
 export type ClientStream = {
   /** The request's body; null when the request has none. */
   readonly body: RequestBody | null;
+  /** True when `upgrade` can hand the connection over: a WebSocket handshake on HTTP/1.1 (RFC 6455 4.1). */
+  readonly canUpgrade: boolean;
   /** True once a final head was handed over. */
   readonly headSent: boolean;
   /** Body bytes handed over so far. */

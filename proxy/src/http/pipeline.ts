@@ -115,7 +115,8 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     exchange.headers = fields.headers;
     exchange.expectContinue = fields.expect !== undefined && exchange.client.body !== null;
-    exchange.upgrade = fields.upgrade === "websocket" ? fields.upgrade : undefined;
+    exchange.upgrade =
+      fields.upgrade === "websocket" && exchange.client.canUpgrade ? fields.upgrade : undefined;
     this.addForwarding(exchange.connection, fields, head);
     this.filter(0);
   }

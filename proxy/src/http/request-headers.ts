@@ -87,7 +87,7 @@ export function readRequestFields(received: readonly string[], version: HttpVers
         te = value;
         break;
       case "expect":
-        expect = value.toLowerCase();
+        expect = expect === undefined ? value.toLowerCase() : `${expect}, ${value.toLowerCase()}`;
         break;
       case "via":
         ownVias += countOwnVias(value);

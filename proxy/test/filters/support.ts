@@ -51,6 +51,7 @@ export function exchange({
       : { length: body === "streaming" ? undefined : body, started: false, start() {}, resume() {} };
   const client: ClientStream = {
     body: requestBody,
+    canUpgrade: false,
     headSent: false,
     bytesSent: 0,
     sendInformational() {},

@@ -32,6 +32,7 @@ export class FakeClient implements ClientStream {
   head: ResponseHead | undefined;
   text = "";
   trailers: HeaderList | undefined;
+  readonly canUpgrade = true;
   ended = false;
   aborted = false;
   closing = false;

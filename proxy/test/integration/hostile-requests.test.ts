@@ -42,6 +42,11 @@ const refused: readonly [string, string, number][] = [
     "GET / HTTP/1.1\r\nHost: a.example\r\nExpect: x\r\nConnection: close\r\n\r\n",
     417,
   ],
+  [
+    "an unknown expectation beside a known one",
+    "GET / HTTP/1.1\r\nHost: a.example\r\nExpect: x\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
+    417,
+  ],
 ];
 
 describe("hostile requests", () => {
@@ -76,6 +81,17 @@ describe("hostile requests", () => {
   it("408 for a head that does not arrive in time, and silence for no byte at all", async () => {
     expect(await exchange(gateway.port, "GET / HTTP/1.1\r\nHo")).to.match(/^HTTP\/1\.1 408 /);
     expect(await exchange(gateway.port, "")).to.equal("");
+  });
+
+  it("asks for no upgrade on behalf of a request that cannot have one", async () => {
+    const upgrade = "Connection: Upgrade, close\r\nUpgrade: websocket\r\n";
+    seen = "";
+    await exchange(
+      gateway.port,
+      `POST / HTTP/1.1\r\nHost: a.example\r\n${upgrade}Content-Length: 3\r\n\r\nabc`,
+    );
+    expect(seen).to.match(/^POST \/ HTTP[^]*\r\n\r\nabc$/);
+    expect(seen.toLowerCase()).to.not.include("upgrade");
   });
 
   it("does not pass a request on whose body never comes, and counts a client that leaves", async () => {

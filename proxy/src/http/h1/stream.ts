@@ -86,6 +86,10 @@ export class Http1Stream implements ClientStream {
     return this.upgradeHead !== undefined;
   }
 
+  get canUpgrade(): boolean {
+    return this.upgradeHead !== undefined && this.head.method !== "CONNECT";
+  }
+
   /** True when all of the request has been read from the connection. */
   get requestReceived(): boolean {
     return this.body === null || this.body.received;
@@ -161,13 +165,12 @@ export class Http1Stream implements ClientStream {
   }
 
   upgrade(headers: HeaderList): { readonly socket: Duplex; readonly head: Buffer } | undefined {
-    if (this.done || this.headSent || this.upgradeHead === undefined || this.head.method === "CONNECT") {
-      return undefined;
-    }
+    const { upgradeHead } = this;
+    if (this.done || this.headSent || upgradeHead === undefined || !this.canUpgrade) return undefined;
     this.done = true;
     this.headSent = true;
     const socket = this.connection.handOver(this, withUpgradeFields(headers));
-    return { socket, head: this.upgradeHead };
+    return { socket, head: upgradeHead };
   }
 
   /** Writes what waited for the end of the turn. */

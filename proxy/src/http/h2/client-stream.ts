@@ -37,6 +37,7 @@ export type StreamHost = {
  */
 export class Http2ClientStream implements ClientStream {
   readonly body: Http2RequestBody | null;
+  readonly canUpgrade = false;
   headSent = false;
   bytesSent = 0;
   onDrain: (() => void) | null = null;
