@@ -1,4 +1,5 @@
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { joinedField } from "./fields.ts";
 import type { RequestHead } from "./message.ts";
 
 /** Where a request goes, after the checks of RFC 9112 3.2 and RFC 9113 8.3.1. */
@@ -30,6 +31,17 @@ export function parseRequestAddress(head: RequestHead): Result<RequestAddress> {
   if (target.charCodeAt(0) === SLASH) return originAddress(head, hostField, target);
   if (target === "*" && head.method === "OPTIONS") return originAddress(head, hostField, target);
   return absoluteAddress(head, hostField);
+}
+
+/**
+ * What a request that is refused says about its address, for the access log. The path comes without the query, which may
+ * hold secrets, and is empty for targets in other forms, which may hold credentials.
+ */
+export function addressAsReceived(head: RequestHead): { readonly authority: string; readonly path: string } {
+  const { target } = head;
+  const end = target.search(/[?#]/);
+  const path = target.startsWith("/") || target === "*" ? target.slice(0, end < 0 ? undefined : end) : "";
+  return { authority: head.authority ?? joinedField(head.headers, "host") ?? "", path };
 }
 
 function originAddress(

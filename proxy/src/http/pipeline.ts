@@ -6,7 +6,7 @@ import { isOverspent } from "../routing/expression-budget.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
-import { parseRequestAddress } from "./authority.ts";
+import { addressAsReceived, parseRequestAddress } from "./authority.ts";
 import { addClientCertificate, isMisdirected } from "./client-certificate.ts";
 import type { ClientConnection } from "./connection.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
@@ -59,6 +59,11 @@ const methodNotAllowed: LocalReply = {
   close: true,
 };
 
+const malformed = {
+  address: { status: 400, error: "malformed host or target", close: true },
+  target: { status: 400, error: "malformed path", close: true },
+} as const satisfies Readonly<Record<string, LocalReply>>;
+
 const noRoute: LocalReply = { status: 404, error: "no route" };
 
 /** Which route it would take is not known, so it takes none (docs/routing.md, "Regular expressions"). */
@@ -87,21 +92,19 @@ class Request implements ExchangeOwner, AttemptOwner {
     exchange.client.onClose = (reason) => exchange.clientClosed(reason);
     exchange.owner = this;
 
-    if (head.method === "TRACE" || head.method === "CONNECT") return this.reply(methodNotAllowed);
-    const address = parseRequestAddress(head);
-    if (!address.ok) return this.reply({ status: 400, error: "malformed host or target", close: true });
-    exchange.authority = address.value.authority;
-    exchange.host = address.value.host;
     const fields = readRequestFields(head.headers, head.version);
     exchange.grpc = fields.grpc;
-    if (head.target === "*") return this.reply({ status: 204 });
+    if (head.method === "TRACE" || head.method === "CONNECT") return this.refuse(head, methodNotAllowed);
+    const address = parseRequestAddress(head);
+    if (!address.ok) return this.refuse(head, malformed.address);
+    exchange.authority = address.value.authority;
+    exchange.host = address.value.host;
+    if (head.target === "*") return this.refuse(head, { status: 204 });
+    if (!this.setTarget(address.value.target)) return this.refuse(head, malformed.target);
     if (fields.expect !== undefined && fields.expect !== "100-continue") {
       return this.reply({ status: 417, error: "unknown expectation" });
     }
     if (fields.ownVias >= maxOwnVias) return this.reply({ status: 508, error: "proxy loop" });
-    if (!this.setTarget(address.value.target)) {
-      return this.reply({ status: 400, error: "malformed path", close: true });
-    }
     const { listener, tls } = exchange.connection;
     const serverName = tls?.serverName ?? "";
     if (serverName !== "" && serverName !== exchange.host) {
@@ -121,6 +124,14 @@ class Request implements ExchangeOwner, AttemptOwner {
     this.filter(0);
   }
 
+  /** Answers a request that has no canonical address: the log shows the one that it came with. */
+  private refuse(head: RequestHead, reply: LocalReply): void {
+    const { authority, path } = addressAsReceived(head);
+    this.exchange.authority = authority;
+    this.exchange.matchedPath = path;
+    this.reply(reply);
+  }
+
   private setTarget(target: string): boolean {
     const { exchange } = this;
     const mark = target.indexOf("?");
@@ -130,7 +141,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     if (path === undefined || !isCleanQuery(query)) return false;
     exchange.path = path;
     exchange.matchedPath = path;
-    exchange.query = mark < 0 ? "" : target.slice(mark);
+    exchange.query = query;
     return true;
   }
 
@@ -208,6 +219,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       expectContinue: exchange.expectContinue,
       replayBytes: exchange.retry === undefined ? 0 : this.deps.retryBufferBytes,
       onProgress: () => (exchange.lastActivityMs = performance.now()),
+      relayTrailers: (trailers) => relayedTrailers(trailers, exchange.headers, exchange.ownedFields),
     });
   }
 
@@ -221,7 +233,6 @@ class Request implements ExchangeOwner, AttemptOwner {
     const rendered = renderReply(reply, { head: exchange.method === "HEAD", grpc: exchange.grpc });
     applyResponseFilters(exchange, rendered.head);
     if (reply.close === true) client.closeAfterResponse();
-      relayTrailers: (trailers) => relayedTrailers(trailers, exchange.headers, exchange.ownedFields),
     client.sendHead(rendered.head);
     if (rendered.body !== "") client.write(rendered.body);
     client.end(undefined);

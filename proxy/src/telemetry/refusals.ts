@@ -1,5 +1,5 @@
+import { addressAsReceived } from "../http/authority.ts";
 import type { ClientConnection } from "../http/connection.ts";
-import { joinedField } from "../http/fields.ts";
 import { renderReply } from "../http/local-reply.ts";
 import type { RequestHead } from "../http/message.ts";
 import type { AccessLog } from "./access-log.ts";
@@ -14,6 +14,8 @@ export type Refusal = {
   readonly head?: RequestHead;
 };
 
+const nothingSaid = { authority: "", path: "" };
+
 /** Counts and logs refused requests like all others; what is not known of them is empty. */
 export function createRefusalRecorder(
   accessLog: AccessLog,
@@ -21,13 +23,16 @@ export function createRefusalRecorder(
 ): (refusal: Refusal) => void {
   return ({ connection, reason, status, head }) => {
     const method = head?.method ?? "";
-    metrics.requestMetrics(connection.listener.portLabel, "").count(method, status);
+    const requestMetrics = metrics.requestMetrics(connection.listener.portLabel, "");
+    requestMetrics.count(method, status);
+    requestMetrics.observe(0);
     if (!accessLog.enabled) return;
+    const { authority, path } = head === undefined ? nothingSaid : addressAsReceived(head);
     const { body } = renderReply({ status, error: reason }, { head: method === "HEAD", grpc: false });
     accessLog.write({
-      host: head === undefined ? "" : (head.authority ?? joinedField(head.headers, "host") ?? ""),
+      host: authority,
       method,
-      path: pathOf(head?.target ?? ""),
+      path,
       pattern: "/",
       status,
       routeId: "",
@@ -40,11 +45,4 @@ export function createRefusalRecorder(
       error: reason,
     });
   };
-}
-
-/** Without the query, which may hold secrets; empty for targets in another form, which may hold credentials. */
-function pathOf(target: string): string {
-  if (!target.startsWith("/")) return "";
-  const end = target.search(/[?#]/);
-  return end < 0 ? target : target.slice(0, end);
 }

@@ -67,5 +67,20 @@ describe("the access log of a class", () => {
     expect(gateway.records[0]?.path).to.not.include("secret");
     const { body } = await gateway.metrics.expose();
     expect(body).to.include('route="",method="GET",status_code="414"} 1');
+    expect(body).to.include('svc_proxy_request_duration_seconds_count{listener="80",route=""} 2');
+  });
+
+  it("shows the address of a refused request as it came", async () => {
+    gateway.records.length = 0;
+    await exchange(gateway.port, "TRACE /a?secret HTTP/1.1\r\nHost: a.example:80\r\n\r\n");
+    await exchange(gateway.port, "GET /b/%00?secret HTTP/1.1\r\nHost: a.example\r\n\r\n");
+    await exchange(gateway.port, "GET /c HTTP/1.1\r\nHost: a b\r\n\r\n");
+    await exchange(gateway.port, "GET http://user:secret@b.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n");
+    expect(gateway.records.map(({ host, path, status }) => [host, path, status])).to.deep.equal([
+      ["a.example:80", "/a", 405],
+      ["a.example", "/b/%00", 400],
+      ["a b", "/c", 400],
+      ["a.example", "", 400],
+    ]);
   });
 });
