@@ -1,4 +1,4 @@
-import type { HealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import type { HealthRegistry, HealthState } from "@svc-gateway/common/admin/health.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 
 /** What the process says about itself on its health port (docs/reference/health.md). */
@@ -11,7 +11,7 @@ export type StandaloneHealth = {
 
 export function createStandaloneHealth(
   registry: HealthRegistry,
-  { disableIngress }: Pick<StandaloneSettings, "disableIngress">,
+  { disableIngress, disableGatewayApi }: Pick<StandaloneSettings, "disableIngress" | "disableGatewayApi">,
 ): StandaloneHealth {
   const controller = registry.register("controller", [
     "ingress",
@@ -22,10 +22,11 @@ export function createStandaloneHealth(
   const proxy = registry.register("proxy", ["routing_table_loaded"]);
   return {
     sourceRead(isReadable) {
-      controller.set("ingress", isReadable && !disableIngress ? "Ready" : "Degraded");
-      // Routes of the Gateway API are read, but this release does not serve them.
-      controller.set("httproute", "Degraded");
-      controller.set("gateway", "Degraded");
+      const stateOf = (isDisabled: boolean): HealthState =>
+        isReadable && !isDisabled ? "Ready" : "Degraded";
+      controller.set("ingress", stateOf(disableIngress));
+      controller.set("httproute", stateOf(disableGatewayApi));
+      controller.set("gateway", stateOf(disableGatewayApi));
     },
     tableServed() {
       controller.set("routing_table_built", "Ready");

@@ -113,6 +113,7 @@ describe("serve standalone", () => {
           version: string;
         };
         expect(health).to.have.nested.property("subsystems.proxy.status", "Ready");
+        expect(health).to.have.nested.property("subsystems.controller.status", "Ready");
         const metrics = (await fetchPath(adminPort, "x", "/metrics")).body;
         expect(metrics).to.match(
           /svc_proxy_requests_total\{listener="80",route="ingress\/default\/web:0\.1",method="GET",status_code="200"\} 1/,
