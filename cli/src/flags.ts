@@ -5,6 +5,7 @@ import { defaultText } from "@svc-gateway/common/settings/help.ts";
 import { readFlags, type FlagInput } from "@svc-gateway/common/settings/read-flags.ts";
 import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
 import { twoColumns } from "./text/columns.ts";
 
 export const outputFlag = flag({
@@ -18,22 +19,24 @@ export const outputFlag = flag({
 export type OutputForm = "text" | "json" | "yaml";
 
 /** The flags of `serve standalone` that decide what a folder means: given here as there, they give the same result. */
-const meaningNames = [
-  "controller-name",
-  "watch-namespace",
-  "ingress-class",
-  "allow-external-name",
-  "disable-ingress",
-  "ingress-http-port",
-  "ingress-https-port",
-  "ingress-http-public-port",
-  "ingress-https-public-port",
-  "ingress-default-backend",
-  "default-tls-secret",
-] as const;
+const meaningNames: { readonly [K in keyof Parameters<typeof translateSettingsOf>[0]]: string } = {
+  controllerName: "controller-name",
+  watchNamespace: "watch-namespace",
+  ingressClass: "ingress-class",
+  allowExternalName: "allow-external-name",
+  backendTlsStrict: "backend-tls-strict",
+  disableIngress: "disable-ingress",
+  disableGatewayApi: "disable-gateway-api",
+  ingressHttpPort: "ingress-http-port",
+  ingressHttpsPort: "ingress-https-port",
+  ingressHttpPublicPort: "ingress-http-public-port",
+  ingressHttpsPublicPort: "ingress-https-public-port",
+  ingressDefaultBackend: "ingress-default-backend",
+  defaultTlsSecret: "default-tls-secret",
+};
 
 export const meaningFlags: readonly Flag[] = flagsOf("standalone").filter(({ name }) =>
-  (meaningNames as readonly string[]).includes(name),
+  Object.values(meaningNames).includes(name),
 );
 
 export const standaloneFlag = (name: "manifests" | "port-map"): Flag => {

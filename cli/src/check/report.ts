@@ -43,8 +43,18 @@ export type CheckReport = {
   }[];
   /** Manifests of kinds that the gateway does not read. */
   readonly ignored: readonly IgnoredManifest[];
-  readonly summary: Readonly<Record<Verdict | "manifests" | "ignored", number>>;
+  /** Findings about objects of which the folder has no manifest, because only a flag names them. */
+  readonly elsewhere: readonly ElsewhereFinding[];
+  readonly summary: Readonly<Record<Verdict | "manifests" | "ignored" | "elsewhere", number>>;
 };
+
+export type ElsewhereFinding = Pick<CheckFinding, "severity" | "reason" | "message"> & {
+  readonly object: ObjectRef;
+};
+
+/** Whether everything is served as written. */
+export const isFaultless = ({ summary, elsewhere }: CheckReport): boolean =>
+  summary.error === 0 && elsewhere.every(({ severity }) => severity !== "error");
 
 type Entry = { readonly place: Place; readonly object?: ObjectRef; readonly findings: CheckFinding[] };
 
@@ -59,9 +69,15 @@ export async function createReport({ state, translation }: TranslatedFolder): Pr
   }
   for (const problem of state.problems) addProblem(problem, byPlace);
   const diagnostics = Map.groupBy(translation.diagnostics, ({ object }) => formatRef(object));
-  for (const [object, found] of diagnostics) {
-    const entry = byObject.get(object);
+  const elsewhere: ElsewhereFinding[] = [];
+  for (const [name, found] of diagnostics) {
+    const entry = byObject.get(name);
     if (entry !== undefined) entry.findings.push(...(await locate(found, entry.place)));
+    else {
+      elsewhere.push(
+        ...found.map(({ object, severity, reason, message }) => ({ object, severity, reason, message })),
+      );
+    }
   }
   const manifests = [...byPlace.values()].map(judge).sort(inFileOrder);
   const count = (verdict: Verdict): number => manifests.filter((one) => one.verdict === verdict).length;
@@ -74,12 +90,14 @@ export async function createReport({ state, translation }: TranslatedFolder): Pr
       notServed: loser,
     })),
     ignored: state.ignored,
+    elsewhere,
     summary: {
       manifests: manifests.length,
       ok: count("ok"),
       warning: count("warning"),
       error: count("error"),
       ignored: state.ignored.length,
+      elsewhere: elsewhere.length,
     },
   };
 }

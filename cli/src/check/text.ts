@@ -4,13 +4,17 @@ import { describePath } from "../text/path.ts";
 import type { Paint } from "../text/paint.ts";
 import type { CheckedManifest, CheckFinding, CheckReport, Verdict } from "./report.ts";
 
-/** The report for people: manifests by file, then conflicts, what was ignored, and a last line that sums up. */
+/**
+ * The report for people: manifests by file, then what flags name, conflicts, what was ignored, and a last line that sums
+ * up.
+ */
 export const formatReport = (report: CheckReport, paint: Paint): string =>
   [
     ...[...Map.groupBy(report.manifests, ({ file }) => file)].map(([file, manifests]) => [
       paint.bold(file),
       ...manifests.flatMap((manifest) => formatManifest(manifest, paint)),
     ]),
+    ...section("Named by flags", formatElsewhere(report, paint), paint),
     ...section("Conflicts", formatConflicts(report), paint),
     ...section("Not read by this gateway", formatIgnored(report), paint),
     [formatSummary(report)],
@@ -64,6 +68,12 @@ const formatConflicts = ({ conflicts }: CheckReport): readonly string[] =>
     ]),
   );
 
+const formatElsewhere = ({ elsewhere }: CheckReport, paint: Paint): readonly string[] =>
+  elsewhere.flatMap(({ severity, reason, object, message }) => [
+    `${paintSeverity(severity, reason, paint)}  ${formatRef(object)}`,
+    `         ${message}`,
+  ]);
+
 const formatIgnored = ({ ignored }: CheckReport): readonly string[] =>
   alignColumns(
     ignored.map(({ file, line, column, apiVersion, kind, name }) => [
@@ -73,7 +83,11 @@ const formatIgnored = ({ ignored }: CheckReport): readonly string[] =>
   );
 
 function formatSummary({ summary }: CheckReport): string {
-  const { manifests, ok, warning, error, ignored } = summary;
+  const { manifests, ok, warning, error, ignored, elsewhere } = summary;
   const parts = [`${ok} as written`, `${warning} with warnings`, `${error} not served as written`];
-  return `${manifests} objects: ${parts.join(", ")}${ignored === 0 ? "" : `; ${ignored} not read`}`;
+  const more = [
+    ignored === 0 ? "" : `; ${ignored} not read`,
+    elsewhere === 0 ? "" : `; ${elsewhere} findings about what flags name`,
+  ];
+  return `${manifests} objects: ${parts.join(", ")}${more.join("")}`;
 }

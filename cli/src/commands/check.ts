@@ -1,5 +1,5 @@
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
-import { createReport } from "../check/report.ts";
+import { createReport, isFaultless } from "../check/report.ts";
 import { formatReport } from "../check/text.ts";
 import { done, misused, refused, type Command } from "../command.ts";
 import { flagRows, meaningFlags, outputFlag, readFolderFlags } from "../flags.ts";
@@ -37,6 +37,6 @@ export const check: Command = {
     if (!translated.ok) return refused(...translated.error);
     const report = await createReport(translated.value);
     io.out.write(formatData(report, settings.output, () => formatReport(report, paintFor(io.out))));
-    return done(report.summary.error === 0 ? 0 : 1);
+    return done(isFaultless(report) ? 0 : 1);
   },
 };
