@@ -1,6 +1,7 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import type { ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import { isLoggedAsError } from "@svc-gateway/operator/runtime/diagnostic-log.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
 
 /** Tells the log what is wrong with the manifests: each finding once, and again only after it was gone. */
@@ -45,8 +46,9 @@ const ofProblem = ({ severity, reason, file, line, column, object, message }: Ma
   },
 });
 
+/** As a controller logs it. */
 const ofDiagnostic = ({ severity, reason, object, field, message }: Diagnostic): Finding => ({
-  severity,
+  severity: severity === "error" && !isLoggedAsError(reason) ? "warning" : severity,
   fields: { reason, object: formatRef(object), ...(field === undefined ? {} : { field }), detail: message },
 });
 

@@ -34,7 +34,7 @@ describe("createFindingsLog", () => {
     findings = createFindingsLog(log);
   });
 
-  it("writes a finding once, with object and field, at its severity", () => {
+  it("writes a finding once, with object and field; what is declared wrong is a warning", () => {
     findings.report([problem], [diagnostic("web")]);
     findings.report([problem], [diagnostic("web"), diagnostic("web")]);
     expect(lines).to.deep.equal([
@@ -50,7 +50,7 @@ describe("createFindingsLog", () => {
         },
       },
       {
-        level: "error",
+        level: "warn",
         fields: {
           event: "manifest_finding",
           reason: "ServiceNotFound",
@@ -60,6 +60,14 @@ describe("createFindingsLog", () => {
         },
       },
     ]);
+  });
+
+  it("has an error for requests that travel unprotected, and for manifests that cannot be taken", () => {
+    findings.report(
+      [{ ...problem, severity: "error", reason: "InvalidYaml" }],
+      [{ ...diagnostic("web"), reason: "CleartextFallback" }],
+    );
+    expect(lines.map(({ level }) => level)).to.deep.equal(["error", "error"]);
   });
 
   it("says how many are gone, and writes one that comes back again", () => {

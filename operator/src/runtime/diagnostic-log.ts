@@ -5,9 +5,12 @@ import { formatRef } from "../api/object.ts";
 import type { Diagnostic } from "../translate/translation.ts";
 
 /**
- * Tells the log what builds find: each finding once, and again only after it was gone. What somebody has declared wrong
- * is a warning of the controller, not an error, unless requests travel without the protection that was asked for.
+ * Whether a finding is more than a warning to the log. What somebody has declared wrong is not, unless requests travel
+ * without the protection that was asked for.
  */
+export const isLoggedAsError = (reason: Diagnostic["reason"]): boolean => reason === "CleartextFallback";
+
+/** Tells the log what builds find: each finding once, and again only after it was gone. */
 export function createDiagnosticLog(log: Logger): (diagnostics: readonly Diagnostic[]) => void {
   const known = createUseCounts();
   let last: readonly Diagnostic[] = [];
@@ -34,6 +37,6 @@ function write(log: Logger, { object, severity, reason, field, message }: Diagno
     detail: message,
   };
   if (severity === "info") log.debug(fields, "finding");
-  else if (reason === "CleartextFallback") log.error(fields, "finding");
+  else if (isLoggedAsError(reason)) log.error(fields, "finding");
   else log.warn(fields, "finding");
 }
