@@ -2,7 +2,7 @@
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
-import type { Place } from "../diagnostics.ts";
+import { referenceNotPermitted, type Place } from "../diagnostics.ts";
 import type { FeatureContext } from "../features/context.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
@@ -50,7 +50,7 @@ export function featureContext(context: FilterContext): FeatureContext {
     httpsPublicPort: 443,
     report: (_, finding) => find(finding),
     announce: (_, finding) => find(finding),
-    refuse: (_, message) => tell(message),
+    refuse: (_, message) => find((at) => referenceNotPermitted(at, message)),
     warn: (_, message) => tell(message),
     freeNamespaces: () => [namespace],
     need: (need) => findings.needs.push(need),
