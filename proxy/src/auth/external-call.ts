@@ -27,6 +27,9 @@ export type ExternalAnswer = {
 /** An answer that is handed to a client is small; a longer one counts as a failure. */
 const maxBodyBytes = 65_536;
 
+/** Whether the body of an answer says anything; one that does not is read to its end and thrown away. */
+export type ReadsBody = (status: number) => boolean;
+
 /** One question to a service over the upstream client, within a time limit that covers the whole answer. */
 export class ExternalCall implements UpstreamHandler {
   /** Undefined: the service failed, or did not answer in time. */
@@ -35,13 +38,20 @@ export class ExternalCall implements UpstreamHandler {
   private readonly selection: Selection;
   private readonly timer: NodeJS.Timeout;
   private readonly stream: UpstreamStream;
+  private readonly readsBody: ReadsBody;
   private readonly body = new ReplayBuffer(maxBodyBytes);
   private head: ResponseHead | undefined = undefined;
   private done = false;
 
-  constructor(ask: AskEndpoint, selection: Selection, question: UpstreamRequest, timeoutMs: number) {
+  constructor(
+    ask: AskEndpoint,
+    selection: Selection,
+    question: UpstreamRequest,
+    { timeoutMs, readsBody }: { readonly timeoutMs: number; readonly readsBody: ReadsBody },
+  ) {
     this.answer = new Promise((resolve) => (this.settle = resolve));
     this.selection = selection;
+    this.readsBody = readsBody;
     this.timer = setTimeout(() => this.fail(), timeoutMs);
     this.stream = ask(selection, question, this);
   }
@@ -69,6 +79,7 @@ export class ExternalCall implements UpstreamHandler {
   }
 
   onData(chunk: Chunk): boolean {
+    if (this.head === undefined || !this.readsBody(this.head.status)) return true;
     this.body.add(chunk);
     if (!this.body.overflowed) return true;
     this.fail();

@@ -2,7 +2,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import type { HeaderList } from "../http/message.ts";
 import type { UpstreamRequest } from "../upstream/upstream.ts";
-import type { ExternalAnswer } from "./external-call.ts";
+import type { ExternalAnswer, ReadsBody } from "./external-call.ts";
 
 /** What an answer means: the fields that an allowing one comes with, or what the client gets. */
 export type ExternalVerdict =
@@ -13,6 +13,7 @@ export type ExternalVerdict =
 export type ExternalCheckApi = {
   /** `body`: what the service gets of the request's body; undefined where it gets none. */
   question(exchange: Exchange, body: Buffer | undefined): UpstreamRequest;
+  readonly readsBody: ReadsBody;
   /** Undefined: no answer to the question, which counts as a failure of the service. */
   verdict(answer: ExternalAnswer): ExternalVerdict | undefined;
 };

@@ -55,6 +55,7 @@ export function createGrpcCheck({
       upgrade: undefined,
       expectContinue: false,
     }),
+    readsBody: () => true,
     verdict: readVerdict,
   };
 }

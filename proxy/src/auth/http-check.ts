@@ -41,8 +41,9 @@ export function createHttpCheck({
         expectContinue: false,
       };
     },
+    readsBody: (status) => !isAllowing(status),
     verdict({ status, headers, body }) {
-      if (status >= 200 && status <= 299) return { allowed: true, headers };
+      if (isAllowing(status)) return { allowed: true, headers };
       return refusal(
         status,
         pickFields(headers, (name) => !framing.has(name)),
@@ -51,6 +52,8 @@ export function createHttpCheck({
     },
   };
 }
+
+const isAllowing = (status: number): boolean => status >= 200 && status <= 299;
 
 /** What the service learns: the fields that it may see, and what the client asked for. */
 function questionFields(exchange: Exchange, isSent: (lowerName: string) => boolean): HeaderList {

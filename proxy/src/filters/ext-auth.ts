@@ -61,7 +61,10 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
       return onFailure;
     }
     const body = maxBodyBytes === undefined ? undefined : exchange.held?.bytes;
-    const call = new ExternalCall(auth.ask, selection, api.question(exchange, body), timeoutMs);
+    const call = new ExternalCall(auth.ask, selection, api.question(exchange, body), {
+      timeoutMs,
+      readsBody: api.readsBody,
+    });
     exchange.work = call;
     const answer = await call.answer;
     release();

@@ -162,7 +162,13 @@ describe("ext-auth over HTTP", () => {
     expect([asked.length, guarded.seen.length]).to.deep.equal([3, 1]);
   });
 
-  it("takes an answer that is too long, or never ends, for a failure", async () => {
+  it("does not care how long the body of an answer is that allows the request", async () => {
+    await start((_, response) => void response.setHeader("x-user", "alice").end("a".repeat(300_000)));
+    expect((await guarded.send({})).statusCode).to.equal(200);
+    expect(guarded.seen[0]?.headers["x-user"]).to.equal("alice");
+  });
+
+  it("takes a refusal that is too long, or an answer that never ends, for a failure", async () => {
     await start((_, response) => void response.writeHead(403).end("a".repeat(70_000)));
     expect((await guarded.send({})).statusCode).to.equal(503);
     await start((_, response) => void response.writeHead(200, { "content-length": "9" }).write("a"), {
