@@ -65,7 +65,13 @@ export class Retries implements Cancellable {
   afterError(error: UpstreamError): boolean {
     const condition = conditions[error.kind];
     if (condition === undefined) return false;
-    return (!error.requestSent || isIdempotent(this.owner.exchange.method)) && this.again(condition);
+    if (error.requestSent && !isIdempotent(this.owner.exchange.method)) return false;
+    return this.again(condition, this.leadsElsewhere(error) ? "free" : "budgeted");
+  }
+
+  /** Where no connection came about and another endpoint is left, nobody has more work by the next attempt. */
+  private leadsElsewhere({ requestSent, kind }: UpstreamError): boolean {
+    return !requestSent && kind !== "reset" && this.tried.size < this.backend.upstream.endpoints.length;
   }
 
   /** True: another attempt follows one that took longer than the route allows, which is a 504. */
@@ -85,11 +91,11 @@ export class Retries implements Cancellable {
     return plan.grpcCodes.has(Number(joinedField(headers, "grpc-status"))) ? "grpc-code" : undefined;
   }
 
-  private again(condition: Condition): boolean {
+  private again(condition: Condition, cost: "budgeted" | "free" = "budgeted"): boolean {
     const { exchange, deps, body } = this.owner;
     const { upstream } = this.backend;
     if (this.left === 0 || upstream.endpoints.length === 0 || body?.replayable === false) return false;
-    if (!upstream.retryBudget.withdraw(performance.now())) {
+    if (cost === "budgeted" && !upstream.retryBudget.withdraw(performance.now())) {
       deps.metrics.limitsReached.with({ limit: "retry-budget" }).inc();
       return false;
     }

@@ -153,6 +153,7 @@ export function createBench(
     tunnelIdleTimeoutMs: 10_000,
     requestTimeoutMs: 5_000,
   });
+  const retryBudget = new RetryBudget(0);
   const backend: CompiledBackend = options.backend ?? {
     kind: "upstream",
     filters: options.backendFilters ?? [],
@@ -161,7 +162,7 @@ export function createBench(
       service: "ns/web",
       protocol: "http1",
       endpoints,
-      retryBudget: new RetryBudget(0),
+      retryBudget,
       pick(_, tried) {
         const endpoint = endpoints.find((one) => tried?.has(one) !== true) ?? endpoints[0];
         return endpoint && { endpoint, watch: undefined, setCookie: undefined };
@@ -235,5 +236,5 @@ export function createBench(
     handle(connection, requestHead(given), client);
     return client;
   };
-  return { request, upstream, mirrorUpstream, records, metrics, active, endpoints, log };
+  return { request, upstream, mirrorUpstream, records, metrics, active, endpoints, retryBudget, log };
 }

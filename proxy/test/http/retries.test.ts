@@ -77,13 +77,14 @@ function take({ upstream }: Bench): {
   return got;
 }
 
+const connectFailures = [
+  ["refused", "connect-failure"],
+  ["connect", "connect-failure"],
+  ["tls", "connect-failure"],
+  ["connect-timeout", "timeout"],
+] as const;
+
 describe("retries: which failures", () => {
-  const connectFailures = [
-    ["refused", "connect-failure"],
-    ["connect", "connect-failure"],
-    ["tls", "connect-failure"],
-    ["connect-timeout", "timeout"],
-  ] as const;
   for (const [kind, condition] of connectFailures) {
     it(`${kind}: for every method, on an endpoint that was not tried, without any code`, async () => {
       const bench = benchWith({ codes: [] });
@@ -384,6 +385,18 @@ describe("retries: time and budget", () => {
     expect(bench.upstream.sent.length).to.be.within(100, 1_000);
     expect(bench.metrics.limitsReached.with({ limit: "retry-budget" }).value).to.equal(1);
   });
+
+  for (const [kind] of connectFailures) {
+    it(`${kind}: goes to the next endpoint though the budget is used up`, async () => {
+      const bench = benchWith();
+      bench.request();
+      let left = true;
+      while (left) left = bench.retryBudget.withdraw(performance.now());
+      await fail(bench, kind);
+      await fail(bench, kind);
+      expect(addresses(bench)).to.deep.equal(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
+    });
+  }
 
   it("503 when every endpoint is gone by the time of the retry", async () => {
     const bench = benchWith({ backoffMs: 100 }, 1);
