@@ -92,7 +92,7 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
   return [
     gatewayClassReconciler(installed, gatewayFields),
     gatewayReconciler({ addressesOf, fleet, handover, subscribe }),
-    listenerSetReconciler({ fleet }),
+    listenerSetReconciler({ addressesOf, fleet, subscribe }),
     routeReconciler("HTTPRoute", controllerName),
     routeReconciler("GRPCRoute", controllerName),
     routeReconciler("TLSRoute", controllerName),

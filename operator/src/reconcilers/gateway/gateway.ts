@@ -11,7 +11,7 @@ import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
 import type { AddressesOf, GatewayAddresses } from "./address.ts";
 import type { Handover } from "./handover.ts";
 import { mergeListeners, programmedCondition } from "./listener-status.ts";
-import { notProgrammed } from "./not-programmed.ts";
+import { noAddress, notProgrammed } from "./not-programmed.ts";
 
 export type GatewayReconcilerOptions = {
   readonly addressesOf: AddressesOf;
@@ -86,10 +86,11 @@ function changeOf(
         : addressRefusal,
       pending: addressPending ?? pending,
     });
+    const pendingListener = addresses.length === 0 ? noAddress : pending;
     const listeners = mergeListeners(present.listeners, status.listeners, {
       generation,
       nowMs,
-      pendingOf: ({ port }) => (port === undefined ? noPort : pending),
+      pendingOf: ({ port }) => (port === undefined ? noPort : pendingListener),
     });
     return {
       conditions: mergeConditions({

@@ -1,46 +1,72 @@
 import { isDeepStrictEqual } from "node:util";
+import { nameOf, refOf } from "../../api/object.ts";
 import { mergeConditions } from "../../runtime/conditions.ts";
 import type { StatusChange } from "../../runtime/status-writer.ts";
 import type { Build } from "../../runtime/table-builder.ts";
 import type { ListenerSetStatus } from "../../translate/gateway/status.ts";
-import { memo } from "../../translate/memo.ts";
+import { listMemo, memo } from "../../translate/memo.ts";
 import type { Reconciler } from "../reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
 import type { GatewayReconcilerOptions } from "./gateway.ts";
 import { mergeListeners, programmedCondition } from "./listener-status.ts";
-import { notProgrammed } from "./not-programmed.ts";
+import { noAddress, notProgrammed } from "./not-programmed.ts";
 
 /** Condition types that this controller writes about a ListenerSet. */
 const owned: ReadonlySet<string> = new Set(["Accepted", "Programmed"]);
 
 type PresentStatus = { readonly conditions?: unknown; readonly listeners?: unknown };
 
+type ListenerSetReconcilerOptions = Pick<GatewayReconcilerOptions, "addressesOf" | "fleet" | "subscribe">;
+
 /** Writes the status of ListenerSets of Gateways of ours (GEP-1713). */
-export function listenerSetReconciler(options: Pick<GatewayReconcilerOptions, "fleet">): Reconciler {
-  const desiredOf = memo((status: ListenerSetStatus): DesiredStatus => ({
-    object: status.object,
-    change: changeOf(status, options),
-  }));
-  const statusesOf = memo((sets: readonly ListenerSetStatus[]) => sets.map(desiredOf));
+export function listenerSetReconciler(options: ListenerSetReconcilerOptions): Reconciler {
+  const { addressesOf, subscribe } = options;
+  const desiredOf = memo((status: ListenerSetStatus) => {
+    const where = (hasAddress: boolean): DesiredStatus => ({
+      object: status.object,
+      change: changeOf(status, hasAddress, options),
+    });
+    return { reached: where(true), unreached: where(false) };
+  });
+  const listOf = listMemo((statuses: readonly DesiredStatus[]) => statuses);
+  let sets: readonly ListenerSetStatus[] = [];
   return {
     ...statusReconciler({
       kind: "ListenerSet",
-      statuses: ({ translation }: Build) => statusesOf(translation.gatewayStatuses.listenerSets),
+      statuses({ world, translation: { gatewayStatuses } }: Build) {
+        sets = gatewayStatuses.listenerSets;
+        const parents = new Map(
+          sets.length === 0 ? [] : gatewayStatuses.gateways.map((one) => [one.object, one]),
+        );
+        const hasAddress = ({ gateway }: ListenerSetStatus): boolean => {
+          const parent = parents.get(gateway);
+          return parent !== undefined && addressesOf.present(parent, world).addresses.length > 0;
+        };
+        return listOf(
+          sets.map((set) => desiredOf(set)[hasAddress(set) ? "reached" : "unreached"]),
+          undefined,
+        );
+      },
       release: () => () => ({}),
     }),
     followsProxies: true,
+    subscribe: (look) =>
+      subscribe((gateway) => {
+        for (const set of sets) if (nameOf(refOf(set.gateway)) === gateway) look(nameOf(refOf(set.object)));
+      }),
   };
 }
 
 function changeOf(
   { object, bound, scope, conditions, listeners }: ListenerSetStatus,
+  hasAddress: boolean,
   { fleet }: Pick<GatewayReconcilerOptions, "fleet">,
 ): StatusChange {
   const { generation } = object.metadata;
   const isRefused = conditions.some(({ type }) => type === "Programmed");
   return (current, nowMs) => {
     const present = (current ?? {}) as PresentStatus;
-    const pending = notProgrammed({ bound, listeners, scope }, fleet);
+    const pending = hasAddress ? notProgrammed({ bound, listeners, scope }, fleet) : noAddress;
     const programmed = programmedCondition({
       present: present.conditions,
       generation,

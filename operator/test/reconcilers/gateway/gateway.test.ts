@@ -67,10 +67,12 @@ describe("gatewayReconciler", () => {
   });
 
   it("decides nothing about a generation while proxies or an address are missing", async () => {
-    expect(brief((await run(false, withAddress)).conditions)).to.include("Programmed=False Pending@2");
-    expect(brief((await run(true, gatewayYaml)).conditions)).to.include(
-      "Programmed=False AddressNotAssigned@2",
-    );
+    const unserved = await run(false, withAddress);
+    expect(brief(unserved.conditions)).to.include("Programmed=False Pending@2");
+    expect(brief(unserved.listeners[0]?.conditions)).to.include("Programmed=False Pending@2");
+    const unreached = await run(true, gatewayYaml);
+    expect(brief(unreached.conditions)).to.include("Programmed=False AddressNotAssigned@2");
+    expect(brief(unreached.listeners[0]?.conditions)).to.include("Programmed=False Pending@2");
   });
 
   it("does not take back what it has said of the same generation, but does not carry it over to the next", async () => {
