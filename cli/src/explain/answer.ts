@@ -1,7 +1,7 @@
 /** What happens to a request, as data: the JSON and YAML forms are this, the text is made of it. */
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
-import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import type { Backend, ListenerFilter, Route } from "@svc-gateway/common/ir/route.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
@@ -9,6 +9,7 @@ import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
 import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
+import { unresolvedFilter } from "@svc-gateway/proxy/filters/listener-filters.ts";
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
@@ -26,6 +27,8 @@ export type Answer = {
   readonly outcome: "route" | "tls-listener" | "no-listener" | "no-certificate" | "no-route";
   readonly listener?: ExplainedListener;
   readonly tls?: ExplainedTls;
+  /** The filters of the listener, which run before the route is chosen and may lead to another one; absent: it has none. */
+  readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
   /** Every host that covers the request's, the most specific first, with what became of its routes. */
   readonly hosts: readonly NearHost[];
@@ -54,6 +57,9 @@ export type ExplainedRoute = RouteName & {
 };
 
 export type ExplainedFilter = { readonly name: string; readonly settings: unknown };
+
+/** One that cannot be followed has a status instead: what every request gets. */
+export type ExplainedListenerFilter = ExplainedFilter | { readonly status: number };
 
 export type ExplainedBackend = {
   /** `namespace/name`; empty when there is none. */
@@ -101,11 +107,13 @@ export function answerRequest(
   const { route, hosts } = explainMatch(ofPort, { ...asked, path });
   const nameOf = createNamer(folder);
   const matched = hosts.find(({ outcome }) => outcome === "serves");
+  const before = hosts[0]?.table.filters?.written;
   return {
     request: { ...request, path },
     outcome: route === undefined ? "no-route" : "route",
     listener,
     ...(tls === undefined ? {} : { tls }),
+    ...(before === undefined ? {} : { listenerFilters: before.flatMap(describeListenerFilter) }),
     ...(route === undefined
       ? {}
       : {
@@ -192,6 +200,9 @@ function createNamer(folder: TranslatedFolder): (route: Route) => RouteName {
 
 const describeFilters = (features: RouteFeatures | undefined): readonly ExplainedFilter[] =>
   presentFeatures(features).map((slug) => ({ name: slug, settings: features?.[slug] }));
+
+const describeListenerFilter = ({ features }: ListenerFilter): readonly ExplainedListenerFilter[] =>
+  features === undefined ? [{ status: unresolvedFilter.status }] : describeFilters(features);
 
 const describeBackends = ({ backends }: Route, folder: TranslatedFolder): readonly ExplainedBackend[] =>
   backends.map(({ service, weight, protocol, endpoints, status, features }) => ({

@@ -30,6 +30,7 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
   const steps: readonly Step[] = [
     ["listener", listener === undefined ? [] : [describeListener(listener)]],
     ["TLS", tls === undefined ? [] : describeTls(tls)],
+    ["first", describeListenerFilters(answer)],
     ["host", route === undefined ? [] : [route.host]],
     ["route", route === undefined ? [] : describeRoute(route)],
     ["filters", route === undefined ? [] : describeFilters(route.filters)],
@@ -58,6 +59,14 @@ export const describeTls = ({ serverName, bucket, host, certificates }: Explaine
     ({ names, notAfter, issuer }) => `certificate for ${names.join(", ")} by ${issuer}, until ${notAfter}`,
   ),
 ];
+
+/** They see the request as it came, and the lookup below does not know what they would change. */
+const describeListenerFilters = ({ listenerFilters = [] }: Answer): readonly string[] =>
+  listenerFilters.map((filter, index) =>
+    "status" in filter
+      ? `${index + 1}. cannot be followed: answered ${filter.status}`
+      : `${index + 1}. ${filter.name} ${JSON.stringify(filter.settings)}`,
+  );
 
 const describeRoute = (route: ExplainedRoute): readonly string[] => [
   describeMatch(route),
@@ -103,7 +112,10 @@ function describeBackend({
   ];
 }
 
-function describeOutcome({ outcome, request, route }: Answer): string {
+function describeOutcome({ outcome, request, route, listenerFilters = [] }: Answer): string {
+  const refusing = listenerFilters.find((filter) => "status" in filter);
+  if (refusing !== undefined)
+    return `a filter of the listener cannot be followed: answered ${refusing.status}`;
   switch (outcome) {
     case "no-listener":
       return `no listener serves ${request.scheme} on port ${request.port}: the connection is refused`;

@@ -43,6 +43,12 @@ export const routeSchema = z.object({
 });
 
 /**
+ * A filter of a listener. One without features cannot be followed: what it was to keep away is not known, so every request
+ * that gets to it is answered 500.
+ */
+export const listenerFilterSchema = z.object({ features: routeFeaturesSchema.optional() });
+
+/**
  * The routes of one (port, host), in order of precedence: of two matching routes of one tier with the same path match
  * type and length, the earlier wins. See docs/routing.md.
  */
@@ -57,6 +63,11 @@ export const hostRoutesSchema = z.object({
   clientCertificate: z.string().optional(),
   /** How far the paths of requests for this host are normalised; absent: `base`. Of Ingress hosts only. */
   pathLevel: pathLevelSchema.optional(),
+  /**
+   * The filters of the listener, which run in this order on every request for the host before a route is looked for; absent:
+   * there are none. See docs/features/listener-filters.md.
+   */
+  filters: z.array(listenerFilterSchema).optional(),
   routes: z.array(routeSchema),
 });
 
@@ -71,10 +82,12 @@ export type Route = Readonly<
   readonly backends: readonly Backend[];
   readonly features?: RouteFeatures | undefined;
 };
+export type ListenerFilter = { readonly features?: RouteFeatures | undefined };
 export type HostRoutes = {
   readonly listener: string;
   readonly inherit: boolean;
   readonly clientCertificate?: string | undefined;
   readonly pathLevel?: PathLevel | undefined;
+  readonly filters?: readonly ListenerFilter[] | undefined;
   readonly routes: readonly Route[];
 };

@@ -2,8 +2,11 @@ import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
 import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
+import type { Filter } from "../filters/filter.ts";
+import type { CompiledRoute } from "../routing/compiled-route.ts";
 import { isOverspent } from "../routing/expression-budget.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
+import type { RouteQuery } from "../routing/port-table.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { addressAsReceived, parseRequestAddress } from "./authority.ts";
@@ -15,7 +18,12 @@ import { type LocalReply, noSelection, renderReply } from "./local-reply.ts";
 import type { RequestBody, RequestHead } from "./message.ts";
 import type { Mirrors } from "./mirrors.ts";
 import { OutgoingBody } from "./request-body.ts";
-import { addForwardingFields, readRequestFields, type RequestFields } from "./request-headers.ts";
+import {
+  addForwardingFields,
+  fieldsToMatch,
+  readRequestFields,
+  type RequestFields,
+} from "./request-headers.ts";
 import { applyResponseFilters } from "./response-filters.ts";
 import { Retries } from "./retries.ts";
 import { relayedTrailers } from "./trailers.ts";
@@ -110,18 +118,45 @@ class Request implements ExchangeOwner, AttemptOwner {
     if (serverName !== "" && serverName !== exchange.host) {
       if (listener.table.isMisdirected(serverName, exchange.host)) return this.reply(misdirected.listener);
     }
-    const route = listener.table.match(exchange);
-    if (route === undefined) return this.reply(isOverspent() ? tooLongToMatch : noRoute);
-    exchange.route = route;
     if (listener.clientPolicyOf !== undefined && isMisdirected(exchange.connection, exchange.host)) {
       return this.reply(misdirected.client);
     }
+    const before = listener.table.filtersOf?.(exchange.host);
+    if (before !== undefined) {
+      this.prepare(fields, head);
+      return this.filter(before, 0);
+    }
+    const route = this.findRoute(exchange);
+    if (route === undefined) return;
+    this.prepare(fields, head);
+    this.filter(route.filters, 0);
+  }
+
+  /** The route of the request; undefined when there is none, and that has been answered. */
+  private findRoute(query: RouteQuery): CompiledRoute | undefined {
+    const { exchange } = this;
+    const route = exchange.connection.listener.table.match(query);
+    if (route === undefined) this.reply(isOverspent() ? tooLongToMatch : noRoute);
+    exchange.route = route;
+    return route;
+  }
+
+  /** Once, after the last filter of the listener: whatever comes later does not change the route. */
+  private routeFiltered(): void {
+    const { exchange } = this;
+    const { host, path, query, method, received, headers } = exchange;
+    const route = this.findRoute({ host, path, query, method, headers: fieldsToMatch(received, headers) });
+    if (route !== undefined) this.filter(route.filters, 0);
+  }
+
+  /** From the request of the client to what filters see, and upstreams after them. */
+  private prepare(fields: RequestFields, head: RequestHead): void {
+    const { exchange } = this;
     exchange.headers = fields.headers;
     exchange.expectContinue = fields.expect !== undefined && exchange.client.body !== null;
     exchange.upgrade =
       fields.upgrade === "websocket" && exchange.client.canUpgrade ? fields.upgrade : undefined;
     this.addForwarding(exchange.connection, fields, head);
-    this.filter(0);
   }
 
   /** Answers a request that has no canonical address: the log shows the one that it came with. */
@@ -156,27 +191,31 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
   }
 
-  /** Runs the route's filters from `index` on; leaves the turn only when one of them waits. */
-  private filter(index: number): void {
+  /** Runs the filters of the listener, or those of the route, from `index` on; leaves the turn only when one of them waits. */
+  private filter(filters: readonly Filter[], index: number): void {
     const { exchange } = this;
-    const filters = exchange.route?.filters ?? [];
     for (let i = index; i < filters.length; i++) {
       const verdict = filters[i]?.onRequest?.(exchange);
       if (verdict === undefined) continue;
       if (verdict instanceof Promise) {
-        this.resumeAfter(verdict, i + 1);
+        this.resumeAfter(verdict, filters, i + 1);
         return;
       }
       return this.reply(verdict);
     }
-    this.forward();
+    if (exchange.route === undefined) this.routeFiltered();
+    else this.forward();
   }
 
-  private resumeAfter(waiting: Promise<LocalReply | undefined>, next: number): void {
+  private resumeAfter(
+    waiting: Promise<LocalReply | undefined>,
+    filters: readonly Filter[],
+    next: number,
+  ): void {
     waiting.then(
       (reply) => {
         if (this.exchange.finished) return;
-        if (reply === undefined) this.filter(next);
+        if (reply === undefined) this.filter(filters, next);
         else this.reply(reply);
       },
       () => {

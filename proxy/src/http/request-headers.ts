@@ -116,6 +116,28 @@ export function readRequestFields(received: readonly string[], version: HttpVers
   };
 }
 
+/**
+ * What routes are matched with once filters have run: the fields that go on as the filters left them, so that no field that
+ * a filter took away comes back in another guise, and those of the connection and of proxies as the client sent them.
+ */
+export function fieldsToMatch(received: readonly string[], filtered: readonly string[]): readonly string[] {
+  const fields: string[] = [];
+  const add = (from: readonly string[], isWanted: (name: string) => boolean): void => {
+    for (let i = 0; i < from.length; i += 2) {
+      const name = from[i] as string;
+      if (isWanted(name)) fields.push(name, from[i + 1] as string);
+    }
+  };
+  add(received, (name) => !isForFilters(name));
+  add(filtered, isForFilters);
+  return fields;
+}
+
+function isForFilters(name: string): boolean {
+  const disposition = dispositionOf(name);
+  return disposition === "keep" || disposition === "content-type";
+}
+
 function countOwnVias(value: string): number {
   let count = 0;
   for (const entry of value.split(",")) if (entry.trim().split(/\s+/)[1] === viaName) count++;

@@ -1,6 +1,7 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import type { ListenerFilters } from "../filters/listener-filters.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { compileConditions, firstFailure, type Condition } from "./condition.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
@@ -22,6 +23,8 @@ export type HostTable = {
   readonly listener: string;
   readonly inherit: boolean;
   readonly pathLevel: PathLevel;
+  /** What runs before a route is looked for, where this is the most specific host of a request. */
+  readonly filters: ListenerFilters | undefined;
   /** In the order of the resource. */
   readonly candidates: readonly Candidate[];
   /** Undefined also for a lookup that is overspent (expression-budget.ts). */
@@ -36,9 +39,10 @@ export type RouteProblem = { readonly routeId: string; readonly message: string 
  * neighbours serve. `prepare` builds what a route does once it has matched.
  */
 export function compileHostTable(
-  owner: { readonly group: RouteGroup; readonly host: HostPattern },
+  owner: Pick<HostTable, "group" | "host">,
   resource: HostRoutes,
   prepare: (route: Route) => CompiledRoute,
+  filters?: ListenerFilters,
 ): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
   const { listener, inherit, pathLevel = "base" } = resource;
   const candidates: Candidate[] = [];
@@ -56,7 +60,7 @@ export function compileHostTable(
   }
   const tiers = [...Map.groupBy(candidates, tierOf)].sort(([a], [b]) => a - b);
   const match = matchFirst(tiers.map(([, ofTier]) => createMatcher(ofTier)));
-  return { table: { ...owner, listener, inherit, pathLevel, candidates, match }, problems };
+  return { table: { ...owner, listener, inherit, pathLevel, filters, candidates, match }, problems };
 }
 
 /** See `tier` in common/src/ir/route.ts. */

@@ -1,4 +1,5 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
+import type { Filter } from "../filters/filter.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
 import { emptyHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
@@ -18,6 +19,8 @@ export type RouteQuery = {
 export type PortTable = {
   /** How far the path of a request for this host is normalised before it is looked up. */
   pathLevel(host: string): PathLevel;
+  /** What runs before the lookup of a route for this host; undefined where no host of the port has any such filter. */
+  readonly filtersOf: ((host: string) => readonly Filter[] | undefined) | undefined;
   /** The route that serves the request, or undefined: 404, or 414 where the lookup is overspent. */
   match(query: RouteQuery): CompiledRoute | undefined;
   /**
@@ -36,7 +39,13 @@ export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
  */
 export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
   hosts,
-  pathLevel: asksForLevels(hosts) ? (host) => pathLevelOf(hosts, host) : () => "base",
+  // Requests of ports on which no host asks for it are spared the search for their host.
+  pathLevel: hasTable(hosts, ({ pathLevel }) => pathLevel !== "base")
+    ? (host) => ownerOf(hosts, host)?.pathLevel ?? "base"
+    : () => "base",
+  filtersOf: hasTable(hosts, ({ filters }) => filters !== undefined)
+    ? (host) => ownerOf(hosts, host)?.filters?.compiled
+    : undefined,
   match(query) {
     startLookup();
     // Nearly every request ends here, without the search.
@@ -58,25 +67,16 @@ export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
   },
 });
 
-/** The table of the most specific host. */
+/** The table of the most specific host, which is the one that decides (docs/routing.md, "Hosts"). */
 function ownerOf(hosts: PortHosts, host: string): HostTable | undefined {
   for (const table of tablesOf(hosts, host)) return table;
   return undefined;
 }
 
-/** Whether any host asks for another level than `base`; on other ports requests are spared the search. */
-function asksForLevels({ gateway, ingress }: PortHosts): boolean {
-  return [gateway, ingress].some(({ exact, wildcard, any }) =>
-    [...exact.values(), ...wildcard.values(), ...(any === undefined ? [] : [any])].some(
-      ({ pathLevel }) => pathLevel !== "base",
-    ),
+const hasTable = ({ gateway, ingress }: PortHosts, has: (table: HostTable) => boolean): boolean =>
+  [gateway, ingress].some(({ exact, wildcard, any }) =>
+    [...exact.values(), ...wildcard.values(), ...(any === undefined ? [] : [any])].some(has),
   );
-}
-
-/** The level of the most specific host, which is the one that decides (docs/routing.md, "Hosts"). */
-function pathLevelOf(hosts: PortHosts, host: string): PathLevel {
-  return ownerOf(hosts, host)?.pathLevel ?? "base";
-}
 
 /** A port without routes: every request is answered 404. */
 export const emptyPortTable: OpenPortTable = createPortTable({

@@ -2,6 +2,7 @@ import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Backend, HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { compileFilters } from "../filters/compile.ts";
 import type { FilterEnvironment } from "../filters/environment.ts";
+import { compileListenerFilters } from "../filters/listener-filters.ts";
 import { createBackendPicker } from "../routing/backend-picker.ts";
 import type { CompiledBackend, CompiledRoute } from "../routing/compiled-route.ts";
 import { compileHostTable, type HostTable, type RouteProblem } from "../routing/host-table.ts";
@@ -32,7 +33,8 @@ export function compileHost(
 ): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
   const listener = String(port);
   const own = ofHost(resource, environment);
-  return compileHostTable({ group, host }, resource, (route) => compileRoute(route, listener, own));
+  const filters = compileListenerFilters(resource, own.filters);
+  return compileHostTable({ group, host }, resource, (route) => compileRoute(route, listener, own), filters);
 }
 
 /** Whatever a request of the host is sent to, mirrors and external checks included, is shown the same certificate. */

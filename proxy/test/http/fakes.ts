@@ -226,6 +226,7 @@ export function createBench(
       draining: false,
       table: {
         pathLevel: () => "base",
+        filtersOf: undefined,
         isMisdirected: (serverName) => serverName === "other",
         match: ({ path }) => (path.startsWith("/a") ? route : undefined),
       },

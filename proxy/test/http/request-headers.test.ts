@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { emptyPortTable } from "../../src/routing/port-table.ts";
 import type { ClientConnection } from "../../src/http/connection.ts";
-import { addForwardingFields, readRequestFields } from "../../src/http/request-headers.ts";
+import { addForwardingFields, fieldsToMatch, readRequestFields } from "../../src/http/request-headers.ts";
 
 describe("readRequestFields", () => {
   it("keeps end-to-end fields in order and as spelled", () => {
@@ -63,6 +63,31 @@ describe("readRequestFields", () => {
     expect(fields.grpc).to.equal(true);
     expect(fields.ownVias).to.equal(1);
     expect(readRequestFields(["Content-Type", "application/grpc-web"], "1.1").grpc).to.equal(false);
+  });
+});
+
+describe("fieldsToMatch", () => {
+  it("are those that filters left, and those of the connection and of proxies as the client sent them", () => {
+    const received = [
+      "Host",
+      "a",
+      "Connection",
+      "upgrade, X-User",
+      "Upgrade",
+      "websocket",
+      "X-User",
+      "forged",
+    ];
+    received.push("X-Forwarded-For", "192.0.2.9", "Via", "1.1 other", "Accept", "*/*");
+    const filtered = ["Accept", "text/plain", "X-User", "alice", "content-type", "text/css"];
+    filtered.push("X-Forwarded-For", "127.0.0.1", "Via", "1.1 svc");
+    expect(fieldsToMatch(received, filtered)).to.deep.equal(
+      [
+        ["Host", "a", "Connection", "upgrade, X-User", "Upgrade", "websocket"],
+        ["X-Forwarded-For", "192.0.2.9", "Via", "1.1 other"],
+        ["Accept", "text/plain", "X-User", "alice", "content-type", "text/css"],
+      ].flat(),
+    );
   });
 });
 

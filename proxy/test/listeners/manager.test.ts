@@ -168,6 +168,7 @@ describe("the listener manager", () => {
     it("the table and the public port, for the next request of an open connection", async () => {
       const table: PortTable = {
         pathLevel: () => "base",
+        filtersOf: undefined,
         match: () => undefined,
         isMisdirected: () => false,
       };

@@ -1,6 +1,8 @@
 import { expect } from "chai";
-import { emptyPortTable } from "../../src/routing/port-table.ts";
-import { exact, hostCase, portTable, prefix, request, type HostCase } from "./support.ts";
+import { changeHosts, emptyHostIndex } from "../../src/routing/host-index.ts";
+import type { HostTable } from "../../src/routing/host-table.ts";
+import { createPortTable, emptyPortTable } from "../../src/routing/port-table.ts";
+import { exact, hostCase, hostTable, pattern, portTable, prefix, request, type HostCase } from "./support.ts";
 
 const winner = (hosts: readonly HostCase[], host: string, path = "/"): string | undefined =>
   portTable(hosts).match(request(path, { host }))?.id;
@@ -133,6 +135,24 @@ describe("a port table", () => {
     ];
     for (const [serverName, host, expected] of rows) {
       expect(table.isMisdirected(serverName, host), `${serverName} ${host}`).to.equal(expected);
+    }
+  });
+
+  it("asks for filters of listeners only on ports where a host has some", () => {
+    expect(portTable([hostCase("*", [prefix("a", "/")], gateway)]).filtersOf).to.equal(undefined);
+    const filters = { written: [{}], compiled: [{ slug: "listener-filters" }] };
+    const of = (host: string, table: Partial<HostTable>) => ({
+      host: pattern(host),
+      table: { ...hostTable(hostCase(host, [], gateway)), ...table },
+    });
+    const hosts = [of("*.example.com", { filters }), of("open.example.com", {}), of("*", {})];
+    const { filtersOf } = createPortTable({
+      gateway: changeHosts(emptyHostIndex, hosts),
+      ingress: changeHosts(emptyHostIndex, [of("ingress.example.com", {})]),
+    });
+    expect(filtersOf?.("a.example.com")).to.equal(filters.compiled);
+    for (const host of ["open.example.com", "ingress.example.com", "example.com"]) {
+      expect(filtersOf?.(host), host).to.equal(undefined);
     }
   });
 });

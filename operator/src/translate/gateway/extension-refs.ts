@@ -53,17 +53,20 @@ const externalAuth = asIfAnnotated(extAuth.annotations.extAuth, (read, context) 
   "ext-auth": translateExtAuth(read, context),
 }));
 
-/** By the kind that a filter names; `resource` is the kind of the object. */
-const extensions: {
-  readonly [kind: string]: {
-    readonly resource: KindName;
-    readonly httpOnly?: true;
-    /** Of several, each counts: who must let a request in is not one of them only. */
-    readonly additive?: true;
-    readonly read: ReadExtension;
-  };
-} = {
-  RetryPolicy: { resource: "RetryPolicy", read: readRetryExtension },
+type Extension = {
+  /** The kind of the object. */
+  readonly resource: KindName;
+  readonly httpOnly?: true;
+  /** It is about upstreams or responses, so there is nothing for it to do before a route is chosen. */
+  readonly afterRouting?: true;
+  /** Of several, each counts: who must let a request in is not one of them only. */
+  readonly additive?: true;
+  readonly read: ReadExtension;
+};
+
+/** By the kind that a filter names. */
+const extensions: { readonly [kind: string]: Extension } = {
+  RetryPolicy: { resource: "RetryPolicy", afterRouting: true, read: readRetryExtension },
   IpAccessControl: {
     resource: "IpAccessControl",
     read: asIfAnnotated(ipAccessControl.annotations.ipAccessControl, (read, context) => ({
@@ -88,6 +91,7 @@ const extensions: {
   BasicAuth: { resource: "BasicAuth", additive: true, read: readBasicAuth },
   Compression: {
     resource: "Compression",
+    afterRouting: true,
     read: asIfAnnotated(compression.annotations.compression, (read, context) => ({
       compression: translateCompression(read, context),
     })),
@@ -100,13 +104,13 @@ const extensions: {
 export const isAdditiveExtension = (kind: string | undefined): boolean =>
   kind !== undefined && Object.hasOwn(extensions, kind) && extensions[kind]?.additive === true;
 
-/** The feature that an ExtensionRef asks for; the resource is in the namespace of the route. */
+/** The feature that an ExtensionRef asks for; the resource is in the namespace of what carries the filter. */
 export function readExtension(ref: ExtensionRef | undefined, context: FilterContext): ExtensionResult {
   const { group = "", kind = "", name = "" } = ref ?? {};
-  const isKnown = group === extensionGroup && context.level === "rule" && Object.hasOwn(extensions, kind);
+  const isKnown = group === extensionGroup && Object.hasOwn(extensions, kind);
   const extension = isKnown ? extensions[kind] : undefined;
-  if (extension === undefined || (extension.httpOnly === true && context.kind !== "HTTPRoute")) {
-    const where = context.level === "rule" ? withArticle(context.kind) : "a backend";
+  if (extension === undefined || !isSupported(extension, context)) {
+    const where = withArticle(context.level === "rule" ? context.kind : context.level);
     const message = `ExtensionRef ${quote(`${group}/${kind}`)} is not supported on ${where}`;
     return { unsupported: { reason: "UnsupportedValue", message } };
   }
@@ -116,6 +120,11 @@ export function readExtension(ref: ExtensionRef | undefined, context: FilterCont
     return { missing: { reason: "InvalidKind", message } };
   }
   return { features: extension.read({ namespace, name }, context) };
+}
+
+function isSupported({ httpOnly, afterRouting }: Extension, { level, kind }: FilterContext): boolean {
+  if (level === "listener") return afterRouting !== true;
+  return level === "rule" && (httpOnly !== true || kind === "HTTPRoute");
 }
 
 /** gRPC codes are for GRPCRoutes. */

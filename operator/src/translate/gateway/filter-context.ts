@@ -1,4 +1,4 @@
-/** What reading the filters of a route can ask of the world, and where it puts what it finds. */
+/** What reading the filters of a route or listener can ask of the world, and where it puts what it finds. */
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
@@ -7,8 +7,9 @@ import type { FeatureContext } from "../features/context.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import type { HttpRouteKind } from "./kinds.ts";
+import type { ListenerOwner } from "./listener.ts";
 
-/** What the filters of a route name besides its backends. */
+/** What filters name besides the backends of a route. */
 export type FilterFindings = {
   readonly needs: EndpointNeed[];
   readonly resources: Resource[];
@@ -19,10 +20,11 @@ export type FilterFindings = {
 export type FilterContext = {
   readonly view: View;
   readonly allowExternalName: boolean;
-  readonly kind: HttpRouteKind;
+  /** What carries the filters. */
+  readonly kind: HttpRouteKind | ListenerOwner["kind"];
   readonly namespace: string;
-  /** Filters of a backend run when everything that may have to wait is over, so extensions belong to rules. */
-  readonly level: "rule" | "backend";
+  /** Filters of a backend run when everything that may have to wait is over, so extensions belong to rules and listeners. */
+  readonly level: "listener" | "rule" | "backend";
   /** Whether one of the filters makes clients prove who they are. */
   readonly authenticates?: boolean;
   /** The field that the filters are in. */
@@ -33,7 +35,7 @@ export type FilterContext = {
 export const noFindings = (): FilterFindings => ({ needs: [], resources: [], keySets: [], diagnostics: [] });
 
 /**
- * The context in which a feature is worked out that a resource of the route's namespace asks for: what an annotation of
+ * The context in which a feature is worked out that a resource of the same namespace asks for: what an annotation of
  * an Ingress would be told in an Event is a finding here.
  */
 export function featureContext(context: FilterContext): FeatureContext {

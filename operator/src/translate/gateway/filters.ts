@@ -121,7 +121,7 @@ const isAdditive = ({ type, extensionRef }: Filter): boolean =>
   (type === "ExtensionRef" && isAdditiveExtension(extensionRef?.kind));
 
 /** Filters that make clients prove who they are. */
-const asksClients = (filter: Filter): boolean => filter.type !== "RequestMirror" && isAdditive(filter);
+export const asksClients = (filter: Filter): boolean => filter.type !== "RequestMirror" && isAdditive(filter);
 
 /** The features of filters that are additive: lists, each of whose entries counts. */
 const additive = ["auth-basic-secret", "auth-jwt", "ext-auth", "mirror-target"] as const;

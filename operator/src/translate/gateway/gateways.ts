@@ -5,10 +5,11 @@ import { ageOf, compareAges, type Age } from "../age.ts";
 import type { Refusal } from "../condition.ts";
 import type { PortPolicies } from "./client-traffic-policies.ts";
 import type { Guard } from "./external-auths.ts";
-import { listMemo, trackedMemo } from "../memo.ts";
+import { listMemo, memo, trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { View } from "../view.ts";
 import { readBackendCertificate, type GatewayCertificate } from "./backend-certificate.ts";
+import type { FilterFindings } from "./filter-context.ts";
 import { readListeners, type ListenerOwner, type ParsedListener } from "./listener.ts";
 import { familyOf, gatewayGroup, hasHostnames, transportOf } from "./kinds.ts";
 import { admits, readNamespaceRule } from "./namespaces.ts";
@@ -50,7 +51,8 @@ type ReadGroup = Omit<ListenerGroup, "listeners"> & { readonly listeners: readon
 /** Remembers each Gateway for as long as nothing that its listeners depend on changes. Oldest first. */
 export function createGatewayPlanner({
   trustBundles,
-}: Pick<TranslateSettings, "trustBundles">): (
+  allowExternalName,
+}: Pick<TranslateSettings, "trustBundles" | "allowExternalName">): (
   world: World,
   classes: ReadonlyMap<string, unknown>,
 ) => readonly PlannedGateway[] {
@@ -60,13 +62,13 @@ export function createGatewayPlanner({
   }));
   const readOwn = trackedMemo((owner: ObjectOf<"Gateway">, _: undefined, view): ReadGroup => ({
     owner,
-    listeners: readListeners(owner, owner, { view, trustBundles }),
+    listeners: readListeners(owner, owner, { view, trustBundles, allowExternalName }),
     refusal: undefined,
   }));
   const readSet = trackedMemo(
     (owner: ObjectOf<"ListenerSet">, gateway: ObjectOf<"Gateway">, view): ReadGroup => ({
       owner,
-      listeners: readListeners(owner, gateway, { view, trustBundles }),
+      listeners: readListeners(owner, gateway, { view, trustBundles, allowExternalName }),
       refusal: refuseSet(owner, gateway, view),
     }),
   );
@@ -93,6 +95,14 @@ function parentOf({ metadata, spec }: ObjectOf<"ListenerSet">): string | undefin
   const { group = gatewayGroup, kind = "Gateway", namespace = metadata.namespace, name } = spec.parentRef;
   return group === gatewayGroup && kind === "Gateway" ? `${namespace}/${name}` : undefined;
 }
+
+/** What the filters of the listeners that serve name, in the Gateway and its ListenerSets. */
+export const filterFindingsOf = memo(({ own, sets }: PlannedGateway): readonly FilterFindings[] =>
+  [own, ...sets]
+    .flatMap(({ listeners }) => listeners)
+    .filter(({ serves, filters }) => serves && filters.steps.length > 0)
+    .map(({ filters }) => filters.findings),
+);
 
 function refuseSet(
   set: ObjectOf<"ListenerSet">,

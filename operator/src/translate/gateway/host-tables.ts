@@ -74,13 +74,11 @@ export function ownerOf(host: HostPattern, listeners: readonly Listener[]): List
   return owner;
 }
 
-const identity = ({
-  id,
-  backendCertificate,
-}: Listener): Pick<HostRoutes, "listener" | "inherit" | "clientCertificate"> => ({
+const identity = ({ id, backendCertificate, filters: { steps } }: Listener): Omit<HostRoutes, "routes"> => ({
   listener: id,
   inherit: true,
   ...(backendCertificate !== undefined && { clientCertificate: backendCertificate }),
+  ...(steps.length > 0 && { filters: steps }),
 });
 
 /** Nobody is asked for the Gateway as a whole. */

@@ -7,6 +7,7 @@ import type { TlsCertificate } from "../certificates/tls-secret.ts";
 import type { Refusal } from "../condition.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { anyHost } from "../ingress/host.ts";
+import type { TranslateSettings } from "../settings.ts";
 import { quote } from "../text.ts";
 import type { View } from "../view.ts";
 import { backendCertificateName } from "./backend-certificate.ts";
@@ -22,6 +23,7 @@ import {
   type ListenerProtocol,
   type RouteKind,
 } from "./kinds.ts";
+import { readListenerFilters, type ListenerFilters } from "./listener-filters.ts";
 import { readNamespaceRule, type NamespaceRule } from "./namespaces.ts";
 
 /** What listeners are written in. */
@@ -49,25 +51,30 @@ export type ParsedListener = {
   readonly validation: FrontendValidation | undefined;
   /** The Gateway whose certificate backends are shown; undefined: none is. */
   readonly backendCertificate: string | undefined;
+  /** What runs on every request before a route is chosen. */
+  readonly filters: ListenerFilters;
   /** Why the listener is not accepted. */
   readonly unaccepted: Refusal | undefined;
   /** Which of its references cannot be followed. */
   readonly unresolved: Refusal | undefined;
 };
 
+export type ListenerOptions = AuthorityOptions & Pick<TranslateSettings, "allowExternalName">;
+
 /** Reads all listeners of an object that belong to a Gateway. */
 export const readListeners = (
   owner: ListenerOwner,
   gateway: ObjectOf<"Gateway">,
-  options: AuthorityOptions,
+  options: ListenerOptions,
 ): readonly ParsedListener[] =>
-  (owner.spec.listeners ?? []).map((written) => readListener(written, owner, gateway, options));
+  (owner.spec.listeners ?? []).map((written, index) => readListener(written, index, owner, gateway, options));
 
 function readListener(
   written: Written,
+  index: number,
   owner: ListenerOwner,
   gateway: ObjectOf<"Gateway">,
-  options: AuthorityOptions,
+  options: ListenerOptions,
 ): ParsedListener {
   const { view } = options;
   const { kind, metadata } = owner;
@@ -79,6 +86,7 @@ function readListener(
   const isSecure = protocol !== undefined && familyOf(protocol) === "tls";
   const tls = isSecure ? readTls(written, owner, view) : noTls;
   const clients = protocol === "https" ? readFrontendValidation(gateway, port, options) : undefined;
+  const filters = readListenerFilters(written, index, owner, options);
   return {
     id: `${kind}/${metadata.namespace}/${metadata.name}/${name}`,
     name,
@@ -92,25 +100,15 @@ function readListener(
     certificates: tls.certificates,
     validation: clients?.validation,
     backendCertificate: backendCertificateName(gateway),
+    filters,
     unaccepted:
       unsupportedProtocol(protocolName) ??
-      unsupportedFilter(written) ??
+      filters.unaccepted ??
       (hostname.ok ? undefined : { reason: "UnsupportedValue", message: describeProblem(hostname.error) }) ??
       tls.unaccepted ??
       clients?.unaccepted,
-    unresolved: clients?.unresolved ?? tls.refusal ?? kinds.refusal,
+    unresolved: clients?.unresolved ?? tls.refusal ?? filters.unresolved ?? kinds.refusal,
   };
-}
-
-/** A filter left out could be the one that keeps requests away, so the listener is not served (GEP-5224). */
-function unsupportedFilter({ filters }: Written): Refusal | undefined {
-  const [first] = filters?.requests ?? [];
-  return (
-    first && {
-      reason: "UnsupportedValue",
-      message: `filters.requests[0]: ${first.type} is not supported on a listener, expected it on routes`,
-    }
-  );
 }
 
 const unsupportedProtocol = (protocol: string): Refusal | undefined =>

@@ -11,7 +11,7 @@ import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { memo } from "../memo.ts";
 import { createFrontendValidationBuilder } from "./frontend-validation.ts";
 import type { Guard } from "./external-auths.ts";
-import type { Listener, PlannedGateway } from "./gateways.ts";
+import { filterFindingsOf, type Listener, type PlannedGateway } from "./gateways.ts";
 import { createHostTableBuilder, type GatewayHost, type HostClaim } from "./host-tables.ts";
 import { transportOf } from "./kinds.ts";
 import type { L4Plan } from "./l4-route.ts";
@@ -30,9 +30,9 @@ export type GatewayScope = {
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
   /** May name a Service port more than once. */
   readonly needs: readonly EndpointNeed[];
-  /** What routes and host tables name besides endpoint sets; may hold a key more than once, then with the same value. */
+  /** What routes, listeners and host tables name besides endpoint sets; may hold a key more than once, then with the same value. */
   readonly resources: readonly Resource[];
-  /** Key sets that routes name; may hold a name more than once. */
+  /** Key sets that routes and listeners name; may hold a name more than once. */
   readonly keySets: readonly KeySetNeed[];
 };
 
@@ -73,19 +73,20 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       clientCertsOf.set(port, buildClients);
       clientCerts.set(port, buildClients(secure));
     }
+    const filters = gateways.flatMap(filterFindingsOf);
     return {
       listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
       hosts: buildTables(ports, claims, guardsOf(gateways)),
       l4: buildL4Tables(ports, l4Claims),
       needs: [
         ...gateways.flatMap(({ guard }) => guard?.needs ?? []),
-        ...[...routes, ...l4Routes].flatMap((route) => route.needs),
+        ...[...filters, ...routes, ...l4Routes].flatMap(({ needs }) => needs),
       ],
       resources: [
-        ...routes.flatMap((route) => route.resources),
+        ...[...filters, ...routes].flatMap(({ resources }) => resources),
         ...gateways.flatMap(({ backendCertificate }) => backendCertificate?.resource ?? []),
       ],
-      keySets: routes.flatMap((route) => route.keySets),
+      keySets: [...filters, ...routes].flatMap(({ keySets }) => keySets),
       tls,
       clientCerts,
     };

@@ -18,6 +18,7 @@ const supportedFeatures: readonly string[] = [
   "GatewayHTTPListenerIsolation",
   "GatewayHTTPSListenerDetectMisdirectedRequests",
   "GatewayInfrastructure",
+  "GatewayListenerFilters",
   "GatewayPort8080",
   "GatewayRouteHostnameIntersectionPrecedence",
   "GatewayStaticAddresses",
@@ -85,6 +86,7 @@ export const routabilityField = fieldOf("Gateway", "spec.addresses.routability")
 const neededFields: Readonly<Record<string, OptionalField>> = {
   GatewayAddressRoutability: routabilityField,
   GatewayFrontendClientCertificateValidation: fieldOf("Gateway", "spec.tls.frontend"),
+  GatewayListenerFilters: fieldOf("Gateway", "spec.listeners.filters"),
   HTTPRouteCORS: fieldOf("HTTPRoute", "spec.rules.filters.cors"),
   HTTPRouteRetry: fieldOf("HTTPRoute", "spec.rules.retry"),
 };

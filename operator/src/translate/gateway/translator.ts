@@ -16,7 +16,7 @@ import { parametersWithoutEffect } from "./dedicated/parameters.ts";
 import type { Manifest } from "./dedicated/plan.ts";
 import { describeStatuses } from "./findings.ts";
 import { createGatewayClassReader } from "./gateway-classes.ts";
-import { createGatewayPlanner, type PlannedGateway } from "./gateways.ts";
+import { createGatewayPlanner, filterFindingsOf, type PlannedGateway } from "./gateways.ts";
 import { planGrpcRoute } from "./grpc-route.ts";
 import type { Claim } from "./host-tables.ts";
 import { planHttpRoute } from "./http-route.ts";
@@ -123,6 +123,7 @@ export function createGatewayTranslator(
 
     const attached = new Map<string, number>();
     const diagnostics: Diagnostic[] = [...policies.diagnostics];
+    for (const found of gateways.flatMap(filterFindingsOf)) diagnostics.push(...found.diagnostics);
     for (const route of routes) {
       for (const finding of route.diagnostics) diagnostics.push(finding);
       for (const id of route.listeners) attached.set(id, (attached.get(id) ?? 0) + 1);
@@ -193,7 +194,7 @@ function attachedRoute<Plan extends CommonPlan>(
   };
 }
 
-/** Which Gateways have routes that send to a Service. */
+/** Which Gateways have routes or listeners that send to a Service, be it questions about requests. */
 function gatewaysByService(
   gateways: readonly PlannedGateway[],
   routes: readonly Pick<AttachedRoute<CommonPlan>, "listeners" | "plan">[],
@@ -203,10 +204,21 @@ function gatewaysByService(
     for (const { listeners } of [own, ...sets]) for (const { id } of listeners) gatewayOf.set(id, gateway);
   }
   const result = new Map<string, Set<ObjectOf<"Gateway">>>();
+  const usersOf = (service: string): Set<ObjectOf<"Gateway">> => {
+    const users = result.get(service) ?? new Set();
+    result.set(service, users);
+    return users;
+  };
+  for (const planned of gateways) {
+    const needs = [
+      ...(planned.guard?.needs ?? []),
+      ...filterFindingsOf(planned).flatMap((found) => found.needs),
+    ];
+    for (const { key } of needs) usersOf(key).add(planned.gateway);
+  }
   for (const { plan, listeners } of routes) {
     for (const { key } of plan.needs) {
-      const users = result.get(key) ?? new Set();
-      result.set(key, users);
+      const users = usersOf(key);
       for (const id of listeners) {
         const gateway = gatewayOf.get(id);
         if (gateway !== undefined) users.add(gateway);

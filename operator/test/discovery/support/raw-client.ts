@@ -13,6 +13,7 @@ import {
   Subscribe,
 } from "@svc-gateway/proto/generated/discovery.js";
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
+import { wireVersion } from "@svc-gateway/proto/wire.ts";
 import { createSigningRequest } from "./signing-request.ts";
 
 /** A certificate with its key, as a proxy shows it. */
@@ -74,7 +75,7 @@ export async function bootstrap(
   const bytes = new BootstrapRequest({
     sa_token: request.token,
     csr_pem: request.csrPem ?? keys.csrPem,
-    wire_version: request.wireVersion ?? 2,
+    wire_version: request.wireVersion ?? wireVersion,
   }).serialize();
   const answer = await bootstrapBytes(port, trustPem, Buffer.from(bytes));
   const chainPem = Buffer.from(answer.response?.svid_cert_pem ?? []).toString();
@@ -135,12 +136,12 @@ export const gatewayScope = (namespace: string, name: string): Scope =>
 export const subscribe = (
   nodeId: string,
   scope: Scope | undefined = sharedScope(),
-  wireVersion: number = 2,
+  version: number = wireVersion,
 ): ClientMessage =>
   new ClientMessage({
     subscribe: new Subscribe({
       node_id: nodeId,
-      wire_version: wireVersion,
+      wire_version: version,
       ...(scope !== undefined && { scope }),
     }),
   });

@@ -31,7 +31,12 @@ export const testListener = (): TestListener => ({
   publicPort: 80,
   publicPortLabel: "80",
   secure: false,
-  table: { pathLevel: () => "base", match: () => undefined, isMisdirected: () => false },
+  table: {
+    pathLevel: () => "base",
+    filtersOf: undefined,
+    match: () => undefined,
+    isMisdirected: () => false,
+  },
   draining: false,
 });
 

@@ -1,0 +1,130 @@
+import { request, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import type { EchoAnswer } from "../../scripts/echo/backend.ts";
+import { ask, find } from "../support/api.ts";
+import { deployEcho } from "../support/echo.ts";
+import { gatewayAt, programmedAddress } from "../support/gateways.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+const group = "gateway.networking.k8s.io/v1";
+
+type Properties = { readonly properties?: { readonly [name: string]: Schema } };
+type Schema = Properties & { readonly items?: Properties };
+type Definition = {
+  readonly spec: {
+    readonly versions: readonly {
+      readonly name: string;
+      readonly schema: { readonly openAPIV3Schema: Schema };
+    }[];
+  };
+};
+
+/** Only definitions of the experimental channel have the field. */
+async function hasFilters(): Promise<boolean> {
+  const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gateways.gateway.networking.k8s.io";
+  const versions = (await find<Definition>(path))?.spec.versions ?? [];
+  const spec = versions.find(({ name }) => name === "v1")?.schema.openAPIV3Schema.properties?.["spec"];
+  return spec?.properties?.["listeners"]?.items?.properties?.["filters"] !== undefined;
+}
+
+describe("filters of listeners", () => {
+  const sandbox = useSandbox("listener-filters");
+  const host = "listener-filters.e2e.example";
+
+  /** The echo backend is the service: it says its name, and answers with the status that the query names. */
+  const gateway = (service: string) => ({
+    apiVersion: group,
+    kind: "Gateway",
+    metadata: { name: "edge" },
+    spec: {
+      gatewayClassName: "svc",
+      listeners: [
+        {
+          name: "asked",
+          port: 80,
+          protocol: "HTTP",
+          hostname: host,
+          filters: {
+            requests: [
+              {
+                type: "ExternalAuth",
+                externalAuth: {
+                  protocol: "HTTP",
+                  backendRef: { name: service, port: 80 },
+                  http: { allowedResponseHeaders: ["Echo-Backend"] },
+                },
+              },
+            ],
+          },
+        },
+        { name: "open", port: 80, protocol: "HTTP" },
+      ],
+    },
+  });
+
+  before(async function () {
+    if (!(await hasFilters())) this.skip();
+    await Promise.all(["gate", "chosen", "other"].map((name) => deployEcho(sandbox, { name, replicas: 1 })));
+    await sandbox.apply(gateway("gate"), {
+      apiVersion: group,
+      kind: "HTTPRoute",
+      metadata: { name: "web" },
+      spec: {
+        parentRefs: [{ name: "edge" }],
+        rules: [
+          {
+            matches: [{ headers: [{ name: "Echo-Backend", type: "RegularExpression", value: "^gate-" }] }],
+            backendRefs: [{ name: "chosen", port: 80 }],
+          },
+          { backendRefs: [{ name: "other", port: 80 }] },
+        ],
+      },
+    });
+  });
+
+  async function get(path: string, headers: Record<string, string> = {}): Promise<string> {
+    const address = await programmedAddress(sandbox.namespace, "edge");
+    const sent = request({
+      host: address,
+      port: 80,
+      path,
+      headers: { host, ...headers },
+      agent: false,
+      timeout: 10_000,
+    });
+    sent.end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    const body = await text(response);
+    if (response.statusCode !== 200) return String(response.statusCode);
+    return (JSON.parse(body) as EchoAnswer).backend.split("-")[0] ?? "";
+  }
+
+  it("let a service choose the route, on their listener only", async () => {
+    await until("the service to choose", async () => (await get("/")) === "chosen");
+    expect(await get("/?status=403")).to.equal("403");
+    expect(await get("/", { host: "open.e2e.example", "Echo-Backend": "mine" })).to.equal("other");
+  });
+
+  it("answer 500 when the service is gone, and say so", async () => {
+    await sandbox.apply(gateway("missing"));
+    await until("the filter to be broken", async () => (await get("/")) === "500");
+    const { value } = await until("the status", async () => {
+      const { status } = await gatewayAt(sandbox.namespace, "edge");
+      const conditions = status?.listeners?.find(({ name }) => name === "asked")?.conditions ?? [];
+      return conditions.find(({ type, status: is }) => type === "ResolvedRefs" && is === "False");
+    });
+    expect(value.reason).to.equal("InvalidListenerFilterRef");
+    expect(await get("/", { host: "open.e2e.example" })).to.equal("other");
+  });
+
+  it("are told in the features of the class", async () => {
+    type Class = { readonly status?: { readonly supportedFeatures?: readonly { readonly name: string }[] } };
+    await until("the feature", async () => {
+      const { status } = await ask<Class>(`/apis/${group}/gatewayclasses/svc`);
+      return status?.supportedFeatures?.some(({ name }) => name === "GatewayListenerFilters");
+    });
+  });
+});

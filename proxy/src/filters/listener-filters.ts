@@ -1,0 +1,54 @@
+import type { ListenerFilter } from "@svc-gateway/common/ir/route.ts";
+import type { LocalReply } from "../http/local-reply.ts";
+import { compileFilters } from "./compile.ts";
+import type { FilterEnvironment } from "./environment.ts";
+import type { Filter } from "./filter.ts";
+
+/** The filters of a listener: as the snapshot has them, and ready to run one after another. */
+export type ListenerFilters = {
+  readonly written: readonly ListenerFilter[];
+  readonly compiled: readonly Filter[];
+};
+
+/** What a filter answers that cannot be followed. */
+export const unresolvedFilter: LocalReply = { status: 500, error: "filter of the listener not resolved" };
+const refusing: Filter = { slug: "listener-filters", onRequest: () => unresolvedFilter };
+
+/**
+ * Builds the filters of a listener; undefined when there is nothing to run. They keep the order of the list, whatever
+ * filters/order.ts says about those of routes. See docs/features/listener-filters.md.
+ */
+export function compileListenerFilters(
+  {
+    listener,
+    filters: written = [],
+  }: { readonly listener: string; readonly filters?: readonly ListenerFilter[] | undefined },
+  environment: FilterEnvironment,
+): ListenerFilters | undefined {
+  const compiled = written.flatMap(({ features }, index) =>
+    features === undefined
+      ? refusing
+      : compileFilters(features, countedFor(`${listener} ${index}`, environment)).map(beforeMatching),
+  );
+  return compiled.length === 0 ? undefined : { written, compiled };
+}
+
+/** Rates are counted for each filter of the listener, on all its hosts together: there is no route yet to count for. */
+const countedFor = (owner: string, { rates, ...others }: FilterEnvironment): FilterEnvironment => ({
+  ...others,
+  rates: { take: (key, ...rate) => rates.take(owner + key, ...rate) },
+});
+
+/** A path that is rewritten before a route is chosen is the one that everything after it goes by. */
+function beforeMatching(filter: Filter): Filter {
+  const { slug, onRequest } = filter;
+  if (slug !== "rewrite-target" || onRequest === undefined) return filter;
+  return {
+    slug,
+    onRequest(exchange) {
+      const verdict = onRequest(exchange);
+      exchange.matchedPath = exchange.path;
+      return verdict;
+    },
+  };
+}
