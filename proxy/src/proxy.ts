@@ -113,7 +113,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     via: settings.proxyVia,
     retryBufferBytes: settings.proxyRetryBufferSizeBytes,
     upstreamConnections: {
-      opened: metrics.upstreamConnections.with({ state: "new" }),
+      new: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),
     },
   });

@@ -44,7 +44,7 @@ export const proxyMetrics = {
   ),
   upstreamConnections: counter(
     "svc_proxy_upstream_connections_total",
-    "Upstream connections used by requests: opened for the request, or taken from the idle pool.",
+    "Requests by the connection to their upstream: opened for the request, or taken from the idle pool; each request counts once.",
     { state: ["new", "reused"] },
   ),
   compressionSkipped: counter(

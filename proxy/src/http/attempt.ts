@@ -109,8 +109,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   onConnection(reused: boolean): void {
-    const { upstreamConnections } = this.owner.deps;
-    (reused ? upstreamConnections.reused : upstreamConnections.opened).inc();
+    if (!this.discarded) this.exchange.upstreamConnection = reused ? "reused" : "new";
     this.timer?.connected(this.owner.body !== null);
   }
 

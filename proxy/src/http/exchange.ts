@@ -101,6 +101,8 @@ export class Exchange {
   attempts = 0;
   upstreamService = "";
   upstreamAddress = "";
+  /** How its last attempt came to a connection; undefined when none did. */
+  upstreamConnection: "new" | "reused" | undefined = undefined;
   error = "";
 
   constructor(connection: ClientConnection, head: RequestHead, client: ClientStream, startedAtMs: number) {

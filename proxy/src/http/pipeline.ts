@@ -34,7 +34,7 @@ export type PipelineDependencies = {
   readonly accessLog: AccessLog;
   readonly metrics: ProxyMetrics;
   /** The two series of `svc_proxy_upstream_connections_total`, looked up once. */
-  readonly upstreamConnections: { readonly opened: Counter; readonly reused: Counter };
+  readonly upstreamConnections: { readonly [State in "new" | "reused"]: Counter };
   readonly active: ActiveExchanges;
   readonly mirrors: Mirrors;
   /** Add a Via field to upstream requests. */
@@ -299,6 +299,8 @@ class Request implements ExchangeOwner, AttemptOwner {
     const requestMetrics = route?.metrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");
     requestMetrics.count(exchange.method, exchange.status);
     requestMetrics.observe(durationMs / 1000);
+    if (exchange.upstreamConnection !== undefined)
+      deps.upstreamConnections[exchange.upstreamConnection].inc();
     if (!deps.accessLog.enabled || route?.accessLog === false) return;
     const record: AccessRecord = {
       host: exchange.authority,

@@ -206,7 +206,7 @@ export function createBench(
     via: true,
     retryBufferBytes: 16,
     upstreamConnections: {
-      opened: metrics.upstreamConnections.with({ state: "new" }),
+      new: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),
     },
     accessLog,

@@ -115,6 +115,23 @@ describe("retries: which failures", () => {
     expect(bench.records[0]).to.deep.include({ status: 502, attempts: 3, error: "some refused" });
   });
 
+  it("counted as one request, over the connection of the last attempt that got one", async () => {
+    const bench = benchWith();
+    const counted = (): readonly number[] =>
+      ["new", "reused"].map((state) => bench.metrics.upstreamConnections.with({ state }).value);
+    bench.request();
+    bench.upstream.last.handler.onConnection(false);
+    await answer(bench, head(503));
+    bench.upstream.last.handler.onConnection(true);
+    await answer(bench, head(503));
+    await fail(bench, "refused");
+    expect(bench.records[0]).to.deep.include({ attempts: 3 });
+    expect(counted()).to.deep.equal([0, 1]);
+    bench.request();
+    for (let attempt = 0; attempt < 3; attempt++) await fail(bench, "refused");
+    expect(counted(), "no connection at all").to.deep.equal([0, 1]);
+  });
+
   it("tried endpoints again when there is no other", async () => {
     const bench = benchWith({}, 1);
     bench.request();
