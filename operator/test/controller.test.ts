@@ -176,7 +176,9 @@ describe("startController", () => {
       cluster.requests.filter((request) => request.includes("gateway.networking.k8s.io/v1/")),
     ).to.deep.equal([]);
     expect(replica.metrics.watchEvents.with({ kind: "ingress", event: "init_done" }).value).to.equal(1);
-    const { body } = await exposeMetrics({ reconciles: replica.metrics.reconciles });
+    const { body } = await exposeMetrics(replica.metrics);
+    expect(body).to.include('svc_controller_watch_errors_total{kind="ingress"} 0');
+    expect(body).not.to.include('svc_controller_watch_errors_total{kind="gateway"}');
     const controllers = [...body.matchAll(/controller="(\w+)",result="ok"/g)].map(([, name]) => name);
     expect(controllers).to.deep.equal(["ingress", "svcbackendpolicy", "secret"]);
     const patches = replica.metrics.statusPatches.with({ kind: "ingress", result: "ok" });

@@ -48,6 +48,9 @@ const maxReportsPerMinute = 10;
 export function createBootstrapServer(options: BootstrapServerOptions): Endpoint {
   const { metrics, log, onRejected, clock = systemClock } = options;
   const bootstrap = createBootstrap(options);
+  // Every series is there at zero, so that the first rejection is an increase.
+  metrics.bootstraps.with({ result: "accepted", reason: "ok" });
+  for (const reason of Object.keys(bootstrapCodes)) metrics.bootstraps.with({ result: "rejected", reason });
   const mayReport = createRateCap({
     maxPerWindow: maxReportsPerMinute,
     windowMs: 60_000,

@@ -85,6 +85,8 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
   });
   prepareReconcileMetrics(reconcilers, metrics);
+  // At zero from the start, so that the first error is an increase.
+  for (const { kind } of kinds) metrics.watchErrors.with({ kind: kind.toLowerCase() });
   const pathOf = (kind: KindName, name: string): string | undefined => {
     const found = installed.get(kind);
     return found === undefined ? undefined : pathOfObject(found, name);

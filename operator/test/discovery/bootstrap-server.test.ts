@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { status } from "@grpc/grpc-js";
+import { exposeMetrics } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { BootstrapRequest } from "@svc-gateway/proto/generated/discovery.js";
@@ -159,6 +160,25 @@ describe("Bootstrap", () => {
     await Promise.all([...Array(25)].map(() => bootstrap(port, trust, { token: "wrong" })));
     expect(controller.rejections).to.have.length(10);
     expect(controller.bootstrapCount("sa_token")).to.equal(25);
+  });
+
+  it("shows every reason in its metrics from the start", async () => {
+    const { controller } = await start();
+    const { body } = await exposeMetrics({ bootstraps: controller.metrics.bootstraps });
+    const reasons = [...body.matchAll(/result="(\w+)",reason="(\w+)"} 0/g)].map(([, ...labels]) =>
+      labels.join(" "),
+    );
+    expect(reasons.sort()).to.deep.equal([
+      "accepted ok",
+      "rejected ca_not_ready",
+      "rejected internal",
+      "rejected invalid_principal",
+      "rejected malformed_csr",
+      "rejected sa_token",
+      "rejected signing_error",
+      "rejected token_review_error",
+      "rejected wire_version",
+    ]);
   });
 
   it("writes neither tokens nor keys into the log", async () => {
