@@ -66,7 +66,9 @@ function renew(
 ): unknown {
   const generation = observedGeneration ?? generationOfObject;
   const known = present?.["observedGeneration"];
-  if (typeof known === "number" && generation !== undefined && known > generation) return present;
+  if (typeof known === "number" && generationOfObject !== undefined && known > generationOfObject) {
+    return present;
+  }
   const time = present?.["lastTransitionTime"];
   const isSameStatus = present?.["status"] === status && typeof time === "string";
   const next = {

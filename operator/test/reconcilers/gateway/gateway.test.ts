@@ -75,6 +75,19 @@ describe("gatewayReconciler", () => {
     expect(brief(unreached.listeners[0]?.conditions)).to.include("Programmed=False Pending@2");
   });
 
+  it("takes back a refusal of the same generation whose cause is gone", async () => {
+    const refused = {
+      type: "Programmed",
+      status: "False",
+      reason: "AddressNotUsable",
+      message: "192.0.2.1 is in use",
+      observedGeneration: 3,
+      lastTransitionTime: "x",
+    };
+    const { conditions } = await run(false, withAddress, { conditions: [refused] });
+    expect(brief(conditions)).to.include("Programmed=False Pending@2");
+  });
+
   it("does not take back what it has said of the same generation, but does not carry it over to the next", async () => {
     const before = await run(true, withAddress);
     expect(brief((await run(false, withAddress, before)).conditions)).to.include(
