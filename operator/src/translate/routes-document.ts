@@ -26,7 +26,7 @@ type HostEntry = {
   readonly routes: readonly RouteEntry[];
 };
 
-/** A route that an older object keeps from being served. */
+/** A route that another one keeps from ever being chosen. */
 type ConflictEntry = {
   readonly port: number;
   readonly host: string;
@@ -78,9 +78,10 @@ export function buildRoutesDocument(
   query?: RoutesQuery,
 ): RoutesDocument {
   const selection = createSelection(query);
+  const all: readonly Shadowed[] = [...conflicts, ...shadowedByOthers(routing)];
   const group = (name: RouteGroup): GroupDocument => ({
     hosts: listHosts(routing, name, selection),
-    conflicts: conflicts
+    conflicts: all
       .filter((conflict) => conflict.group === name && selection.hasConflict(conflict))
       .flatMap(toConflictEntries),
   });
@@ -89,9 +90,31 @@ export function buildRoutesDocument(
   return { pod_name: podName, routes, ...selection.counts() };
 }
 
+type Shadowed = Omit<Conflict, "winner">;
+
+/**
+ * Routes of Gateways that match exactly what a route before them matches. Unlike the losers among Ingresses they are part
+ * of the table that proxies hold.
+ */
+function shadowedByOthers({ hosts }: Routing): readonly Shadowed[] {
+  return hosts
+    .filter(({ group }) => group === "gateway")
+    .flatMap(({ group, ports, host, value }) => {
+      const seen = new Set<string>();
+      return value.routes.flatMap(({ match, source, backends }): Shadowed[] => {
+        const key = JSON.stringify([match.path, match.method, match.headers, match.query]);
+        const isShadowed = seen.has(key);
+        seen.add(key);
+        if (!isShadowed) return [];
+        const rejectedServices = backends.map(({ service }) => service).join(",");
+        return [{ group, ports, host, path: match.path, loser: source, rejectedServices }];
+      });
+    });
+}
+
 type Selection = {
   readonly hasHost: (host: string) => boolean;
-  readonly hasConflict: (conflict: Conflict) => boolean;
+  readonly hasConflict: (conflict: Shadowed) => boolean;
   /** Whether this route, the next in order, is selected and lies in the stretch. Counts it. */
   readonly takes: (route: Route) => boolean;
   readonly counts: () => Required<Pick<RoutesDocument, "total" | "returned" | "offset">>;
@@ -153,7 +176,7 @@ const listRoutes = ({ routes }: HostRoutes, routing: Routing, selection: Selecti
       ),
     }));
 
-const toConflictEntries = ({ ports, host, path, rejectedServices, loser }: Conflict): ConflictEntry[] =>
+const toConflictEntries = ({ ports, host, path, rejectedServices, loser }: Shadowed): ConflictEntry[] =>
   ports.map((port) => ({
     port,
     host: host.host,

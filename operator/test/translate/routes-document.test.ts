@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { buildRoutesDocument, type RoutesQuery } from "../../src/translate/routes-document.ts";
 import { translate } from "../../src/translate/translate.ts";
 import type { Translation } from "../../src/translate/translation.ts";
+import { buildOf, gatewayYaml } from "../reconcilers/gateway/support.ts";
 import { readCase } from "./golden.ts";
 
 const translationOf = (name: string): Translation => {
@@ -63,6 +64,38 @@ describe("routes document", () => {
       { port: 80, ...rejected },
       { port: 443, ...rejected },
     ]);
+  });
+
+  it("shows routes of Gateways that match what a route before them matches", () => {
+    const route = (name: string, service: string, header = ""): string => `---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: ${name}, namespace: shop, creationTimestamp: "2026-01-0${name === "first" ? 1 : 2}T00:00:00Z" }
+spec:
+  parentRefs: [{ name: edge }]
+  rules:
+    - matches: [{ path: { type: PathPrefix, value: /cart }${header} }]
+      backendRefs: [{ name: ${service}, port: 80 }]
+`;
+    const { translation } = buildOf(
+      gatewayYaml +
+        route("first", "a") +
+        route("later", "b") +
+        route("other", "c", ", headers: [{ name: x, value: y }]"),
+    );
+    const { hosts, conflicts } = buildRoutesDocument(translation, "p").routes.gateway;
+    expect(conflicts).to.deep.equal([
+      {
+        port: 30_000,
+        host: "*",
+        type: "prefix",
+        path: "/cart",
+        rejected_group: "shop/b",
+        namespace: "shop",
+        name: "later",
+      },
+    ]);
+    expect(hosts[0]?.routes.map(({ name }) => name)).to.deep.equal(["other", "first", "later"]);
   });
 
   it("keeps a host without routes, unless a query selects routes", () => {
