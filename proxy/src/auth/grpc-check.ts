@@ -14,7 +14,7 @@ import type { HeaderList } from "../http/message.ts";
 import { isGrpc } from "../http/request-headers.ts";
 import { BufferBody, type ExternalAnswer } from "./external-call.ts";
 import { refusal, type ExternalCheckApi, type ExternalVerdict } from "./external-check.ts";
-import { schemeOf } from "./http-check.ts";
+import { schemeOf, shownFields } from "./http-check.ts";
 
 const method = "/envoy.service.auth.v3.Authorization/Check";
 
@@ -87,7 +87,7 @@ function describe(
         time: { seconds: Math.floor(nowMs / 1000), nanos: (nowMs % 1000) * 1_000_000 },
         http: {
           method: exchange.method,
-          headers: fieldMap(exchange.headers, allowed),
+          headers: fieldMap(shownFields(exchange, (name) => allowed?.has(name) ?? true)),
           path: exchange.path + exchange.query,
           host: exchange.authority,
           scheme: schemeOf(exchange),
@@ -106,11 +106,10 @@ const peer = (address: string, port: number) => ({
 });
 
 /** Names in lower case, values of one name joined. */
-function fieldMap(headers: HeaderList, allowed: ReadonlySet<string> | undefined): Record<string, string> {
+function fieldMap(headers: HeaderList): Record<string, string> {
   const fields = new Map<string, string>();
   for (let i = 0; i < headers.length; i += 2) {
     const name = (headers[i] as string).toLowerCase();
-    if (allowed !== undefined && !allowed.has(name)) continue;
     const value = fromWire(headers[i + 1] as string);
     const before = fields.get(name);
     fields.set(name, before === undefined ? value : `${before},${value}`);

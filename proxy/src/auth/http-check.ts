@@ -57,10 +57,25 @@ const isAllowing = (status: number): boolean => status >= 200 && status <= 299;
 
 /** What the service learns: the fields that it may see, and what the client asked for. */
 function questionFields(exchange: Exchange, isSent: (lowerName: string) => boolean): HeaderList {
-  const fields = pickFields(exchange.headers, isSent);
+  const fields = shownFields(exchange, isSent);
   fields.push("X-Forwarded-Method", exchange.method, "X-Forwarded-Uri", exchange.path + exchange.query);
   if (exchange.authority !== "") fields.push("X-Forwarded-Host", exchange.authority);
   fields.push("X-Forwarded-Proto", schemeOf(exchange), "X-Forwarded-For", exchange.clientIp);
+  return fields;
+}
+
+const credentials: ReadonlySet<string> = new Set(["authorization", "cookie"]);
+
+/**
+ * The fields of the request that a service may see. What a client proves itself with is shown as it came: what other
+ * checks, or the answers of this one, make of it is for the upstream only.
+ */
+export function shownFields(
+  { headers, received }: Pick<Exchange, "headers" | "received">,
+  isSent: (lowerName: string) => boolean,
+): HeaderList {
+  const fields = pickFields(headers, (name) => !credentials.has(name) && isSent(name));
+  fields.push(...pickFields(received, (name) => credentials.has(name) && isSent(name)));
   return fields;
 }
 

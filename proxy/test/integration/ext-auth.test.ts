@@ -1,6 +1,9 @@
 import { createServer, request, type IncomingMessage, type RequestListener } from "node:http";
 import { expect } from "chai";
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { makeKey, signToken } from "../auth/tokens.ts";
 import { gateAt, gateName, gateWith, GuardedGateway, httpCheck } from "./ext-auth-support.ts";
 import { eventually, startTcp } from "./gateway.ts";
 
@@ -51,6 +54,47 @@ describe("ext-auth over HTTP", () => {
     expect(asked[0]?.headers).not.to.have.any.keys("cookie", "x-user");
     expect(guarded.seen[0]?.headers).to.include({ "x-user": "alice", cookie: "c=1" });
     expect(guarded.seen[0]?.headers).not.to.have.any.keys("x_user", "x-other");
+  });
+
+  it("sees the client's credentials also where its answer replaces them for the upstream", async () => {
+    const answers: (string | undefined)[] = ["Bearer exchanged", undefined];
+    await start(
+      (_, response) => {
+        const answer = answers.shift();
+        if (answer !== undefined) response.setHeader("authorization", answer);
+        response.end();
+      },
+      { allowedResponseHeaders: ["authorization"] },
+    );
+    for (const told of ["Bearer exchanged", undefined]) {
+      await guarded.send({ headers: { authorization: "Bearer opaque" } });
+      expect(asked.at(-1)?.headers.authorization).to.equal("Bearer opaque");
+      expect(guarded.seen.at(-1)?.headers.authorization).to.equal(told);
+    }
+  });
+
+  it("sees the token that another check keeps from the upstream", async () => {
+    const key = makeKey("EC", "ES256", "one");
+    const port = await guarded.listen(
+      createServer((message, response) => {
+        asked.push(message);
+        response.end();
+      }),
+    );
+    const rules = {
+      keySet: "ns/id",
+      issuer: "https://id.example",
+      audiences: [],
+      fromHeaders: [{ name: "Authorization", prefix: "Bearer " }],
+      forward: false,
+      claimToHeaders: [],
+    };
+    const keys = encodeResource<"jwks">(jwksKey("ns/id"), { keys: [key.public] });
+    await guarded.start([httpCheck], [gateAt(gateName, port), keys], { "auth-jwt": [{ rules }] });
+    const authorization = `Bearer ${await signToken(key)}`;
+    expect((await guarded.send({ headers: { authorization } })).statusCode).to.equal(200);
+    expect(asked[0]?.headers.authorization).to.equal(authorization);
+    expect(guarded.seen[0]?.headers).not.to.have.property("authorization");
   });
 
   it("hands a refusal on as it is, and contacts no upstream", async () => {
