@@ -16,6 +16,7 @@ import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/pro
 import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
 import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
+import { explainReply, type ExplainedReply } from "./reply.ts";
 import type { AskedRequest } from "./request.ts";
 
 export type Answer = {
@@ -30,6 +31,8 @@ export type Answer = {
   /** The filters of the listener, which run before the route is chosen and may lead to another one; absent: it has none. */
   readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
+  /** What the gateway answers instead of sending the request to a backend of the route. */
+  readonly reply?: ExplainedReply;
   /** Every host that covers the request's, the most specific first, with what became of its routes. */
   readonly hosts: readonly NearHost[];
   /** Hosts of the listener that do not cover the request's, the most similar first, at most ten. */
@@ -108,6 +111,15 @@ export function answerRequest(
   const nameOf = createNamer(folder);
   const matched = hosts.find(({ outcome }) => outcome === "serves");
   const before = hosts[0]?.table.filters?.written;
+  const served = serving.listeners.find((one) => one.port === listener.port);
+  const reply =
+    served &&
+    explainReply({
+      request: { host, path, query },
+      listener: served,
+      features: route?.route.features,
+      endpointsOf: (name) => endpointsOf(name, folder),
+    });
   return {
     request: { ...request, path },
     outcome: route === undefined ? "no-route" : "route",
@@ -124,6 +136,7 @@ export function answerRequest(
             backends: describeBackends(route.route, folder),
           },
         }),
+    ...(reply === undefined ? {} : { reply }),
     hosts: hosts.map(({ table, outcome, candidates }) => ({
       host: table.host.host,
       group: table.group,

@@ -12,6 +12,7 @@ import type {
   RouteName,
 } from "./answer.ts";
 import type { ExplainedTls } from "./data-plane.ts";
+import type { ExplainedReply } from "./reply.ts";
 
 type Step = readonly [name: string, lines: readonly string[]];
 
@@ -34,7 +35,7 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     ["host", route === undefined ? [] : [route.host]],
     ["route", route === undefined ? [] : describeRoute(route)],
     ["filters", route === undefined ? [] : describeFilters(route.filters)],
-    ["backend", route === undefined ? [] : describeBackends(route)],
+    ["backend", route === undefined || needsNone(answer) ? [] : describeBackends(route)],
     ["result", [describeOutcome(answer)]],
   ];
   const way = formatSteps(steps, paint);
@@ -49,6 +50,9 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     "",
   ].join("\n");
 }
+
+/** A rule that redirects has no backends. */
+const needsNone = ({ route, reply }: Answer): boolean => reply !== undefined && route?.backends.length === 0;
 
 export const describeListener = ({ port, protocol, localPort }: NonNullable<Answer["listener"]>): string =>
   `${port} ${protocol}${localPort === port ? "" : `, accepted on port ${localPort}`}`;
@@ -112,7 +116,7 @@ function describeBackend({
   ];
 }
 
-function describeOutcome({ outcome, request, route, listenerFilters = [] }: Answer): string {
+function describeOutcome({ outcome, request, route, reply, listenerFilters = [] }: Answer): string {
   const refusing = listenerFilters.find((filter) => "status" in filter);
   if (refusing !== undefined)
     return `a filter of the listener cannot be followed: answered ${refusing.status}`;
@@ -126,8 +130,14 @@ function describeOutcome({ outcome, request, route, listenerFilters = [] }: Answ
     case "no-route":
       return "no route: answered 404";
     case "route":
-      return describeBackendOutcome(route?.backends ?? []);
+      return reply === undefined ? describeBackendOutcome(route?.backends ?? []) : describeReply(reply);
   }
+}
+
+function describeReply({ by, status, location, after }: ExplainedReply): string {
+  const what =
+    location === undefined ? `answered ${status} by ${by}` : `redirected with ${status} to ${location}`;
+  return after.length === 0 ? what : `${what}, unless refused by ${after.join(", ")}`;
 }
 
 function describeBackendOutcome(backends: readonly ExplainedBackend[]): string {

@@ -9,6 +9,13 @@ export type LocationParts = {
   readonly path?: ((path: string) => string) | undefined;
 };
 
+/** What a redirect is made of. */
+type Redirected = Pick<Exchange, "host" | "path" | "query"> & {
+  readonly connection: {
+    readonly listener: Pick<Exchange["connection"]["listener"], "secure" | "publicPort">;
+  };
+};
+
 const defaultPorts = { http: 80, https: 443 } as const;
 
 /**
@@ -16,7 +23,7 @@ const defaultPorts = { http: 80, https: 443 } as const;
  * the one that the client sees; a scheme's default port is not written. The query stays. A request that names no host
  * (HTTP/1.0) and is given none has no URL to build on: 400. See docs/features/redirect.md.
  */
-export function redirectReply(exchange: Exchange, statusCode: number, parts: LocationParts): LocalReply {
+export function redirectReply(exchange: Redirected, statusCode: number, parts: LocationParts): LocalReply {
   const { listener } = exchange.connection;
   const host = parts.hostname ?? exchange.host;
   if (host === "") return { status: 400, error: "no host to redirect to" };
