@@ -11,7 +11,7 @@ export const maxBodySizeFilter = ({ maxBytes }: MaxBodySize): Filter => ({
   slug: "max-body-size",
   onRequest(exchange) {
     if ((exchange.contentLength ?? 0) > maxBytes) {
-      return { status: 413, error: "request body too large", close: exchange.version !== "2.0" };
+      return { status: 413, error: "request body too large", close: true };
     }
     if (maxBytes < exchange.maxBodyBytes) exchange.maxBodyBytes = maxBytes;
     return undefined;

@@ -257,8 +257,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
       case "timeout":
         return { status: 408, error: "request body timeout", close: true };
       case "too-large":
-        // On HTTP/2 the rest of the body is in nobody's way.
-        return { status: 413, error: "request body too large", close: this.exchange.version !== "2.0" };
+        return { status: 413, error: "request body too large", close: true };
       default:
         return { status: 400, error: "malformed request body", close: true };
     }

@@ -97,7 +97,10 @@ export type ClientStream = {
   end(trailers: HeaderList | undefined): void;
   /** Makes the failure visible to the client: stream reset or connection close, never a clean end. */
   abort(): void;
-  /** Close the connection (HTTP/1) or announce GOAWAY (HTTP/2) once this response is complete. */
+  /**
+   * Close the connection once this response is complete, because it is in doubt where the next request begins. On HTTP/2,
+   * where that is never so, it goes on.
+   */
   closeAfterResponse(): void;
   /**
    * Answers 101 with these headers and hands over the raw connection (HTTP/1.1 only; undefined when the front

@@ -37,14 +37,8 @@ describe("the max-body-size filter", () => {
     expect(under.maxBodyBytes).to.equal(50);
   });
 
-  it("closes an HTTP/1 connection, whose unread body is in the way, but no HTTP/2 one", () => {
-    for (const [version, close] of [
-      ["1.0", true],
-      ["1.1", true],
-      ["2.0", false],
-    ] as const) {
-      const reply = maxBodySizeFilter({ maxBytes: 1 }).onRequest?.(exchange({ version, body: 2 }));
-      expect(reply).to.deep.equal({ status: 413, error: "request body too large", close });
-    }
+  it("has the connection closed where the unread body is in the way", () => {
+    const reply = maxBodySizeFilter({ maxBytes: 1 }).onRequest?.(exchange({ body: 2 }));
+    expect(reply).to.deep.equal({ status: 413, error: "request body too large", close: true });
   });
 });

@@ -237,6 +237,36 @@ describe("traffic through the whole data plane", () => {
     expect(await send("abcdefgh")).to.equal(413);
   });
 
+  it("408 for a body that stops arriving on HTTP/2, and 400 for a path, where other streams go on", async () => {
+    let answerSlow: (() => void) | undefined;
+    const port = await serveHttp((request, response) => {
+      request.on("error", () => {});
+      if (request.method === "GET") answerSlow = () => response.end("slow");
+    });
+    await start({ ports: [port] }, ["--proxy-client-body-timeout=50ms"]);
+    const session = connectHttp2(`http://127.0.0.1:${gateway.port}`);
+    stop.push(async () => session.destroy());
+    let goaway = false;
+    session.on("goaway", () => (goaway = true));
+    const send = (fields: object, piece?: string) => {
+      const stream = session.request({ ":authority": host, ...fields }, { endStream: piece === undefined });
+      stream.on("error", () => {});
+      if (piece !== undefined) stream.write(piece);
+      return stream;
+    };
+    const statusOf = async (stream: ReturnType<typeof send>): Promise<number> => {
+      const [head] = (await once(stream, "response")) as [{ readonly ":status": number }];
+      return head[":status"];
+    };
+    const slow = statusOf(send({ ":path": "/slow" }));
+    await eventually(() => answerSlow !== undefined);
+    expect(await statusOf(send({ ":method": "POST" }, "begun"))).to.equal(408);
+    expect(await statusOf(send({ ":path": "/%zz" }))).to.equal(400);
+    answerSlow?.();
+    expect(await slow).to.equal(200);
+    expect(goaway).to.equal(false);
+  });
+
   it("stops reading a fast upstream when the client does not read", async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024, "x");

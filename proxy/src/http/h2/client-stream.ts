@@ -27,8 +27,6 @@ export type StreamHost = {
   /** Sees to it that `flushHead` is called at the end of this turn. */
   deferHead(stream: Http2ClientStream): void;
   onStreamClosed(stream: Http2ClientStream, end: StreamEnd): void;
-  /** Begin to close the connection: GOAWAY, then the end once its streams have ended. */
-  drainSoon(): void;
 };
 
 /**
@@ -53,7 +51,6 @@ export class Http2ClientStream implements ClientStream {
   private awaitsDrain = false;
   private ended = false;
   private gone = false;
-  private closing = false;
   private closeReason: ClientCloseReason = "client-closed";
   /** How much output was waiting at the last sweep, and since when nothing of it has left. */
   private stalledBytes = 0;
@@ -118,16 +115,13 @@ export class Http2ClientStream implements ClientStream {
       else if (!whole) this.stream.end();
       if (whole) this.releaseWhenFinished();
     }
-    if (this.closing) this.host.drainSoon();
   }
 
   abort(): void {
     this.reset(NGHTTP2_INTERNAL_ERROR);
   }
 
-  closeAfterResponse(): void {
-    this.closing = true;
-  }
+  closeAfterResponse(): void {}
 
   upgrade(): undefined {
     return undefined;

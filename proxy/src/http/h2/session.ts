@@ -70,6 +70,8 @@ export class Http2ServerConnection implements StreamHost {
     session.on("remoteSettings", () => this.punish(this.guard.countControl(performance.now(), 69)));
     session.on("error", ignore);
     session.on("close", () => this.context.onClosed(this));
+    // Node's session does not end with it on sockets that may be half open.
+    socket.on("end", () => this.clientEnded());
   }
 
   /** Requests whose response is not complete. */
@@ -102,7 +104,7 @@ export class Http2ServerConnection implements StreamHost {
   }
 
   /** Drains after this turn: what has arrived together with the request that is the reason is still taken. */
-  drainSoon(): void {
+  private drainSoon(): void {
     if (this.leaving) return;
     this.leaving = true;
     setImmediate(() => this.drain());
@@ -137,6 +139,12 @@ export class Http2ServerConnection implements StreamHost {
       const exceeded = stream.sweep(nowMs, context.limits, progressed);
       if (exceeded !== undefined) this.report(exceeded);
     }
+  }
+
+  /** Nobody can open a window or acknowledge anything any more, so what is under way cannot be completed. */
+  private clientEnded(): void {
+    if (this.streams.size === 0) this.drain();
+    else this.session.destroy();
   }
 
   private onStream(stream: ServerHttp2Stream, flags: number, raw: string[]): void {
