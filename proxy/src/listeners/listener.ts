@@ -227,7 +227,7 @@ export class Listener {
   }
 
   private forward(socket: Socket, plain: Socket, { peer }: Client, route: CompiledL4Route | undefined): void {
-    if (route === undefined) return resetSocket(plain);
+    if (route === undefined || socket.destroyed) return resetSocket(plain);
     const { portLabel, secure } = this.view;
     this.context.l4.connections.accept({
       socket,
@@ -267,7 +267,8 @@ export class Listener {
       onSecure: (tlsSocket: TLSSocket, serverName, policy) => {
         const entry = this.l4?.find(serverName);
         if (entry === undefined ? !this.plan.servesHttps : entry.mode !== "http") {
-          return this.forward(tlsSocket, socket, client, entry?.route);
+          // A turn later: a reset of the socket underneath, from within the handshake's own end, would end the process.
+          return void setImmediate(() => this.forward(tlsSocket, socket, client, entry?.route));
         }
         const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
         const verified = verifiedClientOf(tlsSocket, policy);

@@ -20,6 +20,10 @@ export type L4Plan = {
   /** Ports on loopback, by endpoint set. */
   readonly endpoints: { readonly [set: string]: readonly number[] };
   readonly policy?: EndpointSet["policy"];
+  /** The BackendTLSPolicy of all endpoint sets, among `resources`. */
+  readonly backendTls?: string;
+  /** What else the snapshot has. */
+  readonly resources?: readonly Resource[];
 };
 
 export type L4Gateway = {
@@ -70,6 +74,7 @@ function resourcesOf(plan: L4Plan): readonly Resource[] {
         resolve: "static",
         addresses: ports.toSorted((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port })),
         ...(plan.policy && { policy: plan.policy }),
+        ...(plan.backendTls !== undefined && { tls: plan.backendTls }),
       }),
     ),
     ...("tcp" in plan ? [encodeResource<"l4">(l4Key("tcp", 9000), hosts(plan.tcp))] : []),
@@ -85,6 +90,7 @@ function resourcesOf(plan: L4Plan): readonly Resource[] {
           }),
         ]
       : []),
+    ...(plan.resources ?? []),
   ];
 }
 
