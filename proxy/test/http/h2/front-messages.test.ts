@@ -1,14 +1,6 @@
 import type { ClientHttp2Session } from "node:http2";
 import { expect } from "chai";
-import {
-  answerOf,
-  type FrontServer,
-  get,
-  openSession,
-  reply,
-  startFront,
-  streamingHead,
-} from "./support.ts";
+import { answerOf, type FrontServer, get, openSession, reply, startFront, streamingHead } from "./support.ts";
 
 describe("HTTP/2 front: messages", function () {
   this.timeout(20_000);
