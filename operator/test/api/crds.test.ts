@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { kindNames } from "../../src/api/kinds.ts";
+import { kindNames, type KindName } from "../../src/api/kinds.ts";
+import { casesOf, resourceCases } from "./resource-cases/index.ts";
 
 type Schema = {
   readonly type?: string;
@@ -98,6 +99,17 @@ describe("custom resource definitions", () => {
         expect(
           fieldsOf(schema).filter(({ path, field }) => path !== "metadata" && !field.description),
         ).to.deep.equal([]);
+      });
+
+      it("says of every field what becomes of a value that cannot be used", () => {
+        const { spec } = schema.properties ?? {};
+        const cases = resourceCases.get(names.kind as KindName);
+        if (cases === undefined) throw new Error(`there are no values of ${names.kind}`);
+        for (const { path, verdict } of casesOf(cases)) {
+          if (!["ignored", "off", "closed"].includes(verdict)) continue;
+          const field = path.split(".").reduce((at, name) => at?.properties?.[name], spec);
+          expect(field?.description, path).to.match(/warning|503|Accepted=False|dropped/);
+        }
       });
 
       it("bounds every list, map and text", () => {

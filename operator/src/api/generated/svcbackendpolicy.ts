@@ -63,7 +63,7 @@ export type SvcBackendPolicyCircuitBreaker = {
 export type SvcBackendPolicySessionPersistence = {
   /** Cookie or Header. */
   readonly type: string;
-  /** Name of the cookie (an invalid one means the default __svc_session) or of the header (required for type Header; without it persistence is off). */
+  /** Name of the cookie (an invalid one means the default __svc_session and gives a warning) or of the header (required for type Header; without it persistence is off). */
   readonly sessionName?: string;
 };
 

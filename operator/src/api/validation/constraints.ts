@@ -39,7 +39,7 @@ export function compileNumber({ type, format, minimum, maximum }: Schema): reado
   const noun = type === "integer" ? "an integer" : "a number";
   return [
     (value) =>
-      (type === "integer" ? Number.isSafeInteger(value) : Number.isFinite(value)) ? undefined : `be ${noun}`,
+      (type === "integer" ? isInt64(value as number) : Number.isFinite(value)) ? undefined : `be ${noun}`,
     (value) => {
       const number = value as number;
       if ((low === undefined || number >= low) && (high === undefined || number <= high)) return undefined;
@@ -48,6 +48,9 @@ export function compileNumber({ type, format, minimum, maximum }: Schema): reado
     },
   ];
 }
+
+/** What the API server stores as an integer, even where a number of ECMAScript is only near it. */
+const isInt64 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 export function compileEnum(values: readonly unknown[]): Constraint {
   const expected = `be ${values.length === 1 ? "" : "one of "}${values.map(bare).join(", ")}`;

@@ -39,10 +39,10 @@ export const readJwtAuth = memo((resource: ObjectOf<"JwtAuth">): Result<ReadJwtA
   }));
   const unusable = fromHeaders.find(({ name }) => !isToken(name));
   if (unusable !== undefined)
-    return problem(`fromHeaders names ${quote(unusable.name)}, which is no header name`);
-  const isUsable = (header: string): boolean => {
+    return problem(`spec.fromHeaders names ${quote(unusable.name)}, which is no header name`);
+  const isUsable = (field: string, header: string): boolean => {
     if (mayBeIdentityHeader(header)) return true;
-    warnings.push(`the header ${quote(header)} cannot carry claims and is left out`);
+    warnings.push(`spec.${field}: the header ${quote(header)} cannot carry claims and is left out`);
     return false;
   };
   const { forwardPayloadHeader: payloadHeader } = spec;
@@ -56,9 +56,10 @@ export const readJwtAuth = memo((resource: ObjectOf<"JwtAuth">): Result<ReadJwtA
       fromHeaders: fromHeaders.length > 0 ? fromHeaders : [defaultSource],
       forward: spec.forward === true,
       claimToHeaders: (spec.claimToHeaders ?? [])
-        .filter(({ header }) => isUsable(header))
+        .filter(({ header }) => isUsable("claimToHeaders", header))
         .map(({ claim, header }) => ({ claim, header })),
-      ...(payloadHeader !== undefined && isUsable(payloadHeader) && { payloadHeader }),
+      ...(payloadHeader !== undefined &&
+        isUsable("forwardPayloadHeader", payloadHeader) && { payloadHeader }),
     },
   });
 });
@@ -70,17 +71,18 @@ function readKeys(
 ): Result<ReadJwtAuth["keys"]> {
   const { remote, inline } = resource.spec.jwks ?? {};
   if ((remote === undefined) === (inline === undefined)) {
-    return problem("it needs exactly one of jwks.remote and jwks.inline");
+    return problem("it needs exactly one of spec.jwks.remote and spec.jwks.inline");
   }
   if (inline !== undefined) {
     const keys = readKeySet(inline.jwks);
-    if (!keys.ok) return problem(`jwks.inline cannot be used: ${describeProblem(keys.error)}`);
+    if (!keys.ok) return problem(`spec.jwks.inline.jwks cannot be used: ${describeProblem(keys.error)}`);
     const { unusable } = keys.value;
-    if (unusable > 0) warnings.push(`${unusable} of the keys cannot be used and are left out`);
+    if (unusable > 0)
+      warnings.push(`spec.jwks.inline.jwks: ${unusable} of the keys cannot be used and are left out`);
     return ok({ inline: { keys: keys.value.keys } });
   }
   const uri = parseHttpsUrl(remote?.uri ?? "");
-  if (uri === undefined) return problem("jwks.remote.uri is not an https URL without credentials");
+  if (uri === undefined) return problem("spec.jwks.remote.uri is not an https URL without credentials");
   const refreshIntervalMs = readInterval(remote?.refreshInterval, warnings);
   return ok({ remote: { name, object: refOf(resource), uri, refreshIntervalMs } });
 }
@@ -96,6 +98,6 @@ function readInterval(text: string | undefined, warnings: string[]): number {
   if (text === undefined) return defaultRefreshMs;
   const parsed = parseDuration(text);
   if (parsed.ok) return parsed.value === 0 ? defaultRefreshMs : Math.max(parsed.value, minRefreshMs);
-  warnings.push(`the refreshInterval ${describeProblem(parsed.error)}; it is 5m`);
+  warnings.push(`spec.jwks.remote.refreshInterval: ${describeProblem(parsed.error)}; it is 5m`);
   return defaultRefreshMs;
 }

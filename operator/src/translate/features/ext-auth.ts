@@ -61,20 +61,26 @@ export function readExternalAuth(
     api: isGrpc ? "grpc" : "http",
     timeoutMs: readTimeout(spec.timeout, ignored),
     failClosed: spec.failClosed !== false,
-    ...(allowedHeaders !== undefined && { allowedHeaders: usableNames(allowedHeaders, ignored) }),
-    allowedResponseHeaders: usableNames(spec.allowedResponseHeaders ?? [], ignored),
+    ...(allowedHeaders !== undefined && {
+      allowedHeaders: usableNames(allowedHeaders, "spec.allowedHeaders", ignored),
+    }),
+    allowedResponseHeaders: usableNames(
+      spec.allowedResponseHeaders ?? [],
+      "spec.allowedResponseHeaders",
+      ignored,
+    ),
     ...(maxBodyBytes > 0 && { maxBodyBytes }),
   };
   return { check: ok(check), need: target.value, ignored };
 }
 
-/** Names in lower case, without those that frame or route a message. */
-export const usableNames = (names: readonly string[], ignored: string[]): string[] =>
+/** Names in lower case, without those that frame or route a message; `field` is where they stand. */
+export const usableNames = (names: readonly string[], field: string, ignored: string[]): string[] =>
   names
     .filter(
       (name) =>
         mayBeIdentityHeader(name) ||
-        void ignored.push(`the header ${quote(name)} cannot be passed on and is left out`),
+        void ignored.push(`${field}: the header ${quote(name)} cannot be passed on and is left out`),
     )
     .map((name) => name.toLowerCase());
 
@@ -101,6 +107,6 @@ function readTimeout(text: string | undefined, ignored: string[]): number {
   if (text === undefined) return defaultAuthTimeoutMs;
   const parsed = parseDuration(text);
   if (parsed.ok) return parsed.value === 0 ? defaultAuthTimeoutMs : parsed.value;
-  ignored.push(`the timeout ${describeProblem(parsed.error)}; it is 2s`);
+  ignored.push(`spec.timeout: ${describeProblem(parsed.error)}; it is 2s`);
   return defaultAuthTimeoutMs;
 }

@@ -17,9 +17,10 @@ export function translateIpAccessControl(
   const resource = resolveReference("IpAccessControl", definition, read, context);
   if (resource === undefined) return undefined;
   const { value, refused } = readRanges(resource);
-  if (refused.length > 0) {
-    const named = `IpAccessControl ${formatNamespacedName(resource.metadata)}`;
-    context.report(definition, (place) => rangesLeftOut(place, named, refused));
+  const named = `IpAccessControl ${formatNamespacedName(resource.metadata)}`;
+  for (const [field, ranges] of Object.entries(refused)) {
+    if (ranges.length === 0) continue;
+    context.report(definition, (place) => rangesLeftOut(place, `spec.${field} of ${named}`, ranges));
   }
   return value;
 }
@@ -30,7 +31,8 @@ const readRanges = memo(
     spec,
   }: ObjectOf<"IpAccessControl">): {
     readonly value: IpAccessControl;
-    readonly refused: readonly string[];
+    /** By the name of the list. */
+    readonly refused: { readonly [field in "deny" | "allow"]: readonly string[] };
   } => {
     const deny = readCidrs(spec.deny ?? []);
     const allow = readCidrs(spec.allow ?? []);
@@ -38,7 +40,7 @@ const readRanges = memo(
     const restricts = spec.allow !== undefined && spec.allow.length > 0;
     return {
       value: { deny: deny.cidrs.map(formatCidr), ...(restricts && { allow: allow.cidrs.map(formatCidr) }) },
-      refused: [...deny.refused, ...allow.refused],
+      refused: { deny: deny.refused, allow: allow.refused },
     };
   },
 );

@@ -5,7 +5,7 @@ import { extAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import { rateLimit, type RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import { parseHeaderName } from "@svc-gateway/common/values/header-name.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
-import { describeProblem, unusableResource } from "../diagnostics.ts";
+import { describeProblem, resourceFieldIgnored, unusableResource } from "../diagnostics.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";
@@ -27,11 +27,17 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
   const unusable = (why: string): undefined => {
     context.report(definition, (place) => unusableResource(place, `${named} ${why}`, definition.fallback));
   };
-  if (!(requestsPerSecond > 0)) return unusable("allows no requests per second");
+  if (!(requestsPerSecond > 0))
+    return unusable(`has spec.requestsPerSecond ${requestsPerSecond}, not above 0`);
+  if (burst < 0) {
+    context.report(definition, (place) =>
+      resourceFieldIgnored(place, named, `spec.burst ${burst} is negative; it is 0`),
+    );
+  }
   const rate = { requestsPerSecond, burst: Math.max(0, burst) };
   if (byHeader === undefined) return rate;
   const header = parseHeaderName(byHeader);
-  if (!header.ok) return unusable(`counts by no header: ${describeProblem(header.error)}`);
+  if (!header.ok) return unusable(`has no header in spec.byHeader: ${describeProblem(header.error)}`);
   if (!authenticates(read, context)) {
     const nobody = context.filters === undefined ? "no annotation" : "no filter of the rule";
     context.warn(

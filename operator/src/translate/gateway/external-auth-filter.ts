@@ -32,12 +32,14 @@ export function readExternalAuthFilter(
   }
   findings.needs.push(need);
   const ignored: string[] = [];
-  const names = (list: readonly string[] = []): readonly string[] | undefined =>
-    list.length === 0 ? undefined : usableNames(list, ignored);
+  const names = (list: readonly string[] = [], field: string): readonly string[] | undefined =>
+    list.length === 0 ? undefined : usableNames(list, field, ignored);
   const allowedHeaders = isGrpc
-    ? names(grpc?.allowedHeaders)
-    : [...new Set(["authorization", ...(names(http?.allowedHeaders) ?? [])])];
-  const allowedResponseHeaders = isGrpc ? undefined : names(http?.allowedResponseHeaders);
+    ? names(grpc?.allowedHeaders, "grpc.allowedHeaders")
+    : [...new Set(["authorization", ...(names(http?.allowedHeaders, "http.allowedHeaders") ?? [])])];
+  const allowedResponseHeaders = isGrpc
+    ? undefined
+    : names(http?.allowedResponseHeaders, "http.allowedResponseHeaders");
   const maxBodyBytes = Math.min(forwardBody?.maxSize ?? 0, maxCheckedBodyBytes);
   if ((forwardBody?.maxSize ?? 0) > maxBodyBytes) {
     ignored.push(`forwardBody.maxSize is more than ${maxCheckedBodyBytes}, which holds instead`);

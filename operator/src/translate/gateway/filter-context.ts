@@ -2,7 +2,7 @@
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
-import { referenceNotPermitted, type Place } from "../diagnostics.ts";
+import { referenceNotPermitted, resourcePartlyIgnored, type Place } from "../diagnostics.ts";
 import type { FeatureContext } from "../features/context.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
@@ -43,8 +43,6 @@ export function featureContext(context: FilterContext): FeatureContext {
   const find = (finding: (place: Place) => Diagnostic): void => {
     findings.diagnostics.push(finding(place));
   };
-  const tell = (message: string): void =>
-    find((at) => ({ ...at, severity: "warning", reason: "ResourcePartlyIgnored", message }));
   return {
     ...view,
     referrer: { kind, namespace },
@@ -53,7 +51,7 @@ export function featureContext(context: FilterContext): FeatureContext {
     report: (_, finding) => find(finding),
     announce: (_, finding) => find(finding),
     refuse: (_, message) => find((at) => referenceNotPermitted(at, message)),
-    warn: (_, message) => tell(message),
+    warn: (_, message) => find((at) => resourcePartlyIgnored(at, message)),
     freeNamespaces: () => [namespace],
     need: (need) => findings.needs.push(need),
     provide: (resource) => findings.resources.push(resource),

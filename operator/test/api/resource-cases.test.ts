@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import { definitionOf, kindNames } from "../../src/api/kinds.ts";
+import type { Schema } from "../../src/api/schema.ts";
+import { validateObject } from "../../src/api/validate.ts";
+import { problemsOf } from "./expect.ts";
+import { hostileSpecs } from "./hostile-specs.ts";
+import { ours } from "./manifests.ts";
+import { casesOf, resourceCases, show, withField } from "./resource-cases/index.ts";
+
+/** The paths of a schema, lists and open objects with what is in them taken as one. */
+function pathsOf(schema: Schema | undefined, path = ""): readonly string[] {
+  const properties = schema?.properties;
+  if (properties === undefined) return path === "" ? [] : [path];
+  return Object.entries(properties).flatMap(([name, child]) =>
+    pathsOf(child, path === "" ? name : `${path}.${name}`),
+  );
+}
+
+describe("the table of field values", () => {
+  it("has values of every field of the gateway's own kinds", () => {
+    const own = kindNames.filter((kind) => definitionOf(kind).group.endsWith("svc-labs.dev"));
+    expect([...resourceCases.keys()]).to.have.members(own);
+    for (const [kind, { fields }] of resourceCases) {
+      const named = Object.keys(fields);
+      for (const path of pathsOf(definitionOf(kind).schema.properties?.["spec"])) {
+        const isNamed = named.some((one) => path === one || path.startsWith(`${one}.`));
+        expect(isNamed, `${kind} ${path}`).to.equal(true);
+      }
+    }
+  });
+
+  for (const [kind, cases] of resourceCases) {
+    it(`is what the schema of ${kind} says`, () => {
+      for (const { path, value, verdict } of casesOf(cases)) {
+        const manifest = ours(kind, withField(cases.full, path, value));
+        const what = `${path}: ${show(value)}`;
+        expect(validateObject(manifest).ok, what).to.equal(verdict !== "refused");
+        if (verdict !== "refused") continue;
+        const [problem = ""] = problemsOf(manifest);
+        expect(problem.startsWith(`spec.${path}`), `${what}: ${problem}`).to.equal(true);
+        expect(problem.length).to.be.lessThan(1000);
+        expect(problem).to.match(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u);
+      }
+    });
+
+    it(`refuses or takes what nobody means in a ${kind}, and never trips over it`, () => {
+      for (const { path, value, spec } of hostileSpecs(kind, cases.full)) {
+        const validated = validateObject(ours(kind, spec));
+        if (validated.ok || validated.error.reason !== "invalid") continue;
+        const problems = validated.error.problems.map((problem) => `${problem.path}: ${problem.message}`);
+        expect(
+          problems.some((problem) => problem.startsWith("spec")),
+          `${path}: ${show(value)}`,
+        ).to.equal(true);
+        for (const problem of problems) expect(problem.length).to.be.lessThan(1000);
+      }
+    });
+  }
+});

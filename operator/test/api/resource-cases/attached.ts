@@ -1,0 +1,188 @@
+import type { KindName } from "../../../src/api/kinds.ts";
+import {
+  badDurations,
+  badRanges,
+  closed,
+  duration,
+  equalTo,
+  ignoredFor,
+  optional,
+  range,
+  refused,
+  required,
+  taken,
+  targets,
+  tooMany,
+  type ResourceCases,
+} from "./case.ts";
+
+const size = "ingress.svc-labs.dev/max-body-size";
+
+/** Those that are attached to a Service, a Gateway or a class. */
+export const attachedCases: { readonly [kind in KindName]?: ResourceCases } = {
+  SvcBackendPolicy: {
+    full: {
+      targetRefs: [{ name: "web" }],
+      timeouts: { connect: "1s", idle: "1m" },
+      loadBalancer: { algorithm: "hash:header=X-User" },
+      circuitBreaker: {
+        threshold: 50,
+        window: "20s",
+        openDuration: "6s",
+        minRequests: 7,
+        maxOpenDuration: "1m",
+      },
+      sessionPersistence: { type: "Cookie", sessionName: "sid" },
+    },
+    fields: {
+      targetRefs: [...targets("Service"), ...refused([]), ...required],
+      "timeouts.connect": duration,
+      "timeouts.idle": duration,
+      "loadBalancer.algorithm": [
+        ...taken("least_conn", "ewma", "hash:uri", "hash:header=A", "hash:cookie=a"),
+        ...equalTo("hash:source-ip", "ip_hash", " ip_hash "),
+        ...equalTo("round_robin", undefined, null),
+        ...refused(1, [], "x".repeat(1025)),
+      ],
+      loadBalancer: [
+        ...["best", "", "ROUND_ROBIN", "hash", "hash:", "hash:query", "\u0000", "x".repeat(1024)].flatMap(
+          (algorithm) => ignoredFor(undefined, { algorithm }),
+        ),
+        ...["hash:header=", "hash:header=X Y", "hash:cookie=a;b", "hash:cookie=\r\n", "hash:cookie="].flatMap(
+          (algorithm) => ignoredFor(undefined, { algorithm }),
+        ),
+        ...refused("ewma", []),
+        ...optional,
+      ],
+      "circuitBreaker.threshold": [
+        ...taken(1, 100),
+        ...ignoredFor(undefined, 0, 101, -1, 2_147_483_647),
+        ...refused("50%", 1.5, true),
+        ...optional,
+      ],
+      "circuitBreaker.window": [
+        ...taken("1ms", "24h"),
+        ...equalTo("10s", "0", undefined, null),
+        ...ignoredFor("10s", ...badDurations),
+      ],
+      "circuitBreaker.openDuration": [
+        ...taken("1ms", "1m"),
+        ...equalTo("5s", "0s", undefined, null),
+        ...ignoredFor("5s", ...badDurations),
+      ],
+      "circuitBreaker.minRequests": [
+        ...taken(1, 2_147_483_647),
+        ...equalTo(10, undefined, null),
+        ...ignoredFor(10, 0, -1),
+        ...refused("10", 0.5),
+      ],
+      "circuitBreaker.maxOpenDuration": [
+        ...taken("7s", "24h"),
+        ...equalTo(undefined, "6s", "0", null),
+        ...ignoredFor(undefined, "5999ms", ...badDurations),
+      ],
+      sessionPersistence: [
+        ...ignoredFor(undefined, { type: "IP" }, { type: "cookie" }, { type: "" }, { type: "\u0000" }),
+        ...ignoredFor(undefined, { type: "Header" }, { type: "Header", sessionName: "X Y" }),
+        ...refused({}, "Cookie", [], { type: 1 }, { sessionName: "sid" }),
+        ...optional,
+      ],
+      "sessionPersistence.sessionName": [
+        ...taken("a", "!#$", "x".repeat(256)),
+        ...equalTo("__svc_session", "", undefined, null),
+        ...ignoredFor("__svc_session", "a b", "a;b", "a=b", "a\r\nb", "\u0000", "\u00e4"),
+        ...refused(1, "x".repeat(257)),
+      ],
+    },
+  },
+  ClientTrafficPolicy: {
+    full: {
+      targetRefs: [{ name: "edge" }],
+      maxConnections: 100,
+      proxyProtocol: { enabled: true, trustedSources: [range] },
+    },
+    fields: {
+      maxConnections: [
+        ...taken(1, 2_147_483_647),
+        ...refused(0, -1, 1.5, "100", 2_147_483_648, true, []),
+        ...optional,
+      ],
+      targetRefs: [...targets("Gateway", "http"), ...refused([]), ...required],
+      proxyProtocol: [...refused(true, [], "on"), ...optional],
+      "proxyProtocol.enabled": [
+        ...taken(true),
+        ...equalTo(false, undefined, null),
+        ...refused("true", 1, []),
+      ],
+      "proxyProtocol.trustedSources": [
+        ...taken(["10.0.0.1", "::1"], tooMany(1024, range)),
+        ...equalTo([], undefined, null),
+        ...ignoredFor([range], ...badRanges.map((bad) => [bad, range])),
+        ...closed(["localhost"], ["", "10.0.0.0/33"]),
+        ...refused(range, [1], tooMany(1025, range), ["x".repeat(257)]),
+      ],
+    },
+  },
+  SvcIngressClassParameters: {
+    full: { defaultAnnotations: { [size]: "1k" }, accessLog: false },
+    fields: {
+      defaultAnnotations: [
+        ...taken({ [size]: "2k" }),
+        ...equalTo(undefined, {}, null, { [size]: null }),
+        ...ignoredFor(
+          undefined,
+          { [size]: "10 apples" },
+          { [size]: "" },
+          { [size]: "\u0000" },
+          { [size]: "9".repeat(65_536) },
+          { "ingress.svc-labs.dev/no-such": "x" },
+          { "example.com/other": "x" },
+          { "ingress.svc-labs.dev/auth-tls-secret": "shop/users" },
+        ),
+        ...refused([], "x", { [size]: 1024 }, { [size]: ["1k"] }, { [size]: "9".repeat(65_537) }),
+        ...refused(Object.fromEntries(Array.from({ length: 129 }, (_, index) => [`key-${index}`, "x"]))),
+      ],
+      accessLog: [...taken(false), ...equalTo(undefined, true, null), ...refused("no", 0, {})],
+    },
+  },
+  SvcGatewayParameters: {
+    full: {
+      replicas: 2,
+      resources: { requests: { cpu: "500m" }, limits: { memory: "256Mi" }, claims: [{ name: "gpu" }] },
+      image: "example/gateway:1",
+      serviceType: "NodePort",
+      podTemplate: { spec: { nodeSelector: { disk: "ssd" } } },
+    },
+    fields: {
+      replicas: [
+        ...taken(0, 1, 10_000),
+        ...equalTo(1, undefined, null),
+        ...refused(-1, 10_001, "2", 1.5, []),
+      ],
+      resources: [
+        ...taken({}, { limits: { cpu: 1, memory: "1e3", "example.com/gpu": "2" } }),
+        ...optional,
+        ...refused([], { limits: { cpu: "lots" } }, { limits: { cpu: true } }, { requests: { cpu: "" } }),
+        ...refused({ claims: [{ name: "a" }, { name: "a" }] }, { claims: [{}] }, { limits: "1" }),
+      ],
+      image: [...taken("i", "i".repeat(1024)), ...refused("", 1, "i".repeat(1025)), ...optional],
+      serviceType: [
+        ...taken("NodePort", "ClusterIP"),
+        ...equalTo("LoadBalancer", undefined, null),
+        ...refused("ExternalName", "", "clusterip", 1),
+      ],
+      podTemplate: [
+        ...taken({ metadata: { labels: { team: "a" } } }),
+        ...equalTo(undefined, {}, null),
+        ...closed({ spec: 7 }, { spec: { containers: "x" } }, { metadata: [] }),
+        ...refused([], "x", 1),
+      ],
+      autoscaling: [
+        ...taken({ enabled: true }, { enabled: true, minReplicas: 5, maxReplicas: 2 }),
+        ...equalTo(undefined, {}, { enabled: false, maxReplicas: 3 }, null),
+        ...refused({ enabled: "yes" }, { minReplicas: 0 }, { maxReplicas: 10_001 }, { minReplicas: "1" }),
+        ...refused({ targetCPUUtilizationPercentage: 0 }, { targetCPUUtilizationPercentage: 101 }, true),
+      ],
+    },
+  },
+};
