@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { request, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import { ask, find } from "../support/api.ts";
 import { echoed, send, type Reply } from "../support/client.ts";
@@ -117,20 +115,8 @@ describe("ext-auth for a whole Gateway", () => {
       return ancestor?.conditions[0]?.reason === reason;
     };
     const address = await programmedAddress(sandbox.namespace, "guarded");
-    const statusOf = async (path: string): Promise<number> => {
-      const sent = request({
-        host: address,
-        port: 80,
-        path,
-        headers: { host },
-        agent: false,
-        timeout: 10_000,
-      });
-      sent.end();
-      const [response] = (await once(sent, "response")) as [IncomingMessage];
-      response.resume();
-      return response.statusCode ?? 0;
-    };
+    const statusOf = async (path: string): Promise<number> =>
+      (await send({ host, gateway: address, path })).status;
     await sandbox.apply(gate("absent"));
     await until("the status", reasonIs("Invalid"));
     await until("the Gateway to be closed", async () => (await statusOf("/")) === 503);

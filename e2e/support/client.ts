@@ -7,6 +7,8 @@ import { proxyAddress } from "./address.ts";
 
 export type SendOptions = {
   readonly host: string;
+  /** The address of a Gateway, asked on the ports 80 and 443; absent: that of Ingresses. */
+  readonly gateway?: string | undefined;
   readonly path?: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,8 +35,8 @@ export type Reply = {
 /** One request on a connection of its own. */
 export async function send(options: SendOptions): Promise<Reply> {
   const { host, path = "/", method = "GET", headers = {}, body, caPem, timeoutMs = 10_000 } = options;
-  const { identity, serverName = host } = options;
-  const address = await proxyAddress();
+  const { identity, serverName = host, gateway } = options;
+  const address = gateway === undefined ? await proxyAddress() : { host: gateway, http: 80, https: 443 };
   const isTls = caPem !== undefined;
   const common = { host: address.host, path, method, headers: { ...headers, host }, agent: false } as const;
   return new Promise((settle, reject) => {

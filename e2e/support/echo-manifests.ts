@@ -4,6 +4,8 @@ import { root } from "./provider.ts";
 
 export type EchoManifestOptions = {
   readonly name: string;
+  /** The file of this folder that runs instead of the echo backend; it serves the port 8080 as well. */
+  readonly program?: string | undefined;
   /** An image with Node.js 24; the one of this project is there in any case. */
   readonly image: string;
   readonly replicas?: number;
@@ -11,19 +13,22 @@ export type EchoManifestOptions = {
   readonly certificate?: { readonly certificatePem: string; readonly keyPem: string } | undefined;
 };
 
-let bundle: Promise<string> | undefined;
+/** By the file of the program. */
+const bundles = new Map<string, Promise<string>>();
 
 /**
- * A ConfigMap with the echo backend in one file, a Deployment that runs it, and a Service with the ports 80 and 53 (UDP). The pods are
+ * A ConfigMap with the program in one file, a Deployment that runs it, and a Service with the ports 80 and 53 (UDP). The pods are
  * ready at once and stay for three seconds after they were told to end, as long as it takes to be forgotten everywhere.
  */
 export async function echoManifests({
   name,
+  program = "echo-server.ts",
   image,
   replicas = 2,
   certificate,
 }: EchoManifestOptions): Promise<readonly object[]> {
-  bundle ??= bundleEcho();
+  const bundle = bundles.get(program) ?? bundleProgram(program);
+  bundles.set(program, bundle);
   const labels = { app: name };
   const container = {
     name: "echo",
@@ -92,9 +97,9 @@ export async function echoManifests({
   ];
 }
 
-async function bundleEcho(): Promise<string> {
+async function bundleProgram(program: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(root, "e2e/support/echo-server.ts")],
+    entryPoints: [join(root, "e2e/support", program)],
     bundle: true,
     minify: true,
     write: false,

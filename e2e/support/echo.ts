@@ -14,12 +14,13 @@ export async function deployEcho(
   sandbox: Sandbox,
   {
     name = "echo",
+    program,
     replicas = 2,
     certificate,
-  }: Partial<Pick<EchoManifestOptions, "name" | "replicas" | "certificate">> = {},
+  }: Partial<Pick<EchoManifestOptions, "name" | "program" | "replicas" | "certificate">> = {},
 ): Promise<void> {
   const image = await installedImage();
-  await sandbox.apply(...(await echoManifests({ name, image, replicas, certificate })));
+  await sandbox.apply(...(await echoManifests({ name, program, image, replicas, certificate })));
   await waitForRollout({ namespace: sandbox.namespace, name });
 }
 

@@ -1,0 +1,114 @@
+import { connect } from "node:http2";
+import { expect } from "chai";
+import { callEcho } from "../../scripts/echo/grpc-client.ts";
+import { find } from "../support/api.ts";
+import { fieldsOf, send, type Reply, type SendOptions } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { programmedAddress } from "../support/gateways.ts";
+import { ingress } from "../support/ingress.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+describe("ext-auth over gRPC", () => {
+  const sandbox = useSandbox("ext-auth-grpc");
+  const group = "gateway.networking.k8s.io/v1";
+  const host = "ext-auth-grpc.e2e.example";
+  const fetch = (options: Partial<SendOptions> = {}): Promise<Reply> => send({ host, ...options });
+  const asAlice = { "x-user": "alice" };
+
+  before(async () => {
+    await Promise.all([
+      deployEcho(sandbox, { replicas: 1 }),
+      deployEcho(sandbox, { name: "gate", program: "authorization-server.ts", replicas: 1 }),
+    ]);
+    await sandbox.apply(
+      {
+        apiVersion: "gateway.svc-labs.dev/v1alpha1",
+        kind: "SvcExternalAuth",
+        metadata: { name: "gate" },
+        spec: {
+          protocol: "GRPC",
+          backendRef: { name: "gate", port: 80 },
+          allowedResponseHeaders: ["X-Checked-User"],
+          forwardBody: { maxSize: 16 },
+        },
+      },
+      ingress({
+        name: "secured",
+        host,
+        annotations: { "ext-auth": `${sandbox.namespace}/gate` },
+        paths: [{ service: "echo" }],
+      }),
+    );
+    await until("the service to be asked", async () => (await fetch({ headers: asAlice })).status === 200);
+  });
+
+  it("lets pass whom the service lets pass, and calls them upstream as it does", async () => {
+    const reply = await fetch({ headers: { ...asAlice, "x-checked-user": "forged" } });
+    expect(reply.status).to.equal(200);
+    expect(fieldsOf(reply, "x-checked-user")).to.deep.equal(["alice"]);
+  });
+
+  it("answers with what the service refuses with", async () => {
+    const { status, headers, body } = await fetch({ path: "/here?a=b" });
+    expect([status, body]).to.deep.equal([
+      401,
+      `GET /here?a=b of ingress/${sandbox.namespace}/secured:0.0 is refused`,
+    ]);
+    expect(headers["x-refused-by"]).to.match(/^gate-/);
+  });
+
+  it("shows the service the body, and lets no longer one pass", async () => {
+    const post = async (body: string): Promise<number> =>
+      (await fetch({ method: "POST", headers: asAlice, body })).status;
+    expect(await post("allowed")).to.equal(200);
+    expect(await post("forbidden")).to.equal(403);
+    expect(await post("x".repeat(17))).to.equal(413);
+  });
+
+  it("protects the calls of a GRPCRoute", async function () {
+    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    const extensionRef = { group: "gateway.svc-labs.dev", kind: "SvcExternalAuth", name: "gate" };
+    await sandbox.apply(
+      {
+        apiVersion: group,
+        kind: "Gateway",
+        metadata: { name: "calls" },
+        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
+      },
+      {
+        apiVersion: group,
+        kind: "GRPCRoute",
+        metadata: { name: "echo" },
+        spec: {
+          parentRefs: [{ name: "calls" }],
+          hostnames: [host],
+          rules: [
+            { filters: [{ type: "ExtensionRef", extensionRef }], backendRefs: [{ name: "echo", port: 80 }] },
+          ],
+        },
+      },
+    );
+    const address = await programmedAddress(sandbox.namespace, "calls");
+    const session = connect(`http://${address}`);
+    session.on("error", () => session.destroy());
+    try {
+      const call = async (headers: Readonly<Record<string, string>> = {}) =>
+        callEcho(session, ["hello"], { ":authority": host, ...headers });
+      const isServed = async (): Promise<boolean> => (await call(asAlice)).trailers["grpc-status"] === "0";
+      await until("the route", isServed);
+      expect((await call(asAlice)).messages).to.include("hello");
+      const refused = await call();
+      expect(refused.messages).to.deep.equal([]);
+      // 401 as gRPC says it: UNAUTHENTICATED.
+      expect(refused.trailers["grpc-status"]).to.equal("16");
+    } finally {
+      session.close();
+    }
+  });
+
+  it("answers 503 when the service is gone", async () => {
+    await sandbox.delete("service", "gate");
+    await until("the route to be closed", async () => (await fetch({ headers: asAlice })).status === 503);
+  });
+});

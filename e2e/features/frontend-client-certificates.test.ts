@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import { issueCertificate } from "../../proxy/test/tls/certificates.ts";
+import { find } from "../support/api.ts";
+import { fieldsOf, send, type SendOptions } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { gatewayAt, programmedAddress } from "../support/gateways.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+describe("client certificates of a Gateway", () => {
+  const sandbox = useSandbox("frontend-client-certificates");
+  const group = "gateway.networking.k8s.io/v1";
+  const host = "frontend.e2e.example";
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  const authority = issueCertificate(["authority"], { ca: true });
+  const server = issueCertificate([host], { issuer: authority });
+  const identityOf = (name: string, issuer: typeof authority) => {
+    const { chainPem, keyPem } = issueCertificate([name], { issuer });
+    return { certificatePem: chainPem, keyPem };
+  };
+  const alice = identityOf("alice", authority);
+  const mallory = identityOf("mallory", issueCertificate(["stranger"], { ca: true }));
+
+  const gateway = (mode: string): object => ({
+    apiVersion: group,
+    kind: "Gateway",
+    metadata: { name: "edge" },
+    spec: {
+      gatewayClassName: "svc",
+      listeners: [
+        {
+          name: "https",
+          port: 443,
+          protocol: "HTTPS",
+          tls: { certificateRefs: [{ name: "tls" }] },
+        },
+      ],
+      tls: {
+        frontend: {
+          default: {
+            validation: { mode, caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "clients" }] },
+          },
+        },
+      },
+    },
+  });
+  const clients = (pem: string): object => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "clients" },
+    data: { "ca.crt": pem },
+  });
+  const conditions = async (): Promise<readonly string[]> => {
+    const { status } = await gatewayAt(sandbox.namespace, "edge");
+    const all = [...(status?.conditions ?? []), ...(status?.listeners?.[0]?.conditions ?? [])];
+    return all.map(({ type, status: state, reason }) => `${type}=${state} ${reason}`);
+  };
+
+  let address: string | undefined;
+  const outcome = (options: Partial<SendOptions> = {}): Promise<number | "refused"> =>
+    send({ host, gateway: address, caPem: authority.leafPem, ...options }).then(
+      ({ status }) => status,
+      () => "refused" as const,
+    );
+
+  before(async function () {
+    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    await deployEcho(sandbox, { replicas: 1 });
+    await sandbox.apply(
+      {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "tls" },
+        type: "kubernetes.io/tls",
+        data: { "tls.crt": base64(server.chainPem), "tls.key": base64(server.keyPem) },
+      },
+      clients(authority.leafPem),
+      gateway("AllowValidOnly"),
+      {
+        apiVersion: group,
+        kind: "HTTPRoute",
+        metadata: { name: "echo" },
+        spec: {
+          parentRefs: [{ name: "edge" }],
+          hostnames: [host],
+          rules: [{ backendRefs: [{ name: "echo", port: 80 }] }],
+        },
+      },
+    );
+    address = await programmedAddress(sandbox.namespace, "edge");
+    await until("the route", async () => (await outcome({ identity: alice })) === 200);
+  });
+
+  it("AllowValidOnly lets in clients of the authority, and ends the handshake of all others", async () => {
+    expect(await outcome()).to.equal("refused");
+    expect(await outcome({ identity: mallory })).to.equal("refused");
+    const headers = { "X-SSL-Client-Cert": "forged" };
+    const reply = await send({ host, gateway: address, caPem: authority.leafPem, identity: alice, headers });
+    expect(fieldsOf(reply, "x-ssl-client-cert")).to.deep.equal([]);
+  });
+
+  it("AllowInsecureFallback lets everybody in, and says so in a condition", async () => {
+    await sandbox.apply(gateway("AllowInsecureFallback"));
+    await until("a client without a certificate to be let in", async () => (await outcome()) === 200);
+    expect(await outcome({ identity: mallory })).to.equal(200);
+    await until("the condition", async () =>
+      (await conditions()).includes("InsecureFrontendValidationMode=True ConfigurationChanged"),
+    );
+    await sandbox.apply(gateway("AllowValidOnly"));
+    await until("the handshake to be refused again", async () => (await outcome()) === "refused");
+  });
+
+  it("nobody gets in while the authority cannot be read, and the listener says why", async () => {
+    await sandbox.apply(clients("not a certificate"));
+    await until(
+      "the handshake to be refused",
+      async () => (await outcome({ identity: alice })) === "refused",
+    );
+    await until("the condition", async () =>
+      (await conditions()).includes("ResolvedRefs=False InvalidCACertificateRef"),
+    );
+    expect(await conditions()).to.include("Accepted=False NoValidCACertificate");
+    await sandbox.apply(clients(authority.leafPem));
+    await until("the client to be let in", async () => (await outcome({ identity: alice })) === 200);
+  });
+});
