@@ -110,5 +110,13 @@ describe("hostile requests", () => {
   it("counts what it refuses", async () => {
     await exchange(gateway.port, "GET / HTTP/1.1\r\nHost: a.example\r\nX: a\r\n b\r\n\r\n");
     expect(gateway.metrics.limitsReached.with({ limit: "malformed" }).value).to.be.greaterThan(0);
+    const tooMany = gateway.metrics.limitsReached.with({ limit: "too-many-headers" });
+    const before = tooMany.value;
+    for (const fields of [101, 102, 500]) {
+      const head = `GET /many HTTP/1.1\r\nHost: a.example\r\n${"X: y\r\n".repeat(fields - 1)}\r\n`;
+      expect(await exchange(gateway.port, head)).to.match(/^HTTP\/1\.1 431 /);
+      expect(gateway.records.at(-1)).to.include({ method: "GET", path: "/many", error: "too-many-headers" });
+    }
+    expect(tooMany.value - before).to.equal(3);
   });
 });

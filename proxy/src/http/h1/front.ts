@@ -23,6 +23,8 @@ const minSweepIntervalMs = 10;
 const maxWaitingRequests = 16_384;
 /** Head sizes that the parser accepts although they are over a limit, so that the answer can say which one. */
 const headSlack = 2;
+/** The parser gives up beyond this without saying why; fewer, but too many for the limit, are refused as such. */
+const maxFieldsSeen = 1000;
 /** The parser's bound where the limits are off. */
 const defaultMaxHeadBytes = 1_048_576;
 
@@ -84,7 +86,7 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
   });
   // Undocumented, but older than the documentation: a client that ended its side still gets its answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  server.maxHeadersCount = limits.maxHeaders === 0 ? 0 : limits.maxHeaders + 1;
+  server.maxHeadersCount = limits.maxHeaders === 0 ? 0 : Math.max(maxFieldsSeen, limits.maxHeaders + 1);
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     connections.get(request.socket)?.request(request, response);
