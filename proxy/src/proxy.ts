@@ -228,6 +228,7 @@ export function startProxy(options: ProxyOptions): Proxy {
         },
         hurry,
       );
+      active.end();
       clearInterval(sweeper);
       listenerMetrics.stop();
       client.close();

@@ -43,6 +43,11 @@ export class ActiveExchanges {
     last.activeIndex = index;
   }
 
+  /** The connections are gone: ends, and so logs, whatever has not heard of it yet. */
+  end(): void {
+    for (const exchange of [...this.exchanges]) exchange.clientClosed("shutdown");
+  }
+
   /** Ends what exceeded its time. `nowMs` is on the clock of `performance.now()`. */
   sweep(nowMs: number): void {
     const { streamIdleTimeoutMs, tunnelIdleTimeoutMs, requestTimeoutMs } = this.timeouts;

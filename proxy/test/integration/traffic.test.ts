@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import { request as httpsRequest } from "node:https";
-import { connect, type AddressInfo } from "node:net";
+import { connect, type AddressInfo, type Socket } from "node:net";
 import { expect } from "chai";
 import { WebSocket, WebSocketServer } from "ws";
 import { issueCertificate } from "../tls/certificates.ts";
@@ -170,6 +170,28 @@ describe("traffic through the whole data plane", () => {
     await once(socket, "close");
     await eventually(() => gateway.records.length === 1);
     expect(gateway.records[0]?.status).to.equal(101);
+  });
+
+  it("has logged the tunnels that a shutdown cut by the time it is over", async () => {
+    const backend = await startTcp((socket) =>
+      socket.once("data", () =>
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
+      ),
+    );
+    stop.push(() => backend.close());
+    await start({ ports: [backend.port] });
+    const request = httpRequest({
+      host: "127.0.0.1",
+      port: gateway.port,
+      headers: { host, Connection: "Upgrade", Upgrade: "websocket" },
+    });
+    request.on("error", () => {});
+    request.end();
+    const [, socket] = (await once(request, "upgrade")) as [IncomingMessage, Socket];
+    socket.on("error", () => {});
+    await gateway.proxy.shutdown(AbortSignal.abort());
+    expect(gateway.records.map(({ status, error }) => [status, error])).to.deep.equal([[101, "shutdown"]]);
+    socket.destroy();
   });
 
   it("never makes a truncated response look complete", async () => {
