@@ -1,6 +1,6 @@
 /**
  * `make conformance`: the conformance suite of the Gateway API against a cluster (support/campaign.ts), in all profiles of
- * gateways. MODE is `shared` or `dedicated` proxies. TESTS names tests, SELECTION=steady takes those that .ci/run-all runs;
+ * gateways. MODE is `shared` or `dedicated` proxies. TESTS names tests, SELECTION=steady takes those that .ci/run runs;
  * without either the whole suite runs, and its report goes to docs/conformance.
  */
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * What `make e2e` and `make conformance` have in common: a cluster for as long as the tests take, and a line at the end
- * that says how they went, which also goes to `.cache/<name>-summary` for .ci/run-all. KEEP=1 leaves a cluster that this
+ * that says how they went, which also goes to `.cache/<name>-summary` for .ci/run. KEEP=1 leaves a cluster that this
  * run has started as it is; one that was up before stays up, unless FRESH=1 asks for a new one.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
