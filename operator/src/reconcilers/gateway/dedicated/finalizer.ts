@@ -12,6 +12,9 @@ export type FinalizerKeeper = {
   remove(gateway: ObjectOf<"Gateway">, signal: AbortSignal): Promise<Result<string>>;
 };
 
+/** Statuses are written at the same time; an object that changes all the time is looked at again later. */
+const maxAttempts = 4;
+
 /** Changes the list only as it was read: the finalizers of others are theirs. */
 export function createFinalizerKeeper(client: Pick<ApiClient, "call">): FinalizerKeeper {
   const change = async (
@@ -19,6 +22,18 @@ export function createFinalizerKeeper(client: Pick<ApiClient, "call">): Finalize
     next: (present: readonly string[]) => readonly string[],
     signal: AbortSignal,
   ): Promise<Result<string>> => {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const changed = await changeOnce(gateway, next, signal);
+      if (changed !== "conflict") return changed;
+    }
+    return problem("the Gateway keeps changing");
+  };
+
+  const changeOnce = async (
+    gateway: ObjectOf<"Gateway">,
+    next: (present: readonly string[]) => readonly string[],
+    signal: AbortSignal,
+  ): Promise<Result<string> | "conflict"> => {
     const { namespace, name, uid } = gateway.metadata;
     const path = `/apis/${gateway.apiVersion}/namespaces/${namespace}/gateways/${name}`;
     const found = await client.call<ObjectOf<"Gateway">>(path, { signal });
@@ -35,6 +50,7 @@ export function createFinalizerKeeper(client: Pick<ApiClient, "call">): Finalize
       body: { metadata: { resourceVersion: metadata.resourceVersion, finalizers } },
       signal,
     });
+    if (!patched.ok && patched.error.status === 409) return "conflict";
     return patched.ok || patched.error.status === 404
       ? ok("updated")
       : problem(describeApiError(patched.error));
