@@ -169,7 +169,7 @@ describe("fault: a proxy that lies", () => {
   });
 
   it("gets not a byte with another wire version", async () => {
-    await expectNothing({ scope: sharedPool, wireVersion: 4 }, "FAILED_PRECONDITION");
+    await expectNothing({ scope: sharedPool, wireVersion: 3 }, "FAILED_PRECONDITION");
   });
 
   it("gets no connection with a certificate that it signed itself", async () => {

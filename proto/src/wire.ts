@@ -6,7 +6,7 @@
  * Version of the contract. It changes only when an old peer would misread the new form; new fields and new kinds of
  * resources do not need it (docs/discovery.md, "Versions").
  */
-export const wireVersion = 3;
+export const wireVersion = 2;
 
 /** Audience of the service-account tokens that proxies present. */
 export const tokenAudience = "svc-discovery";

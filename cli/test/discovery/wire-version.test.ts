@@ -19,7 +19,7 @@ import {
 import { startProxy, stopProxies } from "./rig.ts";
 
 const shared = { kind: "shared" } as const;
-const rejection = { code: status.FAILED_PRECONDITION, details: "wire version 3 is not supported, only 4" };
+const rejection = { code: status.FAILED_PRECONDITION, details: "wire version 2 is not supported, only 3" };
 
 describe("a controller of another wire version", () => {
   let controller: TestController;

@@ -67,7 +67,7 @@ describe("Bootstrap", () => {
     {
       reason: "wire_version",
       code: status.FAILED_PRECONDITION,
-      request: { token: sharedToken, wireVersion: 4 },
+      request: { token: sharedToken, wireVersion: 3 },
     },
     { reason: "sa_token", code: status.UNAUTHENTICATED, request: { token: "" } },
     { reason: "sa_token", code: status.UNAUTHENTICATED, request: { token: "wrong-audience" } },
@@ -128,7 +128,7 @@ describe("Bootstrap", () => {
     const { error } = await bootstrapBytes(port, trust, Buffer.of(0xff, 0xff));
     expect(error?.code).to.equal(status.INVALID_ARGUMENT);
     const { csrPem } = await createSigningRequest();
-    const request = new BootstrapRequest({ sa_token: sharedToken, csr_pem: csrPem, wire_version: 3 });
+    const request = new BootstrapRequest({ sa_token: sharedToken, csr_pem: csrPem, wire_version: 2 });
     const newer = Buffer.concat([request.serialize(), Buffer.of(0x7a, 2, 1, 2)]);
     expect((await bootstrapBytes(port, trust, newer)).error).to.equal(undefined);
   });

@@ -32,7 +32,7 @@ describe("the decision about a bootstrap", () => {
     });
     await keeper.reconcile();
     const { csrPem } = await createSigningRequest();
-    request = new BootstrapRequest({ sa_token: "token", csr_pem: csrPem, wire_version: 3 }).serialize();
+    request = new BootstrapRequest({ sa_token: "token", csr_pem: csrPem, wire_version: 2 }).serialize();
   });
   after(() => keeper.stop());
 
@@ -74,7 +74,7 @@ describe("the decision about a bootstrap", () => {
   });
 
   it("looks at the request only when it knows the caller", async () => {
-    const nonsense = new BootstrapRequest({ sa_token: "token", csr_pem: Buffer.from("x"), wire_version: 3 });
+    const nonsense = new BootstrapRequest({ sa_token: "token", csr_pem: Buffer.from("x"), wire_version: 2 });
     const stranger = bootstrapWith({
       reviewToken: () => Promise.resolve(fail({ reason: "sa_token", message: "wrong" })),
     });

@@ -341,7 +341,7 @@ describe("Stream", () => {
     const firstMessages: readonly (readonly [string, ClientMessage, status])[] = [
       ["wire version 0", subscribe("pod-1", sharedScope(), 0), status.FAILED_PRECONDITION],
       ["wire version 1", subscribe("pod-1", sharedScope(), 1), status.FAILED_PRECONDITION],
-      ["wire version 4", subscribe("pod-1", sharedScope(), 4), status.FAILED_PRECONDITION],
+      ["wire version 3", subscribe("pod-1", sharedScope(), 3), status.FAILED_PRECONDITION],
       ["a node without a name", subscribe(""), status.INVALID_ARGUMENT],
       ["a node whose name is no pod name", subscribe("Pod/1"), status.INVALID_ARGUMENT],
       ["a Gateway without a name", subscribe("pod-1", gatewayScope("team", "")), status.INVALID_ARGUMENT],
@@ -361,7 +361,7 @@ describe("Stream", () => {
     it("refuses a subscription without a scope, and bytes that are no message", async () => {
       const { Subscribe } = await import("@svc-gateway/proto/generated/discovery.js");
       const scopeless = open();
-      scopeless.send(new ClientMessage({ subscribe: new Subscribe({ node_id: "pod-1", wire_version: 3 }) }));
+      scopeless.send(new ClientMessage({ subscribe: new Subscribe({ node_id: "pod-1", wire_version: 2 }) }));
       expect(await ended(scopeless)).to.equal(status.INVALID_ARGUMENT);
       const garbage = open();
       garbage.sendBytes(Buffer.of(0xff, 0xff));

@@ -13,7 +13,6 @@ import {
   Subscribe,
 } from "@svc-gateway/proto/generated/discovery.js";
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
-import { wireVersion } from "@svc-gateway/proto/wire.ts";
 import { createSigningRequest } from "./signing-request.ts";
 
 /** A certificate with its key, as a proxy shows it. */
@@ -75,7 +74,7 @@ export async function bootstrap(
   const bytes = new BootstrapRequest({
     sa_token: request.token,
     csr_pem: request.csrPem ?? keys.csrPem,
-    wire_version: request.wireVersion ?? wireVersion,
+    wire_version: request.wireVersion ?? 2,
   }).serialize();
   const answer = await bootstrapBytes(port, trustPem, Buffer.from(bytes));
   const chainPem = Buffer.from(answer.response?.svid_cert_pem ?? []).toString();
@@ -136,12 +135,12 @@ export const gatewayScope = (namespace: string, name: string): Scope =>
 export const subscribe = (
   nodeId: string,
   scope: Scope | undefined = sharedScope(),
-  version: number = wireVersion,
+  wireVersion: number = 2,
 ): ClientMessage =>
   new ClientMessage({
     subscribe: new Subscribe({
       node_id: nodeId,
-      wire_version: version,
+      wire_version: wireVersion,
       ...(scope !== undefined && { scope }),
     }),
   });
