@@ -10,6 +10,7 @@ const firstWindow = 16;
  * has only moved.
  */
 export function listChanges<T>(before: readonly T[], after: readonly T[]): Changes<T> {
+  if (before.length === 0 || after.length === 0) return { gone: before, come: after };
   const gone: T[] = [];
   const come: T[] = [];
   let b = 0;

@@ -117,7 +117,16 @@ export const defineTlsOption = <
 }): { readonly slug: Slug; readonly annotations: Annotations } => option;
 
 /** The full key of an annotation, as it stands on an Ingress. */
-export const annotationKey = ({ name }: { readonly name: string }): string => `${annotationPrefix}${name}`;
+export function annotationKey({ name }: { readonly name: string }): string {
+  const known = annotationKeys.get(name);
+  if (known !== undefined) return known;
+  const key = `${annotationPrefix}${name}`;
+  annotationKeys.set(name, key);
+  return key;
+}
+
+/** Of the names that features declare. A key that is put together again and again is looked up as slowly as it is made. */
+const annotationKeys = new Map<string, string>();
 
 /** What every annotation that names a resource has in common, and what each says of itself. */
 const reference = {

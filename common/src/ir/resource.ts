@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import canonicalize from "canonicalize";
+import { hash } from "node:crypto";
 import type { z } from "zod";
 import { fail, ok, problem, type Problem, type Result } from "../values/result.ts";
 import {
@@ -8,6 +7,7 @@ import {
   type BackendCertificate,
   type BackendTls,
 } from "./backend-tls.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import { tlsPortSchema, type TlsPort } from "./certificate.ts";
 import { htpasswdSchema, keySetSchema, type Htpasswd, type KeySet } from "./credentials.ts";
 import { clientCertPortSchema, type ClientCertPort } from "./client-certificate.ts";
@@ -61,26 +61,22 @@ export type Resource = {
   readonly body: string;
 };
 
-const encoded = new WeakMap<object, Map<ResourceKey, Resource>>();
+const remembered = new WeakMap<object, Map<ResourceKey, Resource>>();
 
-/**
- * Encodes a value; the result is remembered by the identity of the (immutable) value, so that a value which stands
- * under several keys (a host served on two ports) is written out and hashed once.
- */
+/** Writes a value out; the result is remembered by the identity of the (immutable) value, for callers that keep nothing. */
 export function encodeResource<K extends ResourceType>(key: ResourceKey, value: ResourceValues[K]): Resource {
-  const known = encoded.get(value);
+  const known = remembered.get(value);
   const hit = known?.get(key);
   if (hit !== undefined) return hit;
-  const [other] = known?.values() ?? [];
-  const resource: Resource = other === undefined ? encodeFresh(key, value) : { ...other, key };
-  if (known === undefined) encoded.set(value, new Map([[key, resource]]));
+  const resource = encodeFresh(key, value);
+  if (known === undefined) remembered.set(value, new Map([[key, resource]]));
   else known.set(key, resource);
   return resource;
 }
 
-function encodeFresh(key: ResourceKey, value: ResourceValues[ResourceType]): Resource {
-  const body = canonicalize(value);
-  if (body === undefined) throw new Error(`resource ${key} has no JSON form`);
+/** As `encodeResource`, for callers that keep the result: of ten thousands, what remembers them is most of the work. */
+export function encodeFresh<K extends ResourceType>(key: ResourceKey, value: ResourceValues[K]): Resource {
+  const body = canonicalJson(value);
   return { key, hash: sha256Hex(body), body };
 }
 
@@ -120,4 +116,4 @@ function schemaProblem(key: string, error: z.ZodError): Problem {
   return { message: `resource ${key}: ${where}: ${issue?.message ?? "does not fit its schema"}` };
 }
 
-export const sha256Hex = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+export const sha256Hex = (text: string): string => hash("sha256", text, "hex");

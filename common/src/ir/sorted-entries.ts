@@ -12,8 +12,9 @@ export const noEntries: SortedEntries<never, never> = { keys: [], values: [] };
 export const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export function sortEntries<T, K extends string>(entries: ReadonlyMap<K, T>): SortedEntries<T, K> {
-  const sorted = [...entries].sort(([a], [b]) => compareKeys(a, b));
-  return { keys: sorted.map(([key]) => key), values: sorted.map(([, value]) => value) };
+  const keys = [...entries.keys()].sort(compareKeys);
+  // A key of the map has a value.
+  return { keys, values: keys.map((key) => entries.get(key) as T) };
 }
 
 export function findEntry<T, K extends string>({ keys, values }: SortedEntries<T, K>, key: K): T | undefined {
@@ -21,12 +22,53 @@ export function findEntry<T, K extends string>({ keys, values }: SortedEntries<T
   return keys[at] === key ? values[at] : undefined;
 }
 
+/** So many changes are put in one by one: a copy of a long list costs less than a walk through it. */
+const fewChanges = 16;
+
 /** Merges changes in: a value sets the entry of a key, undefined removes it. */
 export function changeEntries<T, K extends string>(
   current: SortedEntries<T, K>,
   changes: ReadonlyMap<K, T | undefined>,
 ): SortedEntries<T, K> {
   if (changes.size === 0) return current;
+  if (current.keys.length === 0) return sortEntries(withoutGaps(changes));
+  return changes.size <= fewChanges ? putIn(current, changes) : mergeIn(current, changes);
+}
+
+function withoutGaps<T, K extends string>(changes: ReadonlyMap<K, T | undefined>): ReadonlyMap<K, T> {
+  const entries = new Map<K, T>();
+  for (const [key, value] of changes) if (value !== undefined) entries.set(key, value);
+  return entries;
+}
+
+/** Where only values differ, the list of keys stays the same one. */
+function putIn<T, K extends string>(
+  current: SortedEntries<T, K>,
+  changes: ReadonlyMap<K, T | undefined>,
+): SortedEntries<T, K> {
+  let ownKeys: K[] | undefined;
+  const values = current.values.slice();
+  for (const [key, value] of changes) {
+    const at = positionOf(ownKeys ?? current.keys, key);
+    const isPresent = (ownKeys ?? current.keys)[at] === key;
+    if (isPresent && value !== undefined) values[at] = value;
+    if (isPresent === (value !== undefined)) continue;
+    ownKeys ??= current.keys.slice();
+    if (value === undefined) {
+      ownKeys.splice(at, 1);
+      values.splice(at, 1);
+    } else {
+      ownKeys.splice(at, 0, key);
+      values.splice(at, 0, value);
+    }
+  }
+  return { keys: ownKeys ?? current.keys, values };
+}
+
+function mergeIn<T, K extends string>(
+  current: SortedEntries<T, K>,
+  changes: ReadonlyMap<K, T | undefined>,
+): SortedEntries<T, K> {
   const keys: K[] = [];
   const values: T[] = [];
   let at = 0;

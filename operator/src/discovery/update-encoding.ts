@@ -1,26 +1,61 @@
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
-import { Resource, ServerMessage, Snapshot } from "@svc-gateway/proto/generated/discovery.js";
+import { ServerMessage, Snapshot } from "@svc-gateway/proto/generated/discovery.js";
 
 /** An update as bytes of a `Snapshot` message, all but its nonce. It is encoded once for all proxies. */
 export type EncodedUpdate = { readonly isFull: boolean; readonly body: Uint8Array };
 
+/** The resources, which may be tens of thousands, are written into place without an object of a message for each. */
 export function encodeUpdate({ version, full, resources, removed }: SnapshotUpdate): EncodedUpdate {
-  const message = new Snapshot({
-    version,
-    full,
-    resources: resources.map(
-      ({ key, hash, body }) => new Resource({ key, hash, body: new Uint8Array(Buffer.from(body)) }),
-    ),
-    removed: [...removed],
-  });
-  return { isFull: full, body: message.serialize() };
+  const rest = new Snapshot({ version, full, removed: [...removed] }).serialize();
+  const lengths = resources.map(lengthOf);
+  const total = lengths.reduce((sum, length) => sum + delimitedLength(length), rest.length);
+  const body = Buffer.allocUnsafe(total);
+  body.set(rest);
+  let at = rest.length;
+  for (const [index, { key, hash, body: text }] of resources.entries()) {
+    at = writeHead(body, at, resourcesTag, lengths[index] as number);
+    at = writeText(body, at, keyTag, key);
+    at = writeText(body, at, hashTag, hash);
+    at = writeText(body, at, bodyTag, text);
+  }
+  return { isFull: full, body };
+}
+
+/** Tags of `Snapshot.resources` and of the fields of `Resource`: number and type, "length before bytes". */
+const resourcesTag = (4 << 3) | 2;
+const keyTag = (1 << 3) | 2;
+const hashTag = (2 << 3) | 2;
+const bodyTag = (3 << 3) | 2;
+
+const lengthOf = ({ key, hash, body }: Resource): number =>
+  [key, hash, body].reduce((sum, text) => sum + delimitedLength(Buffer.byteLength(text)), 0);
+
+/** Of tag, length and so many bytes. */
+function delimitedLength(length: number): number {
+  let bytes = 2;
+  for (let rest = length >>> 7; rest > 0; rest >>>= 7) bytes++;
+  return bytes + length;
+}
+
+/** Writes tag and length; gives where the bytes go. */
+function writeHead(to: Buffer, at: number, tag: number, length: number): number {
+  let next = to.writeUInt8(tag, at);
+  let rest = length;
+  for (; rest > 0x7f; rest >>>= 7) next = to.writeUInt8((rest & 0x7f) | 0x80, next);
+  return to.writeUInt8(rest, next);
+}
+
+function writeText(to: Buffer, at: number, tag: number, text: string): number {
+  const start = writeHead(to, at, tag, Buffer.byteLength(text));
+  return start + to.write(text, start);
 }
 
 /** What a message carries besides the flag: an update with the nonce under which it will be acknowledged. */
 export type OutgoingUpdate = { readonly update: EncodedUpdate; readonly nonce: Uint8Array };
 
-/** Tag of field 1 with a length before its bytes (Protocol Buffers encoding, "Message Structure"). */
-const snapshotTag = 0x0a;
+/** Tag of `ServerMessage.snapshot`. */
+const snapshotTag = (1 << 3) | 2;
 
 /**
  * Writes a `ServerMessage`. Fields of a message may come in any order and bytes of the same message may be joined, so
@@ -31,13 +66,7 @@ export function encodeServerMessage(leading: boolean, outgoing?: OutgoingUpdate)
   if (outgoing === undefined) return Buffer.from(flag);
   const nonce = new Snapshot({ nonce: outgoing.nonce }).serialize();
   const length = outgoing.update.body.length + nonce.length;
-  return Buffer.concat([Buffer.of(snapshotTag), varint(length), outgoing.update.body, nonce, flag]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
-  bytes.push(rest);
-  return Buffer.from(bytes);
+  const head = Buffer.alloc(delimitedLength(length) - length);
+  writeHead(head, 0, snapshotTag, length);
+  return Buffer.concat([head, outgoing.update.body, nonce, flag]);
 }

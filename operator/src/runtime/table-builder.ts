@@ -1,3 +1,4 @@
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshotBuilder } from "@svc-gateway/common/ir/snapshot-builder.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
@@ -105,7 +106,7 @@ function createSnapshotBuilders(): (
       const key = scopeKey(scope);
       const builder = builders.get(key) ?? createSnapshotBuilder();
       next.set(key, builder);
-      return [scope, builder([...resources, ...additions(scope)])];
+      return [scope, builder(joinLists(resources, additions(scope)))];
     };
     const snapshots = [
       build({ kind: "shared" }, shared),

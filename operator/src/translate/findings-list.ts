@@ -22,7 +22,7 @@ export function createFindings<T extends FindingsList>(
     events: all.flatMap(({ events }) => events),
   }));
   return {
-    edit: ({ gone, come }) => void telling.edit({ gone: gone.filter(tells), come: come.filter(tells) }),
+    edit: ({ gone, come }) => telling.edit({ gone: gone.filter(tells), come: come.filter(tells) }),
     get list() {
       return listOf(telling.entries.values);
     },

@@ -15,14 +15,32 @@ export type Groups<M, R> = {
 
 /**
  * Groups members by key and works out a result for each group. `build` must give equal results whatever the order of
- * the members; it is asked again only when a group has lost or gained one.
+ * the members; it is asked again only when a group has lost or gained one. A result that is the same as before stays, and
+ * is no change.
  */
 export function createGroups<M, R>(
   keyOf: (member: M) => string,
   build: (members: readonly [M, ...M[]]) => R,
+  isSame: (a: R, b: R) => boolean = Object.is,
 ): Groups<M, R> {
-  const groups = new Map<string, { readonly members: readonly [M, ...M[]]; readonly result: R }>();
+  type Group = { readonly members: readonly [M, ...M[]]; readonly result: R };
+  const groups = new Map<string, Group>();
   let entries: SortedEntries<R, string> = noEntries;
+
+  /** The members of each group that the changes touch, by key. */
+  const membersAfter = ({ gone, come }: Changes<M>): ReadonlyMap<string, readonly M[]> => {
+    const members = new Map<string, M[]>();
+    for (const [key, absent] of Map.groupBy(gone, keyOf)) {
+      members.set(key, without(groups.get(key)?.members ?? [], absent));
+    }
+    for (const member of come) {
+      const key = keyOf(member);
+      const list = members.get(key);
+      if (list === undefined) members.set(key, [...(groups.get(key)?.members ?? []), member]);
+      else list.push(member);
+    }
+    return members;
+  };
 
   return {
     get entries() {
@@ -30,36 +48,51 @@ export function createGroups<M, R>(
     },
     edit(changes) {
       if (!hasChanges(changes)) return noChanges;
-      const { gone, come } = changes;
-      const goneByKey = Map.groupBy(gone, keyOf);
-      const comeByKey = Map.groupBy(come, keyOf);
       const results = new Map<string, R | undefined>();
       const before: R[] = [];
-      for (const key of new Set([...goneByKey.keys(), ...comeByKey.keys()])) {
+      const after: R[] = [];
+      for (const [key, members] of membersAfter(changes)) {
         const known = groups.get(key);
-        if (known !== undefined) before.push(known.result);
-        const [first, ...others] = without(known?.members ?? [], goneByKey.get(key) ?? []).concat(
-          comeByKey.get(key) ?? [],
-        );
-        if (first === undefined) {
+        if (isInhabited(members)) {
+          const built = build(members);
+          const isAsBefore = known !== undefined && isSame(known.result, built);
+          const result = isAsBefore ? known.result : built;
+          groups.set(key, { members, result });
+          if (isAsBefore) continue;
+          results.set(key, result);
+          after.push(result);
+        } else {
           groups.delete(key);
           results.set(key, undefined);
-        } else {
-          const members: readonly [M, ...M[]] = [first, ...others];
-          const result = build(members);
-          groups.set(key, { members, result });
-          results.set(key, result);
         }
+        if (known !== undefined) before.push(known.result);
       }
       entries = changeEntries(entries, results);
-      return { gone: before, come: [...results.values()].filter((result) => result !== undefined) };
+      return { gone: before, come: after };
     },
   };
 }
 
-/** Groups of one: a list in the order of its keys. */
-export const createKeyedList = <M>(keyOf: (member: M) => string): Groups<M, M> =>
-  createGroups(keyOf, ([member]) => member);
+const isInhabited = <M>(members: readonly M[]): members is readonly [M, ...M[]] => members.length > 0;
+
+/** Of members by key of which there is never more than one at a time: a list in the order of the keys. */
+export function createKeyedList<M>(keyOf: (member: M) => string): {
+  readonly entries: SortedEntries<M, string>;
+  edit(changes: Changes<M>): void;
+} {
+  let entries: SortedEntries<M, string> = noEntries;
+  return {
+    get entries() {
+      return entries;
+    },
+    edit({ gone, come }) {
+      const results = new Map<string, M | undefined>();
+      for (const member of gone) results.set(keyOf(member), undefined);
+      for (const member of come) results.set(keyOf(member), member);
+      entries = changeEntries(entries, results);
+    },
+  };
+}
 
 /** The members without each of those that are gone, once. */
 function without<M>(members: readonly M[], gone: readonly M[]): M[] {

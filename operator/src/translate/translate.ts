@@ -13,6 +13,7 @@ import {
   sessionKeyKey,
   tlsKey,
 } from "@svc-gateway/common/ir/keys.ts";
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { findEntry, sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
@@ -91,7 +92,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     const all = partsOf(ingress, gateway);
     const endpoints = translateEndpoints({
       world,
-      needs: all.flatMap(({ needs }) => needs),
+      needs: joinLists(...all.map(({ needs }) => needs)),
       policies: policies.byService,
       tlsPolicies,
     });
@@ -113,22 +114,25 @@ function createTranslator(settings: TranslateSettings): Translator {
         dedicated: gateway.dedicated.map((scope) => dedicatedScope(scope, named)),
       },
       routing: {
-        hosts: [...ingress.hosts, ...gateway.shared.hosts.map(({ served }) => served)],
+        hosts: joinLists(
+          ingress.hosts,
+          gateway.shared.hosts.map(({ served }) => served),
+        ),
         endpoints: endpoints.sets,
         tls,
         clientCerts,
       },
       conflicts: ingress.conflicts,
-      diagnostics: [
-        ...ingress.diagnostics,
-        ...gateway.diagnostics,
-        ...policies.diagnostics,
-        ...tlsPolicies.diagnostics,
-        ...endpoints.diagnostics,
-        ...keySets.diagnostics,
-        ...sessionKey.diagnostics,
-        ...validity,
-      ],
+      diagnostics: joinLists(
+        ingress.diagnostics,
+        gateway.diagnostics,
+        policies.diagnostics,
+        tlsPolicies.diagnostics,
+        endpoints.diagnostics,
+        keySets.diagnostics,
+        sessionKey.diagnostics,
+        validity,
+      ),
       events: withoutRepeats([...ingress.events, ...gateway.events]),
       wantedKeySets: wantedKeySets(wanted),
       ingresses: ingress.ingresses,
@@ -300,23 +304,26 @@ function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): 
     ...gateway.shared.listenerSets,
   ];
   if (listenerSets.length === 0) return [];
-  return [
-    ...listenerSets,
+  const ports = [
     ...[...tls].map(([port, value]) => encodeResource(tlsKey(port), value)),
     ...[...clientCerts].map(([port, value]) => encodeResource(clientCertKey(port), value)),
-    ...ingress.routes,
-    ...withoutRepeatedKeys([...ingress.resources, ...gateway.shared.resources]),
-    ...gateway.shared.hosts.map(({ resource }) => resource),
-    ...gateway.shared.l4.map(({ resource }) => resource),
-    ...(gateway.dedicated.length === 0
-      ? [
-          ...named.keySets.resources,
-          ...named.endpoints.resources,
-          ...tlsOfSets([ingress, gateway.shared], named),
-          ...named.sessionKey,
-        ]
-      : namedBy([ingress, gateway.shared], named)),
   ];
+  return joinLists(
+    listenerSets,
+    ports,
+    ingress.routes,
+    [...withoutRepeatedKeys([...ingress.resources, ...gateway.shared.resources])],
+    gateway.shared.hosts.map(({ resource }) => resource),
+    gateway.shared.l4.map(({ resource }) => resource),
+    gateway.dedicated.length === 0
+      ? joinLists(
+          named.keySets.resources,
+          named.endpoints.resources,
+          tlsOfSets([ingress, gateway.shared], named),
+          named.sessionKey,
+        )
+      : namedBy([ingress, gateway.shared], named),
+  );
 }
 
 const nothingFetched: FetchedKeySets = new Map();

@@ -2,7 +2,7 @@ import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { listChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
-import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { emptyWorld, endpointSlicesOf, serviceOfSlice, type World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
@@ -10,7 +10,7 @@ import { createFindings } from "../findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../groups.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import { resolveEndpoints, type ResolvedEndpoints } from "./endpoints.ts";
-import { chooseNeed, type EndpointNeed } from "./service-port.ts";
+import { chooseNeed, isSameNeed, type EndpointNeed } from "./service-port.ts";
 import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
 
 type EndpointPart = {
@@ -46,7 +46,7 @@ export function createEndpointTranslator({
 }: {
   readonly allowExternalName: boolean;
 }): (inputs: Inputs) => EndpointPart {
-  const wanted = createGroups(({ name }: EndpointNeed) => name, chooseNeed);
+  const wanted = createGroups(({ name }: EndpointNeed) => name, chooseNeed, isSameNeed);
   const ofService = createGroups(
     ({ key }: EndpointNeed) => key,
     (all) => all,
@@ -128,5 +128,5 @@ function resolve(
     ...(policy !== undefined && { policy }),
     ...(tls !== undefined && { tls }),
   };
-  return { name, set, resource: encodeResource(endpointsKey(name), set), diagnostics, events: [] };
+  return { name, set, resource: encodeFresh(endpointsKey(name), set), diagnostics, events: [] };
 }

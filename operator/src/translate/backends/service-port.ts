@@ -34,6 +34,10 @@ export function chooseNeed(needs: readonly [EndpointNeed, ...EndpointNeed[]]): E
   return uses.length === chosen.uses.length ? chosen : { ...chosen, uses };
 }
 
+/** Needs of one name that come to the same endpoints. */
+export const isSameNeed = (a: EndpointNeed, b: EndpointNeed): boolean =>
+  a.service === b.service && a.port === b.port;
+
 type ResolvedBackend = {
   /** Carries `status` instead of `endpoints` when requests cannot be sent anywhere. */
   readonly backend: Backend;

@@ -42,13 +42,18 @@ const translators: {
   compression: translateCompression,
 };
 
+const inOrder = Object.entries(translators);
+
 /** The features of an Ingress, the same for all its routes; undefined when it has none. */
 export function translateFeatures(
   read: AnnotationReader,
   context: FeatureContext,
 ): RouteFeatures | undefined {
-  const set = Object.entries(translators)
-    .map(([slug, translate]) => [slug, translate(read, context)] as const)
-    .filter(([, value]) => value !== undefined);
-  return set.length === 0 ? undefined : Object.fromEntries(set);
+  const features: { [slug: string]: unknown } = {};
+  for (const [slug, translateFeature] of inOrder) {
+    const value = translateFeature(read, context);
+    if (value !== undefined) features[slug] = value;
+  }
+  // Each value is what its translator gives.
+  return Object.keys(features).length === 0 ? undefined : (features as RouteFeatures);
 }

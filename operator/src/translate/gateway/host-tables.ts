@@ -1,6 +1,6 @@
 /** The host tables of Gateways: which listener has which host on a port, and what it serves there. */
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { listMemo, memo } from "../memo.ts";
 import type { ServedHost } from "../translation.ts";
@@ -117,5 +117,5 @@ function guarded(route: Route, { asked }: Guard): Route {
 
 const encode = (port: number, host: HostPattern, value: HostRoutes): GatewayHost => ({
   served: { group: "gateway", ports: [port], host, value },
-  resource: encodeResource(routeKey("gateway", port, host), value),
+  resource: encodeFresh(routeKey("gateway", port, host), value),
 });

@@ -2,8 +2,8 @@
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
 import {
@@ -73,11 +73,19 @@ export function buildHostTable(
   };
   return {
     served: { group: "ingress", ports, host, value },
-    resources: ports.map((port) => encodeResource(routeKey("ingress", port, host), value)),
+    resources: underPorts(ports, host, value),
     conflicts: losses.conflicts,
     diagnostics: losses.diagnostics,
     events: losses.events,
   };
+}
+
+/** Written out and hashed once, whatever the number of ports. */
+function underPorts(ports: readonly number[], host: HostPattern, value: HostRoutes): readonly Resource[] {
+  const [first, ...others] = ports;
+  if (first === undefined) return [];
+  const resource = encodeFresh(routeKey("ingress", first, host), value);
+  return [resource, ...others.map((port) => ({ ...resource, key: routeKey("ingress", port, host) }))];
 }
 
 /** The level of the oldest Ingress that names one; the request of a younger one for another level is ignored. */

@@ -1,4 +1,5 @@
 /** The routes of all Ingresses and of the settings, kept in line with the world. */
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { hasChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -6,7 +7,7 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { nameOf, refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
-import { chooseNeed, type EndpointNeed } from "../backends/service-port.ts";
+import { chooseNeed, isSameNeed, type EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { createFindings, type FindingsList } from "../findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../groups.ts";
@@ -67,7 +68,7 @@ export function createRouteTracker(
     ({ key }: Resource) => key,
     ([first]) => first,
   );
-  const needs = createGroups(({ name }: EndpointNeed) => name, chooseNeed);
+  const needs = createGroups(({ name }: EndpointNeed) => name, chooseNeed, isSameNeed);
   const keySets = createGroups(
     ({ name }: KeySetNeed) => name,
     ([first]) => first,
@@ -104,8 +105,8 @@ export function createRouteTracker(
       resources: resources.entries.values,
       needs: needs.entries.values,
       keySets: keySets.entries.values,
-      diagnostics: [...findings.list.diagnostics, ...hostFindings.list.diagnostics],
-      events: [...findings.list.events, ...hostFindings.list.events],
+      diagnostics: joinLists(findings.list.diagnostics, hostFindings.list.diagnostics),
+      events: joinLists(findings.list.events, hostFindings.list.events),
     };
     return last;
   };

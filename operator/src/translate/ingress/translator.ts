@@ -1,5 +1,6 @@
 /** All Ingresses together: from the objects to host tables, certificates and listeners. */
 import { isDeepStrictEqual } from "node:util";
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
@@ -62,16 +63,11 @@ export function createIngressTranslator(
       ...routes,
       ...certificates,
       listenerSet,
-      needs: [...needs, ...routes.needs],
+      needs: joinLists(needs, routes.needs),
       tls: tlsPortOf(certificates.tlsHosts),
       clientCerts: clientCertPortOf(certificates.tlsHosts),
-      diagnostics: [
-        ...classes.diagnostics,
-        ...diagnostics,
-        ...routes.diagnostics,
-        ...certificates.diagnostics,
-      ],
-      events: [...routes.events, ...certificates.events],
+      diagnostics: joinLists(classes.diagnostics, diagnostics, routes.diagnostics, certificates.diagnostics),
+      events: joinLists(routes.events, certificates.events),
     };
     last = { inputs, part };
     return part;

@@ -1,0 +1,64 @@
+/**
+ * The JSON text of a value in the form of RFC 8785: names in the order of their UTF-16 code units, no white space. Strings
+ * and numbers are written as ECMAScript writes them, which is what the RFC asks for; half a surrogate pair, which it
+ * refuses, is written as an escape. Of a name without a value (undefined) nothing is written.
+ */
+export function canonicalJson(value: object): string {
+  const ordered = inOrder(value);
+  return ordered === undefined ? written(value) : JSON.stringify(ordered);
+}
+
+/** The value with all names in order, itself where they are; undefined where an object cannot hold them so. */
+function inOrder(value: unknown): unknown {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return listInOrder(value);
+  const fields = value as Fields;
+  const names = Object.keys(fields);
+  if (names.some(isMoved)) return undefined;
+  const isOrdered = areOrdered(names);
+  if (!isOrdered) names.sort();
+  let result: Record<string, unknown> | undefined = isOrdered ? undefined : {};
+  for (const name of names) {
+    const field = fields[name];
+    if (field === undefined) continue;
+    const ordered = inOrder(field);
+    if (ordered === undefined) return undefined;
+    if (result === undefined && ordered !== field) result = { ...fields };
+    if (result !== undefined) result[name] = ordered;
+  }
+  return result ?? fields;
+}
+
+function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
+  const result: unknown[] = [];
+  for (const item of list) {
+    const ordered = inOrder(item ?? null);
+    if (ordered === undefined) return undefined;
+    result.push(ordered);
+  }
+  return result;
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+/** Objects list names that are numbers first, and take `__proto__` for something else. */
+const isMoved = (name: string): boolean => name === "__proto__" || isDigit(name.charCodeAt(0));
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+function areOrdered(names: readonly string[]): boolean {
+  for (let index = 1; index < names.length; index++) {
+    if ((names[index - 1] as string) > (names[index] as string)) return false;
+  }
+  return true;
+}
+
+/** The same text, put together piece by piece. */
+function written(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  if (typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(written).join(",")}]`;
+  const fields = Object.entries(value as Fields).filter(([, field]) => field !== undefined);
+  fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${written(field)}`).join(",")}}`;
+}
