@@ -4,7 +4,7 @@
  */
 import type { KindName } from "../api/kinds.ts";
 import type { World } from "../world.ts";
-import { answer, createView, type Question, type View } from "./view.ts";
+import { answer, ask, createView, overhear, type Question, type View } from "./view.ts";
 
 /** Remembers the result for each object. */
 export function memo<I extends object, O>(compute: (input: I) => O): (input: I) => O {
@@ -55,6 +55,28 @@ function isUnchanged(seen: readonly Seen[], world: World): boolean {
     one.list = list;
   }
   return true;
+}
+
+/**
+ * Remembers the result for each object until a view gives another answer to something that the computation asked. Put to
+ * the view again, the questions are known to whoever made the view, as if the computation had asked them.
+ */
+export function viewMemo<I extends object, O>(
+  compute: (input: I, view: View) => O,
+): (input: I, view: View) => O {
+  type Entry = { readonly seen: readonly (readonly [Question, unknown])[]; readonly output: O };
+  const entries = new WeakMap<I, Entry>();
+  return (input, view) => {
+    const known = entries.get(input);
+    if (known?.seen.every(([question, given]) => ask(view, question) === given) === true) return known.output;
+    const seen: (readonly [Question, unknown])[] = [];
+    const output = compute(
+      input,
+      overhear(view, (question, given) => void seen.push([question, given])),
+    );
+    entries.set(input, { seen, output });
+    return output;
+  };
 }
 
 /**

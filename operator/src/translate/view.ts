@@ -12,25 +12,31 @@ export type Question =
   | { readonly of: "ReferenceGrant"; readonly from: Referrer; readonly to: Referent };
 
 /** Equal answers are identical: a stored object, undefined, or a boolean. */
-export const answer = (world: World, question: Question): unknown =>
-  "from" in question
-    ? createPermits(world)(question.from, question.to)
-    : createLookup(world)(question.of, question.namespace, question.name);
+export const answer = (world: World, question: Question): unknown => ask(openView(world), question);
 
-/** A view that tells `onAnswer` what was asked of it. */
-export function createView(world: World, onAnswer: (question: Question, given: unknown) => void): View {
-  const lookup = createLookup(world);
-  const permits = createPermits(world);
-  return {
-    lookup: (kind, namespace, name) => {
-      const found = lookup(kind, namespace, name);
-      onAnswer({ of: kind, namespace, name }, found);
-      return found;
-    },
-    permits: (from, to) => {
-      const permitted = permits(from, to);
-      onAnswer({ of: "ReferenceGrant", from, to }, permitted);
-      return permitted;
-    },
-  };
-}
+/** Puts a question to a view. */
+export const ask = (view: View, question: Question): unknown =>
+  "from" in question
+    ? view.permits(question.from, question.to)
+    : view.lookup(question.of, question.namespace, question.name);
+
+const openView = (world: World): View => ({ lookup: createLookup(world), permits: createPermits(world) });
+
+type OnAnswer = (question: Question, given: unknown) => void;
+
+/** A view of a world that tells `onAnswer` what was asked of it. */
+export const createView = (world: World, onAnswer: OnAnswer): View => overhear(openView(world), onAnswer);
+
+/** The same view, which tells `onAnswer` as well. */
+export const overhear = ({ lookup, permits }: View, onAnswer: OnAnswer): View => ({
+  lookup: (kind, namespace, name) => {
+    const found = lookup(kind, namespace, name);
+    onAnswer({ of: kind, namespace, name }, found);
+    return found;
+  },
+  permits: (from, to) => {
+    const permitted = permits(from, to);
+    onAnswer({ of: "ReferenceGrant", from, to }, permitted);
+    return permitted;
+  },
+});

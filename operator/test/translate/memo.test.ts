@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../src/api/object.ts";
-import { listMemo, memo, trackedMemo } from "../../src/translate/memo.ts";
-import { createWorld, emptyWorld, updateWorld } from "../../src/world.ts";
+import { listMemo, memo, trackedMemo, viewMemo } from "../../src/translate/memo.ts";
+import { createView } from "../../src/translate/view.ts";
+import { createWorld, emptyWorld, updateWorld, type World } from "../../src/world.ts";
 
 const service = (name: string): KubeObject => ({
   apiVersion: "v1",
@@ -98,6 +99,31 @@ describe("trackedMemo", () => {
     remember(input, "a", emptyWorld);
     remember(input, "b", emptyWorld);
     expect(calls).to.deep.equal(["a", "b"]);
+  });
+});
+
+describe("viewMemo", () => {
+  it("computes again when an answer is another one, and puts its questions to each view", () => {
+    let calls = 0;
+    const remember = viewMemo((input: { readonly name: string }, { lookup }) => {
+      calls++;
+      return lookup("Service", "shop", input.name)?.metadata.name ?? "none";
+    });
+    const input = { name: "echo" };
+    const ask = (world: World) => {
+      const asked: unknown[] = [];
+      const view = createView(world, (question) => asked.push(question));
+      return { output: remember(input, view), asked };
+    };
+    const question = { of: "Service", namespace: "shop", name: "echo" };
+    expect(ask(emptyWorld)).to.deep.equal({ output: "none", asked: [question] });
+    expect(ask(emptyWorld)).to.deep.equal({ output: "none", asked: [question] });
+    expect(calls).to.equal(1);
+    const present = createWorld([service("echo")]);
+    expect(ask(present).output).to.equal("echo");
+    expect(calls).to.equal(2);
+    expect(ask(present)).to.deep.equal({ output: "echo", asked: [question] });
+    expect(calls).to.equal(2);
   });
 });
 

@@ -8,15 +8,12 @@ import type { Diagnostic } from "../translation.ts";
 import type { GatewayStatus, ListenerSetStatus, RouteStatus } from "./status.ts";
 import type { GatewayStatuses } from "./statuses.ts";
 
-/** One finding for each condition that is not as its object wants it. */
+/** Of Gateways and ListenerSets: one finding for each condition that is not as its object wants it. */
 export const describeStatuses = ({
   gateways,
   listenerSets,
-  routes,
-}: GatewayStatuses): readonly Diagnostic[] => [
-  ...[...gateways, ...listenerSets].flatMap(findingsOfListeners),
-  ...routes.flatMap(findingsOfRoute),
-];
+}: Pick<GatewayStatuses, "gateways" | "listenerSets">): readonly Diagnostic[] =>
+  [...gateways, ...listenerSets].flatMap(findingsOfListeners);
 
 const findingsOfListeners = memo(
   ({ object, conditions, listeners }: GatewayStatus | ListenerSetStatus): readonly Diagnostic[] => [
@@ -27,7 +24,8 @@ const findingsOfListeners = memo(
   ],
 );
 
-const findingsOfRoute = memo(({ object, parents }: RouteStatus): readonly Diagnostic[] => {
+/** The same for a route, at each of its parents. */
+export const findingsOfRoute = memo(({ object, parents }: RouteStatus): readonly Diagnostic[] => {
   const references = object.spec.parentRefs ?? [];
   const seen = new Set<string>();
   return parents

@@ -1,8 +1,16 @@
 /** The host tables of Gateways: which listener has which host on a port, and what it serves there. */
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
+import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
-import { listMemo, memo } from "../memo.ts";
+import {
+  changeEntries,
+  findEntry,
+  noEntries,
+  type SortedEntries,
+} from "@svc-gateway/common/ir/sorted-entries.ts";
+import { haveSameItems } from "../memo.ts";
 import type { ServedHost } from "../translation.ts";
 import type { Guard } from "./external-auths.ts";
 import type { Listener } from "./gateways.ts";
@@ -17,12 +25,32 @@ export type Claim<Plan> = {
   readonly plan: Plan;
 };
 
-export type HostClaim = Claim<RoutePlan>;
+/** All that is served on one host of one listener. */
+export type ClaimedHost<Plan> = {
+  /** Its id. */
+  readonly listener: string;
+  readonly host: HostPattern;
+  readonly claims: readonly Claim<Plan>[];
+};
+
+/** By host. The same value for as long as nothing in it changes. */
+export type ClaimsOfListener<Plan> = SortedEntries<ClaimedHost<Plan>, string>;
 
 export type GatewayHost = { readonly served: ServedHost; readonly resource: Resource };
 
 /** Listeners that serve on one port of one scope. */
 export type PortListeners = { readonly port: number; readonly listeners: readonly Listener[] };
+
+/** The tables of one listener on one port, and what they were made from. */
+type ListenerTables = {
+  readonly listener: Listener;
+  /** All listeners of the port. */
+  readonly peers: readonly Listener[];
+  readonly guard: Guard;
+  readonly claims: ClaimsOfListener<RoutePlan>;
+  /** By host. */
+  readonly tables: SortedEntries<GatewayHost, string>;
+};
 
 /**
  * The tables of all ports. Each host belongs to the narrowest listener of its port that covers it, and to no other
@@ -31,38 +59,57 @@ export type PortListeners = { readonly port: number; readonly listeners: readonl
  */
 export function createHostTableBuilder(): (
   ports: readonly PortListeners[],
-  claims: ReadonlyMap<string, readonly HostClaim[]>,
+  claims: ReadonlyMap<string, ClaimsOfListener<RoutePlan>>,
   guardOf: (listener: Listener) => Guard | undefined,
 ) => readonly GatewayHost[] {
-  const tablesUnder = memo((guard: Guard) =>
-    listMemo((claims: readonly HostClaim[], port: number) => buildTable(claims, port, guard)),
-  );
-  const emptyTablesOf = memo(noTables);
+  let known: ReadonlyMap<string, ListenerTables> = new Map();
   return (ports, claims, guardOf) => {
-    const hosts: GatewayHost[] = [];
+    const next = new Map<string, ListenerTables>();
     for (const { port, listeners: all } of ports) {
-      const listeners = all.filter(({ protocol }) => protocol === "http" || protocol === "https");
-      for (const listener of listeners) {
-        const byHost = Map.groupBy(claims.get(listener.id) ?? [], ({ host }) => host.host);
-        const tableOf = tablesUnder(guardOf(listener) ?? unguarded);
-        for (const ofHost of byHost.values()) {
-          const host = ofHost[0]?.host;
-          if (host !== undefined && ownerOf(host, listeners) === listener) hosts.push(tableOf(ofHost, port));
-        }
-        if (byHost.has(listener.hostname.host)) continue;
-        const known = emptyTablesOf(listener);
-        const table =
-          known.get(port) ?? encode(port, listener.hostname, { ...identity(listener), routes: [] });
-        known.set(port, table);
-        hosts.push(table);
+      const peers = all.filter(({ protocol }) => protocol === "http" || protocol === "https");
+      for (const listener of peers) {
+        const key = `${port} ${listener.id}`;
+        const inputs = {
+          listener,
+          peers,
+          guard: guardOf(listener) ?? unguarded,
+          claims: claims.get(listener.id) ?? noEntries,
+        };
+        next.set(key, { ...inputs, tables: tablesOf(port, inputs, known.get(key)) });
       }
     }
-    return hosts;
+    known = next;
+    return joinLists(...[...next.values()].map(({ tables }) => tables.values));
   };
 }
 
-/** Tables without routes, by port. */
-const noTables: (listener: Listener) => Map<number, GatewayHost> = () => new Map();
+/** Where only claims differ from the last time, only the tables of their hosts are made anew. */
+function tablesOf(
+  port: number,
+  inputs: Omit<ListenerTables, "tables">,
+  last: ListenerTables | undefined,
+): ListenerTables["tables"] {
+  const { listener, peers, guard, claims } = inputs;
+  const isSame =
+    last !== undefined &&
+    last.listener === listener &&
+    last.guard === guard &&
+    haveSameItems(last.peers, peers);
+  const before = isSame ? last : { claims: noEntries, tables: noEntries };
+  const { gone, come } = listChanges<ClaimedHost<RoutePlan>>(before.claims.values, claims.values);
+  const changes = new Map<string, GatewayHost | undefined>();
+  for (const { host } of gone) changes.set(host.host, undefined);
+  for (const { host, claims: ofHost } of come) {
+    const isOwn = ownerOf(host, peers) === listener;
+    changes.set(host.host, isOwn ? buildTable(ofHost, port, guard) : undefined);
+  }
+  const { hostname } = listener;
+  const hasOwn = findEntry(claims, hostname.host) !== undefined;
+  if (!hasOwn && (!isSame || changes.has(hostname.host))) {
+    changes.set(hostname.host, encode(port, hostname, { ...identity(listener), routes: [] }));
+  }
+  return changeEntries<GatewayHost, string>(before.tables, changes);
+}
 
 /** The narrowest of the listeners that cover a host. */
 export function ownerOf(host: HostPattern, listeners: readonly Listener[]): Listener | undefined {
@@ -84,7 +131,7 @@ const identity = ({ id, backendCertificate, filters: { steps } }: Listener): Omi
 /** Nobody is asked for the Gateway as a whole. */
 const unguarded: Guard = { asked: [], needs: [] };
 
-function buildTable(claims: readonly HostClaim[], port: number, guard: Guard): GatewayHost {
+function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Guard): GatewayHost {
   const [first] = claims;
   if (first === undefined) throw new Error("a table needs a claim");
   const levels = [...new Set(claims.map(narrowness))].sort((a, b) => b - a);

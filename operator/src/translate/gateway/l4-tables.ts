@@ -5,11 +5,19 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import { compareAges, compareText } from "../age.ts";
 import { listMemo } from "../memo.ts";
 import type { Listener } from "./gateways.ts";
-import { narrowness, ownerOf, type Claim, type PortListeners } from "./host-tables.ts";
+import {
+  narrowness,
+  ownerOf,
+  type Claim,
+  type ClaimedHost,
+  type ClaimsOfListener,
+  type PortListeners,
+} from "./host-tables.ts";
 import { familyOf } from "./kinds.ts";
 import type { L4Plan } from "./l4-route.ts";
 
-export type L4Claim = Claim<L4Plan>;
+type L4Claim = Claim<L4Plan>;
+type L4Claims = ClaimedHost<L4Plan>;
 
 export type L4Table = {
   readonly protocol: L4Protocol;
@@ -21,14 +29,16 @@ export type L4Table = {
 /** The tables of all ports; the same values for as long as their listeners and routes stay the same. */
 export function createL4TableBuilder(): (
   ports: readonly PortListeners[],
-  claims: ReadonlyMap<string, readonly L4Claim[]>,
+  claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>,
 ) => readonly L4Table[] {
-  const build = listMemo((inputs: readonly (Listener | L4Claim)[], port: number) => buildTable(inputs, port));
+  const build = listMemo((inputs: readonly (Listener | L4Claims)[], port: number) =>
+    buildTable(inputs, port),
+  );
   return (ports, claims) =>
     ports.flatMap(({ port, listeners }) =>
       [...Map.groupBy(listeners, familyOfListener)].flatMap(([, ofFamily]) =>
         ofFamily.some(({ protocol }) => isL4(protocol))
-          ? build([...ofFamily, ...ofFamily.flatMap(({ id }) => claims.get(id) ?? [])], port)
+          ? build([...ofFamily, ...ofFamily.flatMap(({ id }) => claims.get(id)?.values ?? [])], port)
           : [],
       ),
     );
@@ -40,9 +50,9 @@ const familyOfListener = ({ protocol }: Listener): string =>
 const isL4 = (protocol: Listener["protocol"]): protocol is L4Protocol =>
   protocol === "tls" || protocol === "tcp" || protocol === "udp";
 
-function buildTable(inputs: readonly (Listener | L4Claim)[], port: number): L4Table {
+function buildTable(inputs: readonly (Listener | L4Claims)[], port: number): L4Table {
   const listeners = inputs.filter(isListener);
-  const claims = Map.groupBy(inputs.filter(isClaim), ({ listener }) => listener.id);
+  const claims = Map.groupBy(inputs.filter(isClaimed), ({ listener }) => listener);
   const protocol = listeners.map((listener) => listener.protocol).find(isL4);
   if (protocol === undefined) throw new Error("a table needs a listener");
   const hosts = new Map<string, L4Host>();
@@ -50,11 +60,10 @@ function buildTable(inputs: readonly (Listener | L4Claim)[], port: number): L4Ta
     const { id, hostname } = listener;
     // Also without a route the names of a listener are its own: they never fall to a wider one.
     const entries = new Map<string, L4Host>([[hostname.host, { ...hostname, ...treatmentOf(listener) }]]);
-    const byHost = Map.groupBy(claims.get(id) ?? [], (claim) => claim.host.host);
-    for (const [host, ofHost] of byHost) {
+    for (const { host, claims: ofHost } of claims.get(id) ?? []) {
       const [first] = ofHost.toSorted(compareClaims);
-      if (first === undefined || ownerOf(first.host, listeners) !== listener) continue;
-      entries.set(host, { ...first.host, ...treatmentOf(listener), route: first.plan.route });
+      if (first === undefined || ownerOf(host, listeners) !== listener) continue;
+      entries.set(host.host, { ...host, ...treatmentOf(listener), route: first.plan.route });
     }
     for (const [host, entry] of entries) hosts.set(host, entry);
   }
@@ -64,8 +73,8 @@ function buildTable(inputs: readonly (Listener | L4Claim)[], port: number): L4Ta
   return { protocol, port, value, resource: encodeResource(l4Key(protocol, port), value) };
 }
 
-const isClaim = (one: Listener | L4Claim): one is L4Claim => "plan" in one;
-const isListener = (one: Listener | L4Claim): one is Listener => !isClaim(one);
+const isClaimed = (one: Listener | L4Claims): one is L4Claims => "claims" in one;
+const isListener = (one: Listener | L4Claims): one is Listener => !isClaimed(one);
 
 function treatmentOf({
   protocol,

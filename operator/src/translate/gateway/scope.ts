@@ -12,10 +12,10 @@ import { memo } from "../memo.ts";
 import { createFrontendValidationBuilder } from "./frontend-validation.ts";
 import type { Guard } from "./external-auths.ts";
 import { filterFindingsOf, type Listener, type PlannedGateway } from "./gateways.ts";
-import { createHostTableBuilder, type GatewayHost, type HostClaim } from "./host-tables.ts";
+import { createHostTableBuilder, type ClaimsOfListener, type GatewayHost } from "./host-tables.ts";
 import { transportOf } from "./kinds.ts";
 import type { L4Plan } from "./l4-route.ts";
-import { createL4TableBuilder, type L4Claim, type L4Table } from "./l4-tables.ts";
+import { createL4TableBuilder, type L4Table } from "./l4-tables.ts";
 import type { Bindings } from "./ports.ts";
 import type { RoutePlan } from "./route-plan.ts";
 import { createTlsBuilder } from "./tls.ts";
@@ -42,8 +42,8 @@ export type ScopeInput = {
   /** The ports that the proxies bind for a Gateway. */
   readonly bindingsOf: (gateway: PlannedGateway) => Bindings;
   /** By the id of the listener; may hold those of other scopes. */
-  readonly claims: ReadonlyMap<string, readonly HostClaim[]>;
-  readonly l4Claims: ReadonlyMap<string, readonly L4Claim[]>;
+  readonly claims: ReadonlyMap<string, ClaimsOfListener<RoutePlan>>;
+  readonly l4Claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>;
   /** The routes that are attached in this scope. */
   readonly routes: readonly RoutePlan[];
   readonly l4Routes: readonly L4Plan[];

@@ -35,6 +35,7 @@ type StatusInput = {
   readonly gateways: readonly PlacedGateway[];
   /** The ports that the proxies bind for a Gateway which should have it. */
   readonly bindingsOf: (gateway: PlacedGateway) => Bindings;
+  /** Of routes with a parent of ours. */
   readonly routes: readonly RouteStatus[];
   /** How many routes are attached, by the id of the listener. */
   readonly attached: ReadonlyMap<string, number>;
@@ -67,7 +68,7 @@ export function createStatusBuilder(): (input: StatusInput) => GatewayStatuses {
       classes: [...classes.values()].map((one) => ofClass(one, undefined, world)),
       gateways: ofGateways.map(({ gateway }) => gateway),
       listenerSets: ofGateways.flatMap(({ sets }) => sets),
-      routes: routes.filter(({ parents }) => parents.length > 0),
+      routes,
     };
   };
 }

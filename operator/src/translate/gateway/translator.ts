@@ -1,14 +1,16 @@
 /** All Gateway API objects together: from the objects to listeners, host tables, certificates and statuses. */
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
 import type { GatewaysByService } from "../backends/tls-policies.ts";
-import { listMemo, trackedMemo } from "../memo.ts";
+import { listMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { DesiredEvent, Diagnostic, Translation } from "../translation.ts";
 import { createPolicyAttacher } from "./attached-policies.ts";
-import { attach, findMissingParents, parentsOf, type Attachment, type Parents } from "./attachment.ts";
+import { createAttachedRoutes, type AttachedRoute } from "./attached-routes.ts";
+import { parentsOf } from "./attachment.ts";
 import { createCollisionCheck, type Reserved } from "./collisions.ts";
 import { createDedicatedPlanner } from "./dedicated/gateway.ts";
 import { createIdentityPlanner } from "./dedicated/identity.ts";
@@ -18,16 +20,14 @@ import { describeStatuses } from "./findings.ts";
 import { createGatewayClassReader } from "./gateway-classes.ts";
 import { createGatewayPlanner, filterFindingsOf, type PlannedGateway } from "./gateways.ts";
 import { planGrpcRoute } from "./grpc-route.ts";
-import type { Claim } from "./host-tables.ts";
 import { planHttpRoute } from "./http-route.ts";
-import type { L4RouteKind } from "./kinds.ts";
+import type { HttpRouteKind, L4RouteKind } from "./kinds.ts";
 import { planL4Route, unusableL4Route, type L4Plan } from "./l4-route.ts";
 import { createOwnScopes, createPlanFinder, type OwnScope } from "./own-scopes.ts";
 import { createPlacer, scopeOf, type PlacedGateway } from "./placement.ts";
 import { bindAdvertised, bindInternal, type Bindings } from "./ports.ts";
 import { unusableRoute, type CommonPlan, type RoutePlan } from "./route-plan.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scope.ts";
-import { routeStatus, type RouteStatus } from "./status.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./statuses.ts";
 import { createVipPlanner, type Vip } from "./vip-plan.ts";
 
@@ -44,16 +44,6 @@ export type GatewayPart = {
   /** Worked out when asked for; the same function for as long as the answer is the same. */
   readonly gatewaysByService: () => GatewaysByService;
   readonly policies: Translation["gatewayPolicies"];
-};
-
-/** A route with the listeners that take it. */
-type AttachedRoute<Plan> = {
-  readonly plan: Plan;
-  readonly status: RouteStatus;
-  /** Ids of the listeners that count it, each once. */
-  readonly listeners: readonly string[];
-  readonly claims: readonly Claim<Plan>[];
-  readonly diagnostics: readonly Diagnostic[];
 };
 
 /** Remembers what it worked out, under these settings, for every object that stays the same. */
@@ -77,22 +67,26 @@ export function createGatewayTranslator(
   const bindShared = gatewayVips === undefined ? bindAdvertised() : bindInternal(gatewayVips.namespace);
   const bindOwn = bindAdvertised()([]).of;
   const parentsFor = listMemo((gateways: readonly PlannedGateway[]) => parentsOf(gateways));
-  const planHttp = trackedMemo((route: ObjectOf<"HTTPRoute">, _: undefined, view) =>
-    attempt(route, () => planHttpRoute(route, { view, allowExternalName }), unusableRoute(route)),
-  );
-  const planGrpc = trackedMemo((route: ObjectOf<"GRPCRoute">, _: undefined, view) =>
-    attempt(route, () => planGrpcRoute(route, { view, allowExternalName }), unusableRoute(route)),
-  );
-  const planL4 = trackedMemo((route: ObjectOf<L4RouteKind>, _: undefined, view) =>
-    attempt(route, () => planL4Route(route, { view, allowExternalName }), unusableL4Route(route)),
-  );
-  // A rule that is not supported answers 500, also when no other is left.
-  const attachHttp = trackedMemo((plan: RoutePlan, parents: Parents, view) =>
-    attachedRoute(plan, plan.routes.length > 0, attach(plan, parents, view), findMissingParents(plan, view)),
-  );
-  const attachL4 = trackedMemo((plan: L4Plan, parents: Parents, view) =>
-    attachedRoute(plan, !plan.isUnusable, attach(plan, parents, view), findMissingParents(plan, view)),
-  );
+  const attachHttp = createAttachedRoutes<HttpRouteKind, RoutePlan>({
+    kinds: ["HTTPRoute", "GRPCRoute"],
+    plan: (route, view) =>
+      attempt(
+        route,
+        () =>
+          route.kind === "GRPCRoute"
+            ? planGrpcRoute(route, { view, allowExternalName })
+            : planHttpRoute(route, { view, allowExternalName }),
+        unusableRoute(route),
+      ),
+    // A rule that is not supported answers 500, also when no other is left.
+    serves: (plan) => plan.routes.length > 0,
+  });
+  const attachL4 = createAttachedRoutes<L4RouteKind, L4Plan>({
+    kinds: ["TLSRoute", "TCPRoute", "UDPRoute"],
+    plan: (route, view) =>
+      attempt(route, () => planL4Route(route, { view, allowExternalName }), unusableL4Route(route)),
+    serves: (plan) => !plan.isUnusable,
+  });
   // Ports are shared where the shared proxies bind them as Gateways write them.
   const attachPolicies = createPolicyAttacher<PlacedGateway>((gateway) =>
     gatewayVips === undefined && gateway.placement.inShared ? "" : nameOf(refOf(gateway.gateway)),
@@ -112,40 +106,23 @@ export function createGatewayTranslator(
     const bindingsOf = (gateway: PlacedGateway): Bindings =>
       scopeOf(gateway).kind === "shared" ? bindings.of(gateway) : bindOwn(gateway);
     const parents = parentsFor(gateways, undefined);
-    const httpRoutes = [
-      ...world.HTTPRoute.map((route) => planHttp(route, undefined, world)),
-      ...world.GRPCRoute.map((route) => planGrpc(route, undefined, world)),
-    ].map((plan) => attachHttp(plan, parents, world));
-    const l4Routes = [...world.TLSRoute, ...world.TCPRoute, ...world.UDPRoute].map((route) =>
-      attachL4(planL4(route, undefined, world), parents, world),
-    );
-    const routes = [...httpRoutes, ...l4Routes];
-
-    const attached = new Map<string, number>();
-    const diagnostics: Diagnostic[] = [...policies.diagnostics];
-    for (const found of gateways.flatMap(filterFindingsOf)) diagnostics.push(...found.diagnostics);
-    for (const route of routes) {
-      for (const finding of route.diagnostics) diagnostics.push(finding);
-      for (const id of route.listeners) attached.set(id, (attached.get(id) ?? 0) + 1);
-    }
-
+    const http = attachHttp(world, parents);
+    const l4 = attachL4(world, parents);
     const statuses = buildStatuses({
       classes,
       gateways,
       bindingsOf,
-      routes: routes.map(({ status }) => status),
-      attached,
+      routes: joinLists(http.statuses, l4.statuses),
+      attached: new Map([...http.counts, ...l4.counts]),
       world,
     });
-    diagnostics.push(...describeStatuses(statuses));
-    if (dedicated === undefined) diagnostics.push(...parametersWithoutEffect(gateways, classes));
-    const claimed = { claims: claimsOf(httpRoutes), l4Claims: claimsOf(l4Routes) };
     // Without Gateways that have their own proxies, every route is the shared ones'.
     const isMixed = own.length > 0;
-    const plansOf = createPlanFinder(httpRoutes, isMixed ? gateways : undefined);
-    const l4PlansOf = createPlanFinder(l4Routes, isMixed ? gateways : undefined);
+    const plansOf = createPlanFinder(http.routes, isMixed ? gateways : undefined);
+    const l4PlansOf = createPlanFinder(l4.routes, isMixed ? gateways : undefined);
     const inputOf = (of: readonly PlacedGateway[], bindingsIn: ScopeInput["bindingsOf"]): ScopeInput => ({
-      ...claimed,
+      claims: http.claims,
+      l4Claims: l4.claims,
       gateways: of,
       bindingsOf: bindingsIn,
       routes: plansOf(of),
@@ -160,44 +137,31 @@ export function createGatewayTranslator(
         ),
       ),
       statuses,
-      diagnostics,
+      diagnostics: joinLists(
+        policies.diagnostics,
+        gateways.flatMap((gateway) => filterFindingsOf(gateway).flatMap(({ diagnostics }) => diagnostics)),
+        http.diagnostics,
+        l4.diagnostics,
+        describeStatuses(statuses),
+        http.statusDiagnostics,
+        l4.statusDiagnostics,
+        dedicated === undefined ? parametersWithoutEffect(gateways, classes) : [],
+      ),
       events: [...bindings.events, ...own.flatMap(({ events }) => events)],
       vips: inShared.flatMap((gateway) => planVip(gateway, bindings.of(gateway)) ?? []),
       policies: policies.attachments,
       identities: gatewayVips === undefined || dedicated === undefined ? [] : planIdentities(inShared),
-      gatewaysByService: () => gatewaysByService(gateways, routes),
+      gatewaysByService: () => gatewaysByService(gateways, joinLists<UsedBy>(http.routes, l4.routes)),
     };
   };
 }
 
-function attachedRoute<Plan extends CommonPlan>(
-  plan: Plan,
-  hasRoutes: boolean,
-  attachments: readonly Attachment[],
-  missing: readonly Diagnostic[],
-): AttachedRoute<Plan> {
-  const claims = new Map<string, Claim<Plan>>();
-  const listeners = new Set<string>();
-  for (const attachment of attachments) {
-    for (const { listener, hosts } of attachment.listeners) {
-      if (!plan.isUnusable) listeners.add(listener.id);
-      if (!hasRoutes || !listener.serves) continue;
-      for (const host of hosts) claims.set(`${listener.id} ${host.host}`, { listener, host, plan });
-    }
-  }
-  return {
-    plan,
-    status: routeStatus(plan, attachments),
-    listeners: [...listeners],
-    claims: [...claims.values()],
-    diagnostics: attachments.length === 0 ? missing : [...plan.diagnostics, ...missing],
-  };
-}
+type UsedBy = Pick<AttachedRoute<CommonPlan>, "listeners" | "plan">;
 
 /** Which Gateways have routes or listeners that send to a Service, be it questions about requests. */
 function gatewaysByService(
   gateways: readonly PlannedGateway[],
-  routes: readonly Pick<AttachedRoute<CommonPlan>, "listeners" | "plan">[],
+  routes: readonly UsedBy[],
 ): GatewaysByService {
   const gatewayOf = new Map<string, ObjectOf<"Gateway">>();
   for (const { gateway, own, sets } of gateways) {
@@ -226,17 +190,4 @@ function gatewaysByService(
     }
   }
   return result;
-}
-
-/** By the id of the listener. */
-function claimsOf<Plan>(routes: readonly AttachedRoute<Plan>[]): ReadonlyMap<string, readonly Claim<Plan>[]> {
-  const claims = new Map<string, Claim<Plan>[]>();
-  for (const route of routes) {
-    for (const claim of route.claims) {
-      const list = claims.get(claim.listener.id);
-      if (list === undefined) claims.set(claim.listener.id, [claim]);
-      else list.push(claim);
-    }
-  }
-  return claims;
 }

@@ -1,0 +1,32 @@
+import { changeEntries, noEntries, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { expect } from "chai";
+import fc from "fast-check";
+
+const key = fc.integer({ min: 0, max: 60 }).map((number) => `key-${number}`);
+const changes = fc.array(fc.tuple(key, fc.option(fc.nat({ max: 3 }), { nil: undefined })), { maxLength: 40 });
+
+describe("changeEntries", () => {
+  it("gives after few and after many changes what a map holds", () => {
+    fc.assert(
+      fc.property(fc.array(changes, { maxLength: 6 }), (steps) => {
+        const expected = new Map<string, number>();
+        let entries: SortedEntries<number, string> = noEntries;
+        for (const step of steps) {
+          const before = structuredClone(entries);
+          const next = changeEntries(entries, new Map(step));
+          expect(entries).to.deep.equal(before);
+          for (const [name, value] of new Map(step)) {
+            if (value === undefined) expected.delete(name);
+            else expected.set(name, value);
+          }
+          const sorted = [...expected].sort(([a], [b]) => (a < b ? -1 : 1));
+          expect(next).to.deep.equal({
+            keys: sorted.map(([name]) => name),
+            values: sorted.map(([, value]) => value),
+          });
+          entries = next;
+        }
+      }),
+    );
+  });
+});

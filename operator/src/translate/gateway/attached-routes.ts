@@ -1,0 +1,182 @@
+/** The routes of some kinds with the listeners that take them, kept in line with the world. */
+import { hasChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
+import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
+import { nameOf } from "../../api/object.ts";
+import type { World } from "../../world.ts";
+import { compareText } from "../age.ts";
+import { createFindings } from "../findings-list.ts";
+import { changesOf, createGroups, createKeyedList } from "../groups.ts";
+import { memo, viewMemo } from "../memo.ts";
+import { createTracker } from "../tracker.ts";
+import type { Diagnostic } from "../translation.ts";
+import type { View } from "../view.ts";
+import { attach, findMissingParents, type Attachment, type Parents } from "./attachment.ts";
+import { findingsOfRoute } from "./findings.ts";
+import type { Claim, ClaimedHost, ClaimsOfListener } from "./host-tables.ts";
+import type { RouteKind } from "./kinds.ts";
+import type { CommonPlan } from "./route-plan.ts";
+import { routeStatus, type RouteStatus } from "./status.ts";
+
+/** A route with the listeners that take it. */
+export type AttachedRoute<Plan> = {
+  readonly plan: Plan;
+  readonly status: RouteStatus;
+  /** Ids of the listeners that count it, each once. */
+  readonly listeners: readonly string[];
+  readonly claims: readonly Claim<Plan>[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** All of it in an order that does not depend on what was there before; what stays the same keeps its identity. */
+export type AttachedRoutes<Plan> = {
+  readonly routes: readonly AttachedRoute<Plan>[];
+  /** Of routes with a parent of ours. */
+  readonly statuses: readonly RouteStatus[];
+  /** How many routes are attached, by the id of the listener. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** What routes serve, by the id of the listener. */
+  readonly claims: ReadonlyMap<string, ClaimsOfListener<Plan>>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** What the statuses say that is wrong. */
+  readonly statusDiagnostics: readonly Diagnostic[];
+};
+
+export type AttachedRoutesOptions<K extends RouteKind, Plan> = {
+  /** Routes are listed by kind in this order. */
+  readonly kinds: readonly K[];
+  /** Reads a route, whatever its parents. */
+  readonly plan: (route: ObjectOf<K>, view: View) => Plan;
+  /** Whether there is anything to serve. */
+  readonly serves: (plan: Plan) => boolean;
+};
+
+/**
+ * Keeps routes in line with the world and with the listeners of Gateways. Of a route that changes only the hosts that it
+ * has or had are looked at again; other listeners and hosts keep their identity.
+ */
+export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPlan>({
+  kinds,
+  plan,
+  serves,
+}: AttachedRoutesOptions<K, Plan>): (world: World, parents: Parents) => AttachedRoutes<Plan> {
+  const planOf = viewMemo(plan);
+  const keyOf = ({ kind, ref }: Plan): string => `${kinds.indexOf(kind as K)} ${nameOf(ref)}`;
+  const trackers = kinds.map((kind) =>
+    createTracker({
+      inputs: (world) => world[kind],
+      compute: (route: ObjectOf<K>, parents: Parents, view): AttachedRoute<Plan> => {
+        const planned = planOf(route, view);
+        const attachments = attach(planned, parents, view);
+        return attachedRoute(planned, serves(planned), attachments, findMissingParents(planned, view));
+      },
+    }),
+  );
+  const extraOf = memo((parents: Parents) => (): Parents => parents);
+  const routes = createKeyedList((route: AttachedRoute<Plan>) => keyOf(route.plan));
+  const ours = createKeyedList((route: AttachedRoute<Plan>) => keyOf(route.plan));
+  const statusesOf = memo((list: readonly AttachedRoute<Plan>[]) => list.map(({ status }) => status));
+  const findings = createFindings(({ key }: Finding) => key);
+  const statusFindings = createFindings(({ key }: Finding) => key);
+  const counts = new Map<string, number>();
+  const claims = createListenerClaims<Plan>();
+
+  const edit = (changes: Changes<AttachedRoute<Plan>>): void => {
+    routes.edit(changes);
+    ours.edit(changesOf(changes, (route) => (route.status.parents.length > 0 ? [route] : [])));
+    findings.edit(
+      changesOf(changes, (route) => [{ key: keyOf(route.plan), diagnostics: route.diagnostics, events: [] }]),
+    );
+    statusFindings.edit(
+      changesOf(changes, (route) => [
+        { key: keyOf(route.plan), diagnostics: findingsOfRoute(route.status), events: [] },
+      ]),
+    );
+    for (const { listeners } of changes.gone) for (const id of listeners) add(counts, id, -1);
+    for (const { listeners } of changes.come) for (const id of listeners) add(counts, id, 1);
+    claims.edit(changesOf(changes, (route) => route.claims));
+  };
+
+  return (world, parents) => {
+    for (const track of trackers) {
+      const changes = track(world, extraOf(parents));
+      if (hasChanges(changes)) edit(changes);
+    }
+    return {
+      routes: routes.entries.values,
+      statuses: statusesOf(ours.entries.values),
+      counts,
+      claims: claims.byListener,
+      diagnostics: findings.list.diagnostics,
+      statusDiagnostics: statusFindings.list.diagnostics,
+    };
+  };
+}
+
+type Finding = { readonly key: string; readonly diagnostics: readonly Diagnostic[]; readonly events: [] };
+
+function add(counts: Map<string, number>, id: string, by: number): void {
+  const count = (counts.get(id) ?? 0) + by;
+  if (count === 0) counts.delete(id);
+  else counts.set(id, count);
+}
+
+/** What routes serve, by listener and host. */
+function createListenerClaims<Plan extends CommonPlan>() {
+  const hosts = createGroups(
+    ({ listener, host }: Claim<Plan>) => `${listener.id} ${host.host}`,
+    (claims): ClaimedHost<Plan> => {
+      const [{ listener, host }] = claims;
+      return { listener: listener.id, host, claims: claims.toSorted(compareClaims) };
+    },
+  );
+  const ofListener = new Map<string, ReturnType<typeof createKeyedList<ClaimedHost<Plan>>>>();
+  const byListener = new Map<string, SortedEntries<ClaimedHost<Plan>, string>>();
+  return {
+    byListener,
+    edit(changes: Changes<Claim<Plan>>): void {
+      const { gone, come } = hosts.edit(changes);
+      const goneFrom = Map.groupBy(gone, ({ listener }) => listener);
+      const comeTo = Map.groupBy(come, ({ listener }) => listener);
+      for (const id of new Set([...goneFrom.keys(), ...comeTo.keys()])) {
+        const list = ofListener.get(id) ?? createKeyedList(({ host }: ClaimedHost<Plan>) => host.host);
+        list.edit({ gone: goneFrom.get(id) ?? [], come: comeTo.get(id) ?? [] });
+        if (list.entries.keys.length === 0) {
+          ofListener.delete(id);
+          byListener.delete(id);
+        } else {
+          ofListener.set(id, list);
+          byListener.set(id, list.entries);
+        }
+      }
+    },
+  };
+}
+
+/** Claims of one host are in the same order, whatever came first. */
+const compareClaims = ({ plan: a }: Claim<CommonPlan>, { plan: b }: Claim<CommonPlan>): number =>
+  compareText(a.age.key, b.age.key) || compareText(b.kind, a.kind);
+
+function attachedRoute<Plan extends CommonPlan>(
+  plan: Plan,
+  hasRoutes: boolean,
+  attachments: readonly Attachment[],
+  missing: readonly Diagnostic[],
+): AttachedRoute<Plan> {
+  const claims = new Map<string, Claim<Plan>>();
+  const listeners = new Set<string>();
+  for (const attachment of attachments) {
+    for (const { listener, hosts } of attachment.listeners) {
+      if (!plan.isUnusable) listeners.add(listener.id);
+      if (!hasRoutes || !listener.serves) continue;
+      for (const host of hosts) claims.set(`${listener.id} ${host.host}`, { listener, host, plan });
+    }
+  }
+  return {
+    plan,
+    status: routeStatus(plan, attachments),
+    listeners: [...listeners],
+    claims: [...claims.values()],
+    diagnostics: attachments.length === 0 ? missing : [...plan.diagnostics, ...missing],
+  };
+}
