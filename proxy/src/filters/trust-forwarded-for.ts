@@ -4,6 +4,9 @@ import { canonicalIp, isPrivateOrReserved } from "@svc-gateway/common/values/ip-
 import { joinedField, replaceField } from "../http/fields.ts";
 import type { Filter } from "./filter.ts";
 
+/** More proxies than any chain has. A header of 64 KiB holds thousands, which would take the thread a long time to read. */
+const maxScanned = 100;
+
 const noHops = compileCidrs([]);
 
 /**
@@ -35,11 +38,12 @@ export function trustForwardedForFilter({ header, trustedCidrs }: TrustForwarded
 
 /**
  * The last address of the list that is no proxy of ours and can be a client on the Internet. Undefined when there is
- * none, or when something that is no address stands behind it: whoever wrote that wrote what precedes it as well.
+ * none among the last hundred, or when something that is no address stands behind it: whoever wrote that wrote what
+ * precedes it as well.
  */
 function clientOf(list: string, hops: CidrMatcher): string | undefined {
   let end = list.length;
-  while (end >= 0) {
+  for (let scanned = 0; end >= 0 && scanned < maxScanned; scanned++) {
     const comma = end === 0 ? -1 : list.lastIndexOf(",", end - 1);
     const ip = parseNode(list.slice(comma + 1, end).trim());
     if (ip === undefined) return undefined;

@@ -74,6 +74,12 @@ describe("the trust-forwarded-for filter", () => {
     });
   }
 
+  it("looks for the client among the last hundred addresses only", () => {
+    const behind = (hops: number): string => `203.0.113.5${", 10.0.0.1".repeat(hops)}`;
+    expect(clientOf(someProxies, "192.0.2.1", forwarded(behind(99)))).to.equal("203.0.113.5");
+    expect(clientOf(someProxies, "192.0.2.1", forwarded(behind(100)))).to.equal("192.0.2.1");
+  });
+
   it("stays with the peer without the header", () => {
     expect(clientOf(anyPeer, "192.0.2.1", [])).to.equal("192.0.2.1");
   });
