@@ -371,11 +371,12 @@ describe("startController", () => {
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(0, resolve));
     const { port } = blocker.address() as AddressInfo;
-    let message = "";
-    await startReplica("ctl-0", { "discovery-port": port }).catch(
-      (error: Error) => (message = error.message),
-    );
+    const messages: string[] = [];
+    for (const flag of ["discovery-port", "discovery-bootstrap-port"]) {
+      await startReplica("ctl-0", { [flag]: port }).catch((error: Error) => messages.push(error.message));
+    }
     await new Promise((resolve) => blocker.close(resolve));
-    expect(message).to.include(String(port));
+    expect(messages[0]).to.match(new RegExp(`^--discovery-port: .*${port}`));
+    expect(messages[1]).to.match(new RegExp(`^--discovery-bootstrap-port: .*${port}`));
   });
 });

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { controllerServiceAccount } from "@svc-gateway/proto/identity.ts";
 import type { Keepalive } from "@svc-gateway/proto/wire.ts";
 import type { BootstrapReason, ReviewToken } from "./bootstrap.ts";
@@ -115,8 +115,8 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     },
     async listen() {
       const [streamPort, bootstrapPort] = await Promise.all([streams.listen(), bootstraps.listen()]);
-      if (!streamPort.ok) return streamPort;
-      if (!bootstrapPort.ok) return bootstrapPort;
+      if (!streamPort.ok) return notBound("--discovery-port", streamPort.error);
+      if (!bootstrapPort.ok) return notBound("--discovery-bootstrap-port", bootstrapPort.error);
       void keeper.reconcile();
       return ok({ streamPort: streamPort.value, bootstrapPort: bootstrapPort.value });
     },
@@ -128,3 +128,6 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     },
   };
 }
+
+const notBound = (flag: string, { message }: Problem): Result<never> =>
+  problem(`${flag}: the port cannot be bound: ${message}`);
