@@ -56,6 +56,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
   let running: Promise<void> | undefined;
   let isWanted = false;
   let isStopped = false;
+  let lastProblem = "";
   let cancelTimer = (): void => {};
 
   const retire = (certificatePem: string): RetiredRoot => ({
@@ -141,7 +142,12 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
       isWanted = false;
       const result = await settle().catch((error: unknown) => problem(`internal error: ${String(error)}`));
       isSettled = result.ok;
-      if (!result.ok) log.warn({ reason: result.error.message }, "certificate authority is not settled");
+      const reason = result.ok ? "" : result.error.message;
+      // It is tried every few seconds; what is said already is not said again.
+      if (reason !== "") {
+        log[reason === lastProblem ? "debug" : "warn"]({ reason }, "certificate authority is not settled");
+      } else if (lastProblem !== "") log.info({}, "certificate authority is settled");
+      lastProblem = reason;
     }
     running = undefined;
     if (isStopped) return;

@@ -94,6 +94,25 @@ describe("the keeper of the certificate authority", () => {
     expect(store.writes).to.have.length(0);
   });
 
+  it("tells once why there is no authority, and when that is over", async () => {
+    const store = createMemoryCaStore();
+    const clock = createManualClock();
+    const log = fakeLog();
+    const keeper = keeperOf({ store, clock, mode: "external", log });
+    await keeper.reconcile();
+    await keeper.reconcile();
+    store.replace(await fresh(clock.nowMs()));
+    await until(() => keeper.current() !== undefined, "the authority is there");
+    await keeper.reconcile();
+    const levels = log.lines.map(({ level, message }) => `${level}: ${message}`);
+    expect(levels).to.deep.equal([
+      "warn: certificate authority is not settled",
+      "debug: certificate authority is not settled",
+      "info: certificate authority in use",
+      "info: certificate authority is settled",
+    ]);
+  });
+
   it("keeps a replaced root for two lives of a certificate, across restarts of the controller", async () => {
     const clock = createManualClock();
     const old = await fresh(clock.nowMs());
