@@ -23,15 +23,6 @@ export function canonicalIp(text: string): string | undefined {
 }
 
 /**
- * The client address that a socket reports: on a dual-stack socket the operating system shows an IPv4 peer as
- * IPv4-mapped IPv6, and such a peer is IPv4 (docs/reference/values.md#addresses). Addresses that arrive as text, in a
- * header or in a PROXY protocol line, must not be passed through here.
- */
-export function socketPeerIp(address: string): string {
-  return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
-}
-
-/**
  * The canonical form of an address that a PROXY protocol header names, or undefined when the text is none. Families stay
  * apart: an IPv4-mapped address that arrives this way is IPv6 (docs/reference/values.md#addresses).
  */

@@ -6,7 +6,6 @@ import {
   isPrivateOrReserved,
   isPublicIp,
   parseIpAddress,
-  socketPeerIp,
 } from "../../src/values/ip-address.ts";
 
 describe("canonicalIp", () => {
@@ -41,17 +40,6 @@ describe("parseIpAddress", () => {
   it("trims, and says what it expected", () => {
     expect(parseIpAddress(" ::1 ")).to.deep.equal({ ok: true, value: "::1" });
     expect(parseIpAddress("localhost")).to.deep.include({ ok: false });
-  });
-});
-
-describe("socketPeerIp", () => {
-  it("takes the IPv4 address out of what a dual-stack socket shows", () => {
-    expect(["::ffff:192.0.2.1", "192.0.2.1", "2001:db8::1", "::ffff:0:1"].map(socketPeerIp)).to.deep.equal([
-      "192.0.2.1",
-      "192.0.2.1",
-      "2001:db8::1",
-      "::ffff:0:1",
-    ]);
   });
 });
 
