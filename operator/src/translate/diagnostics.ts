@@ -61,7 +61,7 @@ export const regexShadowed = (place: Place, host: string, path: string, winner: 
 export const pathLevelConflict = (place: Place, host: string, level: string, winner: ObjectRef): Diagnostic =>
   finding("warning", "PathLevelConflict")(
     place,
-    `On host ${host} paths are normalised at ${level}, as ${nameOf(winner)} asks, which is older; another level is ignored`,
+    `On host ${host} paths are normalised at ${level} for ${nameOf(winner)}, which has precedence; another level is ignored`,
   );
 
 // Backends

@@ -220,8 +220,36 @@ describe("translate: two tenants, of whom one is hostile", () => {
       ({ metadata }) => metadata.namespace === source.namespace && metadata.name === source.name,
     );
     if (found === undefined) throw new Error(`${source.namespace}/${source.name} is nobody's`);
-    return ageOf(found as Parameters<typeof ageOf>[0]);
+    return ageOfIngress(found);
   };
+
+  const claims = ({ spec }: Ingress, host: string): boolean => {
+    const { rules, defaultBackend } = spec as {
+      rules: readonly { host?: string }[];
+      defaultBackend?: object;
+    };
+    return (
+      rules.some((rule) => (rule.host ?? "*") === host) || (host === "*" && defaultBackend !== undefined)
+    );
+  };
+  const ageOfIngress = (one: Ingress): ReturnType<typeof ageOf> => ageOf(one as Parameters<typeof ageOf>[0]);
+
+  it("changes no path level of a host to which the other came first", () => {
+    const levelOf = ({ routing }: Translation, name: string): string | undefined =>
+      routing.hosts.find(({ host }) => host.host === name)?.value.pathLevel;
+    fc.assert(
+      fc.property(worlds, ({ own, others }) => {
+        const [alone, together] = both(own, others);
+        for (const { host, value } of alone.routing.hosts) {
+          const agesOf = (all: readonly Ingress[]): readonly ReturnType<typeof ageOf>[] =>
+            all.filter((one) => claims(one, host.host)).map(ageOfIngress);
+          const theirs = agesOf(others);
+          const isFirst = agesOf(own).some((one) => theirs.every((other) => compareAges(one, other) < 0));
+          if (isFirst) expect(levelOf(together, host.host)).to.equal(value.pathLevel);
+        }
+      }),
+    );
+  });
 
   it("changes no route of the other, but for those that an older Ingress claims", () => {
     fc.assert(

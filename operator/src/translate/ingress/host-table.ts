@@ -88,15 +88,20 @@ function underPorts(ports: readonly number[], host: HostPattern, value: HostRout
   return [resource, ...others.map((port) => ({ ...resource, key: routeKey("ingress", port, host) }))];
 }
 
-/** The level of the oldest Ingress that names one; the request of a younger one for another level is ignored. */
+/**
+ * The level of the oldest Ingress that names one, of those in the namespace that came to the host first: to younger
+ * Ingresses of other namespaces, one that names none wants the default. Requests for other levels are ignored.
+ */
 function choosePathLevel(byAge: readonly HostClaim[], losses: Losses): PathLevel {
+  const [first] = byAge;
+  if (first === undefined) return "base";
   const asking = byAge.filter(({ pathLevel }) => pathLevel !== undefined);
-  const [winner, ...others] = asking;
-  if (winner?.pathLevel === undefined) return "base";
-  for (const { owner, pathLevel } of others) {
-    if (pathLevel !== winner.pathLevel) losses.ignoredLevel(owner, winner.pathLevel, winner.owner);
+  const winner = asking.find(({ owner }) => owner.namespace === first.owner.namespace) ?? first;
+  const level = winner.pathLevel ?? "base";
+  for (const { owner, pathLevel } of asking) {
+    if (pathLevel !== level) losses.ignoredLevel(owner, level, winner.owner);
   }
-  return winner.pathLevel;
+  return level;
 }
 
 /** Whoever serves the path `/` by a rule gets every request, so that no default backend can be reached. */
