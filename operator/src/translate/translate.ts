@@ -27,6 +27,7 @@ import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./cr
 import { createValidityCheck } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
 import { mergeClientCertPorts } from "./gateway/frontend-validation.ts";
+import { withIngressNames, type L4Table } from "./gateway/l4-tables.ts";
 import { mergeTlsPorts } from "./gateway/tls.ts";
 import type { OwnScope } from "./gateway/own-scopes.ts";
 import type { GatewayScope } from "./gateway/scope.ts";
@@ -83,6 +84,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const translateKeySets = createKeySetTranslator();
   const tlsOf = createTlsOfPorts();
   const clientCertsOf = createClientCertsOfPorts();
+  const l4Of = createL4OfPorts();
   const checkValidity = createValidityCheck();
   return (world, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
     const ingress = translateIngresses(world);
@@ -110,7 +112,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     };
     return {
       scopes: {
-        shared: sharedResources({ ingress, gateway, tls, clientCerts, named }),
+        shared: sharedResources({ ingress, gateway, tls, clientCerts, l4: l4Of(ingress, gateway), named }),
         dedicated: gateway.dedicated.map((scope) => dedicatedScope(scope, named)),
       },
       routing: {
@@ -163,6 +165,17 @@ function createTlsOfPorts(): (ingress: IngressPart, gateway: GatewayPart) => Rea
   };
 }
 
+/** What is served below HTTP, with the names of Ingresses on a port that they share with TLS listeners. */
+function createL4OfPorts(): (ingress: IngressPart, gateway: GatewayPart) => readonly L4Table[] {
+  const joined = memo((table: L4Table) => memo((tls: TlsPort) => withIngressNames(table, tls)));
+  return (ingress, { shared: { l4 } }) => {
+    const secure = securePort(ingress);
+    return l4.map((table) =>
+      table.protocol === "tls" && table.port === secure ? joined(table)(ingress.tls) : table,
+    );
+  };
+}
+
 /** What is asked of clients, in the same way. */
 function createClientCertsOfPorts(): (
   ingress: IngressPart,
@@ -207,6 +220,7 @@ type Parts = {
   readonly gateway: GatewayPart;
   readonly tls: Routing["tls"];
   readonly clientCerts: Routing["clientCerts"];
+  readonly l4: readonly L4Table[];
   readonly named: Named;
 };
 
@@ -296,7 +310,7 @@ const gatewayResources = ({
 const withoutRepeatedKeys = (resources: readonly Resource[]): Iterable<Resource> =>
   new Map(resources.map((resource) => [resource.key, resource])).values();
 
-function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): readonly Resource[] {
+function sharedResources({ ingress, gateway, tls, clientCerts, l4, named }: Parts): readonly Resource[] {
   const listenerSets = [
     ...(ingress.listenerSet.listeners.length === 0
       ? []
@@ -314,7 +328,7 @@ function sharedResources({ ingress, gateway, tls, clientCerts, named }: Parts): 
     ingress.routes,
     [...withoutRepeatedKeys([...ingress.resources, ...gateway.shared.resources])],
     gateway.shared.hosts.map(({ resource }) => resource),
-    gateway.shared.l4.map(({ resource }) => resource),
+    l4.map(({ resource }) => resource),
     gateway.dedicated.length === 0
       ? joinLists(
           named.keySets.resources,

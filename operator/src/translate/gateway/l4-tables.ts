@@ -1,4 +1,5 @@
 /** What listeners below HTTP serve on the ports that proxies bind. See docs/features/l4.md. */
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { l4Key, type L4Protocol } from "@svc-gateway/common/ir/keys.ts";
 import type { L4Host, L4Port } from "@svc-gateway/common/ir/l4.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -67,8 +68,25 @@ function buildTable(inputs: readonly (Listener | L4Claims)[], port: number): L4T
     }
     for (const [host, entry] of entries) hosts.set(host, entry);
   }
+  return encode(protocol, port, [...hosts.values()]);
+}
+
+/**
+ * The table with the names that Ingresses serve on its port over TLS, which the narrowest name decides about as well: a
+ * wildcard of a listener does not take an Ingress's exact name away. A name that both have is the listener's.
+ */
+export function withIngressNames(table: L4Table, ingress: TlsPort): L4Table {
+  const { protocol, port, value } = table;
+  const taken = new Set(value.hosts.map(({ host }) => host));
+  const names = ingress.hosts.flatMap(({ bucket, host }): L4Host | [] =>
+    bucket === "default" || taken.has(host) ? [] : { kind: bucket, host, mode: "http" },
+  );
+  return names.length === 0 ? table : encode(protocol, port, [...value.hosts, ...names]);
+}
+
+function encode(protocol: L4Protocol, port: number, hosts: readonly L4Host[]): L4Table {
   const value: L4Port = {
-    hosts: [...hosts.values()].sort((a, b) => compareText(a.kind, b.kind) || compareText(a.host, b.host)),
+    hosts: hosts.toSorted((a, b) => compareText(a.kind, b.kind) || compareText(a.host, b.host)),
   };
   return { protocol, port, value, resource: encodeResource(l4Key(protocol, port), value) };
 }
