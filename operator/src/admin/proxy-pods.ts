@@ -30,6 +30,7 @@ type Pod = KubeObject & {
   readonly spec?: {
     readonly nodeName?: string;
     readonly containers?: readonly {
+      readonly args?: readonly string[];
       readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
     }[];
   };
@@ -62,9 +63,10 @@ function toProxyPod({ metadata, spec, status }: Pod): ProxyPod | undefined {
   const component = labels["app.kubernetes.io/component"];
   if (labels["app.kubernetes.io/name"] !== "svc") return undefined;
   if (component !== "shared-proxy" && component !== "dedicated-proxy") return undefined;
-  const gateway = labels["gateway.networking.k8s.io/gateway-name"];
+  const containers = spec?.containers ?? [];
+  const gateway = gatewayArgument(containers) ?? labels["gateway.networking.k8s.io/gateway-name"];
   const gatewayNamespace = labels["gateway.svc-labs.dev/gateway-namespace"] ?? metadata.namespace;
-  const ports = (spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+  const ports = containers.flatMap((container) => container.ports ?? []);
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? "",
@@ -78,3 +80,12 @@ function toProxyPod({ metadata, spec, status }: Pod): ProxyPod | undefined {
     createdAt: metadata.creationTimestamp ?? null,
   };
 }
+
+const nameFlag = "--gateway-name=";
+
+/** The name of the Gateway as the proxy is told it: a label holds no more than 63 characters, a name up to 253. */
+const gatewayArgument = (containers: NonNullable<Pod["spec"]>["containers"] = []): string | undefined =>
+  containers
+    .flatMap(({ args = [] }) => args)
+    .find((arg) => arg.startsWith(nameFlag))
+    ?.slice(nameFlag.length);

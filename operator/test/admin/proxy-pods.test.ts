@@ -81,6 +81,20 @@ describe("createProxyPods", () => {
     expect(pods.list()[0]).to.include({ component: "dedicated-proxy", gatewayRef: "shop/edge" });
   });
 
+  it("names a Gateway in full whose name is longer than a label", async () => {
+    const pods = createProxyPods();
+    const own = {
+      ...labels,
+      "app.kubernetes.io/component": "dedicated-proxy",
+      "gateway.networking.k8s.io/gateway-name": `${"a".repeat(54)}-01234567`,
+      "gateway.svc-labs.dev/gateway-namespace": "shop",
+    };
+    const name = "a".repeat(100);
+    const proxy = { args: ["serve", "proxy", "--dedicated", `--gateway-name=${name}`, "--gateway-namespace=shop"] };
+    await pods.onEvent(event({ ...pod("edge-svc-0", own), spec: { containers: [{}, proxy] } }));
+    expect(pods.list()[0]?.gatewayRef).to.equal(`shop/${name}`);
+  });
+
   it("shows no other pods, by name, and forgets those that are gone or have become something else", async () => {
     const pods = createProxyPods();
     await pods.onEvent(event(pod("b")));

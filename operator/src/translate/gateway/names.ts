@@ -29,8 +29,14 @@ export const vipName = (gateway: ObjectOf<"Gateway">): string => `${sharedPrefix
 export const identityName = (gateway: ObjectOf<"Gateway">): string => `${sharedPrefix(gateway)}-shared-sa`;
 
 function sharedPrefix({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string {
-  const readable = `${namespace}-${name}`.slice(0, 40).replace(/[^a-z0-9]+$/, "");
+  const readable = serviceLabel(`${namespace}-${name}`).slice(0, 40).replace(/-+$/, "");
   return `${readable}-${digest(`${namespace}/${name}`)}`;
+}
+
+/** Text that the name of a Service may begin with: Gateways may have dots in theirs, and namespaces begin with a digit. */
+function serviceLabel(name: string): string {
+  const letters = name.replaceAll(".", "-");
+  return /^[a-z]/.test(letters) ? letters : `gw-${letters}`;
 }
 
 /** Name of the Deployment, the Service and whatever else a Gateway with proxies of its own has, but the next. */
@@ -43,13 +49,9 @@ export const dedicatedServiceAccount = ({
   spec,
 }: ObjectOf<"Gateway">): string => bounded(`${name}-${spec.gatewayClassName}`, `${namespace}/${name}`);
 
-/**
- * A name that a Service may have as well: Gateways may have dots in theirs, and begin with a digit. A name that is
- * changed gets a digest, so that no two Gateways meet.
- */
+/** A name that a Service may have as well. One that is changed gets a digest, so that no two Gateways meet. */
 function objectName(name: string, key: string): string {
-  const letters = name.replaceAll(".", "-");
-  const safe = /^[a-z]/.test(letters) ? letters : `gw-${letters}`;
+  const safe = serviceLabel(name);
   return safe === name ? bounded(name, key) : `${safe.slice(0, maxNameLength - 9)}-${digest(key)}`;
 }
 
