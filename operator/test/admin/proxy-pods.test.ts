@@ -90,7 +90,9 @@ describe("createProxyPods", () => {
       "gateway.svc-labs.dev/gateway-namespace": "shop",
     };
     const name = "a".repeat(100);
-    const proxy = { args: ["serve", "proxy", "--dedicated", `--gateway-name=${name}`, "--gateway-namespace=shop"] };
+    const proxy = {
+      args: ["serve", "proxy", "--dedicated", `--gateway-name=${name}`, "--gateway-namespace=shop"],
+    };
     await pods.onEvent(event({ ...pod("edge-svc-0", own), spec: { containers: [{}, proxy] } }));
     expect(pods.list()[0]?.gatewayRef).to.equal(`shop/${name}`);
   });

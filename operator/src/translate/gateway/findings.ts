@@ -55,7 +55,10 @@ const findings = (
 /** Conditions of which `True` is the bad news. */
 const abnormal: ReadonlySet<string> = new Set(["Conflicted", "PartiallyInvalid"]);
 
+/** What a listener says itself is not told again of its Gateway. */
 const isBad = ({ type, status, reason }: DesiredCondition): boolean =>
   type === "Accepted" && reason === "ListenersNotValid"
     ? status === "False"
-    : (status === "True") === abnormal.has(type) && !(type === "Conflicted" && status === "True");
+    : reason !== "ListenersNotResolved" &&
+      (status === "True") === abnormal.has(type) &&
+      !(type === "Conflicted" && status === "True");

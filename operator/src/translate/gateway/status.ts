@@ -34,6 +34,8 @@ export type ListenerFacts = {
   readonly ports: Bindings;
   /** What proxies bind for the Gateway. */
   readonly bound: Resource | undefined;
+  /** Another listener that ends TLS for the same server names, by the id of the listener. */
+  readonly overlaps: ReadonlyMap<string, Listener>;
 };
 
 export type GatewayStatus = {
@@ -80,7 +82,7 @@ export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): Gate
       refused === undefined
         ? acceptedGateway(own.listeners)
         : { type: "Accepted", status: "False", ...refused },
-      ...(backendCertificate === undefined ? [] : [resolvedRefs(backendCertificate.refusal)]),
+      resolvedRefs(backendCertificate?.refusal ?? unresolvedListeners(own.listeners)),
       ...(hasInsecureValidation(gateway) ? [insecureValidation] : []),
     ],
     listeners: own.listeners.map((listener) => withRefusal(listenerStatus(listener, facts), refused)),
@@ -102,6 +104,17 @@ const withRefusal = (listener: ListenerStatus, refused: Refusal | undefined): Li
 
 const resolvedRefs = (refusal: Refusal | undefined): DesiredCondition =>
   conditionOf("ResolvedRefs", refusal, { reason: "ResolvedRefs", message: "All references are resolved" });
+
+/** What the listeners say themselves, as a summary (Gateway API, GatewayReasonListenersNotResolved). */
+function unresolvedListeners(listeners: readonly Listener[]): Refusal | undefined {
+  const names = listeners.filter(({ unresolved }) => unresolved !== undefined).map(({ name }) => name);
+  return names.length === 0
+    ? undefined
+    : {
+        reason: "ListenersNotResolved",
+        message: `Not all references are resolved: listener ${names.join(", ")}`,
+      };
+}
 
 const insecureValidation: DesiredCondition = {
   type: "InsecureFrontendValidationMode",
@@ -129,9 +142,10 @@ function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
 
 const accepted = (message: string): Refusal => ({ reason: "Accepted", message });
 
-function listenerStatus(listener: Listener, { attached, ports }: ListenerFacts): ListenerStatus {
+function listenerStatus(listener: Listener, { attached, ports, overlaps }: ListenerFacts): ListenerStatus {
   const { id, name, kinds, conflict, unaccepted, unresolved, port } = listener;
   const refusal = unaccepted ?? conflict;
+  const overlapping = overlaps.get(id);
   return {
     name,
     supportedKinds: kinds.map((kind) => ({ group: gatewayGroup, kind })),
@@ -147,11 +161,20 @@ function listenerStatus(listener: Listener, { attached, ports }: ListenerFacts):
           }
         : { type: "Conflicted", status: "True", ...conflict },
       resolvedRefs(unresolved),
+      ...(overlapping === undefined ? [] : [overlappingTls(listener, overlapping)]),
     ],
     unprogrammable: whyUnprogrammable(listener),
     port: ports.get(port),
   };
 }
+
+/** Requests that come over a connection of the other one are answered 421 (docs/gateway-api.md, "Listeners"). */
+const overlappingTls = ({ hostname }: Listener, other: Listener): DesiredCondition => ({
+  type: "OverlappingTLSConfig",
+  status: "True",
+  reason: "OverlappingHostnames",
+  message: `Host ${hostname.host} overlaps with ${other.hostname.host} of listener ${other.name}`,
+});
 
 function whyUnprogrammable(listener: Listener): Refusal | undefined {
   const { kinds, conflict, unaccepted, unresolved, certificates, tlsMode } = listener;

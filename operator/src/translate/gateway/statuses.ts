@@ -6,6 +6,7 @@ import type { View } from "../view.ts";
 import type { World } from "../../world.ts";
 import { readClassParameters } from "./dedicated/parameters.ts";
 import type { ListenerGroup } from "./gateways.ts";
+import { overlapsOf } from "./overlaps.ts";
 import type { PlacedGateway } from "./placement.ts";
 import type { Bindings } from "./ports.ts";
 import { boundResource } from "./scope.ts";
@@ -60,7 +61,12 @@ export function createStatusBuilder(): (input: StatusInput) => GatewayStatuses {
       const ports = bindingsOf(planned);
       const last = known.get(planned);
       if (last?.counts === counts && last.ports === ports) return last.statuses;
-      const statuses = build(planned, { attached, ports, bound: boundResource(planned, ports) });
+      const statuses = build(planned, {
+        attached,
+        ports,
+        bound: boundResource(planned, ports),
+        overlaps: overlapsOf(planned),
+      });
       known.set(planned, { counts, ports, statuses });
       return statuses;
     });
