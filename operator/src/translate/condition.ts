@@ -11,6 +11,12 @@ export type DesiredCondition = {
 /** Why something is not as it was asked for: the reason of a condition, and a sentence for the person who asked. */
 export type Refusal = { readonly reason: string; readonly message: string };
 
+/** The refusal with the field that it is about, which an object may have many of. */
+export const refusedAt = (field: string, { reason, message }: Refusal): Refusal => ({
+  reason,
+  message: `${field}: ${message}`,
+});
+
 /** A condition that holds unless there is a refusal. */
 export const conditionOf = (
   type: string,

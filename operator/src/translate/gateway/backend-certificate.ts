@@ -26,7 +26,12 @@ export function readBackendCertificate(
   const name = backendCertificateName(gateway);
   if (ref === undefined || name === undefined) return undefined;
   const from = { kind: "Gateway", namespace: gateway.metadata.namespace } as const;
-  const { certificates, refusal } = resolveCertificates([ref], from, view);
+  const { certificates, refusal } = resolveCertificates(
+    [ref],
+    from,
+    view,
+    () => "spec.tls.backend.clientCertificateRef",
+  );
   const certificate = certificates[0]?.value;
   return {
     resource: encodeResource(backendCertificateKey(name), certificate === undefined ? {} : { certificate }),

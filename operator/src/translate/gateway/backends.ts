@@ -2,7 +2,7 @@ import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { HTTPRouteRuleFilter } from "../../api/generated/httproute.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
-import type { Refusal } from "../condition.ts";
+import { refusedAt, type Refusal } from "../condition.ts";
 import { resolveBackendRef, type WrittenBackendRef } from "./backend-ref.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { readFilters } from "./filters.ts";
@@ -25,14 +25,20 @@ export function readBackends(refs: readonly Written[] | undefined, context: Filt
   const { view, allowExternalName, kind, namespace } = context;
   const from = { kind, namespace };
   const options = { view, allowExternalName, isGrpc: kind === "GRPCRoute" };
-  const read = (refs ?? []).map((ref) => ({
-    ...resolveBackendRef(ref, from, options),
-    // Filters of both route kinds have the shape of an HTTPRoute's.
-    filters: readFilters(ref.filters as readonly HTTPRouteRuleFilter[] | undefined, {
-      ...context,
-      level: "backend",
-    }),
-  }));
+  const read = (refs ?? []).map((ref, index) => {
+    const field = `${context.place.field}.backendRefs[${index}]`;
+    const { refusal, ...resolved } = resolveBackendRef(ref, from, options);
+    return {
+      ...resolved,
+      refusal: refusal && refusedAt(field, refusal),
+      // Filters of both route kinds have the shape of an HTTPRoute's.
+      filters: readFilters(ref.filters as readonly HTTPRouteRuleFilter[] | undefined, {
+        ...context,
+        level: "backend",
+        place: { ...context.place, field },
+      }),
+    };
+  });
   const of = (path: PathMatch): readonly Backend[] =>
     read.map(({ backend, filters }) => {
       const { weight, service } = backend;

@@ -1,7 +1,7 @@
 /** The certificates that a listener names. See docs/gateway-api.md, "Certificates". */
 import type { GatewayListenerTlsCertificateRef as CertificateRef } from "../../api/generated/gateway.ts";
 import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.ts";
-import type { Refusal } from "../condition.ts";
+import { refusedAt, type Refusal } from "../condition.ts";
 import { describeProblem } from "../diagnostics.ts";
 import type { Referrer } from "../reference-grants.ts";
 import { quote, withArticle } from "../text.ts";
@@ -14,17 +14,18 @@ export type ResolvedCertificates = {
   readonly refusal: Refusal | undefined;
 };
 
-/** Resolves every reference; Secrets of other namespaces need a ReferenceGrant. */
+/** Resolves every reference; Secrets of other namespaces need a ReferenceGrant. `fieldOf` names a reference by its index. */
 export function resolveCertificates(
   refs: readonly CertificateRef[],
   owner: Referrer,
   view: View,
+  fieldOf: (index: number) => string,
 ): ResolvedCertificates {
   const certificates: TlsCertificate[] = [];
   let refusal: Refusal | undefined;
-  for (const ref of refs) {
+  for (const [index, ref] of refs.entries()) {
     const resolved = resolve(ref, owner, view);
-    if ("reason" in resolved) refusal ??= resolved;
+    if ("reason" in resolved) refusal ??= refusedAt(fieldOf(index), resolved);
     else certificates.push(resolved);
   }
   return { certificates, refusal };

@@ -2,7 +2,7 @@
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../api/generated/httproute.ts";
-import type { Refusal } from "../condition.ts";
+import { refusedAt, type Refusal } from "../condition.ts";
 import { routeFieldIgnored } from "../diagnostics.ts";
 import { quote } from "../text.ts";
 import { readCors } from "./cors-filter.ts";
@@ -40,8 +40,9 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
   let unresolved: Refusal | undefined;
   let unsupported: Refusal | undefined;
   let isBroken = false;
-  for (const filter of filters) {
+  for (const [index, filter] of filters.entries()) {
     const { type } = filter;
+    const at = (refusal: Refusal): Refusal => refusedAt(`${place.field}.filters[${index}]`, refusal);
     const key = describe(filter);
     if (seen.has(key) && !isAdditive(filter)) {
       warn(`Another filter ${key} is ignored: the first one counts`);
@@ -68,7 +69,7 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
         break;
       case "RequestMirror": {
         const read = readMirror(filter.requestMirror, context);
-        if ("reason" in read) unresolved ??= read;
+        if ("reason" in read) unresolved ??= at(read);
         else fixed.push({ "mirror-target": read });
         break;
       }
@@ -77,8 +78,8 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
         if ("features" in read) fixed.push(read.features);
         else {
           isBroken = true;
-          if ("missing" in read) unresolved ??= read.missing;
-          else unsupported ??= read.unsupported;
+          if ("missing" in read) unresolved ??= at(read.missing);
+          else unsupported ??= at(read.unsupported);
         }
         break;
       }
@@ -87,14 +88,14 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
         if ("check" in read) fixed.push({ "ext-auth": [read] });
         else {
           isBroken = true;
-          if ("unresolved" in read) unresolved ??= read.unresolved;
-          else unsupported ??= read.unsupported;
+          if ("unresolved" in read) unresolved ??= at(read.unresolved);
+          else unsupported ??= at(read.unsupported);
         }
         break;
       }
       default:
         isBroken = true;
-        unsupported ??= { reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` };
+        unsupported ??= at({ reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` });
     }
   }
   const common = join(fixed);

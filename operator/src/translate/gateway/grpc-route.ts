@@ -27,9 +27,10 @@ function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
   const backends = readBackends(rule.backendRefs, context);
   const features = filters.of(anyPath);
   const matches: MatchPlan[] = [];
-  for (const written of rule.matches ?? [{}]) {
+  for (const [index, written] of (rule.matches ?? [{}]).entries()) {
     const match = readGrpcMatch(written);
-    if (!match.ok) return { invalid: describeProblem(match.error) };
+    if (!match.ok)
+      return { invalid: `${context.place.field}.matches[${index}]: ${describeProblem(match.error)}` };
     matches.push({ match: match.value, backends: backends.of(anyPath), ...(features && { features }) });
   }
   return assembleRule(matches, filters, backends);

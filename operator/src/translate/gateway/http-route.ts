@@ -32,9 +32,10 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
   const timeouts = readTimeouts(rule.timeouts, warnAt("timeouts"));
   const retry = readRetry(rule.retry, warnAt("retry"));
   const matches: MatchPlan[] = [];
-  for (const written of rule.matches ?? [{}]) {
+  for (const [index, written] of (rule.matches ?? [{}]).entries()) {
     const match = readHttpMatch(written);
-    if (!match.ok) return { invalid: describeProblem(match.error) };
+    if (!match.ok)
+      return { invalid: `${context.place.field}.matches[${index}]: ${describeProblem(match.error)}` };
     const { path } = match.value;
     const features = { ...filters.of(path), ...(timeouts && { timeouts }), ...(retry && { retry }) };
     const hasFeatures = Object.keys(features).length > 0;

@@ -1,6 +1,7 @@
 /** What a TLSRoute, TCPRoute or UDPRoute contributes, given the objects that it names. See docs/features/l4.md. */
 import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { refusedAt } from "../condition.ts";
 import { resolveBackendRef } from "./backend-ref.ts";
 import { readHosts } from "./hostnames.ts";
 import type { L4RouteKind } from "./kinds.ts";
@@ -24,9 +25,10 @@ export function planL4Route(
       ? ({ transport: "UDP", use: "datagrams" } as const)
       : ({ transport: "TCP", use: "connections" } as const);
   const options = { view, allowExternalName, isGrpc: false, ...carried };
-  const resolved = (rule?.backendRefs ?? []).map((ref) =>
-    resolveBackendRef(ref, { kind, namespace }, options),
-  );
+  const resolved = (rule?.backendRefs ?? []).map((ref, index) => {
+    const { refusal, ...read } = resolveBackendRef(ref, { kind, namespace }, options);
+    return { ...read, refusal: refusal && refusedAt(`spec.rules[0].backendRefs[${index}]`, refusal) };
+  });
   return {
     ...describeRoute(object),
     hosts: kind === "TLSRoute" ? readHosts(object.spec.hostnames) : undefined,

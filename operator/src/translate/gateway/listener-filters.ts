@@ -5,7 +5,7 @@ import type {
   GatewayListenerFiltersRequest as Written,
 } from "../../api/generated/gateway.ts";
 import { refOf } from "../../api/object.ts";
-import type { Refusal } from "../condition.ts";
+import { refusedAt, type Refusal } from "../condition.ts";
 import { quote } from "../text.ts";
 import { readExtension } from "./extension-refs.ts";
 import { readExternalAuthFilter } from "./external-auth-filter.ts";
@@ -58,12 +58,11 @@ export function readListenerFilters(
       place: { object: refOf(owner), field: `spec.listeners[${index}].${field}` },
       findings,
     });
-    const at = ({ reason, message }: Refusal): Refusal => ({ reason, message: `${field}: ${message}` });
     if ("step" in read) steps.push(read.step);
     else {
       steps.push({});
-      if ("unresolved" in read) unresolved ??= at(read.unresolved);
-      else unaccepted ??= at(read.unaccepted);
+      if ("unresolved" in read) unresolved ??= refusedAt(field, read.unresolved);
+      else unaccepted ??= refusedAt(field, read.unaccepted);
     }
   }
   return { steps, findings, unaccepted, unresolved };

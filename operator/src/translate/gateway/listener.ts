@@ -161,6 +161,11 @@ function readTls({ protocol, tls }: Written, { kind, metadata }: ListenerOwner, 
   }
   return {
     mode: "terminate",
-    ...resolveCertificates(refs, { kind, namespace: metadata.namespace }, view),
+    ...resolveCertificates(
+      refs,
+      { kind, namespace: metadata.namespace },
+      view,
+      (index) => `tls.certificateRefs[${index}]`,
+    ),
   };
 }
