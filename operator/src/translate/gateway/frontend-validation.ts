@@ -3,6 +3,7 @@ import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/cl
 import { sha256Hex } from "@svc-gateway/common/ir/resource.ts";
 import type { GatewayTlsFrontendDefaultValidation as Validation } from "../../api/generated/gateway.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
 import { compareText } from "../age.ts";
 import {
   resolveAuthorities,
@@ -10,7 +11,9 @@ import {
   type AuthorityRefusal,
 } from "../certificates/authority-refs.ts";
 import type { Refusal } from "../condition.ts";
-import { listMemo } from "../memo.ts";
+import { routeFieldIgnored } from "../diagnostics.ts";
+import { listMemo, memo } from "../memo.ts";
+import type { Diagnostic } from "../translation.ts";
 import type { Listener } from "./gateways.ts";
 
 /** What is asked of the clients of a listener. */
@@ -80,6 +83,25 @@ export function hasInsecureValidation({ spec }: ObjectOf<"Gateway">): boolean {
     (tls) => tls?.validation !== undefined && isInsecure(tls.validation),
   );
 }
+
+/** References that do not count, because each validation uses its first one only. */
+export const ignoredAuthorities = memo((gateway: ObjectOf<"Gateway">): readonly Diagnostic[] => {
+  const { default: byDefault, perPort = [] } = gateway.spec.tls?.frontend ?? {};
+  const written = [
+    { field: "default", tls: byDefault },
+    ...perPort.map(({ tls }, index) => ({ field: `perPort[${index}].tls`, tls })),
+  ];
+  return written.flatMap(({ field, tls }) => {
+    const refs = tls?.validation?.caCertificateRefs ?? [];
+    const place = {
+      object: refOf(gateway),
+      field: `spec.tls.frontend.${field}.validation.caCertificateRefs`,
+    };
+    return refs.length < 2
+      ? []
+      : [routeFieldIgnored(place, "Of several references the first one counts, and the others are ignored")];
+  });
+});
 
 /** What the listeners of a port ask of clients; the same value for as long as the listeners are the same. */
 export const createFrontendValidationBuilder = (): ((listeners: readonly Listener[]) => ClientCertPort) => {

@@ -17,6 +17,7 @@ import { createIdentityPlanner } from "./dedicated/identity.ts";
 import { parametersWithoutEffect } from "./dedicated/parameters.ts";
 import type { Manifest } from "./dedicated/plan.ts";
 import { describeStatuses } from "./findings.ts";
+import { ignoredAuthorities } from "./frontend-validation.ts";
 import { createGatewayClassReader } from "./gateway-classes.ts";
 import { createGatewayPlanner, filterFindingsOf, type PlannedGateway } from "./gateways.ts";
 import { planGrpcRoute } from "./grpc-route.ts";
@@ -140,6 +141,7 @@ export function createGatewayTranslator(
       diagnostics: joinLists(
         policies.diagnostics,
         gateways.flatMap((gateway) => filterFindingsOf(gateway).flatMap(({ diagnostics }) => diagnostics)),
+        gateways.flatMap(({ gateway }) => ignoredAuthorities(gateway)),
         http.diagnostics,
         l4.diagnostics,
         describeStatuses(statuses),
