@@ -8,10 +8,10 @@ NODE := scripts/node
 INSTALLED := node_modules/.installed
 
 .PHONY: help install run build test golden generate format bench-smoke bench-mirror bench-control clean \
-	cluster-up cluster-down image deploy undeploy e2e conformance
+	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager conformance
 
 help: ## Show the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 install: $(INSTALLED) ## Install the dependencies, if they are not
 
@@ -69,6 +69,9 @@ undeploy: $(INSTALLED) ## Take everything off the test cluster again
 
 e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves it up, FRESH=1 begins with a new one
 	@$(NODE) e2e/run.ts
+
+e2e-cert-manager: build ## Get a certificate on such a cluster with the real cert-manager and an ACME server
+	@TESTS='e2e/cert-manager/*.test.ts' $(NODE) e2e/run.ts
 
 conformance: build ## Run the Gateway API conformance suite: MODE=shared or dedicated, TESTS=names, SELECTION=steady
 	@$(NODE) e2e/conformance/main.ts

@@ -31,6 +31,7 @@ host) docker inspect --format '{{ (index .NetworkSettings.Networks "kind").IPAdd
 conformance) exec "$HERE/local.sh" conformance ;;
 env) echo "export KUBECONFIG=$CONFIG" ;;
 kubectl) kubectl --kubeconfig "$CONFIG" "$@" ;;
+cert-manager) die "cert-manager: only with CLUSTER=local" ;;
 logs | audit-log) ;;
 api-server)
   # The kubelet ends and starts static pods when their files go and come.

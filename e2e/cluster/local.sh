@@ -4,7 +4,7 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in settings support packages build images conformance processes pki network cgroups components up down status faults; do
+for part in settings support packages build images conformance cert-manager processes pki network cgroups components up down status faults; do
   . "$HERE/local/$part.sh"
 done
 
@@ -29,6 +29,7 @@ status) cmd_status ;;
 kubeconfig) is_up; echo "$KCFG/admin.conf" ;;
 bin) echo "$BIN" ;;
 conformance) take_lock conformance; cmd_conformance ;;
+cert-manager) is_up; take_lock cert-manager; cmd_cert_manager ;;
 node-image) echo "$IMAGES/layout/node24" ;;
 # kube-proxy gives NodePorts on the loopback interface as well.
 host) echo 127.0.0.1 ;;
@@ -38,5 +39,5 @@ logs) echo "$LOG" ;;
 audit-log) echo "$LOG/audit.log" ;;
 api-server) cmd_api_server "$@" ;;
 compact-etcd) is_up; cmd_compact_etcd ;;
-*) die "local.sh build [conformance] | up | down | load IMAGE.tar... | status | kubeconfig | bin | conformance | node-image | host | env | kubectl ARGS... | logs | audit-log | api-server stop|start|cut|block|heal | compact-etcd" ;;
+*) die "local.sh build [conformance] | up | down | load IMAGE.tar... | status | kubeconfig | bin | conformance | cert-manager | node-image | host | env | kubectl ARGS... | logs | audit-log | api-server stop|start|cut|block|heal | compact-etcd" ;;
 esac
