@@ -20,8 +20,8 @@ export type Reconciler = {
   readonly controller: string;
   /** The kind whose objects are to be looked at again when somebody else has changed their status. */
   readonly kind?: KindName;
-  /** Whether what it writes also depends on what the proxies report: then all objects are looked at when they do. */
-  readonly followsProxies?: true;
+  /** The objects whose status waits for what proxies report: they are looked at again when those report something. */
+  waitingForProxies?(): Iterable<string>;
   /**
    * The objects (`namespace/name`) that may be out of line since the previous build; without a previous build, all of
    * them. It may name too many, but never too few.

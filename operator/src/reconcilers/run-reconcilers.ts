@@ -96,8 +96,7 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
     onProxies() {
       if (build === undefined || signal.aborted) return;
       for (const [reconciler, queue] of queues) {
-        if (reconciler.followsProxies !== true) continue;
-        for (const name of reconciler.dirty(undefined, build)) queue.add(name);
+        for (const name of reconciler.waitingForProxies?.() ?? []) queue.add(name);
       }
     },
     idle: async () => void (await Promise.all(queues.map(([, queue]) => queue.idle()))),

@@ -24,6 +24,7 @@ function setUp(reconcile: Reconciler["reconcile"]) {
     controller: "ingress",
     kind: "Ingress",
     dirty: (previous) => (previous === undefined ? ["ns/a", "ns/b"] : ["ns/b"]),
+    waitingForProxies: () => ["ns/a"],
     reconcile,
   };
   prepareReconcileMetrics([reconciler], metrics);
@@ -70,6 +71,22 @@ describe("runReconcilers", () => {
       await clock.advance(10);
     }
     await clock.advance(1000);
+    expect(names).to.deep.equal(["ns/a", "ns/b", "ns/a"]);
+  });
+
+  it("looks again at what waits for proxies, and at nothing else, when they report", async () => {
+    const names: string[] = [];
+    const { running } = setUp((name) => {
+      names.push(name);
+      return Promise.resolve(ok("unchanged"));
+    });
+    running.onProxies();
+    await running.idle();
+    expect(names, "before the first build").to.deep.equal([]);
+    running.onBuild(build);
+    await running.idle();
+    running.onProxies();
+    await running.idle();
     expect(names).to.deep.equal(["ns/a", "ns/b", "ns/a"]);
   });
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { nameOf, refOf } from "../../api/object.ts";
 import type { Fleet } from "../../discovery/fleet.ts";
 import { mergeConditions } from "../../runtime/conditions.ts";
 import type { StatusChange } from "../../runtime/status-writer.ts";
@@ -12,6 +13,7 @@ import type { AddressesOf, GatewayAddresses } from "./address.ts";
 import type { Handover } from "./handover.ts";
 import { mergeListeners, programmedCondition } from "./listener-status.ts";
 import { noAddress, notProgrammed } from "./not-programmed.ts";
+import { isPending, withProxyWaiters, type ProxyWaiters } from "./proxy-waiters.ts";
 
 export type GatewayReconcilerOptions = {
   readonly addressesOf: AddressesOf;
@@ -42,12 +44,15 @@ type PresentStatus = {
 };
 
 /** Writes the status of Gateways of ours (docs/gateway-api.md, "Conditions"). */
-export function gatewayReconciler(options: GatewayReconcilerOptions): Reconciler {
+export const gatewayReconciler = (options: GatewayReconcilerOptions): Reconciler =>
+  withProxyWaiters((waiters) => createReconciler(options, waiters));
+
+function createReconciler(options: GatewayReconcilerOptions, waiters: ProxyWaiters): Reconciler {
   const { addressesOf, subscribe } = options;
   const desiredOf = memo((status: GatewayStatus) =>
     memo((addresses: GatewayAddresses): DesiredStatus => ({
       object: status.object,
-      change: changeOf(status, addresses, options),
+      change: changeOf(status, addresses, { ...options, waiters }),
     })),
   );
   const listOf = listMemo((statuses: readonly DesiredStatus[]) => statuses);
@@ -64,7 +69,6 @@ export function gatewayReconciler(options: GatewayReconcilerOptions): Reconciler
       // Whoever serves it now writes what it says.
       release: () => () => ({}),
     }),
-    followsProxies: true,
     subscribe,
   };
 }
@@ -72,7 +76,7 @@ export function gatewayReconciler(options: GatewayReconcilerOptions): Reconciler
 function changeOf(
   status: GatewayStatus,
   { addresses, assignment, pending: addressPending, refusal: addressRefusal }: GatewayAddresses,
-  { fleet, handover }: GatewayReconcilerOptions,
+  { fleet, handover, waiters }: GatewayReconcilerOptions & { readonly waiters: ProxyWaiters },
 ): StatusChange {
   const { generation } = status.object.metadata;
   return (current, nowMs) => {
@@ -92,6 +96,12 @@ function changeOf(
       nowMs,
       pendingOf: ({ port }) => (port === undefined ? noPort : pendingListener),
     });
+    // Those with proxies of their own also say whether these serve.
+    const waits = status.placement.inDedicated || programmed.reason === "Pending";
+    waiters.note(
+      nameOf(refOf(status.object)),
+      waits || listeners.some(({ conditions }) => isPending(conditions)),
+    );
     return {
       conditions: mergeConditions({
         current: present.conditions,

@@ -10,6 +10,7 @@ import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
 import type { GatewayReconcilerOptions } from "./gateway.ts";
 import { mergeListeners, programmedCondition } from "./listener-status.ts";
 import { noAddress, notProgrammed } from "./not-programmed.ts";
+import { isPending, withProxyWaiters, type ProxyWaiters } from "./proxy-waiters.ts";
 
 /** Condition types that this controller writes about a ListenerSet. */
 const owned: ReadonlySet<string> = new Set(["Accepted", "Programmed"]);
@@ -19,12 +20,15 @@ type PresentStatus = { readonly conditions?: unknown; readonly listeners?: unkno
 type ListenerSetReconcilerOptions = Pick<GatewayReconcilerOptions, "addressesOf" | "fleet" | "subscribe">;
 
 /** Writes the status of ListenerSets of Gateways of ours (GEP-1713). */
-export function listenerSetReconciler(options: ListenerSetReconcilerOptions): Reconciler {
+export const listenerSetReconciler = (options: ListenerSetReconcilerOptions): Reconciler =>
+  withProxyWaiters((waiters) => createReconciler(options, waiters));
+
+function createReconciler(options: ListenerSetReconcilerOptions, waiters: ProxyWaiters): Reconciler {
   const { addressesOf, subscribe } = options;
   const desiredOf = memo((status: ListenerSetStatus) => {
     const where = (hasAddress: boolean): DesiredStatus => ({
       object: status.object,
-      change: changeOf(status, hasAddress, options),
+      change: changeOf(status, hasAddress, { ...options, waiters }),
     });
     return { reached: where(true), unreached: where(false) };
   });
@@ -49,7 +53,6 @@ export function listenerSetReconciler(options: ListenerSetReconcilerOptions): Re
       },
       release: () => () => ({}),
     }),
-    followsProxies: true,
     subscribe: (look) =>
       subscribe((gateway) => {
         for (const set of sets) if (nameOf(refOf(set.gateway)) === gateway) look(nameOf(refOf(set.object)));
@@ -60,7 +63,7 @@ export function listenerSetReconciler(options: ListenerSetReconcilerOptions): Re
 function changeOf(
   { object, bound, scope, conditions, listeners }: ListenerSetStatus,
   hasAddress: boolean,
-  { fleet }: Pick<GatewayReconcilerOptions, "fleet">,
+  { fleet, waiters }: Pick<GatewayReconcilerOptions, "fleet"> & { readonly waiters: ProxyWaiters },
 ): StatusChange {
   const { generation } = object.metadata;
   const isRefused = conditions.some(({ type }) => type === "Programmed");
@@ -80,6 +83,8 @@ function changeOf(
       nowMs,
       pendingOf: () => pending,
     });
+    const isWaiting = isPending([programmed]) || merged.some(({ conditions: one }) => isPending(one));
+    waiters.note(nameOf(refOf(object)), isWaiting);
     return {
       conditions: mergeConditions({
         current: present.conditions,

@@ -74,7 +74,7 @@ export function mergeListeners(
     readonly nowMs: number;
     readonly pendingOf: (listener: ListenerStatus) => Refusal | undefined;
   },
-): readonly object[] {
+): readonly { readonly conditions: readonly unknown[] }[] {
   const { generation, nowMs, pendingOf } = options;
   const before = Array.isArray(present) ? (present as readonly PresentListener[]) : [];
   return listeners.map((listener) => {

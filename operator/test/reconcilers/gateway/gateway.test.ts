@@ -1,7 +1,16 @@
 import { expect } from "chai";
 import type { ProgrammedQuestion } from "../../../src/discovery/fleet.ts";
 import { gatewayReconciler } from "../../../src/reconcilers/gateway/gateway.ts";
-import { addressesOf, brief, buildOf, gatewayYaml, statusAfter, vipYaml } from "./support.ts";
+import {
+  addressesOf,
+  brief,
+  buildOf,
+  dedicatedGatewayYaml,
+  dedicatedSettings,
+  gatewayYaml,
+  statusAfter,
+  vipYaml,
+} from "./support.ts";
 
 type Status = {
   readonly conditions: unknown;
@@ -11,7 +20,7 @@ type Status = {
 
 const asked: ProgrammedQuestion[] = [];
 
-const reconcilerWhere = (isProgrammed: boolean) =>
+const reconcilerWhere = (isProgrammed: () => boolean) =>
   gatewayReconciler({
     addressesOf: addressesOf(),
     handover: { notReady: () => undefined },
@@ -19,7 +28,7 @@ const reconcilerWhere = (isProgrammed: boolean) =>
     fleet: {
       isProgrammed(question) {
         asked.push(question);
-        return isProgrammed;
+        return isProgrammed();
       },
     },
   });
@@ -27,7 +36,12 @@ const reconcilerWhere = (isProgrammed: boolean) =>
 const withAddress = `${gatewayYaml}---${vipYaml(30_000, "[{ hostname: lb.example }, { ip: 192.0.2.7 }]")}`;
 
 const run = async (isProgrammed: boolean, yaml: string, status: unknown = {}) =>
-  (await statusAfter(reconcilerWhere(isProgrammed), buildOf(yaml), "shop/edge", status)) as Status;
+  (await statusAfter(
+    reconcilerWhere(() => isProgrammed),
+    buildOf(yaml),
+    "shop/edge",
+    status,
+  )) as Status;
 
 describe("gatewayReconciler", () => {
   it("says that a Gateway is programmed once it has an address and all proxies serve it", async () => {
@@ -57,6 +71,26 @@ describe("gatewayReconciler", () => {
         "Programmed=False Invalid@3",
       ],
     ]);
+  });
+
+  it("is looked at again when proxies report, until they have it in place or it is gone", async () => {
+    let isProgrammed = false;
+    const reconciler = reconcilerWhere(() => isProgrammed);
+    const waitingAfter = async (
+      yaml: string,
+      change: Parameters<typeof buildOf>[1] = {},
+    ): Promise<readonly string[]> => {
+      await statusAfter(reconciler, buildOf(yaml, change), "shop/edge");
+      return [...(reconciler.waitingForProxies?.() ?? [])];
+    };
+    expect(await waitingAfter(withAddress)).to.deep.equal(["shop/edge"]);
+    isProgrammed = true;
+    expect(await waitingAfter(withAddress)).to.deep.equal([]);
+    const own = { dedicated: dedicatedSettings };
+    expect(await waitingAfter(dedicatedGatewayYaml, own), "with its own proxies").to.deep.equal([
+      "shop/edge",
+    ]);
+    expect(await waitingAfter(vipYaml(30_000, "[]"))).to.deep.equal([]);
   });
 
   it("asks the proxies about the listeners and the ports that they bind", async () => {
@@ -112,7 +146,7 @@ describe("gatewayReconciler", () => {
   });
 
   it("looks at a Gateway again when its Service gets an address, and at nothing when nothing changes", () => {
-    const reconciler = reconcilerWhere(true);
+    const reconciler = reconcilerWhere(() => true);
     const before = buildOf(gatewayYaml);
     expect([...reconciler.dirty(undefined, before)]).to.deep.equal(["shop/edge"]);
     expect([...reconciler.dirty(before, before)]).to.deep.equal([]);
