@@ -9,6 +9,7 @@ import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
+import { tlsSecret } from "../support/tls-secret.ts";
 import { until } from "../support/until.ts";
 
 describe("auth-tls", () => {
@@ -54,13 +55,7 @@ describe("auth-tls", () => {
     stranger = await createExampleCertificates(["mallory"], { usage: "client" });
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
-      {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: "tls" },
-        type: "kubernetes.io/tls",
-        data: { "tls.crt": base64(server.certificatePem), "tls.key": base64(server.keyPem) },
-      },
+      tlsSecret(server),
       authorities(usable),
       protectedIngress({ "auth-tls-pass-certificate-to-upstream": "true" }),
       ingress({ name: "open", host: openHost, tlsSecret: "tls", paths: [{ service: "echo" }] }),

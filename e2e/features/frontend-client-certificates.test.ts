@@ -5,13 +5,13 @@ import { fieldsOf, send, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
 import { gatewayAt, programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
+import { tlsSecret } from "../support/tls-secret.ts";
 import { until } from "../support/until.ts";
 
 describe("client certificates of a Gateway", () => {
   const sandbox = useSandbox("frontend-client-certificates");
   const group = "gateway.networking.k8s.io/v1";
   const host = "frontend.e2e.example";
-  const base64 = (text: string): string => Buffer.from(text).toString("base64");
   const authority = issueCertificate(["authority"], { ca: true });
   const server = issueCertificate([host], { issuer: authority });
   const identityOf = (name: string, issuer: typeof authority) => {
@@ -67,13 +67,7 @@ describe("client certificates of a Gateway", () => {
     if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
-      {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: "tls" },
-        type: "kubernetes.io/tls",
-        data: { "tls.crt": base64(server.chainPem), "tls.key": base64(server.keyPem) },
-      },
+      tlsSecret({ certificatePem: server.chainPem, keyPem: server.keyPem }),
       clients(authority.leafPem),
       gateway("AllowValidOnly"),
       {

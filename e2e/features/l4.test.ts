@@ -12,6 +12,7 @@ import { find } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
 import { gatewayAt, programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
+import { tlsSecret } from "../support/tls-secret.ts";
 import { until } from "../support/until.ts";
 
 const group = "gateway.networking.k8s.io/v1";
@@ -77,15 +78,8 @@ describe("TCP, TLS and UDP listeners", () => {
       this.skip();
     certificates = await createExampleCertificates([through, end]);
     await deployEcho(sandbox, { replicas: 1, certificate: certificates });
-    const base64 = (value: string): string => Buffer.from(value).toString("base64");
     await sandbox.apply(
-      {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: "tls" },
-        type: "kubernetes.io/tls",
-        data: { "tls.crt": base64(certificates.certificatePem), "tls.key": base64(certificates.keyPem) },
-      },
+      tlsSecret(certificates),
       {
         apiVersion: group,
         kind: "Gateway",

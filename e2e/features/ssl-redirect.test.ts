@@ -5,6 +5,7 @@ import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
+import { tlsSecret } from "../support/tls-secret.ts";
 import { until } from "../support/until.ts";
 
 describe("ssl-redirect", () => {
@@ -21,15 +22,8 @@ describe("ssl-redirect", () => {
   before(async () => {
     const certificates = await createExampleCertificates([host]);
     ({ authorityPem } = certificates);
-    const base64 = (text: string): string => Buffer.from(text).toString("base64");
     await deployEcho(sandbox, { replicas: 1 });
-    await sandbox.apply({
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: "tls" },
-      type: "kubernetes.io/tls",
-      data: { "tls.crt": base64(certificates.certificatePem), "tls.key": base64(certificates.keyPem) },
-    });
+    await sandbox.apply(tlsSecret(certificates));
     await serve({ "ssl-redirect": "TRUE" });
     await until("the Ingress to be served", async () => (await send({ host })).status === 308);
   });

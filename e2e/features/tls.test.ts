@@ -8,19 +8,12 @@ import { echoed, send, type Reply } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
+import { tlsSecret } from "../support/tls-secret.ts";
 import { until } from "../support/until.ts";
 
 describe("TLS", () => {
   const sandbox = useSandbox("tls");
   const host = "tls.e2e.example";
-  const base64 = (text: string): string => Buffer.from(text).toString("base64");
-  const secret = (certificates: ExampleCertificates): object => ({
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name: "tls" },
-    type: "kubernetes.io/tls",
-    data: { "tls.crt": base64(certificates.certificatePem), "tls.key": base64(certificates.keyPem) },
-  });
   const fingerprintOf = ({ certificatePem }: ExampleCertificates): string =>
     new X509Certificate(certificatePem).fingerprint256;
   const sendTls = (certificates: ExampleCertificates): Promise<Reply> =>
@@ -32,7 +25,7 @@ describe("TLS", () => {
     first = await createExampleCertificates([host]);
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
-      secret(first),
+      tlsSecret(first),
       ingress({ name: "tls", host, tlsSecret: "tls", paths: [{ service: "echo" }] }),
     );
     await until("the certificate to be served", async () => (await sendTls(first)).status === 200);
@@ -51,7 +44,7 @@ describe("TLS", () => {
 
   it("shows a new certificate without a restart", async () => {
     const second = await createExampleCertificates([host]);
-    await sandbox.apply(secret(second));
+    await sandbox.apply(tlsSecret(second));
     const { value } = await until("the new certificate", async () => {
       const reply = await sendTls(second);
       return reply.fingerprint === fingerprintOf(second) && reply;
@@ -78,7 +71,7 @@ describe("TLS", () => {
       ),
     );
     expect((await send({ host })).status).to.equal(200);
-    await sandbox.apply(secret(first));
+    await sandbox.apply(tlsSecret(first));
     await until("TLS to be back", async () => (await sendTls(first)).status === 200);
   });
 });
