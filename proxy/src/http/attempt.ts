@@ -212,7 +212,10 @@ export class Attempt implements UpstreamHandler, Cancellable {
       client,
       { socket, head },
       {
-        onProgress: () => this.progress(),
+        onProgress: (clientBytes) => {
+          exchange.tunnelBytesSent += clientBytes;
+          this.progress();
+        },
         onEnd: () => exchange.finish(),
       },
     );

@@ -99,6 +99,8 @@ export class Exchange {
   /** For log and metrics. */
   status = 0;
   attempts = 0;
+  /** What the client was sent after its connection was upgraded. */
+  tunnelBytesSent = 0;
   upstreamService = "";
   upstreamAddress = "";
   /** How its last attempt came to a connection; undefined when none did. */

@@ -312,7 +312,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       upstream: exchange.upstreamService,
       upstreamAddr: exchange.upstreamAddress,
       durationMs: Math.round(durationMs),
-      bytesSent: client.bytesSent,
+      bytesSent: client.bytesSent + exchange.tunnelBytesSent,
       clientIp: exchange.clientIp,
       attempts: exchange.attempts,
     };

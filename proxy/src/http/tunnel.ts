@@ -9,15 +9,17 @@ export type TunnelEnd = {
   readonly abort?: () => void;
 };
 
+export type TunnelEvents = {
+  /** Bytes went either way; `clientBytes` of them to the client. */
+  readonly onProgress: (clientBytes: number) => void;
+  readonly onEnd: () => void;
+};
+
 /**
  * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end
  * destroys the other. Backpressure is that of the sockets: nothing is buffered here.
  */
-export function joinTunnel(
-  client: TunnelEnd,
-  upstream: TunnelEnd,
-  events: { readonly onProgress: () => void; readonly onEnd: () => void },
-): Cancellable {
+export function joinTunnel(client: TunnelEnd, upstream: TunnelEnd, events: TunnelEvents): Cancellable {
   let open = 2;
   const destroy = (): void => {
     abortEnd(client);
@@ -27,8 +29,8 @@ export function joinTunnel(
     open--;
     if (open === 0) events.onEnd();
   };
-  relay(upstream, client.socket, events.onProgress, destroy, closed);
-  relay(client, upstream.socket, events.onProgress, destroy, closed);
+  relay(upstream, client.socket, (bytes) => events.onProgress(bytes), destroy, closed);
+  relay(client, upstream.socket, () => events.onProgress(0), destroy, closed);
   return { cancel: destroy };
 }
 
@@ -40,13 +42,13 @@ function abortEnd({ socket, abort }: TunnelEnd): void {
 function relay(
   from: TunnelEnd,
   to: Duplex,
-  onProgress: () => void,
+  onProgress: (bytes: number) => void,
   destroy: () => void,
   closed: () => void,
 ): void {
   const { socket } = from;
   const forward = (chunk: Buffer): void => {
-    onProgress();
+    onProgress(chunk.length);
     if (!to.write(chunk)) socket.pause();
   };
   to.on("drain", () => socket.resume());

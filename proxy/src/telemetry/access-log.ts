@@ -19,7 +19,7 @@ export type AccessRecord = {
   /** `ip:port` of the last endpoint tried, empty when there was none. */
   readonly upstreamAddr: string;
   readonly durationMs: number;
-  /** Bytes of the response body. */
+  /** Bytes of the response body, or of what went to the client over an upgraded connection. */
   readonly bytesSent: number;
   /** A short fixed text; present only on failure. */
   readonly error?: string;

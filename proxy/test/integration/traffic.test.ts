@@ -170,6 +170,8 @@ describe("traffic through the whole data plane", () => {
     await once(socket, "close");
     await eventually(() => gateway.records.length === 1);
     expect(gateway.records[0]?.status).to.equal(101);
+    // Two frames of the server, the answer and the close, with heads of two bytes.
+    expect(gateway.records[0]?.bytesSent).to.be.at.least(2 + "echo hi".length + 2);
   });
 
   it("has logged the tunnels that a shutdown cut by the time it is over", async () => {
