@@ -57,6 +57,8 @@ export class Exchange {
   /** Address that policies see: the peer, or what a trusted forwarding header says. */
   clientIp: string;
 
+  /** The filters of the listener, which ran before there was a route. */
+  listenerFilters: readonly Filter[] = noFilters;
   route: CompiledRoute | undefined = undefined;
   /** The filters of the backend, once one has been chosen. */
   backendFilters: readonly Filter[] = noFilters;
@@ -151,9 +153,10 @@ export class Exchange {
     return this.route?.id ?? "";
   }
 
-  /** Names of request fields that belong to a filter of the route or of the chosen backend. */
+  /** Names of request fields that belong to a filter of the listener, of the route, or of the chosen backend. */
   get ownedFields(): readonly string[] {
-    return [...(this.route?.filters ?? noFilters), ...this.backendFilters].flatMap(
+    const ofRoute = this.route?.filters ?? noFilters;
+    return [...this.listenerFilters, ...ofRoute, ...this.backendFilters].flatMap(
       ({ ownedFields }) => ownedFields ?? [],
     );
   }

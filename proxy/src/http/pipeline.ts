@@ -123,6 +123,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     const before = listener.table.filtersOf?.(exchange.host);
     if (before !== undefined) {
+      exchange.listenerFilters = before;
       this.prepare(fields, head);
       return this.filter(before, 0);
     }

@@ -123,6 +123,26 @@ describe("listener-filters", () => {
     expect(await send("/", { authorization, "x-tenant": "red" })).to.include({ route: "blue" });
   });
 
+  it("let no client say in trailers what a service says", async () => {
+    const says = await gate("ns/gate/1", (_, response) => void response.end());
+    const reader = createServer((message, response) => {
+      message.resume().on("end", () => response.end(JSON.stringify(message.trailers)));
+    });
+    ports = [await guarded.listen(reader)];
+    await serve({ "a.example": { filters: [asking("ns/gate/1")], routes: [route("any")] } }, [says]);
+    const sent = request({
+      host: "127.0.0.1",
+      port: guarded.gateway.port,
+      agent: false,
+      method: "POST",
+      headers: { host: "a.example", trailer: "x" },
+    });
+    sent.addTrailers({ "X-Tenant": "blue", x_tenant: "blue", "X-Sum": "1" });
+    sent.end("body");
+    const [message] = (await once(sent, "response")) as [IncomingMessage];
+    expect(await readText(message)).to.equal('{"x-sum":"1"}');
+  });
+
   for (const [order, last] of [
     [["ns/first/1", "ns/second/1"], "second"],
     [["ns/second/1", "ns/first/1"], "first"],
