@@ -15,11 +15,6 @@ const featuresOf = ({ routing }: Translation): readonly object[] =>
 
 /** What it is to be turned away. */
 const closedAs: { readonly [kind in KindName]?: (translation: Translation) => void } = {
-  IpAccessControl: (translation) => {
-    for (const features of featuresOf(translation)) {
-      expect(features).to.have.nested.property("ip-access-control.allow").that.deep.equals([]);
-    }
-  },
   JwtAuth: (translation) => {
     for (const features of featuresOf(translation)) expect(features).to.deep.include({ "auth-jwt": [{}] });
   },

@@ -2,7 +2,7 @@ import { ipAccessControl, type IpAccessControl } from "@svc-gateway/common/featu
 import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { rangesLeftOut } from "../diagnostics.ts";
+import { rangesLeftOut, unusableResource } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
@@ -22,6 +22,10 @@ export function translateIpAccessControl(
     if (ranges.length === 0) continue;
     context.report(definition, (place) => rangesLeftOut(place, `spec.${field} of ${named}`, ranges));
   }
+  if (refused.allow.length > 0 && value.allow === undefined) {
+    const why = `spec.allow of ${named} has no entry that is an address or CIDR`;
+    context.report(definition, (place) => unusableResource(place, why, "it restricts nothing"));
+  }
   return value;
 }
 
@@ -36,8 +40,8 @@ const readRanges = memo(
   } => {
     const deny = readCidrs(spec.deny ?? []);
     const allow = readCidrs(spec.allow ?? []);
-    // An allow list of which nothing is left stays a restriction: a slip of the pen must not open the door.
-    const restricts = spec.allow !== undefined && spec.allow.length > 0;
+    // Ranges fail open, as a list that is empty does.
+    const restricts = allow.cidrs.length > 0;
     return {
       value: { deny: deny.cidrs.map(formatCidr), ...(restricts && { allow: allow.cidrs.map(formatCidr) }) },
       refused: { deny: deny.refused, allow: allow.refused },
