@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import { kindNames } from "../../../src/api/kinds.ts";
 import { gatewayClassReconciler } from "../../../src/reconcilers/gateway/gateway-class.ts";
-import { buildOf, statusAfter } from "./support.ts";
+import { brief, buildOf, statusAfter } from "./support.ts";
 
-const build = buildOf(`
+const classYaml = `
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: { name: svc, uid: svc, generation: 1 }
 spec: { controllerName: svc-labs.dev/gateway-controller }
-`);
+`;
+const build = buildOf(classYaml);
 
 /** The fields of definitions, as the test says. */
 function fakeFields() {
@@ -35,12 +36,35 @@ describe("the reconciler of GatewayClasses", () => {
       ({ name }) => name,
     );
 
+  it("says whether the server's version of the Gateway API is one of those that are supported", async () => {
+    const conditionsOf = async (version: string): Promise<readonly string[]> => {
+      const reconciler = gatewayClassReconciler(new Set(kindNames), fakeFields());
+      const older = buildOf(classYaml.replace("k8s.io/v1", `k8s.io/${version}`));
+      return brief(((await statusAfter(reconciler, older, "svc")) as { conditions: unknown }).conditions);
+    };
+    const accepted = "Accepted=True Accepted@1";
+    expect(await conditionsOf("v1")).to.have.members([accepted, "SupportedVersion=True SupportedVersion@1"]);
+    expect(await conditionsOf("v1beta1")).to.have.members([
+      accepted,
+      "SupportedVersion=False UnsupportedVersion@1",
+    ]);
+  });
+
   it("tells the features whose fields the definitions have", async () => {
     const fields = fakeFields();
     const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
     fields.tell(["spec.rules.retry"]);
     const features = featuresOf(await statusAfter(reconciler, build, "svc"));
     expect(features).to.include("HTTPRouteCORS").and.not.include("HTTPRouteRetryCodes");
+  });
+
+  it("tells of filters of listeners only where Gateways have them", async () => {
+    const fields = fakeFields();
+    const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
+    fields.tell([]);
+    expect(featuresOf(await statusAfter(reconciler, build, "svc"))).to.include("GatewayListenerFilters");
+    fields.tell(["spec.listeners.filters"]);
+    expect(featuresOf(await statusAfter(reconciler, build, "svc"))).not.to.include("GatewayListenerFilters");
   });
 
   it("leaves the features as they are while the definitions are unknown", async () => {

@@ -20,9 +20,9 @@ type Status = {
 
 const asked: ProgrammedQuestion[] = [];
 
-const reconcilerWhere = (isProgrammed: () => boolean) =>
+const reconcilerWhere = (isProgrammed: () => boolean, hasRoutability = false) =>
   gatewayReconciler({
-    addressesOf: addressesOf(),
+    addressesOf: addressesOf([], new Map(), hasRoutability),
     handover: { notReady: () => undefined },
     subscribe: () => () => undefined,
     fleet: {
@@ -99,6 +99,26 @@ describe("gatewayReconciler", () => {
     expect(scope).to.deep.equal({ kind: "shared" });
     expect([...ports]).to.deep.equal([30_000]);
     expect([...resources].map(([key]) => key)).to.deep.equal(["listener|shop/edge"]);
+  });
+
+  it("tells from where addresses are reached, and which requests have theirs, where definitions have routability", async () => {
+    const after = async (hasRoutability: boolean, cluster: string): Promise<Status> => {
+      const wanted = withAddress
+        .replace("  listeners:", "  addresses: [{}, { routability: Cluster }]\n  listeners:")
+        .replace("  type: LoadBalancer", `  type: LoadBalancer\n  clusterIPs: [${cluster}]`);
+      const reconciler = reconcilerWhere(() => true, hasRoutability);
+      return (await statusAfter(reconciler, buildOf(wanted), "shop/edge")) as Status;
+    };
+    const both = await after(true, "10.96.0.7");
+    expect(both.addresses).to.have.deep.members([
+      { type: "IPAddress", value: "192.0.2.7", routability: "" },
+      { type: "IPAddress", value: "10.96.0.7", routability: "Cluster" },
+    ]);
+    expect(brief(both.conditions)).to.include("AddressesAssigned=True AddressesAssigned@3");
+    const one = await after(true, "");
+    expect(one.addresses).to.deep.equal([{ type: "IPAddress", value: "192.0.2.7", routability: "" }]);
+    expect(brief(one.conditions)).to.include("AddressesAssigned=False PartiallyAssigned@3");
+    expect(brief((await after(false, "10.96.0.7")).conditions).join()).not.to.include("AddressesAssigned");
   });
 
   it("decides nothing about a generation while proxies or an address are missing", async () => {

@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import { ask, find } from "../support/api.ts";
+import { gatewayAt, isTrue, programmedAddress } from "../support/gateways.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+const group = "gateway.networking.k8s.io/v1";
+
+type Address = { readonly value: string; readonly routability?: string };
+type ServiceList = {
+  readonly items: readonly { readonly spec: { readonly type: string; readonly clusterIP: string } }[];
+};
+
+describe("the addresses of Gateways", () => {
+  const sandbox = useSandbox("gateway-addresses");
+  const gateway = (addresses: readonly object[]) => ({
+    apiVersion: group,
+    kind: "Gateway",
+    metadata: { name: "edge" },
+    spec: { gatewayClassName: "svc", addresses, listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
+  });
+  const status = async () => (await gatewayAt(sandbox.namespace, "edge")).status;
+  const addresses = async () => (await status())?.addresses as readonly Address[] | undefined;
+  async function service(): Promise<ServiceList["items"][number] | undefined> {
+    const labels = `gateway.networking.k8s.io/gateway-name=edge,gateway.svc-labs.dev/gateway-namespace=${sandbox.namespace}`;
+    return (await ask<ServiceList>(`/api/v1/services?labelSelector=${encodeURIComponent(labels)}`)).items[0];
+  }
+
+  before(async function () {
+    type Class = { readonly status?: { readonly supportedFeatures?: readonly { readonly name: string }[] } };
+    const features =
+      (await find<Class>(`/apis/${group}/gatewayclasses/svc`))?.status?.supportedFeatures ?? [];
+    if (!features.some(({ name }) => name === "GatewayAddressRoutabilityCluster")) this.skip();
+    await sandbox.apply(gateway([{ routability: "Cluster" }]));
+  });
+
+  it("are reached from the cluster alone where that is all that is asked for", async () => {
+    await programmedAddress(sandbox.namespace, "edge");
+    const { clusterIP = "", type } = (await service())?.spec ?? {};
+    expect(type).to.equal("ClusterIP");
+    expect(await addresses()).to.deep.equal([
+      { type: "IPAddress", value: clusterIP, routability: "Cluster" },
+    ]);
+    expect(isTrue((await status())?.conditions, "AddressesAssigned")).to.equal(true);
+  });
+
+  it("are not assigned where nobody knows what is asked for", async () => {
+    await sandbox.apply(gateway([{ routability: "example.com/Elsewhere" }]));
+    await until("the condition", async () => {
+      const conditions = (await status())?.conditions ?? [];
+      return conditions.some(
+        (one) => one.type === "Programmed" && one.status === "False" && one.reason === "AddressNotAssigned",
+      );
+    });
+  });
+});
