@@ -43,6 +43,11 @@ describe("readRequestFields", () => {
     expect(readRequestFields(received, "1.1").headers).to.deep.equal([]);
   });
 
+  it("removes what looks like framing to servers that take `_` for `-`", () => {
+    const received = ["Transfer_Encoding", "chunked", "Content_Length", "7", "Keep_Alive", "x", "X_Own", "1"];
+    expect(readRequestFields(received, "1.1").headers).to.deep.equal(["X_Own", "1"]);
+  });
+
   it("passes `TE: trailers` on and nothing else of TE", () => {
     expect(readRequestFields(["TE", "gzip, trailers"], "2.0").headers).to.deep.equal(["te", "trailers"]);
     expect(readRequestFields(["TE", "gzip"], "1.1").headers).to.deep.equal([]);

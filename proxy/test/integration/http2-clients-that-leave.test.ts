@@ -3,6 +3,7 @@ import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } f
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectOverTls } from "node:tls";
 import { expect } from "chai";
+import { field, flags, frame, frameTypes, rawClient, uint32 } from "../http/h2/frames.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { eventually, startGateway, startTcp, type Gateway } from "./gateway.ts";
 
@@ -33,7 +34,7 @@ const ways: readonly (readonly [name: string, leave: (client: ClientHttp2Stream,
 describe("an HTTP/2 client that leaves while flow control blocks its response", () => {
   let gateway: Gateway;
   let backend: Awaited<ReturnType<typeof startTcp>>;
-  let session: ClientHttp2Session;
+  let session: ClientHttp2Session | undefined;
   /** The backend's ends of the connections that it has written a response to. */
   let upstreams: Socket[];
 
@@ -57,10 +58,30 @@ describe("an HTTP/2 client that leaves while flow control blocks its response", 
     upstreams = [];
     gateway.records.length = 0;
   });
-  afterEach(() => session.destroy());
+  afterEach(() => session?.destroy());
   after(async () => {
     await gateway.close();
     await backend.close();
+  });
+
+  it("is noticed when it has read nothing at all of its connection", async () => {
+    const largestWindow = Buffer.concat([Buffer.from([0, 4]), uint32(0x7fff_ffff)]);
+    const peer = rawClient(gateway.port, largestWindow);
+    peer.socket.pause();
+    const fields = [":method", "GET", ":scheme", "http", ":path", "/", ":authority", host];
+    const block = fields.flatMap((text, index) =>
+      index % 2 === 0 ? field(text, fields[index + 1] ?? "") : [],
+    );
+    peer.send(
+      frame(frameTypes.windowUpdate, 0, 0, uint32(0x7000_0000)),
+      frame(frameTypes.headers, flags.endStream | flags.endHeaders, 1, Buffer.concat(block)),
+    );
+    await eventually(() => upstreams.length === 1);
+    const [upstream] = upstreams as [Socket];
+    await eventually(() => upstream.writableNeedDrain);
+    peer.close();
+    await eventually(() => upstream.closed && gateway.records.length === 1);
+    expect(gateway.records[0]).to.include({ status: 200, error: "client closed" });
   });
 
   for (const secure of [false, true]) {

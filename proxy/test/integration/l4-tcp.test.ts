@@ -209,6 +209,24 @@ describe("TCP routes", () => {
     await once(client, "close");
   });
 
+  it("go on while the proxy shuts down, until it is told to hurry", async () => {
+    const port = await serve((socket) => void socket.pipe(socket));
+    const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
+    const client = dial(gateway.tcpPort);
+    const hurry = new AbortController();
+    client.write("one");
+    await once(client, "data");
+    const down = gateway.proxy.shutdown(hurry.signal);
+    client.write("two");
+    const [chunk] = (await once(client, "data")) as [Buffer];
+    expect(chunk.toString()).to.equal("two");
+    const failed = new Promise((resolve) => client.once("error", resolve));
+    hurry.abort();
+    expect(await failed).to.include({ code: "ECONNRESET" });
+    await down;
+    expect(gateway.metrics.requestsForceClosed.with({ reason: "shutdown" }).value).to.equal(1);
+  });
+
   it("cut connections when the time to drain is over", async () => {
     const port = await serve(() => undefined);
     const gateway = await start(

@@ -533,6 +533,47 @@ describe("the listener manager", () => {
       expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
     });
 
+    it("lets WebSockets go on until the end, then cuts and counts them", async () => {
+      const started = startManager({}, (_, _head, client) => {
+        const tunnel = client.upgrade([]);
+        tunnel?.socket.on("data", (chunk) => tunnel.socket.write(chunk));
+        tunnel?.socket.on("error", () => {});
+      });
+      await started.manager.apply(plan([http(80)]));
+      const [client, idle] = [await connect(started), await connect(started)];
+      client.send(request.replace("\r\n\r\n", "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"));
+      await client.until(/101/);
+      const hurry = new AbortController();
+      const down = started.manager.shutdown(soon, hurry.signal);
+      await idle.untilEnd();
+      client.send("still here");
+      await client.until(/still here/);
+      hurry.abort();
+      await down;
+      await client.untilEnd();
+      expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
+    });
+
+    it("asks HTTP/2 clients to leave, and lets their streams finish", async () => {
+      const started = startManager();
+      await started.manager.apply(plan([http(80)]));
+      const session = connectHttp2(`http://127.0.0.1:${started.manager.localPort(80)}`);
+      others.push({ close: () => session.destroy() });
+      let body = "";
+      const stream = session.request({ ":path": "/" });
+      stream.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      const ended = new Promise((resolve) => stream.on("close", resolve));
+      await eventually(() => started.seen.length === 1);
+      const asked = new Promise((resolve) => session.on("goaway", resolve));
+      const down = started.manager.shutdown(soon, new AbortController().signal);
+      expect(await asked).to.equal(0);
+      answer(started.seen[0]?.client as never);
+      await ended;
+      expect([body, stream.rstCode]).to.deep.equal(["hello", 0]);
+      await down;
+      expect(started.events.of("cut")).to.deep.equal([]);
+    });
+
     it("cuts at once when told to hurry", async () => {
       const started = startManager();
       await started.manager.apply(plan([http(80)]));
