@@ -59,7 +59,16 @@ export function connectEndpoint(
 
   const limit = (ms: number, expired: () => void): void => {
     clearTimeout(timer);
-    if (timeoutMs > 0) timer = setTimeout(expired, Math.max(1, ms));
+    if (timeoutMs === 0) return;
+    const own = setTimeout(
+      // A process that got no processor time finds timers due before it sees what has arrived: that is looked at first.
+      () =>
+        setImmediate(() => {
+          if (!settled && timer === own) expired();
+        }),
+      Math.max(1, ms),
+    );
+    timer = own;
   };
 
   const tryAddress = (addresses: readonly string[], index: number): void => {

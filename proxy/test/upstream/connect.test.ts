@@ -82,6 +82,15 @@ describe("connectEndpoint", () => {
     await silent.close();
   });
 
+  it("does not give up on a connection that was there in time when it gets no processor time to see it", async () => {
+    const server = await RawServer.start();
+    const answer = outcome(server.endpoint, { connectTimeoutMs: 20 });
+    const begunMs = performance.now();
+    while (performance.now() - begunMs < 40);
+    expect(await answer).to.equal("127.0.0.1");
+    server.close();
+  });
+
   it("gives up earlier or later where the Service of the endpoint says so", async () => {
     const silent = await silentPort();
     const limited = (connectTimeoutMs: number) => ({
