@@ -8,7 +8,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import { issueCertificate } from "../tls/certificates.ts";
 import { authority, backend, stranger } from "../upstream/tls/support.ts";
 import { eventually, startTcp } from "./gateway.ts";
-import { l4Route, startL4, type L4Gateway, type L4Plan } from "./l4.ts";
+import { l4Route, startL4, tellOverTls, type L4Gateway, type L4Plan } from "./l4.ts";
 
 const host = "end.example.com";
 const set = "ns/secure/443";
@@ -85,7 +85,7 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
   });
 
   /** What comes back for these bytes; how it ended when it ended badly. */
-  async function talk(bytes: string): Promise<string> {
+  function talk(bytes: string): Promise<string> {
     const socket = connectTls({
       host: "127.0.0.1",
       port: gateway?.tlsPort ?? 0,
@@ -94,12 +94,7 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
     });
     socket.allowHalfOpen = true;
     sockets.push(socket);
-    let text = "";
-    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    socket.on("error", (error: NodeJS.ErrnoException) => (text += `[${error.code}]`));
-    socket.on("secureConnect", () => socket.end(bytes));
-    await once(socket, "close").catch(() => undefined);
-    return text;
+    return tellOverTls(socket, bytes);
   }
 
   it("asks for the name of the policy, and passes on the end of one side alone", async () => {

@@ -7,7 +7,7 @@ import type { L4Host } from "@svc-gateway/common/ir/l4.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { capturedHello } from "../tls/harness.ts";
 import { eventually, startTcp } from "./gateway.ts";
-import { anyHost, l4Route, startL4, type L4Gateway, type L4Plan } from "./l4.ts";
+import { anyHost, l4Route, startL4, tellOverTls, type L4Gateway, type L4Plan } from "./l4.ts";
 
 const [secure, plain] = ["ns/secure/443", "ns/plain/80"] as const;
 const exact = (host: string): { readonly kind: "exact"; readonly host: string } => ({ kind: "exact", host });
@@ -89,14 +89,9 @@ describe("TLS routes", () => {
   };
 
   /** What a TLS client gets for its bytes; how it ended when it ended badly. */
-  const talk = async (servername: string | undefined, bytes = ""): Promise<string> => {
+  const talk = (servername: string | undefined, bytes = ""): Promise<string> => {
     const socket = dialTls(servername, { allowHalfOpen: true } as ConnectionOptions);
-    let text = "";
-    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    socket.on("error", (error: NodeJS.ErrnoException) => (text += `[${error.code}]`));
-    socket.on("secureConnect", () => socket.end(bytes));
-    await once(socket, "close").catch(() => undefined);
-    return text;
+    return tellOverTls(socket, bytes);
   };
 
   const dialPlain = (): { readonly socket: Socket; readonly ended: Promise<string> } => {

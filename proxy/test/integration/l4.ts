@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { TLSSocket } from "node:tls";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey, l4Key, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
@@ -140,4 +142,14 @@ export async function startL4(plan: L4Plan, flags: readonly string[] = [], crew?
     },
     close: () => proxy.shutdown(AbortSignal.abort()),
   };
+}
+
+/** Sends bytes, and the end, once TLS is there. What comes back until it closes; how it ended when it ended badly. */
+export async function tellOverTls(socket: TLSSocket, bytes: string): Promise<string> {
+  let text = "";
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  socket.on("error", (error: NodeJS.ErrnoException) => (text += `[${error.code}]`));
+  socket.on("secureConnect", () => socket.end(bytes));
+  await once(socket, "close").catch(() => undefined);
+  return text;
 }
