@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import { ask } from "../support/api.ts";
+import { echoed, send, type Reply } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { ingress } from "../support/ingress.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+type PolicyObject = {
+  readonly status?: {
+    readonly ancestors?: readonly {
+      readonly ancestorRef: { readonly kind?: string; readonly name: string };
+      readonly conditions: readonly { readonly status: string; readonly reason: string }[];
+    }[];
+  };
+};
+
+describe("SvcBackendPolicy", () => {
+  const sandbox = useSandbox("backend-policy");
+  const host = "backend-policy.e2e.example";
+  const policy = (name: string, settings: object, service = "echo"): object => ({
+    apiVersion: "gateway.svc-labs.dev/v1alpha1",
+    kind: "SvcBackendPolicy",
+    metadata: { name },
+    spec: { targetRefs: [{ name: service }], ...settings },
+  });
+  const fetch = (headers: Readonly<Record<string, string>> = {}): Promise<Reply> => send({ host, headers });
+  const backendOf = async (headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> =>
+    echoed(await fetch(headers))?.backend;
+  /** Who answers so many requests with the same headers. */
+  const backendsOf = async (headers: Readonly<Record<string, string>>): Promise<ReadonlySet<unknown>> => {
+    const seen = new Set<unknown>();
+    for (let i = 0; i < 20; i++) seen.add(await backendOf(headers));
+    return seen;
+  };
+  const statusOf = async (name: string): Promise<string> => {
+    const path = `/apis/gateway.svc-labs.dev/v1alpha1/namespaces/${sandbox.namespace}/svcbackendpolicies/${name}`;
+    const [ancestor] = (await ask<PolicyObject>(path)).status?.ancestors ?? [];
+    const [condition] = ancestor?.conditions ?? [];
+    return `${ancestor?.ancestorRef.kind} ${ancestor?.ancestorRef.name}: ${condition?.status} ${condition?.reason}`;
+  };
+
+  before(async () => {
+    await deployEcho(sandbox, { replicas: 2 });
+    await sandbox.apply(ingress({ name: "echo", host, paths: [{ service: "echo" }] }));
+    await until("both backends", async () => (await backendsOf({})).size === 2);
+  });
+
+  it("sends what has one value of a header to one endpoint, and says that it applies", async () => {
+    await sandbox.apply(policy("first", { loadBalancer: { algorithm: "hash:header=X-Key" } }));
+    await until("the status", async () => (await statusOf("first")) === "Service echo: True Accepted");
+    await until("the algorithm", async () => (await backendsOf({ "x-key": "a" })).size === 1);
+    const keys = Array.from({ length: 32 }, (_, index) => `key-${index}`);
+    const seen = new Set(await Promise.all(keys.map((key) => backendOf({ "x-key": key }))));
+    expect(seen.size).to.equal(2);
+  });
+
+  it("keeps a client where its cookie says, whatever the algorithm", async () => {
+    await sandbox.apply(policy("first", { sessionPersistence: { type: "Cookie" } }));
+    const { value: reply } = await until("a cookie", async () => {
+      const answer = await fetch();
+      return answer.headers["set-cookie"] !== undefined && answer;
+    });
+    const [cookie = ""] = reply.headers["set-cookie"] ?? [];
+    expect(cookie).to.match(/^__svc_session=[0-9a-f]{32}; Path=\/; HttpOnly$/);
+    const backends = await backendsOf({ cookie: cookie.split(";")[0] ?? "" });
+    expect([...backends]).to.deep.equal([echoed(reply)?.backend]);
+  });
+
+  it("loses to an older one, and has nothing to say about a Service that is not there", async () => {
+    await sandbox.apply(
+      policy("second", { timeouts: { connect: "1s" } }),
+      policy("lost", { timeouts: { connect: "1s" } }, "no-such-service"),
+    );
+    await until("the status", async () => (await statusOf("second")) === "Service echo: False Conflicted");
+    await until(
+      "the status",
+      async () => (await statusOf("lost")) === "Service no-such-service: False TargetNotFound",
+    );
+  });
+
+  it("applies what it can, and says that it is invalid where that is nothing", async () => {
+    await sandbox.apply(policy("first", { loadBalancer: { algorithm: "best" } }));
+    await until("the status", async () => (await statusOf("first")) === "Service echo: False Invalid");
+    expect((await fetch()).status).to.equal(200);
+  });
+});

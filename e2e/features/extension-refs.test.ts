@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import { find } from "../support/api.ts";
+import { echoed, send, type Reply, type SendOptions } from "../support/client.ts";
+import { deployEcho } from "../support/echo.ts";
+import { programmedAddress } from "../support/gateways.ts";
+import { useSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
+
+/** A rule for each, at the path of its name. */
+const extensions: readonly { readonly kind: string; readonly spec: object }[] = [
+  { kind: "IpAccessControl", spec: { deny: ["0.0.0.0/0", "::/0"] } },
+  { kind: "RateLimit", spec: { requestsPerSecond: 0.001 } },
+  { kind: "BasicAuth", spec: { secretRef: { name: "users" } } },
+  { kind: "JwtAuth", spec: { issuer: "https://id.example.com/", jwks: { inline: { jwks: { keys: [] } } } } },
+  { kind: "Compression", spec: { gzip: true, minSize: 0, types: ["application/json"] } },
+  { kind: "RequestSizeLimit", spec: { maxSize: 4 } },
+  { kind: "PathRewriteRegex", spec: { pattern: "^/PathRewriteRegex/(.*)$", replacement: "/new/$1" } },
+  { kind: "RetryPolicy", spec: { attempts: 1, codes: [503] } },
+];
+
+describe("resources of the gateway's own on an HTTPRoute", () => {
+  const sandbox = useSandbox("extension-refs");
+  const group = "gateway.networking.k8s.io/v1";
+  const host = "extension-refs.e2e.example";
+  const toEcho = { backendRefs: [{ name: "echo", port: 80 }] };
+  const rule = (kind: string, name = "one"): object => ({
+    matches: [{ path: { value: `/${kind}` } }],
+    filters: [{ type: "ExtensionRef", extensionRef: { group: "gateway.svc-labs.dev", kind, name } }],
+    ...toEcho,
+  });
+  let gateway: string | undefined;
+  const get = (path: string, options: Partial<SendOptions> = {}): Promise<Reply> =>
+    send({ host, gateway, path, ...options });
+
+  before(async function () {
+    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    await deployEcho(sandbox, { replicas: 1 });
+    await sandbox.apply(
+      {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "users", labels: { "ingress.svc-labs.dev/auth-basic": "true" } },
+        type: "Opaque",
+        // The password is "open sesame".
+        stringData: { auth: "alice:{SHA}W8r/fyL/UzygmbNAjq2HbA67qac=\n" },
+      },
+      ...extensions.map(({ kind, spec }) => ({
+        apiVersion: "gateway.svc-labs.dev/v1alpha1",
+        kind,
+        metadata: { name: "one" },
+        spec,
+      })),
+      {
+        apiVersion: group,
+        kind: "Gateway",
+        metadata: { name: "edge" },
+        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
+      },
+      {
+        apiVersion: group,
+        kind: "HTTPRoute",
+        metadata: { name: "echo" },
+        spec: {
+          parentRefs: [{ name: "edge" }],
+          hostnames: [host],
+          rules: [toEcho, ...extensions.map(({ kind }) => rule(kind))],
+        },
+      },
+      {
+        apiVersion: group,
+        kind: "HTTPRoute",
+        metadata: { name: "missing" },
+        spec: {
+          parentRefs: [{ name: "edge" }],
+          hostnames: [`missing.${host}`],
+          rules: [rule("RateLimit", "none")],
+        },
+      },
+    );
+    gateway = await programmedAddress(sandbox.namespace, "edge");
+    await until("the route", async () => (await get("/")).status === 200);
+  });
+
+  it("do what they do for an Ingress", async () => {
+    const statusOf = async (path: string, options: Partial<SendOptions> = {}): Promise<number> =>
+      (await get(path, options)).status;
+    expect(await statusOf("/IpAccessControl")).to.equal(403);
+    expect(await statusOf("/BasicAuth")).to.equal(401);
+    const authorization = `Basic ${Buffer.from("alice:open sesame").toString("base64")}`;
+    expect(await statusOf("/BasicAuth", { headers: { authorization } })).to.equal(200);
+    // No token can be checked with a set without keys.
+    expect(await statusOf("/JwtAuth")).to.equal(503);
+    expect(await statusOf("/RequestSizeLimit", { method: "POST", body: "1234" })).to.equal(200);
+    expect(await statusOf("/RequestSizeLimit", { method: "POST", body: "12345" })).to.equal(413);
+    const compressed = await get("/Compression", { headers: { "accept-encoding": "gzip" } });
+    expect(compressed.headers["content-encoding"]).to.equal("gzip");
+    expect(echoed(await get("/PathRewriteRegex/a?b=c"))?.path).to.equal("/new/a?b=c");
+    expect(echoed(await get("/RetryPolicy"))?.path).to.equal("/RetryPolicy");
+  });
+
+  it("bound the rate of a client at each proxy", async () => {
+    const statuses = new Set<number>();
+    await until("the limit", async () => {
+      statuses.add((await get("/RateLimit")).status);
+      return statuses.has(429);
+    });
+    expect([...statuses]).to.have.members([200, 429]);
+  });
+
+  it("answer 500 where they are missing", async () => {
+    await until(
+      "the other route",
+      async () => (await send({ host: `missing.${host}`, gateway, path: "/RateLimit" })).status === 500,
+    );
+  });
+});
