@@ -23,6 +23,7 @@ export type GatewayOptions = {
 
 const program = resolve(import.meta.dirname, "../../dist/svc-gateway");
 const readyLimitMs = 120_000;
+const controllerOptions = "--max-semi-space-size=8 --max-old-space-size=512";
 
 /** Starts a process and waits until it is ready. */
 export async function startGateway(role: "controller" | "proxy", options: GatewayOptions): Promise<Gateway> {
@@ -41,8 +42,8 @@ export async function startGateway(role: "controller" | "proxy", options: Gatewa
   const log = openSync(logPath, "w");
   const child = spawn(program, ["serve", role, ...args], {
     stdio: ["ignore", log, log],
-    // As config/chart/templates/controller.yaml sets it.
-    env: role === "controller" ? { ...process.env, NODE_OPTIONS: "--max-semi-space-size=4" } : process.env,
+    // As config/chart/templates/controller.yaml sets it, and the heap that Node gives itself under the memory limit there.
+    env: role === "controller" ? { ...process.env, NODE_OPTIONS: controllerOptions } : process.env,
   });
   closeSync(log);
   const read = (): string => readFileSync(logPath, "utf8");

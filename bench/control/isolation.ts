@@ -9,17 +9,18 @@ import { once } from "node:events";
 export const address = "10.253.0.1";
 
 const marker = "BENCH_CONTROL_INSIDE";
+const definitionsMarker = "BENCH_CONTROL_DEFINITIONS";
 
 export const isInside = (): boolean => process.env[marker] !== undefined;
 
 /** Runs this program again in namespaces of its own; its exit code, or 2 when there can be none. */
-export async function runInside(folder: string): Promise<number> {
+export async function runInside(folder: string, definitions: string): Promise<number> {
   const asRoot = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
   const own = [...asRoot, "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
   const args = [...own, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const child: ChildProcess = spawn("unshare", args, {
     stdio: "inherit",
-    env: { ...process.env, [marker]: folder },
+    env: { ...process.env, [marker]: folder, [definitionsMarker]: definitions },
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => child.kill("SIGKILL"));
   const [code] = (await Promise.race([
@@ -31,6 +32,9 @@ export async function runInside(folder: string): Promise<number> {
 
 /** The folder of the run. */
 export const runFolder = (): string => process.env[marker] ?? "";
+
+/** A folder with the definitions of the Gateway API, which inside could not be fetched. */
+export const definitionsFolder = (): string => process.env[definitionsMarker] ?? "";
 
 /** Brings the network of the run up. */
 export function openNetwork(): void {

@@ -5,13 +5,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gatewayApiDefinitions } from "../../e2e/deploy/gateway-api.ts";
 import { isInstalled } from "../smoke/process.ts";
 import { missingPrograms } from "./api-server.ts";
 import { isInside, openNetwork, runFolder, runInside } from "./isolation.ts";
 import { figureTable } from "./report.ts";
 import { runBenchmark } from "./run.ts";
 
-const limitMs = 10 * 60_000;
+const limitMs = 20 * 60_000;
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -26,7 +27,7 @@ async function outside(): Promise<number> {
   }
   const folder = mkdtempSync(join(tmpdir(), "svc-gateway-bench-control-"));
   try {
-    return await runInside(folder);
+    return await runInside(folder, await gatewayApiDefinitions("standard"));
   } finally {
     if (process.env["KEEP"] === "1") tell(`logs and profiles stay in ${folder}`);
     else rmSync(folder, { recursive: true, force: true });

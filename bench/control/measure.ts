@@ -3,7 +3,7 @@ import { Agent, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../operator/src/sources/kubernetes/api-client.ts";
 import { pathOf } from "./fill.ts";
-import { collections, hostOf, ingress, namespaceOf, newIngress, slice } from "./objects.ts";
+import { collections, hostOf, httpRoute, ingress, namespaceOf, newIngress, slice } from "./objects.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /** Milliseconds since the change was sent. */
@@ -28,8 +28,21 @@ const serveLimitMs = 20_000;
 /** Builds are at least this far apart in a controller that is left alone. */
 const restMs = 60;
 
-/** Applies new Ingresses one after the other, each with a host of its own, and waits until each is served. */
-export async function measureApplies(options: MeasureOptions, count: number): Promise<Times> {
+/** A kind of which new objects are applied, each with a host of its own. */
+export type Applied = {
+  readonly collection: (namespace: string) => string;
+  readonly object: (name: string, host: string, ofApp: number) => object;
+};
+
+export const ingresses: Applied = { collection: collections.ingresses, object: newIngress };
+export const httpRoutes: Applied = { collection: collections.routes, object: httpRoute };
+
+/** Applies new objects one after the other, and waits until each is served. */
+export async function measureApplies(
+  options: MeasureOptions,
+  { collection, object }: Applied,
+  count: number,
+): Promise<Times> {
   const { client, subscriber, proxyPort, applications } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: Times = { answered: [], published: [], served: [] };
@@ -41,8 +54,8 @@ export async function measureApplies(options: MeasureOptions, count: number): Pr
     await delay(restMs + Math.random() * restMs);
     const published = subscriber.nextUpdate((key) => key.endsWith(`|${host}`));
     const startedMs = performance.now();
-    const path = `${collections.ingresses(namespaceOf(app))}/${name}`;
-    const applied = apply(client, path, newIngress(name, host, app)).then(() => performance.now());
+    const path = `${collection(namespaceOf(app))}/${name}`;
+    const applied = apply(client, path, object(name, host, app)).then(() => performance.now());
     times.served.push((await firstSuccess(agent, proxyPort, host)) - startedMs);
     times.answered.push((await applied) - startedMs);
     times.published.push((await published) - startedMs);
@@ -61,7 +74,8 @@ async function firstSuccess(agent: Agent, port: number, host: string): Promise<n
   throw new Error(`${host} is not served`);
 }
 
-const statusOf = (agent: Agent, port: number, host: string): Promise<number> =>
+/** The status of an answer. */
+export const statusOf = (agent: Agent, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const sent = request({ agent, host: "127.0.0.1", port, headers: { host } });
     sent.once("error", reject);
@@ -110,7 +124,7 @@ export async function measureChanges(
 }
 
 /** Server-side apply, as `kubectl apply --server-side` sends it. */
-async function apply(client: ApiClient, path: string, body: object): Promise<void> {
+export async function apply(client: ApiClient, path: string, body: object): Promise<void> {
   const applied = await client.call(path, { method: "PATCH", patch: "apply", query: manager, body });
   if (!applied.ok) throw new Error(`apply ${path}: ${applied.error.status} ${applied.error.message}`);
 }

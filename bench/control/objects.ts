@@ -1,4 +1,5 @@
 /** The world under test: applications with a Service, an EndpointSlice and an Ingress each, as people apply them. */
+import { firstInternalPort } from "../../operator/src/translate/gateway/ports.ts";
 import { address } from "./isolation.ts";
 
 export const backendPort = 9000;
@@ -18,6 +19,9 @@ export const collections = {
   definitions: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
   services: (namespace: string) => `/api/v1/namespaces/${namespace}/services`,
   slices: (namespace: string) => `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+  gatewayClasses: "/apis/gateway.networking.k8s.io/v1/gatewayclasses",
+  gateways: `/apis/gateway.networking.k8s.io/v1/namespaces/${installNamespace}/gateways`,
+  routes: (namespace: string) => `/apis/gateway.networking.k8s.io/v1/namespaces/${namespace}/httproutes`,
   ingresses: (namespace: string) => `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`,
 };
 
@@ -112,6 +116,53 @@ const ingressSpec = (host: string, serviceName: string, paths: readonly string[]
       },
     },
   ],
+});
+
+/** The port that the shared proxies bind for the only listener of Gateways: the first of those for that. */
+export const gatewayPort = firstInternalPort;
+export const gatewayName = "edge";
+export const routeHostOf = (index: number): string => `route-${index}.example.org`;
+
+const gatewayApi = "gateway.networking.k8s.io/v1";
+
+export const gatewayClass = {
+  apiVersion: gatewayApi,
+  kind: "GatewayClass",
+  metadata: { name: "svc" },
+  spec: { controllerName: "svc-labs.dev/gateway-controller" },
+};
+
+/** One Gateway for the routes of all namespaces. */
+export const gateway = {
+  apiVersion: gatewayApi,
+  kind: "Gateway",
+  metadata: { name: gatewayName },
+  spec: {
+    gatewayClassName: "svc",
+    listeners: [{ name: "http", port: 80, protocol: "HTTP", allowedRoutes: { namespaces: { from: "All" } } }],
+  },
+};
+
+/** An HTTPRoute for a Service that is there already; `edit` is what an edit of it changes. */
+export const httpRoute = (name: string, host: string, ofApp: number, edit = 0): object => ({
+  apiVersion: gatewayApi,
+  kind: "HTTPRoute",
+  metadata: { name, namespace: namespaceOf(ofApp) },
+  spec: {
+    parentRefs: [{ name: gatewayName, namespace: installNamespace }],
+    hostnames: [host],
+    rules: [
+      {
+        filters: [
+          {
+            type: "ResponseHeaderModifier",
+            responseHeaderModifier: { set: [{ name: "x-edit", value: String(edit) }] },
+          },
+        ],
+        backendRefs: [{ name: appName(ofApp), port: 80 }],
+      },
+    ],
+  },
 });
 
 const labelsOf = (index: number): Readonly<Record<string, string>> => ({

@@ -6,11 +6,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
 import type { ApiClient } from "../../operator/src/sources/kubernetes/api-client.ts";
 import { startApiServer } from "./api-server.ts";
+import { definitionsFolder } from "./isolation.ts";
 import { createAll, createApplications } from "./fill.ts";
 import { memoryOf, metricOf, startGateway, type Gateway } from "./gateway.ts";
-import { measureApplies, measureChanges, type Times } from "./measure.ts";
-import { backendPort, collections, ingressClass, installNamespace, namespace } from "./objects.ts";
+import { httpRoutes, ingresses, measureApplies, measureChanges, type Times } from "./measure.ts";
+import {
+  backendPort,
+  collections,
+  gatewayPort,
+  ingressClass,
+  installNamespace,
+  namespace,
+} from "./objects.ts";
 import { figureLine, percentile, type Figure } from "./report.ts";
+import { createGateway, createRoutes, editUnderLoad, removeRoutes, untilAttached } from "./routes.ts";
 import { startSubscriber } from "./subscriber.ts";
 
 /** Ingresses present when new ones are applied, and those of the large cluster. */
@@ -18,6 +27,9 @@ const few = 3_000;
 const many = Number(process.env["INGRESSES"] ?? 10_000);
 const applies = Number(process.env["APPLIES"] ?? 120);
 const changes = 60;
+/** HTTPRoutes of one Gateway when its status is looked at, and how many of them are edited under load. */
+const attachedRoutes = 1_000;
+const manyRoutes = 3_000;
 
 const controllerHealthPort = 8081;
 const proxyHealthPort = 8181;
@@ -55,7 +67,32 @@ export async function runBenchmark(folder: string, tell: (line: string) => void)
   await untilStatusesAreWritten(few);
   step(`applying ${applies} Ingresses with ${few} present`);
   const measured = { client, subscriber, proxyPort: ingressPort };
-  record(...applyFigures(await measureApplies({ ...measured, applications: few }, applies), few));
+  const applied = await measureApplies({ ...measured, applications: few }, ingresses, applies);
+  record(...applyFigures(applied, `${few} Ingresses`));
+
+  step(`creating a Gateway with ${attachedRoutes} HTTPRoutes`);
+  await createGateway(client);
+  await createRoutes(client, 0, attachedRoutes);
+  record({
+    what: `attachedRoutes right after the last of ${attachedRoutes} HTTPRoutes`,
+    value: await untilAttached(client, attachedRoutes),
+    unit: "ms",
+    target: 5_000,
+  });
+  await createRoutes(client, attachedRoutes, manyRoutes);
+  await untilAttached(client, manyRoutes);
+  await untilStatusesAreWritten(few + manyRoutes);
+  step(`applying ${applies} HTTPRoutes with ${manyRoutes} present`);
+  const ofGateway = { ...measured, proxyPort: gatewayPort, applications: manyRoutes };
+  const routed = await measureApplies(ofGateway, httpRoutes, applies);
+  record(...applyFigures(routed, `${manyRoutes} HTTPRoutes`));
+  step(`editing ${attachedRoutes} HTTPRoutes under load`);
+  const { requests, failed } = await editUnderLoad(client, attachedRoutes);
+  record(
+    { what: `requests while ${attachedRoutes} HTTPRoutes were edited`, value: requests, unit: "" },
+    { what: "of which failed", value: failed, unit: "", target: 0 },
+  );
+  await removeRoutes(client, manyRoutes);
 
   step(`creating ${many - few} more while both run`);
   await createApplications(client, few, many);
@@ -92,15 +129,15 @@ export async function runBenchmark(folder: string, tell: (line: string) => void)
   return figures;
 }
 
-const applyFigures = ({ served, answered, published }: Times, present: number): readonly Figure[] => [
+const applyFigures = ({ served, answered, published }: Times, present: string): readonly Figure[] => [
   {
-    what: `apply to first 200 with ${present} Ingresses, median`,
+    what: `apply to first 200 with ${present}, median`,
     value: percentile(served, 0.5),
     unit: "ms",
     target: 50,
   },
   {
-    what: `apply to first 200 with ${present} Ingresses, p99`,
+    what: `apply to first 200 with ${present}, p99`,
     value: percentile(served, 0.99),
     unit: "ms",
     target: 300,
@@ -126,9 +163,9 @@ const changeFigures = (kind: string, { answered, published }: Omit<Times, "serve
 
 /** What an installation has besides its processes. */
 async function install(client: ApiClient): Promise<void> {
-  const folder = resolve(import.meta.dirname, "../../crds");
-  const definitions = readdirSync(folder).map(
-    (name) => parse(readFileSync(join(folder, name), "utf8")) as object,
+  const folders = [resolve(import.meta.dirname, "../../crds"), definitionsFolder()];
+  const definitions = folders.flatMap((folder) =>
+    readdirSync(folder).map((name) => parse(readFileSync(join(folder, name), "utf8")) as object),
   );
   await createAll(client, [
     ...definitions.map((body) => ({ path: collections.definitions, body })),

@@ -19,7 +19,7 @@ export async function installGatewayApi(channel: GatewayApiChannel): Promise<voi
   if (channel === "none") return;
   const present = await tryKubectl(["get", "crd", "gatewayclasses.gateway.networking.k8s.io"]);
   if (present.status === 0) return;
-  const folder = await extractDefinitions(channel);
+  const folder = await gatewayApiDefinitions(channel);
   await kubectl(["apply", "--server-side", "--filename", folder]);
   await kubectl(["label", "--filename", folder, ownLabel]);
   await kubectl(["wait", "--for=condition=Established", "--timeout=60s", "--filename", folder]);
@@ -54,8 +54,8 @@ export async function releaseGateways(): Promise<void> {
 export const uninstallGatewayApi = (): Promise<string> =>
   kubectl(["delete", "crd", "--selector", ownLabel, "--ignore-not-found", "--timeout=120s"]);
 
-/** Only the definitions: the channel's admission policy would refuse a change of channel. */
-async function extractDefinitions(channel: GatewayApiChannel): Promise<string> {
+/** A folder with the definitions only: the channel's admission policy would refuse a change of channel. */
+export async function gatewayApiDefinitions(channel: GatewayApiChannel): Promise<string> {
   const folder = join(root, ".cache/gateway-api", `${gatewayApiVersion}-${channel}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
