@@ -40,7 +40,7 @@ const extraRoutes: readonly AdminRoute[] = [
 ];
 
 describe("admin servers", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   const health = createHealthRegistry("1.2.3");
   const proxy = health.register("proxy", ["routing_table_loaded"]);
   const sink = createMemorySink();

@@ -27,7 +27,7 @@ const textOf = async (stream: NodeJS.ReadableStream): Promise<string> => {
 
 describe("log sink", function () {
   // Programs are started; on a busy machine that takes a while.
-  this.timeout(30_000);
+  this.timeout(60_000);
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "sink-"));

@@ -189,7 +189,7 @@ describe("access log", () => {
   });
 
   it("loses nothing when the process exits", async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const sources = ["../../src/telemetry/access-log.ts", "../../../common/src/telemetry/log-sink.ts"];
     const [accessLog, logSink] = sources.map((path) =>
       JSON.stringify(fileURLToPath(new URL(path, import.meta.url))),

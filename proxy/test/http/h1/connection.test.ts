@@ -147,7 +147,7 @@ describe("the HTTP/1 front: connections", () => {
       client.send(request("/1"));
       await client.untilEnd();
       await eventually(() => front.connections === 0);
-    }).timeout(10_000);
+    }).timeout(60_000);
 
     it("leaves a pipeline alone whose client is slow to read", async () => {
       const { connect, streams } = await startManual({ headerTimeoutMs: 60, idleTimeoutMs: 60 });
@@ -162,7 +162,7 @@ describe("the HTTP/1 front: connections", () => {
       await eventually(() => streams.length === 2);
       answer(streams[1] as ClientStream);
       await client.until(/hello$/);
-    }).timeout(10_000);
+    }).timeout(60_000);
 
     it("leaves a request alone that waits for its answer", async () => {
       const { connect, streams } = await startManual({
@@ -285,7 +285,7 @@ describe("the HTTP/1 front: connections", () => {
       client.socket.destroy();
       await eventually(() => front.connections === 0);
       expect(reasons).to.deep.equal(["client-closed"]);
-    }).timeout(10_000);
+    }).timeout(60_000);
 
     it("and reads on is asked with interim responses, which precede its answer", async () => {
       const { connect, streams } = await startManual({ bodyTimeoutMs: 40 });
@@ -296,7 +296,7 @@ describe("the HTTP/1 front: connections", () => {
       const text = await client.untilEnd();
       expect(statusesOf(text).at(-1)).to.equal("200");
       expect(text).to.match(/hello$/);
-    }).timeout(10_000);
+    }).timeout(60_000);
   });
 
   describe("a client that resets the connection", () => {

@@ -8,9 +8,7 @@ const appended = (fields: readonly string[]): string[] => {
   return target;
 };
 
-describe("appendFields", function () {
-  this.timeout(20_000);
-
+describe("appendFields", () => {
   it("writes names in lower case and keeps order and repetition", () => {
     expect(appended(["X-B", "1", "x-a", "2", "X-B", "3"])).to.deep.equal([
       "x-b",
@@ -48,11 +46,11 @@ describe("appendFields", function () {
         fc.array(fc.tuple(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }))),
         (pairs) => {
           const fields = appended(pairs.flat());
-          for (let i = 0; i < fields.length; i += 2) {
-            expect(fields[i]).to.match(/^[!#$%&'*+\-.^_`|~0-9a-z]+$/);
-            // oxlint-disable-next-line no-control-regex
-            expect(fields[i + 1]).not.to.match(/[\0\r\n]/);
-          }
+          const names = fields.filter((_, index) => index % 2 === 0);
+          const values = fields.filter((_, index) => index % 2 === 1);
+          expect(names.filter((name) => !/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name))).to.deep.equal([]);
+          // oxlint-disable-next-line no-control-regex
+          expect(values.filter((value) => /[\0\r\n]/.test(value))).to.deep.equal([]);
         },
       ),
     );

@@ -22,7 +22,7 @@ const times = (count: number, build: (index: number) => Buffer): Buffer[] =>
   Array.from({ length: count }, (_, index) => build(index));
 
 describe("HTTP/2 front: hostile clients", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let server: FrontServer;
   let peer: RawPeer;
 

@@ -18,7 +18,7 @@ const text = (value: string): Buffer => Buffer.from(value, "latin1");
 const post = { ":method": "POST", ":path": "/" } as const;
 
 describe("HTTP/2 front: bodies", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let server: FrontServer;
   let session: ClientHttp2Session;
 

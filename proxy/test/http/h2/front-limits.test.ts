@@ -15,7 +15,7 @@ import {
 } from "./support.ts";
 
 describe("HTTP/2 front: limits", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let server: FrontServer;
   afterEach(() => server.close());
 

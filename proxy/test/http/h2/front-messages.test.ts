@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { answerOf, type FrontServer, get, openSession, reply, startFront, streamingHead } from "./support.ts";
 
 describe("HTTP/2 front: messages", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let server: FrontServer;
   let session: ClientHttp2Session;
 

@@ -16,7 +16,7 @@ import {
 } from "./support.ts";
 
 describe("HTTP/2 upstream client", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let client: UpstreamClient;
   let backend: Backend;
   let handler: StreamHandler;

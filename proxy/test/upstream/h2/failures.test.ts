@@ -34,7 +34,7 @@ const head = (
   );
 
 describe("HTTP/2 upstream client: failures", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let client: UpstreamClient;
   let backend: RawBackend;
 

@@ -52,7 +52,7 @@ const message = (text: string): Buffer => {
 const grpcHead = { ":status": 200, "content-type": "application/grpc" } as const;
 
 describe("gRPC through front and upstream client", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let client: UpstreamClient;
   let backend: Backend;
   let server: FrontServer;
