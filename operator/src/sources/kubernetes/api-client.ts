@@ -72,6 +72,12 @@ export function loadKubeConfig(): KubeConfig {
  */
 const connectTimeoutLimitMs = 3_000;
 
+/** A server that is gone without a word is noticed on watches, too, on which nothing may happen for a minute. */
+const keepAliveInitialDelayMs = 10_000;
+
+/** One for each watch, of which there are about fifty, and the rest for calls. */
+const maxConnections = 128;
+
 /** `connectTimeoutMs` is the limit of a connection with its TLS handshake; 3 s unless given. */
 export async function createApiClient(
   config: KubeConfig,
@@ -86,8 +92,10 @@ export async function createApiClient(
     ),
   );
   const agent = new Agent({
-    connect: { ...connect, timeout: connectTimeoutMs },
-    connections: 64,
+    connect: { ...connect, timeout: connectTimeoutMs, keepAliveInitialDelay: keepAliveInitialDelayMs },
+    // On one connection of HTTP/2, calls that wait for it would wait beyond their limit, and all watches end with it.
+    allowH2: false,
+    connections: maxConnections,
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -96,7 +104,7 @@ export async function createApiClient(
     // Asked for every time: a service account token is replaced in its file long before the process ends.
     const { headers } = await securityOf(config);
     const type = options.patch === undefined ? "application/json" : contentTypes[options.patch];
-    return request(`${cluster.server}${path}${queryOf(options.query)}`, {
+    const answer = request(`${cluster.server}${path}${queryOf(options.query)}`, {
       method: options.method ?? "GET",
       headers: {
         accept: "application/json",
@@ -107,6 +115,7 @@ export async function createApiClient(
       dispatcher: agent,
       signal,
     });
+    return unlessAborted(answer, signal);
   };
 
   return {
@@ -152,6 +161,16 @@ export async function createApiClient(
     },
     close: () => agent.destroy(),
   };
+}
+
+/** A call that waits for its turn in the pool does not look at its signal: nobody waits for it any longer than that. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 async function securityOf(config: KubeConfig): Promise<RequestOptions> {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { KubeConfig } from "@kubernetes/client-node";
 import { expect } from "chai";
-import { createApiClient } from "../../../src/sources/kubernetes/api-client.ts";
+import { createApiClient, type ApiClient } from "../../../src/sources/kubernetes/api-client.ts";
 
 describe("the client of the API server", () => {
   let server: Server;
@@ -20,18 +20,33 @@ describe("the client of the API server", () => {
     server.close();
   });
 
-  it("gives up a connection that does not come about, long before the call itself would end", async () => {
+  const clientOf = (connectTimeoutMs: number): Promise<ApiClient> => {
     const config = new KubeConfig();
     const { port } = server.address() as AddressInfo;
     config.loadFromClusterAndUser(
       { name: "silent", server: `https://127.0.0.1:${port}`, skipTLSVerify: true },
       { name: "nobody" },
     );
-    const client = await createApiClient(config, { connectTimeoutMs: 100 });
+    return createApiClient(config, { connectTimeoutMs });
+  };
+
+  it("gives up a connection that does not come about, long before the call itself would end", async () => {
+    const client = await clientOf(100);
     try {
       const answer = await client.call("/readyz", { timeoutMs: 3_600_000 });
       expect(answer.ok ? undefined : answer.error.status).to.equal(0);
       expect(answer.ok ? "" : answer.error.message).to.match(/timeout/i);
+    } finally {
+      await client.close();
+    }
+  });
+
+  it("ends every call at its limit, however many wait for a connection", async () => {
+    const client = await clientOf(3_600_000);
+    try {
+      const calls = Array.from({ length: 200 }, () => client.call("/readyz", { timeoutMs: 200 }));
+      const messages = (await Promise.all(calls)).map((answer) => (answer.ok ? "" : answer.error.message));
+      expect(new Set(messages)).to.deep.equal(new Set(["The operation was aborted due to timeout"]));
     } finally {
       await client.close();
     }
