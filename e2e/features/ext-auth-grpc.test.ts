@@ -1,6 +1,6 @@
 import { connect } from "node:http2";
 import { expect } from "chai";
-import { callEcho } from "../../scripts/echo/grpc-client.ts";
+import { callEcho, type CallResult } from "../../scripts/echo/grpc-client.ts";
 import { find } from "../support/api.ts";
 import { fieldsOf, send, type Reply, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
@@ -90,21 +90,23 @@ describe("ext-auth over gRPC", () => {
       },
     );
     const address = await programmedAddress(sandbox.namespace, "calls");
-    const session = connect(`http://${address}`);
-    session.on("error", () => session.destroy());
-    try {
-      const call = async (headers: Readonly<Record<string, string>> = {}) =>
-        callEcho(session, ["hello"], { ":authority": host, ...headers });
-      const isServed = async (): Promise<boolean> => (await call(asAlice)).trailers["grpc-status"] === "0";
-      await until("the route", isServed);
-      expect((await call(asAlice)).messages).to.include("hello");
-      const refused = await call();
-      expect(refused.messages).to.deep.equal([]);
-      // 401 as gRPC says it: UNAUTHENTICATED.
-      expect(refused.trailers["grpc-status"]).to.equal("16");
-    } finally {
-      session.close();
-    }
+    // A connection for each call: the node may take a moment to lead the new address anywhere, and refuses until then.
+    const call = async (headers: Readonly<Record<string, string>> = {}): Promise<CallResult> => {
+      const session = connect(`http://${address}`);
+      const failed = new Promise<never>((_, reject) => session.on("error", reject));
+      try {
+        return await Promise.race([callEcho(session, ["hello"], { ":authority": host, ...headers }), failed]);
+      } finally {
+        session.close();
+      }
+    };
+    const isServed = async (): Promise<boolean> => (await call(asAlice)).trailers["grpc-status"] === "0";
+    await until("the route", isServed);
+    expect((await call(asAlice)).messages).to.include("hello");
+    const refused = await call();
+    expect(refused.messages).to.deep.equal([]);
+    // 401 as gRPC says it: UNAUTHENTICATED.
+    expect(refused.trailers["grpc-status"]).to.equal("16");
   });
 
   it("answers 503 when the service is gone", async () => {
