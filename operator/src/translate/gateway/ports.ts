@@ -47,9 +47,12 @@ export function bindInternal(
     for (const gateway of gateways) {
       kept.set(gateway, keep(portsOf(gateway), vips.get(vipName(gateway.gateway)), taken));
     }
-    // Ports of Gateways that are gone are free once their Services are.
-    const names = new Set(gateways.map(({ gateway }) => vipName(gateway)));
-    for (const [name, vip] of vips) if (!names.has(name)) keep(Array.from(mappingOf(vip).keys()), vip, taken);
+    // Ports of Gateways that are gone, or of which nothing serves now, are free once their Services are.
+    const serving = new Set(
+      gateways.filter((one) => portsOf(one).length > 0).map(({ gateway }) => vipName(gateway)),
+    );
+    for (const [name, vip] of vips)
+      if (!serving.has(name)) keep(Array.from(mappingOf(vip).keys()), vip, taken);
 
     const result = new Map<PlannedGateway, Bindings>();
     let next = firstInternalPort;

@@ -6,7 +6,7 @@ import type { PlannedGateway } from "./gateways.ts";
 import { transportOf } from "./kinds.ts";
 import type { PlacedGateway } from "./placement.ts";
 import { ownLabels, vipComponent, vipName } from "./names.ts";
-import type { Bindings } from "./ports.ts";
+import { portsOf, type Bindings } from "./ports.ts";
 
 /** What the operator of the gateway decides about these Services. */
 export type VipSettings = {
@@ -45,17 +45,23 @@ export type Vip = {
   readonly service: VipService;
   /**
    * `wanted`: it is made, and kept as it should be. `leaving`: likewise, until the Gateway's own proxies serve. `held`: it
-   * stays as it is, because what the Gateway asks for cannot be.
+   * stays as it is, because what the Gateway asks for cannot be, or because none of its listeners serves now: an address that
+   * is given up may never come back.
    */
   readonly state: "wanted" | "leaving" | "held";
 };
 
-/** Remembers the Service of each Gateway; a Gateway without a port that serves has none. */
+/** Remembers the Service of each Gateway; one whose ports have no room in the band has none. */
 export function createVipPlanner(
   settings: VipSettings,
 ): (gateway: PlacedGateway, ports: Bindings) => Vip | undefined {
   const ofGateway = memo((placed: PlacedGateway) => memo((ports: Bindings) => plan(placed, ports, settings)));
-  return (gateway, ports) => (ports.size === 0 ? undefined : ofGateway(gateway)(ports));
+  return (placed, ports) => {
+    // The API server takes no Service without ports, so a Gateway of which nothing serves can only keep what it has.
+    const hasNoRoom =
+      ports.size === 0 && (portsOf(placed).length > 0 || placed.placement.mode === "dedicated");
+    return hasNoRoom ? undefined : ofGateway(placed)(ports);
+  };
 }
 
 /** What the listeners of a port that serve are carried by; TCP first. */
@@ -100,7 +106,7 @@ function plan(
       ),
     },
   };
-  const isHeld = placement.mode === undefined || unusable !== undefined;
+  const isHeld = placement.mode === undefined || unusable !== undefined || ports.size === 0;
   return {
     gateway,
     service,

@@ -115,6 +115,15 @@ describe("vipReconciler", () => {
     expect(result).to.deep.equal({ ok: true, value: "deleted" });
   });
 
+  it("makes no Service for a Gateway of which nothing serves, and takes none away", async () => {
+    const broken = gatewayYaml.replace("protocol: HTTP }", "protocol: SCTP }");
+    expect(dirty(buildOf(broken))).to.deep.equal([]);
+    expect((await run(buildOf(broken), undefined)).sent).to.deep.equal([]);
+    const build = buildOf(`${broken}---${vip}`);
+    expect(dirty(build)).to.deep.equal([]);
+    expect(await run(build, vipObject)).to.deep.equal({ result: { ok: true, value: "held" }, sent: [] });
+  });
+
   it("makes no Service for a Gateway whose addresses cannot be had, and takes none away", () => {
     const wish = gatewayYaml.replace(
       "gatewayClassName: svc",

@@ -108,6 +108,19 @@ describe("internal ports of Gateways", () => {
     ]);
   });
 
+  it("of a Gateway of which nothing serves now are not given away, and are its own when something does", () => {
+    const younger = gateway("younger", [80], "2026-01-02T00:00:00Z");
+    const { spec } = younger;
+    const broken = {
+      ...younger,
+      spec: { ...spec, listeners: spec.listeners.map((one) => ({ ...one, protocol: "SCTP" })) },
+    };
+    const older = gateway("older", [80]);
+    const service = vip(younger, [[80, 30_000]]);
+    expect(translated(older, broken, service).mappings[0]).to.deep.equal([[80, 30_001]]);
+    expect(translated(older, younger, service).mappings).to.deep.equal([[[80, 30_001]], [[80, 30_000]]]);
+  });
+
   it("move, with an Event, when two Gateways have one or one is out of range", () => {
     const first = gateway("first", [80]);
     const second = gateway("second", [80], "2026-01-02T00:00:00Z");

@@ -45,16 +45,17 @@ function dedicatedGateway(placed: PlacedGateway, options: DedicatedPlanOptions):
     return { ...base, state, objects: [], keepsService: true, events: [] };
   }
   const address = requestedAddress(gateway);
-  const keepsService = address.unusable !== undefined;
-  const ports = keepsService
-    ? []
-    : portsOf(placed).flatMap((port) => transportsOn(placed, port).map((protocol) => ({ port, protocol })));
+  const ports =
+    address.unusable !== undefined
+      ? []
+      : portsOf(placed).flatMap((port) => transportsOn(placed, port).map((protocol) => ({ port, protocol })));
   const ignored = [...new Set(parameters.overlays.flatMap((overlay) => overlay.ignored))];
   return {
     ...base,
     state: "wanted",
     objects: planDedicated({ gateway, parameters, ports, address }, image, options),
-    keepsService,
+    // An address that is given up may never come back, so it outlasts a time in which no listener serves.
+    keepsService: ports.length === 0,
     events: ignored.length === 0 ? [] : [podTemplateSanitized(refOf(gateway), ignored)],
   };
 }

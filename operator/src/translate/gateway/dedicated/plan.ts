@@ -54,8 +54,8 @@ export type DedicatedInput = {
 export type DedicatedPlanOptions = DedicatedSettings & { readonly controllerName: string };
 
 /**
- * The objects of a Gateway, in the order in which they are made. A Gateway without a port that serves has no Service,
- * because the API server takes none without ports.
+ * The objects of a Gateway, in the order in which they are made. Without a port that serves no Service is among
+ * them, because the API server takes none without ports.
  */
 export function planDedicated(
   { gateway, parameters, ports, address }: DedicatedInput,

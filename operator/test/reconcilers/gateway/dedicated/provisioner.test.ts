@@ -109,6 +109,16 @@ describe("provisioner", () => {
     expect(cluster.writes().slice(known)).not.to.include(`PATCH ${accountPath}`);
   });
 
+  it("leaves the Service, and with it the address, while no listener serves", async () => {
+    const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
+    const { run } = setUp(cluster);
+    await run(dedicated());
+    const made = cluster.objects.get(servicePath);
+    await run(dedicated((yaml) => yaml.replace("protocol: HTTP }", "protocol: SCTP }")));
+    expect(made).not.to.equal(undefined);
+    expect(cluster.objects.get(servicePath)).to.equal(made);
+  });
+
   it("does not look at what controllers report", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const { run } = setUp(cluster);
