@@ -21,8 +21,15 @@ const knownDifferences = [
 /** On a cleartext port, bytes that are no HTTP/2 preface are HTTP/1, and are answered as such. */
 const cleartextDifferences = ["http2/3.5 Sends invalid connection preface", ...knownDifferences];
 
+/**
+ * Fails or passes by how the kernel hands over two frames that h2spec writes one by one. Node ends a connection for a
+ * PING acknowledgement that nobody asked for; the PING after it is answered when one read brings both, and h2spec looks
+ * for this answer only. That such a connection always ends is tested in ../http/h2/front-abuse.test.ts.
+ */
+const eitherWay = "http2/6.7 Sends a PING frame with ACK";
+
 const failed = (outcomes: readonly Outcome[]): readonly string[] =>
-  outcomes.filter(({ verdict }) => verdict !== "passed").map(({ name }) => name);
+  outcomes.filter(({ name, verdict }) => verdict !== "passed" && name !== eitherWay).map(({ name }) => name);
 
 describe("h2spec", function () {
   // Building it the first time, and cases that wait for an answer that never comes.

@@ -248,6 +248,10 @@ describe("HTTP/2 front: hostile clients", function () {
       "DATA on an idle stream": [protocolError, () => [frame(frameTypes.data, 0, 5, Buffer.from("x"))]],
       "RST_STREAM on an idle stream": [protocolError, () => [frame(frameTypes.rstStream, 0, 5, uint32(8))]],
       "WINDOW_UPDATE of 0": [protocolError, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0))]],
+      "PING acknowledgement that nobody asked for": [
+        protocolError,
+        () => [frame(frameTypes.ping, flags.ack, 0, Buffer.alloc(8))],
+      ],
       "window overflow": [3, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0x7fffffff))]],
       "DATA after END_STREAM": [
         streamClosed,
