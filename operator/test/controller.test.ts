@@ -55,6 +55,17 @@ const holderOf = (cluster: FakeCluster): string | undefined =>
   (cluster.get(leases, lockName) as (Stored & { spec: { holderIdentity: string } }) | undefined)?.spec
     .holderIdentity;
 
+/** The certificate that proxies trust, as soon as the controller publishes it. */
+async function publishedTrust(cluster: FakeCluster): Promise<string> {
+  const read = (): string | undefined =>
+    (
+      cluster.get("/api/v1/configmaps", "svc-system/svc-discovery-trust") as
+        { readonly data?: Readonly<Record<string, string>> } | undefined
+    )?.data?.["ca.crt"];
+  await until(() => read() !== undefined, "the trust ConfigMap");
+  return read() ?? "";
+}
+
 const eventsOf = (cluster: FakeCluster): string[] =>
   (cluster.list(events) as readonly (Stored & { reason: string; note: string })[]).map(
     ({ reason, note }) => `${reason}: ${note}`,
@@ -166,8 +177,8 @@ describe("startController", () => {
       gateway: "Degraded",
       routing_table_built: "Ready",
     });
+    expect(await publishedTrust(cluster)).to.include("BEGIN CERTIFICATE");
     expect(cluster.get("/api/v1/secrets", "svc-system/svc-discovery-ca")).to.have.property("data");
-    expect(cluster.get("/api/v1/configmaps", "svc-system/svc-discovery-trust")).to.have.property("data");
     await until(() => eventsOf(cluster).length === 2, "Events");
     expect(eventsOf(cluster).sort()[1]).to.equal(
       "RouteConflict: Route on host a.example path / is shadowed by ns/a",
@@ -251,10 +262,7 @@ describe("startController", () => {
     cluster = await startFakeCluster({ resources: resourcesWithout(), reviewToken: () => sharedProxyReview });
     const replica = await startReplica("ctl-0");
     await until(() => replica.isReady() && replica.isLeading(), "a leader");
-    const trust = cluster.get("/api/v1/configmaps", "svc-system/svc-discovery-trust") as unknown as {
-      readonly data: Readonly<Record<string, string>>;
-    };
-    const trustPem = trust.data["ca.crt"] ?? "";
+    const trustPem = await publishedTrust(cluster);
     const { identity } = await bootstrap(replica.bootstrapPort, trustPem, { token: "a-token" });
     const stream = openRawStream(replica.streamPort, trustPem, identity);
     stream.send(subscribe("proxy-0"));
