@@ -103,7 +103,7 @@ export function listMemo<I extends object, E, O>(
 }
 
 /** Whether two lists hold the same objects in the same order. */
-export function haveSameItems(a: readonly object[], b: readonly object[]): boolean {
+export function haveSameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;

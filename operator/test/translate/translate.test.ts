@@ -1,7 +1,7 @@
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { expect } from "chai";
 import type { KubeObject } from "../../src/api/object.ts";
-import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { updateWorld, type World } from "../../src/world.ts";
 import { readCase } from "./golden.ts";
@@ -64,5 +64,35 @@ describe("translate: what stays after a change", () => {
     const bodies = shared.filter(({ key }) => key.endsWith("exact|shop.example.com")).map(({ body }) => body);
     expect(bodies).to.have.lengthOf(2);
     expect(bodies[0]).to.equal(bodies[1]);
+  });
+});
+
+describe("translate: the finding of a Service without endpoints", () => {
+  const { world: served } = readCase("ingress-with-mirror-target-port-80");
+  const withoutSlices = { ...served, EndpointSlice: [] };
+  const [ingress] = served.Ingress;
+
+  const findingOfEcho = (world: World, kept: TranslateSettings): string | undefined =>
+    translate(world, kept).diagnostics.find(
+      ({ reason, object }) => reason === "NoEndpoints" && object.name === "echo",
+    )?.message;
+
+  it("says all that is sent there, also after an Ingress more sends copies, and after that one is gone", () => {
+    const copying = again(ingress);
+    const second = {
+      ...copying,
+      metadata: {
+        ...copying.metadata,
+        name: "second",
+        annotations: { "ingress.svc-labs.dev/mirror-target": "echo.shop.svc" },
+      },
+    };
+    const both = apply(withoutSlices, second);
+    const onlyRequests = findingOfEcho(withoutSlices, settings);
+    expect(onlyRequests).to.match(/; requests to it are answered 503$/);
+    expect(findingOfEcho(both, settings))
+      .to.match(/; requests are not mirrored to it, and requests to it are answered 503$/)
+      .and.equal(findingOfEcho(both, { ...settings }));
+    expect(findingOfEcho({ ...withoutSlices }, settings)).to.equal(onlyRequests);
   });
 });

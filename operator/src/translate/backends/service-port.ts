@@ -6,6 +6,7 @@ import type { ServicePort } from "../../api/generated/service.ts";
 import type { Lookup } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { externalNameNotAllowed, servicePortNotFound, serviceNotFound, type Place } from "../diagnostics.ts";
+import { haveSameItems } from "../memo.ts";
 import type { ServicePortRef } from "../settings.ts";
 import type { Diagnostic } from "../translation.ts";
 
@@ -34,9 +35,9 @@ export function chooseNeed(needs: readonly [EndpointNeed, ...EndpointNeed[]]): E
   return uses.length === chosen.uses.length ? chosen : { ...chosen, uses };
 }
 
-/** Needs of one name that come to the same endpoints. */
+/** Needs of one name that come to the same endpoints, and to the same finding where there are none. */
 export const isSameNeed = (a: EndpointNeed, b: EndpointNeed): boolean =>
-  a.service === b.service && a.port === b.port;
+  a.service === b.service && a.port === b.port && haveSameItems(a.uses, b.uses);
 
 type ResolvedBackend = {
   /** Carries `status` instead of `endpoints` when requests cannot be sent anywhere. */
