@@ -1,6 +1,7 @@
 /** Who may name objects of another namespace. See docs/cross-namespace-references.md. */
 import { definitionOf, type KindName, type ObjectOf } from "../api/kinds.ts";
 import { objectsIn, type World } from "../world.ts";
+import { withArticle } from "./text.ts";
 
 /** The object that holds a reference. */
 export type Referrer = { readonly kind: KindName; readonly namespace: string };
@@ -13,6 +14,10 @@ export type Referent = { readonly kind: KindName; readonly namespace: string; re
  * namespace allows it (GEP-709).
  */
 export type Permits = (from: Referrer, to: Referent) => boolean;
+
+/** Why a reference cannot be followed; `named` says what it leads to, which is in `namespace`. */
+export const noGrant = (namespace: string, from: Referrer, named: string): string =>
+  `No ReferenceGrant in namespace ${namespace} lets ${withArticle(from.kind)} of ${from.namespace} use ${named}`;
 
 /** The permissions of one world. */
 export function createPermits(world: World): Permits {

@@ -3,9 +3,9 @@ import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
-import type { Referrer } from "../reference-grants.ts";
+import { noGrant, type Referrer } from "../reference-grants.ts";
 import type { TranslateSettings } from "../settings.ts";
-import { quote, withArticle } from "../text.ts";
+import { quote } from "../text.ts";
 import type { View } from "../view.ts";
 import { bundleKey, readBundle } from "./authorities.ts";
 
@@ -67,8 +67,7 @@ function resolve(
   }
   const named = `ConfigMap ${namespace}/${name}`;
   if (!view.permits(from, { kind, namespace, name })) {
-    const message = `No ReferenceGrant in namespace ${namespace} lets ${withArticle(from.kind)} of ${from.namespace} use ${named}`;
-    return { why: "grant", message };
+    return { why: "grant", message: noGrant(namespace, from, named) };
   }
   const map = view.lookup("ConfigMap", namespace, name);
   return contentOf(named, map && readConfigMap(map));

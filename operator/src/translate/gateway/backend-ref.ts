@@ -7,9 +7,9 @@ import {
   type EndpointUse,
   type Transport,
 } from "../backends/service-port.ts";
-import { quote, withArticle } from "../text.ts";
+import { quote } from "../text.ts";
 import type { View } from "../view.ts";
-import type { Referrer } from "../reference-grants.ts";
+import { noGrant, type Referrer } from "../reference-grants.ts";
 
 /** The parts that the backend references of all route kinds, mirrors and policies have in common. */
 export type WrittenBackendRef = {
@@ -58,10 +58,7 @@ export function resolveBackendRef(
   }
   const { view, allowExternalName, isGrpc, transport = "TCP", use = "requests" } = options;
   if (!view.permits(from, { kind: "Service", namespace, name })) {
-    return refused(
-      "RefNotPermitted",
-      `No ReferenceGrant in namespace ${namespace} lets ${withArticle(from.kind)} of ${from.namespace} use Service ${service}`,
-    );
+    return refused("RefNotPermitted", noGrant(namespace, from, `Service ${service}`));
   }
   if (port === undefined) return refused("InvalidKind", `The reference to Service ${service} names no port`);
   const found = findServicePort(

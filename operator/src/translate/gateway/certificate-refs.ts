@@ -3,8 +3,8 @@ import type { GatewayListenerTlsCertificateRef as CertificateRef } from "../../a
 import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.ts";
 import { refusedAt, type Refusal } from "../condition.ts";
 import { describeProblem } from "../diagnostics.ts";
-import type { Referrer } from "../reference-grants.ts";
-import { quote, withArticle } from "../text.ts";
+import { noGrant, type Referrer } from "../reference-grants.ts";
+import { quote } from "../text.ts";
 import type { View } from "../view.ts";
 
 export type ResolvedCertificates = {
@@ -38,10 +38,7 @@ function resolve(ref: CertificateRef, owner: Referrer, view: View): TlsCertifica
   }
   const named = `Secret ${namespace}/${name}`;
   if (!view.permits(owner, { kind: "Secret", namespace, name })) {
-    return {
-      reason: "RefNotPermitted",
-      message: `No ReferenceGrant in namespace ${namespace} lets ${withArticle(owner.kind)} of ${owner.namespace} use ${named}`,
-    };
+    return { reason: "RefNotPermitted", message: noGrant(namespace, owner, named) };
   }
   const secret = view.lookup("Secret", namespace, name);
   if (secret === undefined) return invalid(`${named} does not exist`);
