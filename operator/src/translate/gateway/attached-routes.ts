@@ -1,5 +1,6 @@
 /** The routes of some kinds with the listeners that take them, kept in line with the world. */
 import { hasChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
+import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf } from "../../api/object.ts";
@@ -33,8 +34,8 @@ export type AttachedRoutes<Plan> = {
   readonly routes: readonly AttachedRoute<Plan>[];
   /** Of routes with a parent of ours. */
   readonly statuses: readonly RouteStatus[];
-  /** How many routes are attached, by the id of the listener. */
-  readonly counts: ReadonlyMap<string, number>;
+  /** How many routes are attached to the listener with this id. */
+  readonly attached: (listener: string) => number;
   /** What routes serve, by the id of the listener. */
   readonly claims: ReadonlyMap<string, ClaimsOfListener<Plan>>;
   readonly diagnostics: readonly Diagnostic[];
@@ -78,7 +79,7 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
   const statusesOf = memo((list: readonly AttachedRoute<Plan>[]) => list.map(({ status }) => status));
   const findings = createFindings(({ key }: Finding) => key);
   const statusFindings = createFindings(({ key }: Finding) => key);
-  const counts = new Map<string, number>();
+  const attached = createUseCounts();
   const claims = createListenerClaims<Plan>();
 
   const edit = (changes: Changes<AttachedRoute<Plan>>): void => {
@@ -92,8 +93,8 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
         { key: keyOf(route.plan), diagnostics: findingsOfRoute(route.status), events: [] },
       ]),
     );
-    for (const { listeners } of changes.gone) for (const id of listeners) add(counts, id, -1);
-    for (const { listeners } of changes.come) for (const id of listeners) add(counts, id, 1);
+    for (const { listeners } of changes.gone) attached.remove(listeners);
+    for (const { listeners } of changes.come) attached.add(listeners);
     claims.edit(changesOf(changes, (route) => route.claims));
   };
 
@@ -105,7 +106,7 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
     return {
       routes: routes.entries.values,
       statuses: statusesOf(ours.entries.values),
-      counts,
+      attached: (listener) => attached.count(listener),
       claims: claims.byListener,
       diagnostics: findings.list.diagnostics,
       statusDiagnostics: statusFindings.list.diagnostics,
@@ -114,12 +115,6 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
 }
 
 type Finding = { readonly key: string; readonly diagnostics: readonly Diagnostic[]; readonly events: [] };
-
-function add(counts: Map<string, number>, id: string, by: number): void {
-  const count = (counts.get(id) ?? 0) + by;
-  if (count === 0) counts.delete(id);
-  else counts.set(id, count);
-}
 
 /** What routes serve, by listener and host. */
 function createListenerClaims<Plan extends CommonPlan>() {

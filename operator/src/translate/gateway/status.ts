@@ -28,8 +28,8 @@ export type ListenerStatus = {
 
 /** What is known of listeners besides what they say. */
 export type ListenerFacts = {
-  /** How many routes are attached, by the id of the listener. */
-  readonly attached: ReadonlyMap<string, number>;
+  /** How many routes are attached to the listener with this id. */
+  readonly attached: (listener: string) => number;
   /** The ports that the proxies bind. */
   readonly ports: Bindings;
   /** What proxies bind for the Gateway. */
@@ -149,7 +149,7 @@ function listenerStatus(listener: Listener, { attached, ports, overlaps }: Liste
   return {
     name,
     supportedKinds: kinds.map((kind) => ({ group: gatewayGroup, kind })),
-    attachedRoutes: attached.get(id) ?? 0,
+    attachedRoutes: attached(id),
     conditions: [
       conditionOf("Accepted", refusal, accepted("The listener is served")),
       conflict === undefined

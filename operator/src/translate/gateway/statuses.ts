@@ -38,8 +38,8 @@ type StatusInput = {
   readonly bindingsOf: (gateway: PlacedGateway) => Bindings;
   /** Of routes with a parent of ours. */
   readonly routes: readonly RouteStatus[];
-  /** How many routes are attached, by the id of the listener. */
-  readonly attached: ReadonlyMap<string, number>;
+  /** How many routes are attached to the listener with this id. */
+  readonly attached: ListenerFacts["attached"];
   readonly world: World;
 };
 
@@ -102,10 +102,10 @@ const classConditions = (object: ObjectOf<"GatewayClass">, view: View): readonly
 
 type StatusesOfGateway = { readonly gateway: GatewayStatus; readonly sets: readonly ListenerSetStatus[] };
 
-const countsOf = ({ own, sets }: PlacedGateway, attached: ReadonlyMap<string, number>): string =>
+const countsOf = ({ own, sets }: PlacedGateway, attached: ListenerFacts["attached"]): string =>
   [own, ...sets]
     .flatMap(({ listeners }) => listeners)
-    .map(({ id }) => attached.get(id) ?? 0)
+    .map(({ id }) => attached(id))
     .join(" ");
 
 const build = (planned: PlacedGateway, facts: ListenerFacts): StatusesOfGateway => ({

@@ -114,7 +114,7 @@ export function createGatewayTranslator(
       gateways,
       bindingsOf,
       routes: joinLists(http.statuses, l4.statuses),
-      attached: new Map([...http.counts, ...l4.counts]),
+      attached: (listener) => http.attached(listener) + l4.attached(listener),
       world,
     });
     // Without Gateways that have their own proxies, every route is the shared ones'.
