@@ -10,7 +10,7 @@ import { rangesLeftOut } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import { createAttachmentKeeper } from "../backends/attachment-keeper.ts";
 import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../translation.ts";
-import type { PlannedGateway } from "./gateways.ts";
+import { listenersOf, type PlannedGateway } from "./gateways.ts";
 import { transportOf } from "./kinds.ts";
 import {
   ancestorOf,
@@ -150,10 +150,10 @@ function socketsNamed<G extends PlannedGateway>(
   sectionName: string | undefined,
   spaceOf: PortSpaceOf<G>,
 ): Pick<Claim, "sockets" | "missing"> {
-  const { gateway, own, sets } = planned;
+  const { gateway, own } = planned;
   const listeners =
     sectionName === undefined
-      ? [own, ...sets].flatMap((group) => group.listeners)
+      ? listenersOf(planned)
       : own.listeners.filter(({ name }) => name === sectionName);
   if (sectionName !== undefined && listeners.length === 0) {
     const message = `Gateway ${nameOf(refOf(gateway))} has no listener ${sectionName}`;

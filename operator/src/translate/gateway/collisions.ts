@@ -5,7 +5,7 @@
 import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
 import type { Refusal } from "../condition.ts";
 import { refOf, nameOf } from "../../api/object.ts";
-import type { Listener, ListenerGroup } from "./gateways.ts";
+import { listenersOf, withListeners } from "./gateways.ts";
 import { familyOf, hasHostnames, transportOf } from "./kinds.ts";
 import type { PlacedGateway } from "./placement.ts";
 
@@ -47,15 +47,13 @@ export function createCollisionCheck(
 }
 
 function findRefusals(
-  { gateway, own, sets }: PlacedGateway,
+  placed: PlacedGateway,
   /** By transport and port. */
   holders: Map<string, Holder>,
 ): ReadonlyMap<string, Refusal> {
-  const by = `Gateway ${nameOf(refOf(gateway))}`;
+  const by = `Gateway ${nameOf(refOf(placed.gateway))}`;
   const refusals = new Map<string, Refusal>();
-  for (const { id, port, protocol, hostname, serves } of [own, ...sets].flatMap(
-    ({ listeners }) => listeners,
-  )) {
+  for (const { id, port, protocol, hostname, serves } of listenersOf(placed)) {
     if (!serves || protocol === undefined) continue;
     const family = familyOf(protocol);
     const place = placeOf({ port, protocol });
@@ -77,15 +75,11 @@ function findRefusals(
 }
 
 function refuse(planned: PlacedGateway, refusals: ReadonlyMap<string, Refusal>): PlacedGateway {
-  const inGroup = (group: ListenerGroup): ListenerGroup => ({
-    ...group,
-    listeners: group.listeners.map((listener): Listener => {
-      const refusal = refusals.get(listener.id);
-      if (refusal === undefined) return listener;
-      return refusal.reason === "PortUnavailable"
-        ? { ...listener, unaccepted: refusal, serves: false }
-        : { ...listener, conflict: refusal, serves: false };
-    }),
+  return withListeners(planned, (listener) => {
+    const refusal = refusals.get(listener.id);
+    if (refusal === undefined) return listener;
+    return refusal.reason === "PortUnavailable"
+      ? { ...listener, unaccepted: refusal, serves: false }
+      : { ...listener, conflict: refusal, serves: false };
   });
-  return { ...planned, own: inGroup(planned.own), sets: planned.sets.map(inGroup) };
 }

@@ -44,6 +44,22 @@ export type PlannedGateway = {
   readonly traffic?: PortPolicies;
 };
 
+/** All listeners of a Gateway, with those of its ListenerSets. */
+export const listenersOf = ({ own, sets }: Pick<PlannedGateway, "own" | "sets">): readonly Listener[] =>
+  [own, ...sets].flatMap(({ listeners }) => listeners);
+
+/** The same Gateway with something else in the place of each of its listeners. */
+export function withListeners<G extends PlannedGateway>(
+  gateway: G,
+  change: (listener: Listener) => Listener,
+): G {
+  const inGroup = (group: ListenerGroup): ListenerGroup => ({
+    ...group,
+    listeners: group.listeners.map(change),
+  });
+  return { ...gateway, own: inGroup(gateway.own), sets: gateway.sets.map(inGroup) };
+}
+
 type ReadGateway = Pick<PlannedGateway, "gateway" | "backendCertificate">;
 
 type ReadGroup = Omit<ListenerGroup, "listeners"> & { readonly listeners: readonly ParsedListener[] };
@@ -97,9 +113,8 @@ function parentOf({ metadata, spec }: ObjectOf<"ListenerSet">): string | undefin
 }
 
 /** What the filters of the listeners that serve name, in the Gateway and its ListenerSets. */
-export const filterFindingsOf = memo(({ own, sets }: PlannedGateway): readonly FilterFindings[] =>
-  [own, ...sets]
-    .flatMap(({ listeners }) => listeners)
+export const filterFindingsOf = memo((gateway: PlannedGateway): readonly FilterFindings[] =>
+  listenersOf(gateway)
     .filter(({ serves, filters }) => serves && filters.steps.length > 0)
     .map(({ filters }) => filters.findings),
 );

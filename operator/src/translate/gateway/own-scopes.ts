@@ -1,5 +1,6 @@
 /** The scopes of Gateways with proxies of their own, and which routes each of them has. */
 import type { DedicatedGateway } from "./dedicated/gateway.ts";
+import { listenersOf } from "./gateways.ts";
 import type { Claim } from "./host-tables.ts";
 import type { PlacedGateway } from "./placement.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scope.ts";
@@ -49,9 +50,7 @@ export function createPlanFinder<Plan>(
   }
   const ownerOf = new Map(
     gateways.flatMap((gateway) =>
-      [gateway.own, ...gateway.sets].flatMap(({ listeners }) =>
-        listeners.map(({ id }): [string, PlacedGateway] => [id, gateway]),
-      ),
+      listenersOf(gateway).map(({ id }): [string, PlacedGateway] => [id, gateway]),
     ),
   );
   const plansOf = new Map<PlacedGateway, Set<Plan>>();

@@ -11,7 +11,7 @@ import { requestedAddress } from "./addresses.ts";
 import { podPorts } from "./dedicated/pod-parts.ts";
 import { readParameters, type Parameters } from "./dedicated/parameters.ts";
 import type { DedicatedSettings } from "./dedicated/settings.ts";
-import type { ListenerGroup, PlannedGateway } from "./gateways.ts";
+import { withListeners, type PlannedGateway } from "./gateways.ts";
 import {
   componentLabel,
   controllerAnnotation,
@@ -146,20 +146,16 @@ const taken: ReadonlySet<number> = new Set(Object.values(podPorts));
 
 /** Takes listeners out of service whose port the pods have for themselves. */
 function withoutPodPorts(planned: PlannedGateway): PlannedGateway {
-  const inGroup = (group: ListenerGroup): ListenerGroup => ({
-    ...group,
-    listeners: group.listeners.map((listener) =>
-      listener.serves && taken.has(listener.port)
-        ? {
-            ...listener,
-            serves: false,
-            unaccepted: {
-              reason: "PortUnavailable",
-              message: `Port ${listener.port} of the proxy's pod has another use`,
-            },
-          }
-        : listener,
-    ),
-  });
-  return { ...planned, own: inGroup(planned.own), sets: planned.sets.map(inGroup) };
+  return withListeners(planned, (listener) =>
+    listener.serves && taken.has(listener.port)
+      ? {
+          ...listener,
+          serves: false,
+          unaccepted: {
+            reason: "PortUnavailable",
+            message: `Port ${listener.port} of the proxy's pod has another use`,
+          },
+        }
+      : listener,
+  );
 }

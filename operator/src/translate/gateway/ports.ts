@@ -9,7 +9,7 @@ import { objectsIn, type World } from "../../world.ts";
 import type { DesiredEvent } from "../translation.ts";
 import { internalPortRangeExhausted, internalPortRemapped } from "../events.ts";
 import { memo } from "../memo.ts";
-import type { PlannedGateway } from "./gateways.ts";
+import { listenersOf, type PlannedGateway } from "./gateways.ts";
 import { componentLabel, vipComponent, vipName } from "./names.ts";
 
 export const firstInternalPort = 30_000;
@@ -92,19 +92,19 @@ export function bindInternal(
 const nothing: Bindings = new Map();
 
 /** The ports of the listeners that serve, ascending. */
-export const portsOf = ({ own, sets }: PlannedGateway): readonly number[] =>
+export const portsOf = (gateway: PlannedGateway): readonly number[] =>
   [
     ...new Set(
-      [own, ...sets].flatMap(({ listeners }) =>
-        listeners.filter(({ serves }) => serves).map(({ port }) => port),
-      ),
+      listenersOf(gateway)
+        .filter(({ serves }) => serves)
+        .map(({ port }) => port),
     ),
   ].sort((a, b) => a - b);
 
-const listenersOn = ({ own, sets }: PlannedGateway, ports: readonly number[]): readonly string[] =>
-  [own, ...sets].flatMap(({ listeners }) =>
-    listeners.filter(({ serves, port }) => serves && ports.includes(port)).map(({ name }) => name),
-  );
+const listenersOn = (gateway: PlannedGateway, ports: readonly number[]): readonly string[] =>
+  listenersOf(gateway)
+    .filter(({ serves, port }) => serves && ports.includes(port))
+    .map(({ name }) => name);
 
 /** The Services that lead to internal ports, by name. */
 function vipsOf(world: World, namespace: string): ReadonlyMap<string, ObjectOf<"Service">> {

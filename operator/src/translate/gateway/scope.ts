@@ -11,7 +11,7 @@ import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { memo } from "../memo.ts";
 import { createFrontendValidationBuilder } from "./frontend-validation.ts";
 import type { Guard } from "./external-auths.ts";
-import { filterFindingsOf, type Listener, type PlannedGateway } from "./gateways.ts";
+import { filterFindingsOf, listenersOf, type Listener, type PlannedGateway } from "./gateways.ts";
 import { createHostTableBuilder, type ClaimsOfListener, type GatewayHost } from "./host-tables.ts";
 import { transportOf } from "./kinds.ts";
 import type { L4Plan } from "./l4-route.ts";
@@ -101,7 +101,7 @@ function listenersByPort(
   const ports = new Map<number, Listener[]>();
   for (const gateway of gateways) {
     const bound = bindingsOf(gateway);
-    for (const listener of [gateway.own, ...gateway.sets].flatMap(({ listeners }) => listeners)) {
+    for (const listener of listenersOf(gateway)) {
       const port = bound.get(listener.port);
       if (!listener.serves || port === undefined) continue;
       const list = ports.get(port);
@@ -115,9 +115,10 @@ function listenersByPort(
 /** Who is asked about the requests of a listener, those of ListenerSets included. */
 function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => Guard | undefined {
   const byListener = new Map<string, Guard>();
-  for (const { guard, own, sets } of gateways) {
+  for (const gateway of gateways) {
+    const { guard } = gateway;
     if (guard === undefined) continue;
-    for (const { id } of [own, ...sets].flatMap(({ listeners }) => listeners)) byListener.set(id, guard);
+    for (const { id } of listenersOf(gateway)) byListener.set(id, guard);
   }
   return ({ id }) => byListener.get(id);
 }
@@ -134,12 +135,12 @@ export const boundResource: (gateway: PlannedGateway, ports: Bindings) => Resour
   return (gateway, ports) => ofGateway(gateway)(ports);
 })();
 
-function boundListeners({ own, sets, traffic }: PlannedGateway, ports: Bindings): readonly BoundListener[] {
+function boundListeners(gateway: PlannedGateway, ports: Bindings): readonly BoundListener[] {
   const bound = new Map<string, BoundListener>();
-  for (const { port: publicPort, protocol, serves } of [own, ...sets].flatMap(({ listeners }) => listeners)) {
+  for (const { port: publicPort, protocol, serves } of listenersOf(gateway)) {
     const port = ports.get(publicPort);
     if (!serves || protocol === undefined || port === undefined) continue;
-    const policy = transportOf(protocol) === "TCP" ? traffic?.get(publicPort) : undefined;
+    const policy = transportOf(protocol) === "TCP" ? gateway.traffic?.get(publicPort) : undefined;
     bound.set(`${port} ${protocol}`, { port, publicPort, protocol, ...policy });
   }
   return [...bound.values()].sort((a, b) => a.port - b.port || compareText(a.protocol, b.protocol));

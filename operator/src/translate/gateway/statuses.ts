@@ -5,7 +5,7 @@ import { trackedMemo } from "../memo.ts";
 import type { View } from "../view.ts";
 import type { World } from "../../world.ts";
 import { readClassParameters } from "./dedicated/parameters.ts";
-import type { ListenerGroup } from "./gateways.ts";
+import { listenersOf, type ListenerGroup } from "./gateways.ts";
 import { overlapsOf } from "./overlaps.ts";
 import type { PlacedGateway } from "./placement.ts";
 import type { Bindings } from "./ports.ts";
@@ -102,9 +102,8 @@ const classConditions = (object: ObjectOf<"GatewayClass">, view: View): readonly
 
 type StatusesOfGateway = { readonly gateway: GatewayStatus; readonly sets: readonly ListenerSetStatus[] };
 
-const countsOf = ({ own, sets }: PlacedGateway, attached: ListenerFacts["attached"]): string =>
-  [own, ...sets]
-    .flatMap(({ listeners }) => listeners)
+const countsOf = (gateway: PlacedGateway, attached: ListenerFacts["attached"]): string =>
+  listenersOf(gateway)
     .map(({ id }) => attached(id))
     .join(" ");
 

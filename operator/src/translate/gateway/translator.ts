@@ -19,7 +19,7 @@ import type { Manifest } from "./dedicated/plan.ts";
 import { describeStatuses } from "./findings.ts";
 import { ignoredAuthorities } from "./frontend-validation.ts";
 import { createGatewayClassReader } from "./gateway-classes.ts";
-import { createGatewayPlanner, filterFindingsOf, type PlannedGateway } from "./gateways.ts";
+import { createGatewayPlanner, filterFindingsOf, listenersOf, type PlannedGateway } from "./gateways.ts";
 import { planGrpcRoute } from "./grpc-route.ts";
 import { planHttpRoute } from "./http-route.ts";
 import type { HttpRouteKind, L4RouteKind } from "./kinds.ts";
@@ -166,8 +166,8 @@ function gatewaysByService(
   routes: readonly UsedBy[],
 ): GatewaysByService {
   const gatewayOf = new Map<string, ObjectOf<"Gateway">>();
-  for (const { gateway, own, sets } of gateways) {
-    for (const { listeners } of [own, ...sets]) for (const { id } of listeners) gatewayOf.set(id, gateway);
+  for (const planned of gateways) {
+    for (const { id } of listenersOf(planned)) gatewayOf.set(id, planned.gateway);
   }
   const result = new Map<string, Set<ObjectOf<"Gateway">>>();
   const usersOf = (service: string): Set<ObjectOf<"Gateway">> => {

@@ -2,7 +2,7 @@
 import type { ObjectOf } from "../../api/kinds.ts";
 import { memo } from "../memo.ts";
 import { requestedAddress } from "./addresses.ts";
-import type { PlannedGateway } from "./gateways.ts";
+import { listenersOf, type PlannedGateway } from "./gateways.ts";
 import { transportOf } from "./kinds.ts";
 import type { PlacedGateway } from "./placement.ts";
 import { ownLabels, vipComponent, vipName } from "./names.ts";
@@ -65,10 +65,9 @@ export function createVipPlanner(
 }
 
 /** What the listeners of a port that serve are carried by; TCP first. */
-export function transportsOn({ own, sets }: PlannedGateway, port: number): readonly ("TCP" | "UDP")[] {
+export function transportsOn(gateway: PlannedGateway, port: number): readonly ("TCP" | "UDP")[] {
   const used = new Set(
-    [own, ...sets]
-      .flatMap(({ listeners }) => listeners)
+    listenersOf(gateway)
       .filter((listener) => listener.serves && listener.port === port)
       .map(({ protocol }) => (protocol === undefined ? "TCP" : transportOf(protocol))),
   );
