@@ -16,7 +16,6 @@ import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
 import { createL4 } from "./l4/l4.ts";
 import { ConnectionGate } from "./listeners/connection-gate.ts";
-import { ListenerGate } from "./listeners/listener-gate.ts";
 import { createListenerManager } from "./listeners/manager.ts";
 import { createRateStore } from "./filters/rate-store.ts";
 import { createSharedMemory, type SharedMemory } from "./shared/shared-memory.ts";
@@ -146,7 +145,6 @@ export function startProxy(options: ProxyOptions): Proxy {
     portMap,
     reusePort: workers > 1,
     gate: new ConnectionGate(settings.proxyMaxConnections, memory.connections, worker),
-    listenerGate: new ListenerGate(memory.listenerConnections, worker),
     maxConnections: settings.proxyMaxConnectionsPerListener,
     drainTimeoutMs: settings.proxyListenerDrainTimeoutMs,
     firstByteTimeoutMs: settings.proxyClientHeaderTimeoutMs,

@@ -1,32 +1,70 @@
-/** The number of open client connections of a proxy, over all listeners and workers. */
+/** What keeps a connection out: the bound of all listeners together, or that of its own. */
+export type ConnectionLimit = "connections" | "listener-connections";
+
+/** One counter for each listener port. No listener has port 0: there all connections are counted. */
+const slots = 65_536;
+const all = 0;
+
+/** Bytes of memory for the counters of a proxy. Those of ports that are never used take address space only. */
+export const connectionGateBytes = (workers: number): number =>
+  workers * slots * Int32Array.BYTES_PER_ELEMENT;
+
+/** The number of open client connections of a proxy, and of each of its listener ports, over all workers. */
 export class ConnectionGate {
   private readonly max: number;
-  /** Open connections per worker: so that a worker that dies gives its places back. */
+  /** Counters per worker: so that a worker that dies gives its places back. */
   private readonly open: Int32Array;
-  private readonly worker: number;
+  private readonly workers: number;
+  private readonly ownAt: number;
 
-  /** `max` 0 = off. `memory` has one counter per worker. */
-  constructor(max: number, memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT), worker = 0) {
+  /** `max` bounds all connections, 0 = no bound. `memory` is that of all workers. */
+  constructor(max: number, memory = new SharedArrayBuffer(connectionGateBytes(1)), worker = 0) {
     this.max = max;
     this.open = new Int32Array(memory);
-    this.worker = worker;
+    this.workers = this.open.length / slots;
+    this.ownAt = worker * slots;
   }
 
-  /** Takes a place; false when there is none. */
-  enter(): boolean {
-    Atomics.add(this.open, this.worker, 1);
-    if (this.max === 0 || this.total() <= this.max) return true;
-    this.leave();
+  /** Takes a place of a port that may have `maxOfPort` (0 = no bound), or answers why there is none. */
+  enter(port: number, maxOfPort: number): ConnectionLimit | undefined {
+    if (!this.take(all, this.max)) return "connections";
+    if (this.take(port, maxOfPort)) return undefined;
+    this.giveBack(all);
+    return "listener-connections";
+  }
+
+  /** Gives back a place that `enter` took. */
+  leave(port: number): void {
+    this.giveBack(all);
+    this.giveBack(port);
+  }
+
+  /** Counts before it looks: workers at the same moment may both find the last place taken, but never both take it. */
+  private take(slot: number, max: number): boolean {
+    Atomics.add(this.open, this.ownAt + slot, 1);
+    if (max === 0 || this.total(slot) <= max) return true;
+    this.giveBack(slot);
     return false;
   }
 
-  leave(): void {
-    Atomics.sub(this.open, this.worker, 1);
+  private giveBack(slot: number): void {
+    Atomics.sub(this.open, this.ownAt + slot, 1);
   }
 
-  private total(): number {
+  private total(slot: number): number {
     let total = 0;
-    for (let worker = 0; worker < this.open.length; worker++) total += Atomics.load(this.open, worker);
+    for (let worker = 0; worker < this.workers; worker++) {
+      total += Atomics.load(this.open, worker * slots + slot);
+    }
     return total;
   }
+}
+
+/** A worker is gone, and its connections with it. */
+export function releaseConnections(memory: SharedArrayBuffer, worker: number): void {
+  const own = new Int32Array(memory, connectionGateBytes(worker), slots);
+  // Only what is in use is written, so that the rest stays without memory.
+  own.forEach((open, slot) => {
+    if (open !== 0) Atomics.store(own, slot, 0);
+  });
 }

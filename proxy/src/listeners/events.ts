@@ -1,3 +1,4 @@
+import type { ConnectionLimit } from "./connection-gate.ts";
 import type { ServedName } from "../tls/certificate-store.ts";
 import type { ProxyHeaderRefusal } from "./proxy-protocol/read-header.ts";
 import type { HandshakeResult } from "../tls/handshakes.ts";
@@ -18,7 +19,7 @@ export type ListenerEvents = {
   onConnectionOpened(listener: string): void;
   onConnectionClosed(listener: string, durationMs: number): void;
   /** A connection was closed at once because there are too many, of the proxy or of the listener. */
-  onConnectionRefused(listener: string, limit: "connections" | "listener-connections"): void;
+  onConnectionRefused(listener: string, limit: ConnectionLimit): void;
   /** A connection was closed because of its PROXY protocol header, or for the lack of one. */
   onProxyHeaderRefused(reason: ProxyHeaderRefusal): void;
   onRequestsForceClosed(reason: "drain_exceeded" | "shutdown", requests: number): void;

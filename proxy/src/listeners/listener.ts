@@ -13,7 +13,6 @@ import { bindServer } from "./bind.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
 import { detectProtocol } from "./detect-protocol.ts";
 import type { ListenerEvents } from "./events.ts";
-import type { ListenerGate } from "./listener-gate.ts";
 import { localAddressOf, type Peer, peerOf } from "./peer.ts";
 import { readProxyHeader } from "./proxy-protocol/read-header.ts";
 import {
@@ -29,7 +28,6 @@ import type { ListenerView } from "./view.ts";
 /** What a listener shares with the others of its worker. */
 export type ListenerContext = {
   readonly gate: ConnectionGate;
-  readonly listenerGate: ListenerGate;
   /** Connections of a listener that does not say it itself, 0 = no bound. */
   readonly maxConnections: number;
   readonly handshakes: Handshakes;
@@ -168,17 +166,12 @@ export class Listener {
 
   private accept(socket: Socket): void {
     const { context, view } = this;
-    const { events, gate, listenerGate } = context;
+    const { events, gate } = context;
     const peer = peerOf(socket);
     if (peer === undefined) return void socket.destroy();
-    if (!gate.enter()) {
-      events.onConnectionRefused(view.portLabel, "connections");
-      socket.destroy();
-      return;
-    }
-    if (!listenerGate.enter(view.port, this.plan.maxConnections ?? context.maxConnections)) {
-      gate.leave();
-      events.onConnectionRefused(view.portLabel, "listener-connections");
+    const limit = gate.enter(view.port, this.plan.maxConnections ?? context.maxConnections);
+    if (limit !== undefined) {
+      events.onConnectionRefused(view.portLabel, limit);
       socket.destroy();
       return;
     }
@@ -187,8 +180,7 @@ export class Listener {
     events.onConnectionOpened(view.portLabel);
     socket.on("error", () => {});
     socket.once("close", () => {
-      gate.leave();
-      listenerGate.leave(view.port);
+      gate.leave(view.port);
       this.sockets.delete(socket);
       this.silent.delete(socket);
       events.onConnectionClosed(view.portLabel, performance.now() - openedMs);

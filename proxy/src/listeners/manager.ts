@@ -11,7 +11,6 @@ import { createHandshakes } from "../tls/handshakes.ts";
 import type { TlsSettings } from "../tls/settings.ts";
 import { createTerminators, type Terminator } from "../tls/terminators.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
-import type { ListenerGate } from "./listener-gate.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import { drainWithin, pause } from "./drain.ts";
 import type { ListenerEvents } from "./events.ts";
@@ -42,8 +41,7 @@ export type ListenerManagerOptions = {
   readonly reusePort: boolean;
   /** Bounds open client connections; further ones are closed at once. */
   readonly gate: ConnectionGate;
-  /** Bounds those of each listener port; `maxConnections` is the bound of those that do not say it, 0 = none. */
-  readonly listenerGate: ListenerGate;
+  /** Bound of the connections of a listener that does not say it itself, 0 = none. */
   readonly maxConnections: number;
   /** How long a removed listener may take to finish, milliseconds. */
   readonly drainTimeoutMs: number;
@@ -103,7 +101,6 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
   });
   const context: ListenerContext = {
     gate: options.gate,
-    listenerGate: options.listenerGate,
     maxConnections: options.maxConnections,
     handshakes,
     events,

@@ -1,5 +1,5 @@
 import { createRateMemory } from "../filters/rate-store.ts";
-import { listenerGateBytes, releaseListenerPlaces } from "../listeners/listener-gate.ts";
+import { connectionGateBytes, releaseConnections } from "../listeners/connection-gate.ts";
 import { breakerTableBytes } from "../upstream/breaker/table.ts";
 import type { SharedTableMemory } from "./shared-table.ts";
 
@@ -8,31 +8,24 @@ export type SharedMemory = {
   readonly rates: SharedTableMemory;
   /** The circuit breakers, see upstream/breaker/table.ts. */
   readonly breakers: SharedArrayBuffer;
-  /** One counter per worker: its open client connections. */
+  /** Open client connections per worker and listener port, see listeners/connection-gate.ts. */
   readonly connections: SharedArrayBuffer;
-  /** The same by listener port, see listeners/listener-gate.ts. */
-  readonly listenerConnections: SharedArrayBuffer;
   /** One counter per worker: bytes of log lines that are on their way to the supervisor. */
   readonly logBytes: SharedArrayBuffer;
 };
 
 /** Clients that rate limits remember. */
 const maxRateKeys = 100_000;
-const counterBytes = 4;
 
 export const createSharedMemory = (workers: number): SharedMemory => ({
   rates: createRateMemory(maxRateKeys),
   breakers: new SharedArrayBuffer(breakerTableBytes),
-  connections: new SharedArrayBuffer(workers * counterBytes),
-  listenerConnections: new SharedArrayBuffer(listenerGateBytes(workers)),
-  logBytes: new SharedArrayBuffer(workers * counterBytes),
+  connections: new SharedArrayBuffer(connectionGateBytes(workers)),
+  logBytes: new SharedArrayBuffer(workers * Int32Array.BYTES_PER_ELEMENT),
 });
 
 /** A worker is gone, and what it held with it. */
-export function releaseWorker(
-  { connections, listenerConnections, logBytes }: SharedMemory,
-  worker: number,
-): void {
-  releaseListenerPlaces(listenerConnections, worker);
-  for (const buffer of [connections, logBytes]) Atomics.store(new Int32Array(buffer), worker, 0);
+export function releaseWorker({ connections, logBytes }: SharedMemory, worker: number): void {
+  releaseConnections(connections, worker);
+  Atomics.store(new Int32Array(logBytes), worker, 0);
 }

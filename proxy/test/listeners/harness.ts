@@ -8,7 +8,6 @@ import { createHttp1Front } from "../../src/http/h1/front.ts";
 import { createHttp2Front } from "../../src/http/h2/front.ts";
 import type { ClientStream, RequestHead } from "../../src/http/message.ts";
 import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
-import { ListenerGate } from "../../src/listeners/listener-gate.ts";
 import type { ListenerEvents } from "../../src/listeners/events.ts";
 import {
   createListenerManager,
@@ -122,7 +121,6 @@ export function startManager(
     reusePort: false,
     proxyProtocol: noProxyProtocol,
     gate: new ConnectionGate(1000),
-    listenerGate: new ListenerGate(),
     maxConnections: 0,
     drainTimeoutMs: 60_000,
     firstByteTimeoutMs: 60_000,
