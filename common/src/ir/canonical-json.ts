@@ -8,7 +8,7 @@ export function canonicalJson(value: object): string {
   return ordered === undefined ? written(value) : JSON.stringify(ordered);
 }
 
-/** The value with all names in order, itself where they are; undefined where an object cannot hold them so. */
+/** The value with all names in order, the very value where they are already; undefined where an object cannot hold them so. */
 function inOrder(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return listInOrder(value);
@@ -30,13 +30,15 @@ function inOrder(value: unknown): unknown {
 }
 
 function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
-  const result: unknown[] = [];
-  for (const item of list) {
+  let result: unknown[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index];
     const ordered = inOrder(item ?? null);
     if (ordered === undefined) return undefined;
-    result.push(ordered);
+    if (result === undefined && ordered !== item) result = list.slice(0, index);
+    result?.push(ordered);
   }
-  return result;
+  return result ?? list;
 }
 
 type Fields = { readonly [name: string]: unknown };
