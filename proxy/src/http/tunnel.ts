@@ -53,7 +53,9 @@ function relay(
   };
   to.on("drain", () => socket.resume());
   socket.on("data", forward);
-  socket.on("end", () => to.end());
+  // One that has ended already, with nothing left to read, does not say so again.
+  if (socket.readableEnded) to.end();
+  else socket.on("end", () => to.end());
   socket.on("error", destroy);
   socket.on("close", () => {
     if (!socket.readableEnded) destroy();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
+import { silentPort } from "../upstream/silent-port.ts";
 import { version2, addresses } from "../listeners/proxy-protocol/headers.ts";
 import { eventually, startTcp } from "./gateway.ts";
 import { l4Route, startL4, type L4Gateway, type L4Plan } from "./l4.ts";
@@ -58,6 +59,29 @@ describe("TCP routes", () => {
     });
     const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
     expect(await talk(gateway.tcpPort, "hello")).to.equal("got hello");
+  });
+
+  it("pass on the end of a client that came before the backend was connected", async () => {
+    const port = await serve((socket) => void socket.resume().on("end", () => socket.end("bye")));
+    const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
+    expect(await talk(gateway.tcpPort, "")).to.equal("bye");
+  });
+
+  it("end the attempt to connect to a backend when the client resets", async () => {
+    const silent = await silentPort();
+    closing.push(silent);
+    const gateway = await start(
+      { tcp: l4Route([set, 1]), endpoints: { [set]: [silent.port] } },
+      "--proxy-connect-timeout=1h",
+    );
+    const client = dial(gateway.tcpPort);
+    client.write("early");
+    await once(client, "connect");
+    const active = gateway.metrics.connectionsActive.with({ listener: "9000" });
+    await eventually(() => active.value === 1);
+    client.resetAndDestroy();
+    await eventually(() => active.value === 0);
+    expect(await gateway.samples("svc_proxy_upstream_errors_total")).to.deep.equal([]);
   });
 
   it("pass on the bytes of a server that speaks first", async () => {

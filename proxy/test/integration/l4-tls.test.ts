@@ -119,6 +119,17 @@ describe("TLS routes", () => {
     expect(await talk("end.example.com", "hello")).to.equal("plain hello");
   });
 
+  it("pass on the end of a client that came before the backend was connected", async () => {
+    const ending = await startTcp((socket) => void socket.resume().on("end", () => socket.end("bye")));
+    await start({
+      endpoints: { [plain]: [ending.port] },
+      tls: [terminate(exact("end.example.com"))],
+      certificates: certificates("end.example.com"),
+    });
+    expect(await talk("end.example.com", "")).to.equal("bye");
+    await ending.close();
+  });
+
   it("do both on one port, by server name, and HTTPS besides", async () => {
     await start({
       tls: [

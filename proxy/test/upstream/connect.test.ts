@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
-import { Worker } from "node:worker_threads";
+import { createServer } from "node:net";
 import { expect } from "chai";
 import { connectEndpoint, type ConnectOptions } from "../../src/upstream/connect.ts";
 import type { Resolver } from "../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import { silentPort } from "./silent-port.ts";
 import { RawServer, until } from "./support.ts";
 
 /** A port that nobody listens on. */
@@ -15,36 +15,6 @@ async function closedPort(): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
-}
-
-/**
- * A port on which connects hang: a thread listens with the smallest queue and then sleeps without accepting, and the
- * queue is filled, so that the kernel drops what comes after.
- */
-async function silentPort(): Promise<{ port: number; close(): Promise<void> }> {
-  const worker = new Worker(
-    `const { parentPort } = require("node:worker_threads");
-     const server = require("node:net").createServer();
-     server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
-       parentPort.postMessage(server.address().port);
-       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-     });`,
-    { eval: true },
-  );
-  const [port] = (await once(worker, "message")) as [number];
-  const fillers: Socket[] = [];
-  for (let i = 0; i < 8; i++) {
-    const filler = connect(port, "127.0.0.1");
-    filler.on("error", () => undefined);
-    fillers.push(filler);
-  }
-  return {
-    port,
-    async close() {
-      for (const filler of fillers) filler.destroy();
-      await worker.terminate();
-    },
-  };
 }
 
 const resolverOf = (...addresses: string[]): Resolver => ({
