@@ -119,7 +119,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
   begin(stream: Http1Stream, toHead: boolean): Socket {
     if (this.socket === undefined) throw new Error("a stream was begun on a connection that is not up");
     this.stream = stream;
-    this.reader.begin({ toHead, toUpgrade: stream.request.upgrade !== undefined });
+    this.reader.begin({ toHead, upgrade: stream.request.upgrade });
     return this.socket;
   }
 

@@ -20,8 +20,8 @@ export type ParsedResponseHead = {
   readonly keepAlive: boolean;
   /** Value of the Keep-Alive field: the first one, if there are several. */
   readonly keepAliveField: string | undefined;
-  /** The response names protocols in Upgrade and lists it in Connection. */
-  readonly upgrades: boolean;
+  /** The protocols that Upgrade names, in lower case, where Connection lists it (RFC 9110 7.8). */
+  readonly upgradeTo: string | undefined;
 };
 
 /**
@@ -46,7 +46,7 @@ export function parseResponseHead(
   let kept = 0;
   let length: number | undefined;
   let chunked = false;
-  let upgradeField = false;
+  let upgradeField: string | undefined;
   let keepAliveField: string | undefined;
   let options: readonly string[] | undefined;
   for (let i = 0; i < headers.length; i += 2) {
@@ -54,7 +54,8 @@ export function parseResponseHead(
     let value = headers[i + 1] as string;
     switch (name.length) {
       case 7:
-        if (name.toLowerCase() === "upgrade") upgradeField = true;
+        if (name.toLowerCase() !== "upgrade") break;
+        upgradeField = upgradeField === undefined ? value : `${upgradeField}, ${value}`;
         break;
       case 10:
         switch (name.toLowerCase()) {
@@ -100,7 +101,7 @@ export function parseResponseHead(
     chunked,
     keepAlive: !close && (!http10 || options?.includes("keep-alive") === true),
     keepAliveField,
-    upgrades: upgradeField && options?.includes("upgrade") === true,
+    upgradeTo: options?.includes("upgrade") === true ? upgradeField?.toLowerCase() : undefined,
   });
 }
 

@@ -22,7 +22,11 @@ export type ResponseEvents = {
 };
 
 /** The request that a response belongs to, as far as framing goes (RFC 9112 6.3). */
-export type ExpectedResponse = { readonly toHead: boolean; readonly toUpgrade: boolean };
+export type ExpectedResponse = {
+  readonly toHead: boolean;
+  /** The protocol that the request offers to go on with, in lower case. */
+  readonly upgrade: string | undefined;
+};
 
 type Phase = "idle" | "head" | "length" | "chunked" | "until-close" | "stopped";
 
@@ -39,7 +43,7 @@ export class ResponseReader {
   private readonly events: ResponseEvents;
   private readonly collector = new HeadCollector();
   private phase: Phase = "idle";
-  private expected: ExpectedResponse = { toHead: false, toUpgrade: false };
+  private expected: ExpectedResponse = { toHead: false, upgrade: undefined };
   private informational = 0;
   private keepAlive = false;
   /** The last Keep-Alive field of the connection, and what it means. */
@@ -182,7 +186,9 @@ export class ResponseReader {
   }
 
   private takeUpgrade(head: ParsedResponseHead, buffer: Buffer, at: number, end: number): void {
-    if (!this.expected.toUpgrade || !head.upgrades) return this.invalid("unexpected upgrade");
+    const { upgrade } = this.expected;
+    // Bytes of a protocol that the client did not offer would be read as another one (RFC 9110 7.8).
+    if (upgrade === undefined || head.upgradeTo !== upgrade) return this.invalid("unexpected upgrade");
     this.phase = "stopped";
     this.events.onUpgrade(head.headers, Buffer.from(buffer.subarray(at, end)));
   }

@@ -20,7 +20,7 @@ describe("parseResponseHead", () => {
       chunked: false,
       keepAlive: true,
       keepAliveField: undefined,
-      upgrades: false,
+      upgradeTo: undefined,
     });
   });
 
@@ -202,10 +202,11 @@ describe("parseResponseHead", () => {
     });
 
     it("sees an upgrade only when Connection and Upgrade agree", () => {
-      const upgrades = (fields: string) => value(`HTTP/1.1 101 x\r\n${fields}\r\n`).upgrades;
-      expect(upgrades("Connection: Upgrade\r\nUpgrade: websocket\r\n")).to.equal(true);
-      expect(upgrades("Upgrade: websocket\r\n")).to.equal(false);
-      expect(upgrades("Connection: upgrade\r\n")).to.equal(false);
+      const upgradeTo = (fields: string) => value(`HTTP/1.1 101 x\r\n${fields}\r\n`).upgradeTo;
+      expect(upgradeTo("Connection: Upgrade\r\nUpgrade: WebSocket\r\n")).to.equal("websocket");
+      expect(upgradeTo("Connection: upgrade\r\nUpgrade: a\r\nUpgrade: b/2\r\n")).to.equal("a, b/2");
+      expect(upgradeTo("Upgrade: websocket\r\n")).to.equal(undefined);
+      expect(upgradeTo("Connection: upgrade\r\n")).to.equal(undefined);
     });
   });
 });

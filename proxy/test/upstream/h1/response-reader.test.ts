@@ -32,12 +32,12 @@ class Heard implements ResponseEvents {
   }
 }
 
-type Expected = { readonly toHead?: boolean; readonly toUpgrade?: boolean; readonly thenEnd?: boolean };
+type Expected = { readonly toHead?: boolean; readonly upgrade?: string; readonly thenEnd?: boolean };
 
 function read(pieces: readonly string[], expected: Expected = {}, owned = false): unknown[] {
   const heard = new Heard();
   const reader = new ResponseReader(heard);
-  reader.begin({ toHead: expected.toHead ?? false, toUpgrade: expected.toUpgrade ?? false });
+  reader.begin({ toHead: expected.toHead ?? false, upgrade: expected.upgrade });
   for (const piece of pieces) {
     const buffer = Buffer.from(piece, "latin1");
     reader.read(buffer, buffer.length, owned);
@@ -129,7 +129,7 @@ describe("ResponseReader", () => {
     {
       name: "an upgrade",
       text: "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: y\r\n\r\n",
-      expected: { toUpgrade: true },
+      expected: { upgrade: "websocket" },
       events: [["upgrade", ["Sec-WebSocket-Accept", "y"], ""]],
     },
     {
@@ -174,9 +174,21 @@ describe("ResponseReader", () => {
       events: [["invalid", "unexpected upgrade"]],
     },
     {
+      name: "an upgrade to another protocol than the one asked for",
+      text: "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
+      expected: { upgrade: "websocket" },
+      events: [["invalid", "unexpected upgrade"]],
+    },
+    {
+      name: "an upgrade to one protocol too many",
+      text: "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: websocket, h2c\r\n\r\n",
+      expected: { upgrade: "websocket" },
+      events: [["invalid", "unexpected upgrade"]],
+    },
+    {
       name: "an upgrade without its fields",
       text: "HTTP/1.1 101 x\r\n\r\n",
-      expected: { toUpgrade: true },
+      expected: { upgrade: "websocket" },
       events: [["invalid", "unexpected upgrade"]],
     },
   ];
@@ -258,7 +270,7 @@ describe("ResponseReader", () => {
     const heard = new Heard();
     const reader = new ResponseReader(heard);
     heard.onHead = () => reader.stop();
-    reader.begin({ toHead: false, toUpgrade: false });
+    reader.begin({ toHead: false, upgrade: undefined });
     const text = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     expect(reader.read(text, text.length, false)).to.equal(false);
     expect(reader.read(text, text.length, false)).to.equal(false);
