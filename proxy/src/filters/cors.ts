@@ -44,6 +44,7 @@ export function corsFilter(cors: Cors): Filter {
 
   return {
     slug: "cors",
+    ownedResponseFields: [...owned],
     onRequest(exchange) {
       if (exchange.method !== "OPTIONS") return undefined;
       const origin = headerValue(exchange.received, "origin");

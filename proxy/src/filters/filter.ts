@@ -27,6 +27,8 @@ export type Filter = {
    * (docs/features/forwarding.md, "Bodies and trailers").
    */
   readonly ownedFields?: readonly string[];
+  /** The same for fields of responses: an upstream cannot send them as trailers. */
+  readonly ownedResponseFields?: readonly string[];
   /** Answers the request itself by returning a reply; undefined lets it go on. */
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
   /** Sees, and may change, the head of every response of the route, local replies included. */

@@ -5,8 +5,10 @@ import { compileHeaderModifier } from "./header-modifier.ts";
 /** Changes the fields of every response of the route, the proxy's own included. See docs/features/response-headers.md. */
 export function responseHeadersFilter(modifier: HeaderModifier): Filter {
   const apply = compileHeaderModifier(modifier);
+  const { set = [], remove = [] } = modifier;
   return {
     slug: "response-headers",
+    ownedResponseFields: [...set.map(({ name }) => name), ...remove],
     onResponse(_exchange, head) {
       apply(head.headers);
     },

@@ -10,7 +10,7 @@ import type { PipelineDependencies } from "./pipeline.ts";
 import type { OutgoingBody } from "./request-body.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import type { Retries } from "./retries.ts";
-import { withoutUnsafeTrailers } from "./trailers.ts";
+import { relayedResponseTrailers } from "./trailers.ts";
 import { joinTunnel } from "./tunnel.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
@@ -184,10 +184,16 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   onEnd(trailers: HeaderList | undefined): void {
-    if (this.exchange.finished || this.discarded) return;
-    const safe = trailers === undefined ? undefined : withoutUnsafeTrailers(trailers);
-    if (this.transform === undefined) this.complete(safe);
-    else this.transform.onEnd(safe);
+    const { exchange, transform } = this;
+    if (exchange.finished || this.discarded) return;
+    const relayed =
+      trailers &&
+      relayedResponseTrailers(trailers, exchange.ownedResponseFields, {
+        grpc: exchange.grpc,
+        transformed: transform !== undefined,
+      });
+    if (transform === undefined) this.complete(relayed);
+    else transform.onEnd(relayed);
   }
 
   private complete(trailers: HeaderList | undefined): void {

@@ -161,6 +161,13 @@ export class Exchange {
     );
   }
 
+  /** The same for response fields; they belong to filters of the route and of the chosen backend. */
+  get ownedResponseFields(): readonly string[] {
+    return [...(this.route?.filters ?? noFilters), ...this.backendFilters].flatMap(
+      ({ ownedResponseFields }) => ownedResponseFields ?? [],
+    );
+  }
+
   get secure(): boolean {
     return this.connection.listener.secure;
   }

@@ -36,10 +36,7 @@ const forbidden = new Set([
   "x-ssl-client-cert",
 ]);
 
-/** The trailers that may be relayed; undefined when none is left. */
-export function withoutUnsafeTrailers(trailers: HeaderList): HeaderList | undefined {
-  return withoutTrailers(trailers, (name) => forbidden.has(name) || name.startsWith("proxy-"));
-}
+const isUnsafe = (name: string): boolean => forbidden.has(name) || name.startsWith("proxy-");
 
 /**
  * The trailers of a request that may go on after the head `sent`. Besides the unsafe ones those are left out that repeat a
@@ -51,11 +48,31 @@ export function relayedTrailers(
   sent: ReadonlyHeaderList,
   owned: readonly string[],
 ): HeaderList | undefined {
-  const safe = withoutUnsafeTrailers(trailers);
-  if (safe === undefined) return undefined;
   const taken = new Set(owned.map(plainName));
   for (let i = 0; i < sent.length; i += 2) taken.add(plainName(sent[i] as string));
-  return withoutTrailers(safe, (name) => taken.has(name));
+  return withoutTrailers(trailers, (name) => isUnsafe(name) || taken.has(name));
+}
+
+/** How a gRPC call ended: without these there is no answer. */
+const grpcStatus = new Set(["grpc-status", "grpc-message", "grpc-status-details-bin"]);
+/** About bytes that the client does not get where a filter has made others of them. */
+const digests = new Set(["content-digest", "content-md5", "digest", "repr-digest"]);
+
+/**
+ * The trailers of a response that may go on. Besides the unsafe ones those of `owned` names are left out
+ * (`Filter.ownedResponseFields`), except the status of a gRPC call, and digests of a body that was `transformed`.
+ * Undefined when none is left.
+ */
+export function relayedResponseTrailers(
+  trailers: HeaderList,
+  owned: readonly string[],
+  { grpc, transformed }: { readonly grpc: boolean; readonly transformed: boolean },
+): HeaderList | undefined {
+  const taken = new Set(owned.map(plainName));
+  return withoutTrailers(trailers, (name) => {
+    if (grpc && grpcStatus.has(name)) return false;
+    return isUnsafe(name) || taken.has(name) || (transformed && digests.has(name));
+  });
 }
 
 function withoutTrailers(trailers: HeaderList, isDropped: (name: string) => boolean): HeaderList | undefined {

@@ -146,6 +146,42 @@ describe("hostile upstreams, through the whole data plane", () => {
     expect(answer).not.to.match(/set-cookie|authorization|evil|content-length/i);
   });
 
+  it("trailers do not bring back what the route takes away or sets itself", async () => {
+    const trailers = "X-Internal: a\r\nX_Internal: b\r\nX-Frame-Options: ALLOW\r\nX-Sum: 1\r\n";
+    await serve((socket) => void socket.write(`${chunkedHead}2\r\nok\r\n0\r\n${trailers}\r\n`, "latin1"), {
+      features: {
+        "response-headers": {
+          set: [{ name: "X-Frame-Options", value: "DENY" }],
+          remove: ["x-internal"],
+        },
+      },
+    });
+    const answer = await exchange(gateway.port, get);
+    expect(answer).to.match(/x-frame-options: DENY/i);
+    expect(answer).to.match(/\r\n0\r\nX-Sum: 1\r\n\r\n$/);
+    const { trailers: seen } = await getOverHttp2(gateway.port, host);
+    expect(seen).to.deep.equal({ "x-sum": "1" });
+  });
+
+  const upgrade = get.replace("Connection: close", "Connection: upgrade\r\nUpgrade: websocket");
+  const switched = "HTTP/1.1 101 Switching Protocols\r\n";
+  const wrong: readonly [name: string, text: string][] = [
+    ["to another protocol", `${switched}Connection: upgrade\r\nUpgrade: h2c\r\n\r\n`],
+    ["to several protocols", `${switched}Connection: upgrade\r\nUpgrade: websocket, h2c\r\n\r\n`],
+    ["without Upgrade", `${switched}Connection: upgrade\r\n\r\n`],
+    ["without Connection", `${switched}Upgrade: websocket\r\n\r\n`],
+  ];
+  for (const [name, text] of wrong) {
+    it(`502 for a WebSocket whose upstream switches ${name}`, async () => {
+      await serve((socket) => void socket.write(`${text}evil`, "latin1"));
+      const answer = await exchange(gateway.port, upgrade);
+      expect(answer).to.match(/^HTTP\/1\.1 502 /);
+      expect(answer).not.to.include("evil");
+      await eventually(() => gateway.records.length === 1);
+      expect(gateway.records[0]).to.include({ status: 502, error: "unexpected upgrade" });
+    });
+  }
+
   it("an answer before the end of the request arrives; the connection is not used again", async () => {
     await serve((socket) => void socket.write(good, "latin1"));
     const socket = connect({ host: "127.0.0.1", port: gateway.port });
