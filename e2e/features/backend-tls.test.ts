@@ -3,6 +3,7 @@ import { issueCertificate } from "../../proxy/test/tls/certificates.ts";
 import { ask, call } from "../support/api.ts";
 import { send } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, gatewayApi, httpListener, httpRoute, to } from "../support/gateway-api.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
@@ -20,8 +21,6 @@ type PolicyObject = {
   };
 };
 
-const group = "gateway.networking.k8s.io/v1";
-
 describe("backend-tls", () => {
   const sandbox = useSandbox("backend-tls");
   const host = "backend-tls.e2e.example";
@@ -36,7 +35,7 @@ describe("backend-tls", () => {
     data: { "ca.crt": pem },
   });
   const policy = (validation: object = {}): object => ({
-    apiVersion: group,
+    apiVersion: gatewayApi,
     kind: "BackendTLSPolicy",
     metadata: { name: "echo" },
     spec: {
@@ -51,7 +50,7 @@ describe("backend-tls", () => {
   const statusOf = async (path = "/"): Promise<number> => (await send({ host, path })).status;
   const reasons = async (): Promise<string[]> => {
     const { status } = await ask<PolicyObject>(
-      `/apis/${group}/namespaces/${sandbox.namespace}/backendtlspolicies/echo`,
+      `/apis/${gatewayApi}/namespaces/${sandbox.namespace}/backendtlspolicies/echo`,
     );
     return (status?.ancestors ?? []).flatMap(({ ancestorRef, conditions }) =>
       conditions.map(({ type, reason }) => `${ancestorRef.name} ${type} ${reason}`),
@@ -123,21 +122,8 @@ describe("backend-tls", () => {
 
   it("tells each Gateway whose routes lead to the Service what became of the policy", async () => {
     await sandbox.apply(
-      {
-        apiVersion: group,
-        kind: "Gateway",
-        metadata: { name: "edge" },
-        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 8099, protocol: "HTTP" }] },
-      },
-      {
-        apiVersion: group,
-        kind: "HTTPRoute",
-        metadata: { name: "echo" },
-        spec: {
-          parentRefs: [{ name: "edge" }],
-          rules: [{ backendRefs: [{ name: "echo", port: 443 }] }],
-        },
-      },
+      gateway("edge", { listeners: [httpListener("http", 8099)] }),
+      httpRoute("echo", "edge", { rules: [{ backendRefs: to("echo", 443) }] }),
     );
     await until("the policy to be accepted", async () =>
       (await reasons()).includes("edge Accepted Accepted"),

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
-import { ask, find } from "../support/api.ts";
+import { ask } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, httpRoute, isGatewayApiServed } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
 describe("ClientTrafficPolicy", () => {
   const sandbox = useSandbox("client-traffic-policy");
-  const group = "gateway.networking.k8s.io/v1";
   const ours = "gateway.svc-labs.dev/v1alpha1";
   const host = "client-traffic-policy.e2e.example";
   type Policy = {
@@ -44,26 +44,9 @@ describe("ClientTrafficPolicy", () => {
   }
 
   before(async function () {
-    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    if (!(await isGatewayApiServed())) this.skip();
     await deployEcho(sandbox, { replicas: 1 });
-    await sandbox.apply(
-      {
-        apiVersion: group,
-        kind: "Gateway",
-        metadata: { name: "proxied" },
-        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
-      },
-      {
-        apiVersion: group,
-        kind: "HTTPRoute",
-        metadata: { name: "echo" },
-        spec: {
-          parentRefs: [{ name: "proxied" }],
-          hostnames: [host],
-          rules: [{ backendRefs: [{ name: "echo", port: 80 }] }],
-        },
-      },
-    );
+    await sandbox.apply(gateway("proxied"), httpRoute("echo", "proxied", { hostnames: [host] }));
   });
 
   it("takes the client's address from the header of a trusted peer, in place", async () => {

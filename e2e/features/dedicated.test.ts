@@ -5,6 +5,7 @@ import { expect } from "chai";
 import type { EchoAnswer } from "../../scripts/echo/backend.ts";
 import { ask, find } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, gatewayApi, httpRoute, isGatewayApiServed, to } from "../support/gateway-api.ts";
 import { askAdmin, leaderName } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 import { kubectl } from "../support/provider.ts";
@@ -36,8 +37,6 @@ type RoutesPage = {
   readonly routes: { readonly [group: string]: { readonly hosts: readonly { readonly host: string }[] } };
 };
 
-const group = "gateway.networking.k8s.io/v1";
-
 describe("Gateways with proxies of their own", () => {
   const sandbox = useSandbox("dedicated");
   const host = "dedicated.e2e.example";
@@ -48,24 +47,13 @@ describe("Gateways with proxies of their own", () => {
     metadata: { name: "own" },
     spec,
   });
-  const gateway = (isDedicated: boolean) => ({
-    apiVersion: group,
-    kind: "Gateway",
-    metadata: { name: "edge" },
-    spec: {
-      gatewayClassName: "svc",
-      ...(isDedicated && {
-        infrastructure: {
-          labels: { team: "e2e" },
-          parametersRef: { group: "gateway.svc-labs.dev", kind: "SvcGatewayParameters", name: "own" },
-        },
-      }),
-      listeners: [{ name: "http", port: 80, protocol: "HTTP" }],
-    },
-  });
+  const edge = (isDedicated: boolean): object => {
+    const parametersRef = { group: "gateway.svc-labs.dev", kind: "SvcGatewayParameters", name: "own" };
+    return gateway("edge", isDedicated ? { infrastructure: { labels: { team: "e2e" }, parametersRef } } : {});
+  };
   const pathOf = (base: string, plural: string, name: string): string =>
     `${base}/namespaces/${sandbox.namespace}/${plural}/${name}`;
-  const gatewayPath = (): string => pathOf(`/apis/${group}`, "gateways", "edge");
+  const gatewayPath = (): string => pathOf(`/apis/${gatewayApi}`, "gateways", "edge");
   const deploymentPath = (): string => pathOf("/apis/apps/v1", "deployments", "edge-svc");
   const servicePath = (): string => pathOf("/api/v1", "services", "edge-svc");
 
@@ -93,18 +81,12 @@ describe("Gateways with proxies of their own", () => {
   };
 
   before(async function () {
-    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    if (!(await isGatewayApiServed())) this.skip();
     await deployEcho(sandbox, { name: "web", replicas: 1 });
-    await sandbox.apply(gateway(true), {
-      apiVersion: group,
-      kind: "HTTPRoute",
-      metadata: { name: "web" },
-      spec: {
-        parentRefs: [{ name: "edge" }],
-        hostnames: [host],
-        rules: [{ backendRefs: [{ name: "web", port: 80 }] }],
-      },
-    });
+    await sandbox.apply(
+      edge(true),
+      httpRoute("web", "edge", { hostnames: [host], rules: [{ backendRefs: to("web") }] }),
+    );
   });
 
   it("are refused while their parameters do not exist, and follow once they do", async () => {
@@ -162,7 +144,7 @@ describe("Gateways with proxies of their own", () => {
           if ((await echoAt(address).catch(() => undefined)) === undefined) failures++;
         }
       })();
-      await sandbox.apply(gateway(isDedicated));
+      await sandbox.apply(edge(isDedicated));
       await poll("the other proxies", async () => {
         const isThere = (await find(deploymentPath())) !== undefined;
         const condition = await conditionOf("gateway.svc-labs.dev/DedicatedProxyReady");

@@ -1,9 +1,9 @@
 import { connect } from "node:http2";
 import { expect } from "chai";
 import { callEcho, type CallResult } from "../../scripts/echo/grpc-client.ts";
-import { find } from "../support/api.ts";
 import { fieldsOf, send, type Reply, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, isGatewayApiServed, route, to } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -11,7 +11,6 @@ import { until } from "../support/until.ts";
 
 describe("ext-auth over gRPC", () => {
   const sandbox = useSandbox("ext-auth-grpc");
-  const group = "gateway.networking.k8s.io/v1";
   const host = "ext-auth-grpc.e2e.example";
   const fetch = (options: Partial<SendOptions> = {}): Promise<Reply> => send({ host, ...options });
   const asAlice = { "x-user": "alice" };
@@ -67,27 +66,15 @@ describe("ext-auth over gRPC", () => {
   });
 
   it("protects the calls of a GRPCRoute", async function () {
-    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    if (!(await isGatewayApiServed())) this.skip();
     const extensionRef = { group: "gateway.svc-labs.dev", kind: "SvcExternalAuth", name: "gate" };
     await sandbox.apply(
-      {
-        apiVersion: group,
-        kind: "Gateway",
-        metadata: { name: "calls" },
-        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
-      },
-      {
-        apiVersion: group,
-        kind: "GRPCRoute",
-        metadata: { name: "echo" },
-        spec: {
-          parentRefs: [{ name: "calls" }],
-          hostnames: [host],
-          rules: [
-            { filters: [{ type: "ExtensionRef", extensionRef }], backendRefs: [{ name: "echo", port: 80 }] },
-          ],
-        },
-      },
+      gateway("calls"),
+      route("GRPCRoute", "echo", {
+        parentRefs: [{ name: "calls" }],
+        hostnames: [host],
+        rules: [{ filters: [{ type: "ExtensionRef", extensionRef }], backendRefs: to("echo") }],
+      }),
     );
     const address = await programmedAddress(sandbox.namespace, "calls");
     // A connection for each call: the node may take a moment to lead the new address anywhere, and refuses until then.

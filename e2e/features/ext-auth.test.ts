@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { ask, find } from "../support/api.ts";
+import { ask } from "../support/api.ts";
 import { echoed, send, type Reply } from "../support/client.ts";
 import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, httpRoute, isGatewayApiServed } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -67,7 +68,6 @@ describe("ext-auth", () => {
 
 describe("ext-auth for a whole Gateway", () => {
   const sandbox = useSandbox("ext-auth-gateway");
-  const group = "gateway.networking.k8s.io/v1";
   const host = "ext-auth-gateway.e2e.example";
   type Policy = {
     readonly status?: {
@@ -76,26 +76,9 @@ describe("ext-auth for a whole Gateway", () => {
   };
 
   before(async function () {
-    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    if (!(await isGatewayApiServed())) this.skip();
     await deployEcho(sandbox, { replicas: 1 });
-    await sandbox.apply(
-      {
-        apiVersion: group,
-        kind: "Gateway",
-        metadata: { name: "guarded" },
-        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
-      },
-      {
-        apiVersion: group,
-        kind: "HTTPRoute",
-        metadata: { name: "echo" },
-        spec: {
-          parentRefs: [{ name: "guarded" }],
-          hostnames: [host],
-          rules: [{ backendRefs: [{ name: "echo", port: 80 }] }],
-        },
-      },
-    );
+    await sandbox.apply(gateway("guarded"), httpRoute("echo", "guarded", { hostnames: [host] }));
   });
 
   it("closes it while the service is missing, and says so; then asks", async () => {

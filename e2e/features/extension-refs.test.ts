@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { find } from "../support/api.ts";
 import { echoed, send, type Reply, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, httpRoute, isGatewayApiServed, to } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
@@ -20,20 +20,19 @@ const extensions: readonly { readonly kind: string; readonly spec: object }[] = 
 
 describe("resources of the gateway's own on an HTTPRoute", () => {
   const sandbox = useSandbox("extension-refs");
-  const group = "gateway.networking.k8s.io/v1";
   const host = "extension-refs.e2e.example";
-  const toEcho = { backendRefs: [{ name: "echo", port: 80 }] };
+  const toEcho = { backendRefs: to("echo") };
   const rule = (kind: string, name = "one"): object => ({
     matches: [{ path: { value: `/${kind}` } }],
     filters: [{ type: "ExtensionRef", extensionRef: { group: "gateway.svc-labs.dev", kind, name } }],
     ...toEcho,
   });
-  let gateway: string | undefined;
+  let address: string | undefined;
   const get = (path: string, options: Partial<SendOptions> = {}): Promise<Reply> =>
-    send({ host, gateway, path, ...options });
+    send({ host, gateway: address, path, ...options });
 
   before(async function () {
-    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    if (!(await isGatewayApiServed())) this.skip();
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
       {
@@ -50,34 +49,17 @@ describe("resources of the gateway's own on an HTTPRoute", () => {
         metadata: { name: "one" },
         spec,
       })),
-      {
-        apiVersion: group,
-        kind: "Gateway",
-        metadata: { name: "edge" },
-        spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
-      },
-      {
-        apiVersion: group,
-        kind: "HTTPRoute",
-        metadata: { name: "echo" },
-        spec: {
-          parentRefs: [{ name: "edge" }],
-          hostnames: [host],
-          rules: [toEcho, ...extensions.map(({ kind }) => rule(kind))],
-        },
-      },
-      {
-        apiVersion: group,
-        kind: "HTTPRoute",
-        metadata: { name: "missing" },
-        spec: {
-          parentRefs: [{ name: "edge" }],
-          hostnames: [`missing.${host}`],
-          rules: [rule("RateLimit", "none")],
-        },
-      },
+      gateway("edge"),
+      httpRoute("echo", "edge", {
+        hostnames: [host],
+        rules: [toEcho, ...extensions.map(({ kind }) => rule(kind))],
+      }),
+      httpRoute("missing", "edge", {
+        hostnames: [`missing.${host}`],
+        rules: [rule("RateLimit", "none")],
+      }),
     );
-    gateway = await programmedAddress(sandbox.namespace, "edge");
+    address = await programmedAddress(sandbox.namespace, "edge");
     await until("the route", async () => (await get("/")).status === 200);
   });
 
@@ -110,7 +92,8 @@ describe("resources of the gateway's own on an HTTPRoute", () => {
   it("answer 500 where they are missing", async () => {
     await until(
       "the other route",
-      async () => (await send({ host: `missing.${host}`, gateway, path: "/RateLimit" })).status === 500,
+      async () =>
+        (await send({ host: `missing.${host}`, gateway: address, path: "/RateLimit" })).status === 500,
     );
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { issueCertificate } from "../../proxy/test/tls/certificates.ts";
-import { find } from "../support/api.ts";
 import { fieldsOf, send, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, httpRoute, isGatewayApiServed } from "../support/gateway-api.ts";
 import { gatewayAt, programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { tlsSecret } from "../support/tls-secret.ts";
@@ -10,7 +10,6 @@ import { until } from "../support/until.ts";
 
 describe("client certificates of a Gateway", () => {
   const sandbox = useSandbox("frontend-client-certificates");
-  const group = "gateway.networking.k8s.io/v1";
   const host = "frontend.e2e.example";
   const authority = issueCertificate(["authority"], { ca: true });
   const server = issueCertificate([host], { issuer: authority });
@@ -21,29 +20,15 @@ describe("client certificates of a Gateway", () => {
   const alice = identityOf("alice", authority);
   const mallory = identityOf("mallory", issueCertificate(["stranger"], { ca: true }));
 
-  const gateway = (mode: string): object => ({
-    apiVersion: group,
-    kind: "Gateway",
-    metadata: { name: "edge" },
-    spec: {
-      gatewayClassName: "svc",
+  const edge = (mode: string): object => {
+    const validation = { mode, caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "clients" }] };
+    return gateway("edge", {
       listeners: [
-        {
-          name: "https",
-          port: 443,
-          protocol: "HTTPS",
-          tls: { certificateRefs: [{ name: "tls" }] },
-        },
+        { name: "https", port: 443, protocol: "HTTPS", tls: { certificateRefs: [{ name: "tls" }] } },
       ],
-      tls: {
-        frontend: {
-          default: {
-            validation: { mode, caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "clients" }] },
-          },
-        },
-      },
-    },
-  });
+      tls: { frontend: { default: { validation } } },
+    });
+  };
   const clients = (pem: string): object => ({
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -64,22 +49,13 @@ describe("client certificates of a Gateway", () => {
     );
 
   before(async function () {
-    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    if (!(await isGatewayApiServed())) this.skip();
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
       tlsSecret({ certificatePem: server.chainPem, keyPem: server.keyPem }),
       clients(authority.leafPem),
-      gateway("AllowValidOnly"),
-      {
-        apiVersion: group,
-        kind: "HTTPRoute",
-        metadata: { name: "echo" },
-        spec: {
-          parentRefs: [{ name: "edge" }],
-          hostnames: [host],
-          rules: [{ backendRefs: [{ name: "echo", port: 80 }] }],
-        },
-      },
+      edge("AllowValidOnly"),
+      httpRoute("echo", "edge", { hostnames: [host] }),
     );
     address = await programmedAddress(sandbox.namespace, "edge");
     await until("the route", async () => (await outcome({ identity: alice })) === 200);
@@ -94,13 +70,13 @@ describe("client certificates of a Gateway", () => {
   });
 
   it("AllowInsecureFallback lets everybody in, and says so in a condition", async () => {
-    await sandbox.apply(gateway("AllowInsecureFallback"));
+    await sandbox.apply(edge("AllowInsecureFallback"));
     await until("a client without a certificate to be let in", async () => (await outcome()) === 200);
     expect(await outcome({ identity: mallory })).to.equal(200);
     await until("the condition", async () =>
       (await conditions()).includes("InsecureFrontendValidationMode=True ConfigurationChanged"),
     );
-    await sandbox.apply(gateway("AllowValidOnly"));
+    await sandbox.apply(edge("AllowValidOnly"));
     await until("the handshake to be refused again", async () => (await outcome()) === "refused");
   });
 

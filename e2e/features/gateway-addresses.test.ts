@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { ask, find } from "../support/api.ts";
+import { gateway, gatewayApi } from "../support/gateway-api.ts";
 import { gatewayAt, isTrue, programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
-
-const group = "gateway.networking.k8s.io/v1";
 
 type Address = { readonly value: string; readonly routability?: string };
 type ServiceList = {
@@ -13,12 +12,7 @@ type ServiceList = {
 
 describe("the addresses of Gateways", () => {
   const sandbox = useSandbox("gateway-addresses");
-  const gateway = (addresses: readonly object[]) => ({
-    apiVersion: group,
-    kind: "Gateway",
-    metadata: { name: "edge" },
-    spec: { gatewayClassName: "svc", addresses, listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
-  });
+  const edge = (routability: string): object => gateway("edge", { addresses: [{ routability }] });
   const status = async () => (await gatewayAt(sandbox.namespace, "edge")).status;
   const addresses = async () => (await status())?.addresses as readonly Address[] | undefined;
   async function service(): Promise<ServiceList["items"][number] | undefined> {
@@ -29,9 +23,9 @@ describe("the addresses of Gateways", () => {
   before(async function () {
     type Class = { readonly status?: { readonly supportedFeatures?: readonly { readonly name: string }[] } };
     const features =
-      (await find<Class>(`/apis/${group}/gatewayclasses/svc`))?.status?.supportedFeatures ?? [];
+      (await find<Class>(`/apis/${gatewayApi}/gatewayclasses/svc`))?.status?.supportedFeatures ?? [];
     if (!features.some(({ name }) => name === "GatewayAddressRoutabilityCluster")) this.skip();
-    await sandbox.apply(gateway([{ routability: "Cluster" }]));
+    await sandbox.apply(edge("Cluster"));
   });
 
   it("are reached from the cluster alone where that is all that is asked for", async () => {
@@ -45,7 +39,7 @@ describe("the addresses of Gateways", () => {
   });
 
   it("are not assigned where nobody knows what is asked for", async () => {
-    await sandbox.apply(gateway([{ routability: "example.com/Elsewhere" }]));
+    await sandbox.apply(edge("example.com/Elsewhere"));
     await until("the condition", async () => {
       const conditions = (await status())?.conditions ?? [];
       return conditions.some(

@@ -4,8 +4,9 @@ import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { EchoAnswer } from "../../scripts/echo/backend.ts";
-import { ask, find } from "../support/api.ts";
+import { ask } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, gatewayApi, httpRoute, isGatewayApiServed, to } from "../support/gateway-api.ts";
 import { gatewayAt, isTrue, programmedAddress, type Condition } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
@@ -19,27 +20,15 @@ type ServiceList = {
   }[];
 };
 
-const group = "gateway.networking.k8s.io/v1";
-
 describe("Gateways of the shared proxies", () => {
   const sandbox = useSandbox("gateway");
   const host = "gateway.e2e.example";
 
-  const gateway = (name: string, port = 80) => ({
-    apiVersion: group,
-    kind: "Gateway",
-    metadata: { name },
-    spec: { gatewayClassName: "svc", listeners: [{ name: "http", port, protocol: "HTTP" }] },
-  });
-  const route = (name: string, parent: string, rules: readonly object[]) => ({
-    apiVersion: group,
-    kind: "HTTPRoute",
-    metadata: { name },
-    spec: { parentRefs: [{ name: parent }], hostnames: [host], rules },
-  });
-  const to = (service: string) => [{ name: service, port: 80 }];
+  /** A route of the Gateway of its name. */
+  const route = (name: string, rules: readonly object[]): object =>
+    httpRoute(name, name, { hostnames: [host], rules });
   const objectAt = <T>(plural: string, name: string): Promise<T> =>
-    ask<T>(`/apis/${group}/namespaces/${sandbox.namespace}/${plural}/${name}`);
+    ask<T>(`/apis/${gatewayApi}/namespaces/${sandbox.namespace}/${plural}/${name}`);
   const programmed = (name: string): Promise<string> => programmedAddress(sandbox.namespace, name);
 
   const get = async (
@@ -63,7 +52,7 @@ describe("Gateways of the shared proxies", () => {
   };
 
   before(async function () {
-    if ((await find(`/apis/${group}/gatewayclasses/svc`)) === undefined) this.skip();
+    if (!(await isGatewayApiServed())) this.skip();
     await Promise.all([
       deployEcho(sandbox, { name: "web", replicas: 1 }),
       deployEcho(sandbox, { name: "api", replicas: 1 }),
@@ -71,12 +60,12 @@ describe("Gateways of the shared proxies", () => {
     await sandbox.apply(
       gateway("one"),
       gateway("two"),
-      route("one", "one", [
+      route("one", [
         { backendRefs: to("web") },
         { matches: [{ path: { value: "/api" } }], backendRefs: to("api") },
         { matches: [{ path: { value: "/broken" } }], backendRefs: to("missing") },
       ]),
-      route("two", "two", [{ backendRefs: to("api") }]),
+      route("two", [{ backendRefs: to("api") }]),
     );
   });
 

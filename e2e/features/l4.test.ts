@@ -10,12 +10,12 @@ import {
 } from "../../scripts/quickstart/certificates.ts";
 import { find } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, route, to } from "../support/gateway-api.ts";
 import { gatewayAt, programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { tlsSecret } from "../support/tls-secret.ts";
 import { until } from "../support/until.ts";
 
-const group = "gateway.networking.k8s.io/v1";
 const patienceMs = 5_000;
 
 describe("TCP, TLS and UDP listeners", () => {
@@ -24,21 +24,10 @@ describe("TCP, TLS and UDP listeners", () => {
   let certificates: ExampleCertificates;
   let address: string;
 
-  const route = (
-    kind: string,
-    name: string,
-    sectionName: string,
-    port: number,
-    hostname?: string,
-  ): object => ({
-    apiVersion: group,
-    kind,
-    metadata: { name },
-    spec: {
-      parentRefs: [{ name: "edge", sectionName }],
-      ...(hostname !== undefined && { hostnames: [hostname] }),
-      rules: [{ backendRefs: [{ name: "echo", port }] }],
-    },
+  const routeTo = (port: number, sectionName: string, hostname?: string): object => ({
+    parentRefs: [{ name: "edge", sectionName }],
+    ...(hostname !== undefined && { hostnames: [hostname] }),
+    rules: [{ backendRefs: to("echo", port) }],
   });
   const get = (host: string): string => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
 
@@ -80,30 +69,24 @@ describe("TCP, TLS and UDP listeners", () => {
     await deployEcho(sandbox, { replicas: 1, certificate: certificates });
     await sandbox.apply(
       tlsSecret(certificates),
-      {
-        apiVersion: group,
-        kind: "Gateway",
-        metadata: { name: "edge" },
-        spec: {
-          gatewayClassName: "svc",
-          listeners: [
-            { name: "tcp", port: 5432, protocol: "TCP" },
-            { name: "udp", port: 5300, protocol: "UDP" },
-            { name: "through", port: 8443, protocol: "TLS", hostname: through, tls: { mode: "Passthrough" } },
-            {
-              name: "end",
-              port: 8443,
-              protocol: "TLS",
-              hostname: end,
-              tls: { mode: "Terminate", certificateRefs: [{ name: "tls" }] },
-            },
-          ],
-        },
-      },
-      route("TCPRoute", "db", "tcp", 80),
-      route("UDPRoute", "dns", "udp", 53),
-      route("TLSRoute", "through", "through", 443, through),
-      route("TLSRoute", "end", "end", 80, end),
+      gateway("edge", {
+        listeners: [
+          { name: "tcp", port: 5432, protocol: "TCP" },
+          { name: "udp", port: 5300, protocol: "UDP" },
+          { name: "through", port: 8443, protocol: "TLS", hostname: through, tls: { mode: "Passthrough" } },
+          {
+            name: "end",
+            port: 8443,
+            protocol: "TLS",
+            hostname: end,
+            tls: { mode: "Terminate", certificateRefs: [{ name: "tls" }] },
+          },
+        ],
+      }),
+      route("TCPRoute", "db", routeTo(80, "tcp")),
+      route("UDPRoute", "dns", routeTo(53, "udp")),
+      route("TLSRoute", "through", routeTo(443, "through", through)),
+      route("TLSRoute", "end", routeTo(80, "end", end)),
     );
     address = await programmedAddress(sandbox.namespace, "edge");
   });

@@ -5,11 +5,10 @@ import { expect } from "chai";
 import type { EchoAnswer } from "../../scripts/echo/backend.ts";
 import { ask, find } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
+import { gateway, gatewayApi, httpListener, httpRoute, to } from "../support/gateway-api.ts";
 import { gatewayAt, programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
-
-const group = "gateway.networking.k8s.io/v1";
 
 type Properties = { readonly properties?: { readonly [name: string]: Schema } };
 type Schema = Properties & { readonly items?: Properties };
@@ -35,54 +34,31 @@ describe("filters of listeners", () => {
   const host = "listener-filters.e2e.example";
 
   /** The echo backend is the service: it says its name, and answers with the status that the query names. */
-  const gateway = (service: string) => ({
-    apiVersion: group,
-    kind: "Gateway",
-    metadata: { name: "edge" },
-    spec: {
-      gatewayClassName: "svc",
-      listeners: [
-        {
-          name: "asked",
-          port: 80,
-          protocol: "HTTP",
-          hostname: host,
-          filters: {
-            requests: [
-              {
-                type: "ExternalAuth",
-                externalAuth: {
-                  protocol: "HTTP",
-                  backendRef: { name: service, port: 80 },
-                  http: { allowedResponseHeaders: ["Echo-Backend"] },
-                },
-              },
-            ],
-          },
-        },
-        { name: "open", port: 80, protocol: "HTTP" },
-      ],
-    },
-  });
+  const edge = (service: string): object => {
+    const externalAuth = {
+      protocol: "HTTP",
+      backendRef: { name: service, port: 80 },
+      http: { allowedResponseHeaders: ["Echo-Backend"] },
+    };
+    const filters = { requests: [{ type: "ExternalAuth", externalAuth }] };
+    return gateway("edge", {
+      listeners: [{ ...httpListener("asked"), hostname: host, filters }, httpListener("open")],
+    });
+  };
 
   before(async function () {
     if (!(await hasFilters())) this.skip();
     await Promise.all(["gate", "chosen", "other"].map((name) => deployEcho(sandbox, { name, replicas: 1 })));
-    await sandbox.apply(gateway("gate"), {
-      apiVersion: group,
-      kind: "HTTPRoute",
-      metadata: { name: "web" },
-      spec: {
-        parentRefs: [{ name: "edge" }],
+    const isChosen = { name: "Echo-Backend", type: "RegularExpression", value: "^gate-" };
+    await sandbox.apply(
+      edge("gate"),
+      httpRoute("web", "edge", {
         rules: [
-          {
-            matches: [{ headers: [{ name: "Echo-Backend", type: "RegularExpression", value: "^gate-" }] }],
-            backendRefs: [{ name: "chosen", port: 80 }],
-          },
-          { backendRefs: [{ name: "other", port: 80 }] },
+          { matches: [{ headers: [isChosen] }], backendRefs: to("chosen") },
+          { backendRefs: to("other") },
         ],
-      },
-    });
+      }),
+    );
   });
 
   async function get(path: string, headers: Record<string, string> = {}): Promise<string> {
@@ -109,7 +85,7 @@ describe("filters of listeners", () => {
   });
 
   it("answer 500 when the service is gone, and say so", async () => {
-    await sandbox.apply(gateway("missing"));
+    await sandbox.apply(edge("missing"));
     await until("the filter to be broken", async () => (await get("/")) === "500");
     const { value } = await until("the status", async () => {
       const { status } = await gatewayAt(sandbox.namespace, "edge");
@@ -123,7 +99,7 @@ describe("filters of listeners", () => {
   it("are told in the features of the class", async () => {
     type Class = { readonly status?: { readonly supportedFeatures?: readonly { readonly name: string }[] } };
     await until("the feature", async () => {
-      const { status } = await ask<Class>(`/apis/${group}/gatewayclasses/svc`);
+      const { status } = await ask<Class>(`/apis/${gatewayApi}/gatewayclasses/svc`);
       return status?.supportedFeatures?.some(({ name }) => name === "GatewayListenerFilters");
     });
   });

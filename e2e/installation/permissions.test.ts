@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { namespace } from "../deploy/release.ts";
 import { ask } from "../support/api.ts";
+import { gateway, gatewayApi, httpListener } from "../support/gateway-api.ts";
 import { waitUntilWhole } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 import { provider } from "../support/provider.ts";
@@ -149,8 +150,6 @@ describe("the permissions of the chart", () => {
   });
 });
 
-const gatewayApi = "gateway.networking.k8s.io/v1";
-const listener = (name: string, port: number): object => ({ name, port, protocol: "HTTP" });
 const route = (kind: string): object => ({
   apiVersion: gatewayApi,
   kind,
@@ -176,37 +175,24 @@ const dedicatedGateway: readonly object[] = [
     metadata: { name: "permissions" },
     spec: { serviceType: "ClusterIP", autoscaling: { enabled: true, minReplicas: 2 } },
   },
-  {
-    apiVersion: gatewayApi,
-    kind: "Gateway",
-    metadata: { name: "permissions-dedicated" },
-    spec: {
-      gatewayClassName: "svc",
-      infrastructure: {
-        parametersRef: { group: "gateway.svc-labs.dev", kind: "SvcGatewayParameters", name: "permissions" },
-      },
-      listeners: [listener("http", 80)],
+  gateway("permissions-dedicated", {
+    infrastructure: {
+      parametersRef: { group: "gateway.svc-labs.dev", kind: "SvcGatewayParameters", name: "permissions" },
     },
-  },
+  }),
 ];
 
 /** One of each kind whose status is written. */
 const objectsWithStatuses: readonly object[] = [
-  {
-    apiVersion: gatewayApi,
-    kind: "Gateway",
-    metadata: { name: "permissions" },
-    spec: {
-      gatewayClassName: "svc",
-      listeners: [listener("http", 8088)],
-      allowedListeners: { namespaces: { from: "Same" } },
-    },
-  },
+  gateway("permissions", {
+    listeners: [httpListener("http", 8088)],
+    allowedListeners: { namespaces: { from: "Same" } },
+  }),
   {
     apiVersion: gatewayApi,
     kind: "ListenerSet",
     metadata: { name: "permissions" },
-    spec: { parentRef: { name: "permissions" }, listeners: [listener("more", 8089)] },
+    spec: { parentRef: { name: "permissions" }, listeners: [httpListener("more", 8089)] },
   },
   route("HTTPRoute"),
   route("GRPCRoute"),

@@ -1,4 +1,5 @@
 import { ask } from "./api.ts";
+import { gatewayApi } from "./gateway-api.ts";
 import { until } from "./until.ts";
 
 export type Condition = {
@@ -25,7 +26,7 @@ export const isTrue = (conditions: readonly Condition[] | undefined, type: strin
   conditions?.some((one) => one.type === type && one.status === "True") === true;
 
 export const gatewayAt = (namespace: string, name: string): Promise<GatewayObject> =>
-  ask(`/apis/gateway.networking.k8s.io/v1/namespaces/${namespace}/gateways/${name}`);
+  ask(`/apis/${gatewayApi}/namespaces/${namespace}/gateways/${name}`);
 
 /** Waits until a Gateway is programmed for its present generation, and gives its address. */
 export async function programmedAddress(namespace: string, name: string): Promise<string> {

@@ -1,0 +1,33 @@
+/** Objects of the Gateway API, as small as they can be. */
+import { find } from "./api.ts";
+
+export const gatewayApi = "gateway.networking.k8s.io/v1";
+
+/** Whether the cluster has the kinds, and the installation its class. */
+export const isGatewayApiServed = async (): Promise<boolean> =>
+  (await find(`/apis/${gatewayApi}/gatewayclasses/svc`)) !== undefined;
+
+export const httpListener = (name = "http", port = 80): object => ({ name, port, protocol: "HTTP" });
+
+/** A Gateway with one HTTP listener on port 80, unless `spec` says otherwise. */
+export const gateway = (name: string, spec: object = {}): object => ({
+  apiVersion: gatewayApi,
+  kind: "Gateway",
+  metadata: { name },
+  spec: { gatewayClassName: "svc", listeners: [httpListener()], ...spec },
+});
+
+/** The references of a rule that sends everything to one Service. */
+export const to = (name: string, port = 80): readonly object[] => [{ name, port }];
+
+/** An HTTPRoute of a Gateway that sends everything to the Service `echo`, unless `spec` says otherwise. */
+export const httpRoute = (name: string, parent: string, spec: object = {}): object =>
+  route("HTTPRoute", name, { parentRefs: [{ name: parent }], ...spec });
+
+/** A route of any kind that sends everything to the Service `echo`, unless `spec` says otherwise. */
+export const route = (kind: string, name: string, spec: object): object => ({
+  apiVersion: gatewayApi,
+  kind,
+  metadata: { name },
+  spec: { rules: [{ backendRefs: to("echo") }], ...spec },
+});
