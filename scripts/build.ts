@@ -26,6 +26,7 @@ await build({
   platform: "node",
   target: "node24",
   format: "esm",
+  // Beside the programs, for people; a process that reads them stands still meanwhile (docs/operations.md, "Stack traces").
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
@@ -44,7 +45,7 @@ const launcher = join(output, "svc-gateway");
 const lines = [
   "#!/bin/sh",
   'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
-  'exec "$here/../scripts/node" --enable-source-maps "$here/svc-gateway.mjs" "$@"',
+  'exec "$here/../scripts/node" "$here/svc-gateway.mjs" "$@"',
   "",
 ];
 writeFileSync(launcher, lines.join("\n"));

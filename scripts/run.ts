@@ -24,14 +24,7 @@ async function main(): Promise<number> {
   if (given === undefined && !(await prepareQuickstart())) return 1;
   const gateway = spawn(
     process.execPath,
-    [
-      "--enable-source-maps",
-      join(root, "dist/svc-gateway.mjs"),
-      "serve",
-      "standalone",
-      "--manifests",
-      folder,
-    ],
+    [join(root, "dist/svc-gateway.mjs"), "serve", "standalone", "--manifests", folder],
     {
       stdio: "inherit",
       // What the user sets wins.

@@ -29,7 +29,6 @@ export const imageConfig = {
   workingFolder: programFolder,
   entrypoint: [
     nodePath,
-    "--enable-source-maps",
     // A dependency still imports punycode; Node would complain on the log, which is JSON.
     "--disable-warning=DEP0040",
     `${programFolder}/svc-gateway.mjs`,
