@@ -25,4 +25,11 @@ const io: Io = {
   },
 };
 
-process.exitCode = await runCommandLine(process.argv.slice(2), io);
+const written = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => stream.write("", () => resolve()));
+
+const exitCode = await runCommandLine(process.argv.slice(2), io);
+await Promise.all([written(process.stdout), written(process.stderr)]);
+// Not left to Node.js, which waits for everything that is open: gRPC cannot give up a connection to an address that
+// swallows packets, and a proxy would stay, for nothing, until its pod is killed.
+process.exit(exitCode);

@@ -14,8 +14,11 @@ import {
   waitUntilWhole,
 } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
+import { areInSync } from "../support/until.ts";
 
 const convergenceLimitMs = 10_000;
+/** Five seconds to take connections still, and what requests under way need; far from the 45 s of the pod. */
+const endLimitMs = 20_000;
 
 describe("fault: every controller is gone", () => {
   const sandbox = useLoadedSandbox("controllers-gone");
@@ -33,6 +36,12 @@ describe("fault: every controller is gone", () => {
       const before = await readyPodsOf("shared-proxy");
       const [victim = ""] = before;
       await deletePod(victim);
+      const deletedMs = performance.now();
+      const gone = poll(
+        "the deleted proxy to be gone",
+        async () => !(await podsOf("shared-proxy")).map(nameOf).includes(victim),
+      ).then(() => performance.now() - deletedMs);
+      gone.catch(() => undefined);
       const { value: fresh } = await poll("a proxy in its place", async () =>
         (await podsOf("shared-proxy")).find(
           (pod) =>
@@ -54,8 +63,18 @@ describe("fault: every controller is gone", () => {
       const servedMs = performance.now() - backMs;
       await poll("the new proxy to be ready", async () => (await readiness(nameOf(fresh))) === 200, 60_000);
       const readyMs = performance.now() - backMs;
+      const staying = (await podsOf("shared-proxy")).filter((pod) => !isGoing(pod)).map(nameOf);
+      await poll("every proxy to be in sync with the leader", () => areInSync(staying), 60_000);
+      const syncedMs = performance.now() - backMs;
       expectWithin("controllers-gone", "change served", servedMs, convergenceLimitMs);
       expectWithin("controllers-gone", "new proxy ready", readyMs, convergenceLimitMs);
+      expectWithin("controllers-gone", "every proxy in sync with the leader", syncedMs, convergenceLimitMs);
+      expectWithin(
+        "controllers-gone",
+        "a proxy that was told to end meanwhile is gone",
+        await gone,
+        endLimitMs,
+      );
     });
   });
 });

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
 import { expect } from "chai";
 import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
 import { createManualClock } from "../../../common/test/time/manual-clock.ts";
@@ -155,5 +157,29 @@ describe("two replicas", () => {
     await stopController(replicas[0].server);
     publish({ a: 2 });
     await serves(proxy, { a: 2 });
+  });
+
+  it("are found by a proxy that still waits for an answer from an address that nobody has any more", async () => {
+    await start();
+    publish({ a: 1 });
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(replicas[0].ports.streamPort, "127.0.0.3", resolve));
+    try {
+      const asked = once(silent, "connection") as Promise<[Socket]>;
+      const clock = createManualClock();
+      const proxy = await proxyOf({ addresses: ["127.0.0.1"], clock });
+      await serves(proxy, { a: 1 });
+      proxy.setAddresses(["127.0.0.3"]);
+      await stopController(replicas[0].server);
+      const [connection] = await asked;
+      publish({ a: 2 });
+      proxy.setAddresses(["127.0.0.3", "127.0.0.2"]);
+      // Long before the silent address is given up.
+      await clock.advance(2_000);
+      await serves(proxy, { a: 2 });
+      connection.destroy();
+    } finally {
+      silent.close();
+    }
   });
 });

@@ -8,7 +8,7 @@ export type LookupHost = (host: string) => Promise<readonly string[]>;
 
 const lookupTimeoutMs = 5_000;
 /** More replicas than anyone runs; what a resolver says must not become work without bound. */
-const maxAddresses = 32;
+export const maxAddresses = 32;
 
 /** All addresses of a host, as the machine's resolver gives them. */
 export const systemLookup: LookupHost = async (host) =>

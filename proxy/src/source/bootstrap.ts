@@ -6,10 +6,11 @@ import { fail, ok, problem, type Result } from "@svc-gateway/common/values/resul
 import { BootstrapRequest, BootstrapResponse } from "@svc-gateway/proto/generated/discovery.js";
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
 import { wireVersion, type Keepalive } from "@svc-gateway/proto/wire.ts";
-import { resolveEndpoint, type LookupHost } from "./addresses.ts";
+import { resolveEndpoint } from "./addresses.ts";
 import { createChannel, type ControllerName } from "./channel.ts";
 import { createKeyPair } from "./key-pair.ts";
 import { readProxyIdentity, type ProxyIdentity } from "./proxy-identity.ts";
+import type { ReplicaWatch } from "./replica-watch.ts";
 import { firstSuccess, type Attempt } from "./staggered.ts";
 import type { TrustRoots } from "./trust-roots.ts";
 
@@ -22,7 +23,7 @@ export type BootstrapClientOptions = {
   /** Pod name. */
   readonly nodeId: string;
   readonly keepalive: Keepalive;
-  readonly lookup: LookupHost;
+  readonly replicas: ReplicaWatch;
   readonly random: () => number;
   readonly clock: Clock;
 };
@@ -45,12 +46,12 @@ export async function requestIdentity(
   options: BootstrapClientOptions,
   signal: AbortSignal,
 ): Promise<Result<ProxyIdentity, BootstrapFailure>> {
-  const { endpoint, lookup, random, clock, trust, nodeId } = options;
+  const { endpoint, replicas, random, clock, trust, nodeId } = options;
   const token = await readToken(options.tokenPath);
   if (!token.ok) return temporary(token.error.message);
   const trustPem = await trust.read();
   if (!trustPem.ok) return temporary(trustPem.error.message);
-  const addresses = await resolveEndpoint(endpoint, lookup, random);
+  const addresses = await resolveEndpoint(endpoint, replicas.lookup, random);
   if (!addresses.ok) return temporary(addresses.error.message);
   const { privateKeyPem, csrPem } = await createKeyPair(nodeId);
   const request = new BootstrapRequest({
@@ -59,12 +60,22 @@ export async function requestIdentity(
     wire_version: wireVersion,
   });
   const bytes = Buffer.from(request.serialize());
-  const attempts = addresses.value.map(
-    (address): Attempt<BootstrapResponse, BootstrapFailure> =>
-      (attemptSignal) =>
-        call(options, { address, trustPem: trustPem.value, request: bytes }, attemptSignal),
+  const attemptAt =
+    (host: string): Attempt<BootstrapResponse, BootstrapFailure> =>
+    (attemptSignal) => {
+      const address = { host, port: endpoint.port };
+      return call(options, { address, trustPem: trustPem.value, request: bytes }, attemptSignal);
+    };
+  const answer = await firstSuccess(
+    addresses.value.map(({ host }) => attemptAt(host)),
+    {
+      staggerMs,
+      clock,
+      signal,
+      newcomers: (add) => replicas.follow((hosts) => add(hosts.map(attemptAt))),
+      discard: () => {},
+    },
   );
-  const answer = await firstSuccess(attempts, { staggerMs, clock, signal, discard: () => {} });
   if (!answer.ok) return fail(mostTelling(answer.error));
   const chainPem = Buffer.from(answer.value.svid_cert_pem).toString("latin1");
   const identity = readProxyIdentity(privateKeyPem, chainPem, clock.nowMs());

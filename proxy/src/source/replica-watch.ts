@@ -2,10 +2,12 @@ import { isIP } from "node:net";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import type { LookupHost } from "./addresses.ts";
 
-/** Looks out for replicas that appear while the proxy waits before it tries again. */
+/** Looks out for replicas that appear while the proxy waits for an answer, or before it tries again. */
 export type ReplicaWatch = {
-  /** The lookup to resolve with: waits compare with what it gave last. */
+  /** The lookup to resolve with: what it gave last is not new. */
   readonly lookup: LookupHost;
+  /** Calls back with addresses that are new, each once, until the returned function is called. */
+  readonly follow: (onNew: (addresses: readonly string[]) => void) => () => void;
   /**
    * Schedules as a clock does, but calls back before the end of the delay once the name has an address that the last
    * lookup did not give.
@@ -29,6 +31,28 @@ const pollMs = 1_000;
  */
 export function createReplicaWatch({ host, lookup, clock, random }: ReplicaWatchOptions): ReplicaWatch {
   let seen: ReadonlySet<string> = new Set();
+
+  const follow: ReplicaWatch["follow"] = (onNew) => {
+    let isOver = false;
+    let cancelPoll = (): void => {};
+    const look = async (): Promise<void> => {
+      const addresses = await lookup(host).catch(() => []);
+      if (isOver) return;
+      const added = addresses.filter((address) => !seen.has(address));
+      seen = new Set([...seen, ...added]);
+      poll();
+      if (added.length > 0) onNew(added);
+    };
+    const poll = (): void => {
+      cancelPoll = clock.schedule(pollMs * (0.5 + random()), () => void look());
+    };
+    if (isIP(host) === 0) poll();
+    return () => {
+      isOver = true;
+      cancelPoll();
+    };
+  };
+
   return {
     async lookup(name) {
       // Stays so if the name cannot be resolved.
@@ -38,29 +62,19 @@ export function createReplicaWatch({ host, lookup, clock, random }: ReplicaWatch
       return addresses;
     },
 
+    follow,
+
     schedule(delayMs, callback) {
-      let isOver = false;
-      let cancelPoll = (): void => {};
       const end = (): void => {
-        isOver = true;
-        cancelPoll();
+        leave();
         cancelDelay();
       };
       const finish = (): void => {
         end();
         callback();
       };
-      const look = async (): Promise<void> => {
-        const addresses = await lookup(host).catch(() => []);
-        if (isOver) return;
-        if (addresses.some((address) => !seen.has(address))) finish();
-        else poll();
-      };
-      const poll = (): void => {
-        cancelPoll = clock.schedule(pollMs * (0.5 + random()), () => void look());
-      };
+      const leave = follow(finish);
       const cancelDelay = clock.schedule(delayMs, finish);
-      if (isIP(host) === 0) poll();
       return end;
     },
   };

@@ -1,14 +1,20 @@
 import { ok, fail, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
+import { maxAddresses } from "./addresses.ts";
 
 /** One way to reach the goal. It must end soon after the signal aborts. */
 export type Attempt<Value, Failure> = (signal: AbortSignal) => Promise<Result<Value, Failure>>;
 
+/** Calls back with attempts that have become possible, until the function that it gave is called. */
+export type Newcomers<Value, Failure> = (
+  add: (attempts: readonly Attempt<Value, Failure>[]) => void,
+) => () => void;
+
 /**
  * Starts attempts one after the other: the next when one has failed, or when none has succeeded for a while, so that an
- * address that swallows packets does not hold up the others. The first success counts; the other attempts are aborted,
- * and a success that comes too late is handed to `discard`. Without a success, all failures in the order of the
- * attempts.
+ * address that swallows packets does not hold up the others. Attempts that become possible meanwhile go before those
+ * that have not begun; all together are at most `maxAddresses`. The first success counts; the other attempts are aborted, and a
+ * success that comes too late is handed to `discard`. Without a success, all failures in the order of the attempts.
  */
 export function firstSuccess<Value, Failure>(
   attempts: readonly Attempt<Value, Failure>[],
@@ -17,9 +23,11 @@ export function firstSuccess<Value, Failure>(
     readonly clock: Clock;
     readonly signal: AbortSignal;
     readonly discard: (value: Value) => void;
+    readonly newcomers: Newcomers<Value, Failure>;
   },
 ): Promise<Result<Value, readonly Failure[]>> {
-  const { staggerMs, clock, signal, discard } = options;
+  const { staggerMs, clock, signal, discard, newcomers } = options;
+  const all = attempts.slice(0, maxAddresses);
   const abort = new AbortController();
   const combined = AbortSignal.any([signal, abort.signal]);
   const failures = new Map<number, Failure>();
@@ -27,10 +35,12 @@ export function firstSuccess<Value, Failure>(
     let next = 0;
     let isSettled = false;
     let cancelTimer = (): void => {};
+    let leaveNewcomers = (): void => {};
 
     const settle = (result: Result<Value, readonly Failure[]>): void => {
       isSettled = true;
       cancelTimer();
+      leaveNewcomers();
       abort.abort();
       resolve(result);
     };
@@ -42,22 +52,26 @@ export function firstSuccess<Value, Failure>(
       }
       if (result.ok) return settle(ok(result.value));
       failures.set(index, result.error);
-      if (failures.size < attempts.length) return startNext();
+      if (failures.size < all.length) return startNext();
       settle(fail(inOrder(failures)));
     };
 
     const startNext = (): void => {
       cancelTimer();
       const index = next;
-      const attempt = attempts[index];
+      const attempt = all[index];
       if (attempt === undefined) return;
       next += 1;
       void attempt(combined).then((result) => onResult(index, result));
-      if (next < attempts.length) cancelTimer = clock.schedule(staggerMs, startNext);
+      if (next < all.length) cancelTimer = clock.schedule(staggerMs, startNext);
     };
 
-    if (attempts.length === 0) settle(fail([]));
-    else startNext();
+    if (all.length === 0) return settle(fail([]));
+    leaveNewcomers = newcomers((added) => {
+      all.splice(next, 0, ...added.slice(0, maxAddresses - all.length));
+      startNext();
+    });
+    startNext();
   });
 }
 

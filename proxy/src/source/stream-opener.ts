@@ -3,11 +3,12 @@ import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import { formatEndpoint, type Endpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Keepalive } from "@svc-gateway/proto/wire.ts";
-import { resolveEndpoint, type LookupHost } from "./addresses.ts";
+import { resolveEndpoint } from "./addresses.ts";
 import type { ControllerName } from "./channel.ts";
 import { openStream, type ControllerStream, type StreamEnd } from "./controller-stream.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
-import { firstSuccess, type Attempt } from "./staggered.ts";
+import type { ReplicaWatch } from "./replica-watch.ts";
+import { firstSuccess, type Attempt, type Newcomers } from "./staggered.ts";
 import type { TrustRoots } from "./trust-roots.ts";
 
 export type StreamOpenerOptions = {
@@ -17,7 +18,7 @@ export type StreamOpenerOptions = {
   readonly controller: ControllerName;
   readonly trust: TrustRoots;
   readonly keepalive: Keepalive;
-  readonly lookup: LookupHost;
+  readonly replicas: ReplicaWatch;
   readonly clock: Clock;
   readonly random: () => number;
 };
@@ -38,7 +39,7 @@ export type OpenResult = Result<ControllerStream, readonly StreamEnd[]>;
 const staggerMs = 250;
 
 export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
-  const { endpoint, trust, lookup, clock, random } = options;
+  const { endpoint, trust, replicas, clock, random } = options;
 
   const attemptAt =
     (identity: ProxyIdentity, address: Endpoint, trustPem: string): Attempt<ControllerStream, StreamEnd> =>
@@ -60,7 +61,7 @@ export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
   const resolve = async (): Promise<Result<Replicas, readonly StreamEnd[]>> => {
     const [trustPem, addresses] = await Promise.all([
       trust.read(),
-      resolveEndpoint(endpoint, lookup, random),
+      resolveEndpoint(endpoint, replicas.lookup, random),
     ]);
     if (!trustPem.ok) return fail([{ kind: "failed", message: trustPem.error.message }]);
     if (!addresses.ok) return fail([{ kind: "failed", message: addresses.error.message }]);
@@ -70,18 +71,20 @@ export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
   const race = (
     attempts: readonly Attempt<ControllerStream, StreamEnd>[],
     signal: AbortSignal,
+    newcomers: Newcomers<ControllerStream, StreamEnd> = nobody,
   ): Promise<OpenResult> =>
-    firstSuccess(attempts, { staggerMs, clock, signal, discard: (stream) => stream.close() });
+    firstSuccess(attempts, { staggerMs, clock, signal, newcomers, discard: (stream) => stream.close() });
 
   return {
     async openAny(identity, last, signal) {
-      const replicas = await resolve();
-      if (!replicas.ok) return replicas;
-      const { addresses, trustPem } = replicas.value;
+      const resolved = await resolve();
+      if (!resolved.ok) return resolved;
+      const { addresses, trustPem } = resolved.value;
       const ordered = [...addresses.filter(isOther(last)), ...addresses.filter((one) => !isOther(last)(one))];
-      return race(
-        ordered.map((address) => attemptAt(identity, address, trustPem)),
-        signal,
+      const attemptsAt = (some: readonly Endpoint[]): readonly Attempt<ControllerStream, StreamEnd>[] =>
+        some.map((address) => attemptAt(identity, address, trustPem));
+      return race(attemptsAt(ordered), signal, (add) =>
+        replicas.follow((hosts) => add(attemptsAt(hosts.map((host) => ({ host, port: endpoint.port }))))),
       );
     },
     async openAt(identity, address, signal) {
@@ -90,9 +93,9 @@ export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
       return race([attemptAt(identity, address, trustPem.value)], signal);
     },
     async openLeader(identity, except, signal) {
-      const replicas = await resolve();
-      if (!replicas.ok) return replicas;
-      const { addresses, trustPem } = replicas.value;
+      const resolved = await resolve();
+      if (!resolved.ok) return resolved;
+      const { addresses, trustPem } = resolved.value;
       const others = addresses.filter(isOther(except));
       return race(
         others.map((address) => leadersOnly(attemptAt(identity, address, trustPem))),
@@ -101,6 +104,8 @@ export function createStreamOpener(options: StreamOpenerOptions): StreamOpener {
     },
   };
 }
+
+const nobody = () => (): void => {};
 
 type Replicas = { readonly trustPem: string; readonly addresses: readonly Endpoint[] };
 

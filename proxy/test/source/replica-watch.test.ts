@@ -77,6 +77,24 @@ describe("the watch for replicas", () => {
     expect(calls).to.equal(0);
   });
 
+  it("tells followers every new address once, and nothing once they have left", async () => {
+    const told: string[] = [];
+    addresses = ["10.0.0.1"];
+    await watch.lookup(host);
+    const leave = watch.follow((added) => told.push(...added));
+    await clock.advance(2_000);
+    addresses = ["10.0.0.1", "10.0.0.2"];
+    await clock.advance(2_000);
+    addresses = ["10.0.0.2", "10.0.0.3"];
+    await clock.advance(2_000);
+    expect(told).to.deep.equal(["10.0.0.2", "10.0.0.3"]);
+    leave();
+    addresses = ["10.0.0.4"];
+    await clock.advance(60_000);
+    expect(told).to.deep.equal(["10.0.0.2", "10.0.0.3"]);
+    expect(clock.pending()).to.equal(0);
+  });
+
   it("looks nothing up for an address", async () => {
     watch = watchOf("10.0.0.9");
     addresses = ["10.0.0.9"];

@@ -28,6 +28,7 @@ describe("staggered attempts", () => {
   let clock: ManualClock;
   let discarded: string[];
   let abort: AbortController;
+  let add: ((attempts: readonly Attempt<string, string>[]) => void) | undefined;
   beforeEach(() => {
     clock = createManualClock();
     discarded = [];
@@ -36,7 +37,16 @@ describe("staggered attempts", () => {
   const race = (attempts: readonly Controlled[]): Promise<Result<string, readonly string[]>> =>
     firstSuccess(
       attempts.map(({ attempt }) => attempt),
-      { staggerMs: 250, clock, signal: abort.signal, discard: (value) => discarded.push(value) },
+      {
+        staggerMs: 250,
+        clock,
+        signal: abort.signal,
+        discard: (value) => discarded.push(value),
+        newcomers: (given) => {
+          add = given;
+          return () => (add = undefined);
+        },
+      },
     );
   const started = (attempts: readonly Controlled[]): readonly boolean[] =>
     attempts.map((one) => one.isStarted());
@@ -84,6 +94,38 @@ describe("staggered attempts", () => {
     attempts[1]?.settle(fail("b"));
     attempts[0]?.settle(fail("a"));
     expect(await result).to.deep.equal(fail(["a", "b"]));
+  });
+
+  it("starts at once what becomes possible meanwhile, before those that have not begun", async () => {
+    const attempts = [controlled(), controlled()];
+    const newcomer = controlled();
+    const result = race(attempts);
+    add?.([newcomer.attempt]);
+    expect(started([...attempts, newcomer])).to.deep.equal([true, false, true]);
+    newcomer.settle(ok("newcomer"));
+    expect(await result).to.deep.equal(ok("newcomer"));
+    expect(attempts[0]?.isAborted()).to.equal(true);
+    expect(add, "the listener for newcomers").to.equal(undefined);
+  });
+
+  it("waits for a newcomer too before all have failed", async () => {
+    const [first, newcomer] = [controlled(), controlled()];
+    const result = race([first]);
+    add?.([newcomer.attempt]);
+    first.settle(fail("swallowed"));
+    await clock.advance(0);
+    newcomer.settle(fail("refused"));
+    expect(await result).to.deep.equal(fail(["swallowed", "refused"]));
+  });
+
+  it("takes no more attempts than the bound", async () => {
+    const attempts = [...Array(40)].map(controlled);
+    const result = race(attempts.slice(0, 31));
+    add?.(attempts.slice(31).map(({ attempt }) => attempt));
+    for (const one of attempts) one.settle(fail("no"));
+    await clock.advance(0);
+    expect(await result).to.deep.equal(fail(Array(32).fill("no")));
+    expect(started(attempts).filter(Boolean)).to.have.length(32);
   });
 
   it("fails without attempts, and passes an abort on to those that run", async () => {
