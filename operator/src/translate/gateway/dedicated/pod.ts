@@ -49,6 +49,13 @@ const podSpec = (
   enableServiceLinks: false,
   // Longer than a shutdown takes: 30 s to drain and 5 s to cut.
   terminationGracePeriodSeconds: 45,
+  // A lost answer of the DNS costs a second, not the five that resolvers wait by default; the fourth try waits eight.
+  dnsConfig: {
+    options: [
+      { name: "timeout", value: "1" },
+      { name: "attempts", value: "4" },
+    ],
+  },
   securityContext: {
     runAsNonRoot: true,
     runAsUser: user,
@@ -79,7 +86,8 @@ const podSpec = (
       ports: Object.entries(podPorts).map(([name, containerPort]) => ({ name, containerPort })),
       startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 60 },
       livenessProbe: { ...probe("/healthz"), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
-      readinessProbe: { ...probe("/readyz"), periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 1 },
+      // Three in a row: on a node with too much to do one answer that is late must not take a pod out of service.
+      readinessProbe: { ...probe("/readyz"), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
       ...(resources !== undefined && { resources }),
       securityContext: {
         allowPrivilegeEscalation: false,
