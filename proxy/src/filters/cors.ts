@@ -2,6 +2,7 @@ import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { addToVary, dropFields } from "../http/fields.ts";
 import type { LocalReply } from "../http/local-reply.ts";
+import type { HeaderList } from "../http/message.ts";
 import { headerValue } from "../routing/request-values.ts";
 import type { Filter } from "./filter.ts";
 
@@ -20,6 +21,8 @@ export function corsFilter(cors: Cors): Filter {
   const isAllowed = compileOrigins(cors.allowOrigins);
   const isPublic = cors.allowOrigins.includes("*") && !cors.allowCredentials;
   const exposed = cors.exposeHeaders.join(", ");
+  // With credentials `*` would mean a field of that name (Fetch, "CORS protocol and credentials").
+  const namesAll = cors.allowCredentials && cors.exposeHeaders.includes("*");
 
   const grant = (origin: string): readonly string[] => [
     "Access-Control-Allow-Origin",
@@ -58,8 +61,9 @@ export function corsFilter(cors: Cors): Filter {
       if (!isPublic) addToVary(head.headers, "Origin");
       const origin = headerValue(exchange.received, "origin");
       if (origin === undefined || !isAllowed(origin)) return;
+      const names = namesAll ? exposableNames(head.headers) : exposed;
       head.headers.push(...grant(origin));
-      if (exposed !== "") head.headers.push("Access-Control-Expose-Headers", exposed);
+      if (names !== "") head.headers.push("Access-Control-Expose-Headers", names);
     },
   };
 }
@@ -75,19 +79,21 @@ function listField(
   return allowed.length === 0 ? [] : [name, allowed.join(", ")];
 }
 
-/** Whether an origin is one of the list; schemes and hosts are compared without case. */
+/** Whether an origin is one of the list; schemes and hosts are compared without case, and ports always. */
 function compileOrigins(allowed: readonly string[]): (origin: string) => boolean {
   if (allowed.includes("*")) return () => true;
   const exact = new Set<string>();
   const wildcards: { readonly scheme: string; readonly rest: string }[] = [];
   for (const written of allowed) {
-    const origin = written.toLowerCase();
-    const [scheme = "", rest = ""] = origin.split("://*");
-    if (origin.includes("://*")) wildcards.push({ scheme: `${scheme}://`, rest });
-    else exact.add(origin);
+    const origin = withPort(written);
+    if (origin === undefined) continue;
+    const [scheme = "", rest] = origin.split("://*");
+    if (rest === undefined) exact.add(origin);
+    else wildcards.push({ scheme: `${scheme}://`, rest });
   }
   return (origin) => {
-    const text = origin.toLowerCase();
+    const text = withPort(origin);
+    if (text === undefined) return false;
     return (
       exact.has(text) ||
       wildcards.some(
@@ -96,4 +102,36 @@ function compileOrigins(allowed: readonly string[]): (origin: string) => boolean
       )
     );
   };
+}
+
+const originForm = /^(https?):\/\/(.+?)(?::(\d+))?$/;
+
+/** The origin with its port, that of the scheme where none is written, as browsers leave it out (RFC 6454 6.2). */
+function withPort(origin: string): string | undefined {
+  const [, scheme, host, port] = originForm.exec(origin.toLowerCase()) ?? [];
+  if (scheme === undefined || host === undefined) return undefined;
+  return `${scheme}://${host}:${port ?? (scheme === "https" ? "443" : "80")}`;
+}
+
+/** Fields that every page may read (Fetch, "CORS-safelisted response-header name"), or none ever may. */
+const neverExposed = new Set([
+  "cache-control",
+  "content-language",
+  "content-length",
+  "content-type",
+  "expires",
+  "last-modified",
+  "pragma",
+  "set-cookie",
+]);
+
+/** The names of the fields that a page needs leave to read, each once. */
+function exposableNames(headers: HeaderList): string {
+  const names = new Map<string, string>();
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    const key = name.toLowerCase();
+    if (!neverExposed.has(key) && !key.startsWith("access-control-")) names.set(key, name);
+  }
+  return [...names.values()].join(", ");
 }

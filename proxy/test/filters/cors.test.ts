@@ -80,6 +80,56 @@ describe("the cors filter", () => {
     }
   });
 
+  it("takes an origin without a port for one with the port of its scheme", () => {
+    const written = [
+      "https://a.example:443",
+      "http://b.example",
+      "https://*.c.example",
+      "http://*.d.example:80",
+      "http://*:9090",
+      "https://*.e.example:8443",
+    ];
+    const allowed = [
+      ...["https://a.example", "https://a.example:443", "http://b.example", "http://b.example:80"],
+      ...["https://x.c.example", "http://x.d.example", "http://any:9090", "http://[::1]:9090"],
+      "https://x.e.example:8443",
+    ];
+    const others = [
+      ...["https://a.example:8443", "http://a.example", "http://b.example:443", "https://x.c.example:444"],
+      ...["http://x.d.example:8080", "http://any", "http://any:19090", "http://[::9090]", "https://x.e.example"],
+    ];
+    const isAllowed = (origin: string) =>
+      preflight(origin, rules({ allowOrigins: written })).headers.includes(origin);
+    expect(allowed.filter((origin) => !isAllowed(origin))).to.deep.equal([]);
+    expect(others.filter(isAllowed)).to.deep.equal([]);
+  });
+
+  it("gives a wildcard alone every host of its scheme, on the port of that scheme", () => {
+    const headers = (origin: string) => preflight(origin, rules({ allowOrigins: ["https://*"] })).headers;
+    expect(headers("https://any.example")).to.include("https://any.example");
+    expect(headers("https://any.example:444")).to.not.include("https://any.example:444");
+    expect(headers("http://any.example")).to.not.include("http://any.example");
+  });
+
+  it("names the fields of the response instead of exposing * when credentials are allowed", () => {
+    const exposed = (change: Partial<Cors>, response: readonly string[]) => {
+      const { headers } = answer(
+        rules({ exposeHeaders: ["*"], ...change }),
+        "GET",
+        ["Origin", "https://shop.example"],
+        response,
+      );
+      const at = headers.indexOf("Access-Control-Expose-Headers");
+      return at < 0 ? undefined : headers[at + 1];
+    };
+    const response = [
+      ...["Content-Type", "text/html", "X-Page", "2", "x-page", "3", "ETag", '"1"', "Set-Cookie", "a=b"],
+      ...["Access-Control-Max-Age", "5"],
+    ];
+    expect(exposed({}, response)).to.equal("*");
+    expect(exposed({ allowCredentials: true }, response)).to.equal("x-page, ETag, Vary");
+  });
+
   it("names what was asked for instead of * when credentials are allowed", () => {
     const open = { allowOrigins: ["*"], allowMethods: ["*"], allowHeaders: ["*"] };
     expect(preflight("https://any.example", rules(open)).headers).to.deep.equal([
