@@ -96,7 +96,13 @@ describe("the cors filter", () => {
     ];
     const others = [
       ...["https://a.example:8443", "http://a.example", "http://b.example:443", "https://x.c.example:444"],
-      ...["http://x.d.example:8080", "http://any", "http://any:19090", "http://[::9090]", "https://x.e.example"],
+      ...[
+        "http://x.d.example:8080",
+        "http://any",
+        "http://any:19090",
+        "http://[::9090]",
+        "https://x.e.example",
+      ],
     ];
     const isAllowed = (origin: string) =>
       preflight(origin, rules({ allowOrigins: written })).headers.includes(origin);

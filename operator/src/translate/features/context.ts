@@ -28,6 +28,11 @@ export type FeatureContext = View & {
   /** Warns of an annotation that is used as it stands, in a finding and in an Event. */
   readonly warn: (definition: Pick<AnnotationDefinition<unknown>, "name">, message: string) => void;
   /**
+   * Warns of what is harmless where clients are authenticated. For a route of a Gateway that is known when its listeners
+   * are, since they and the Gateway can authenticate as well.
+   */
+  readonly warnUnlessAuthenticated: FeatureContext["warn"];
+  /**
    * The namespaces whose objects the annotation may name without a grant: that of the Ingress and, where the value is
    * a default of the class, that of the class's parameters.
    */

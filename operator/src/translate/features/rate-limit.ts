@@ -40,7 +40,7 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
   if (!header.ok) return unusable(`has no header in spec.byHeader: ${describeProblem(header.error)}`);
   if (!authenticates(read, context)) {
     const nobody = context.filters === undefined ? "no annotation" : "no filter of the rule";
-    context.warn(
+    context.warnUnlessAuthenticated(
       definition,
       `${named} counts by the header ${header.value}, whose value a client can change with every request, and ${nobody} authenticates clients`,
     );

@@ -172,6 +172,13 @@ function attachedRoute<Plan extends CommonPlan>(
     status: routeStatus(plan, attachments),
     listeners: [...listeners],
     claims: [...claims.values()],
-    diagnostics: attachments.length === 0 ? missing : [...plan.diagnostics, ...missing],
+    diagnostics:
+      attachments.length === 0
+        ? missing
+        : [
+            ...plan.diagnostics,
+            ...(attachments.every(({ isAuthenticated }) => isAuthenticated) ? [] : plan.unlessAuthenticated),
+            ...missing,
+          ],
   };
 }

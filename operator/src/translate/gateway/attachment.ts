@@ -13,15 +13,23 @@ import { admits } from "./namespaces.ts";
 import type { CommonPlan } from "./route-plan.ts";
 
 /** What routes can name as a parent, by `<Kind>/<namespace>/<name>`. */
-export type Parents = ReadonlyMap<string, ListenerGroup>;
+export type Parents = ReadonlyMap<string, Parent>;
+
+type Parent = ListenerGroup & {
+  /** Whether a service is asked about every request of the Gateway. */
+  readonly isGuarded: boolean;
+};
 
 /** All Gateways and ListenerSets of ours; the listeners of a ListenerSet belong to it, not to its Gateway. */
 export const parentsOf = (gateways: readonly PlannedGateway[]): Parents =>
   new Map(
-    gateways.flatMap(({ own, sets }) =>
-      [own, ...sets].map((group): [string, ListenerGroup] => {
+    gateways.flatMap(({ own, sets, guard }) =>
+      [own, ...sets].map((group): [string, Parent] => {
         const { kind, metadata } = group.owner;
-        return [`${kind}/${metadata.namespace}/${metadata.name}`, group];
+        return [
+          `${kind}/${metadata.namespace}/${metadata.name}`,
+          { ...group, isGuarded: guard !== undefined },
+        ];
       }),
     ),
   );
@@ -41,6 +49,8 @@ export type Attachment = {
   /** Why the route is attached to no listener. */
   readonly refusal: Refusal | undefined;
   readonly listeners: readonly { readonly listener: Listener; readonly hosts: readonly HostPattern[] }[];
+  /** Whether each of the listeners, or the Gateway, makes clients prove who they are. */
+  readonly isAuthenticated: boolean;
 };
 
 /** One attachment for each reference to a parent of ours; references to others are left alone. */
@@ -53,11 +63,12 @@ export function attach(route: Attachable, parents: Parents, view: View): readonl
   });
 }
 
-function attachTo(parent: ListenerGroup, parentRef: ParentRef, route: Attachable, view: View): Attachment {
+function attachTo(parent: Parent, parentRef: ParentRef, route: Attachable, view: View): Attachment {
   const none = (reason: string, message: string): Attachment => ({
     parentRef,
     refusal: { reason, message },
     listeners: [],
+    isAuthenticated: true,
   });
   if (parent.refusal !== undefined) return none("NotAllowedByListeners", parent.refusal.message);
   const { sectionName, port } = parentRef;
@@ -81,7 +92,14 @@ function attachTo(parent: ListenerGroup, parentRef: ParentRef, route: Attachable
   const listeners = open
     .map((listener) => ({ listener, hosts: commonHosts(listener.hostname, route.hosts) }))
     .filter(({ hosts }) => hosts.length > 0);
-  if (listeners.length > 0) return { parentRef, refusal: undefined, listeners };
+  if (listeners.length > 0) {
+    const isAuthenticated =
+      parent.isGuarded ||
+      listeners.every(
+        ({ listener: { filters, validation } }) => filters.authenticates || validation?.mode === "require",
+      );
+    return { parentRef, refusal: undefined, listeners, isAuthenticated };
+  }
   return none("NoMatchingListenerHostname", "No host name of the route is one of a listener");
 }
 

@@ -15,6 +15,8 @@ export type FilterFindings = {
   readonly resources: Resource[];
   readonly keySets: KeySetNeed[];
   readonly diagnostics: Diagnostic[];
+  /** What is wrong only where neither the listener nor its Gateway authenticates clients. */
+  readonly unlessAuthenticated: Diagnostic[];
 };
 
 export type FilterContext = {
@@ -32,7 +34,13 @@ export type FilterContext = {
   readonly findings: FilterFindings;
 };
 
-export const noFindings = (): FilterFindings => ({ needs: [], resources: [], keySets: [], diagnostics: [] });
+export const noFindings = (): FilterFindings => ({
+  needs: [],
+  resources: [],
+  keySets: [],
+  diagnostics: [],
+  unlessAuthenticated: [],
+});
 
 /**
  * The context in which a feature is worked out that a resource of the same namespace asks for: what an annotation of
@@ -52,6 +60,9 @@ export function featureContext(context: FilterContext): FeatureContext {
     announce: (_, finding) => find(finding),
     refuse: (_, message) => find((at) => referenceNotPermitted(at, message)),
     warn: (_, message) => find((at) => resourcePartlyIgnored(at, message)),
+    warnUnlessAuthenticated: (_, message) => {
+      findings.unlessAuthenticated.push(resourcePartlyIgnored(place, message));
+    },
     freeNamespaces: () => [namespace],
     need: (need) => findings.needs.push(need),
     provide: (resource) => findings.resources.push(resource),

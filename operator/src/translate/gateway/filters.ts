@@ -27,22 +27,23 @@ export type ReadFilters = {
  * Reads the filters of a rule or backend. Of two of a type, or of two extensions of a kind, the first counts; but copies
  * go to every mirror, and whoever asks for permission does.
  */
-export function readFilters(filters: readonly Filter[] | undefined, context: FilterContext): ReadFilters {
+export function readFilters(filters: readonly Filter[] | undefined, outer: FilterContext): ReadFilters {
   if (filters === undefined || filters.length === 0) return none;
   const fixed: RouteFeatures[] = [];
   const ofPath: ((path: PathMatch) => RouteFeatures)[] = [];
   const seen = new Set<string>();
-  const { place, findings } = context;
   const authenticates = filters.some(asksClients);
-  const warn = (message: string): void => {
-    findings.diagnostics.push(routeFieldIgnored(place, message));
-  };
   let unresolved: Refusal | undefined;
   let unsupported: Refusal | undefined;
   let isBroken = false;
   for (const [index, filter] of filters.entries()) {
     const { type } = filter;
-    const at = (refusal: Refusal): Refusal => refusedAt(`${place.field}.filters[${index}]`, refusal);
+    const place = { ...outer.place, field: `${outer.place.field}.filters[${index}]` };
+    const context = { ...outer, authenticates, place };
+    const at = (refusal: Refusal): Refusal => refusedAt(place.field, refusal);
+    const warn = (message: string): void => {
+      outer.findings.diagnostics.push(routeFieldIgnored(place, message));
+    };
     const key = describe(filter);
     if (seen.has(key) && !isAdditive(filter)) {
       warn(`Another filter ${key} is ignored: the first one counts`);
@@ -74,7 +75,7 @@ export function readFilters(filters: readonly Filter[] | undefined, context: Fil
         break;
       }
       case "ExtensionRef": {
-        const read = readExtension(filter.extensionRef, { ...context, authenticates });
+        const read = readExtension(filter.extensionRef, context);
         if ("features" in read) fixed.push(read.features);
         else {
           isBroken = true;

@@ -6,6 +6,7 @@ import { describeProblem } from "../diagnostics.ts";
 import { anyPath } from "../ingress/path.ts";
 import { readBackends } from "./backends.ts";
 import type { FilterContext } from "./filter-context.ts";
+import { warnOfSessions } from "./unserved-fields.ts";
 import { readFilters } from "./filters.ts";
 import { readGrpcMatch } from "./matches.ts";
 import {
@@ -22,6 +23,7 @@ export const planGrpcRoute = (route: ObjectOf<"GRPCRoute">, context: RouteContex
   planRoute<GRPCRouteRule>(route, route.spec.rules ?? [{}], context, planRule);
 
 function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
+  warnOfSessions(rule, context);
   // The filters of a GRPCRoute are those of an HTTPRoute, without the ones that change a path.
   const filters = readFilters(rule.filters as readonly HTTPRouteRuleFilter[] | undefined, context);
   const backends = readBackends(rule.backendRefs, context);

@@ -10,7 +10,8 @@ import { quote } from "../text.ts";
 
 /**
  * A header modifier of a route, by the rules of the annotations: fields that frame the message or belong to one
- * connection are left out with a warning, and of several entries for one name the first counts.
+ * connection are left out with a warning, and of several entries for one name the first counts. A name in several lists,
+ * which the API calls invalid (HTTPHeaderFilter), is set, added to and removed, in this order.
  */
 export function readHeaderModifier(
   written: Written | undefined,
@@ -31,6 +32,7 @@ export function readHeaderModifier(
     }
     return [...read.values()];
   };
+  warnOfRepeats(written, warn);
   const isHost = (name: string): boolean => direction === "request" && name.toLowerCase() === "host";
   const set = fields(written?.set);
   const add = fields(written?.add).filter(({ name }) => !isHost(name));
@@ -45,4 +47,16 @@ export function readHeaderModifier(
     ...(add.length > 0 && { add }),
     ...(remove.length > 0 && { remove }),
   };
+}
+
+/** Says which names stand several times. The API server lets them pass, in several lists or in another case. */
+function warnOfRepeats(written: Written | undefined, warn: (message: string) => void): void {
+  const { set = [], add = [], remove = [] } = written ?? {};
+  const names = [...set, ...add].map(({ name }) => name).concat(remove);
+  for (const [, [name = "", ...others]] of Map.groupBy(names, (one) => one.toLowerCase())) {
+    if (others.length === 0) continue;
+    warn(
+      `${quote(name)} stands several times: of each list the first entry counts, and set, add and remove run in this order`,
+    );
+  }
 }

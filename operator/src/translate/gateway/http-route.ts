@@ -4,6 +4,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { describeProblem, routeFieldIgnored } from "../diagnostics.ts";
 import { readBackends } from "./backends.ts";
 import type { FilterContext } from "./filter-context.ts";
+import { warnOfSessions } from "./unserved-fields.ts";
 import { readFilters } from "./filters.ts";
 import { readHttpMatch } from "./matches.ts";
 import {
@@ -27,6 +28,7 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
     void findings.diagnostics.push(
       routeFieldIgnored({ ...place, field: `${place.field}.${field}` }, message),
     );
+  warnOfSessions(rule, context);
   const backends = readBackends(rule.backendRefs, context);
   const filters = readFilters(rule.filters, context);
   const timeouts = readTimeouts(rule.timeouts, warnAt("timeouts"));

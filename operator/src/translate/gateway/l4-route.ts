@@ -6,6 +6,7 @@ import { resolveBackendRef } from "./backend-ref.ts";
 import { readHosts } from "./hostnames.ts";
 import type { L4RouteKind } from "./kinds.ts";
 import { describeRoute, unusable, type CommonPlan, type RouteContext } from "./route-plan.ts";
+import { unservedOfRoute } from "./unserved-fields.ts";
 
 export type L4Plan = CommonPlan & {
   /** Undefined: nothing of the route can be served. */
@@ -45,7 +46,8 @@ export function planL4Route(
     unresolved: resolved.map(({ refusal }) => refusal).find((refusal) => refusal !== undefined),
     dropped: [],
     isUnusable: false,
-    diagnostics: [],
+    diagnostics: unservedOfRoute(object),
+    unlessAuthenticated: [],
   };
 }
 

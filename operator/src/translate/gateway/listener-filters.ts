@@ -17,6 +17,8 @@ export type ListenerFilters = {
   /** In the order in which they run; one that cannot be followed stands in its place, without features. */
   readonly steps: readonly Step[];
   readonly findings: FilterFindings;
+  /** Whether one of them makes clients prove who they are. */
+  readonly authenticates: boolean;
   /** What can never be honoured: the listener is not served, since what is left out may be what keeps requests away. */
   readonly unaccepted: Refusal | undefined;
   /** The first reference that cannot be followed. */
@@ -26,6 +28,7 @@ export type ListenerFilters = {
 const none: ListenerFilters = {
   steps: [],
   findings: noFindings(),
+  authenticates: false,
   unaccepted: undefined,
   unresolved: undefined,
 };
@@ -65,7 +68,7 @@ export function readListenerFilters(
       else unaccepted ??= refusedAt(field, read.unaccepted);
     }
   }
-  return { steps, findings, unaccepted, unresolved };
+  return { steps, findings, authenticates: written.some(asksClients), unaccepted, unresolved };
 }
 
 type ReadFilter =

@@ -18,6 +18,7 @@ import { noFindings, type FilterContext, type FilterFindings } from "./filter-co
 import type { ReadFilters } from "./filters.ts";
 import { readHosts } from "./hostnames.ts";
 import type { HttpRouteKind, RouteKind } from "./kinds.ts";
+import { unservedOfRoute } from "./unserved-fields.ts";
 
 /** What reading a route takes besides the route. */
 export type RouteContext = { readonly view: View; readonly allowExternalName: boolean };
@@ -40,6 +41,8 @@ export type CommonPlan = {
   /** Whether every rule is dropped. */
   readonly isUnusable: boolean;
   readonly diagnostics: readonly Diagnostic[];
+  /** What is wrong at listeners where nobody but the route could authenticate clients. */
+  readonly unlessAuthenticated: readonly Diagnostic[];
 };
 
 export type RoutePlan = CommonPlan & {
@@ -125,7 +128,8 @@ function assembleRoute(
     isUnusable: rules.length > 0 && dropped.length === rules.length,
     resources: findings.resources,
     keySets: findings.keySets,
-    diagnostics: findings.diagnostics,
+    diagnostics: [...unservedOfRoute(object), ...findings.diagnostics],
+    unlessAuthenticated: findings.unlessAuthenticated,
   };
 }
 
@@ -178,6 +182,7 @@ export const unusable = (object: ObjectOf<RouteKind>): Omit<CommonPlan, "diagnos
   unresolved: undefined,
   dropped: [],
   isUnusable: true,
+  unlessAuthenticated: [],
 });
 
 export const unusableRoute = (object: ObjectOf<HttpRouteKind>): Omit<RoutePlan, "diagnostics"> => ({

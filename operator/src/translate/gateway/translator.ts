@@ -30,6 +30,7 @@ import { bindAdvertised, bindInternal, type Bindings } from "./ports.ts";
 import { unusableRoute, type CommonPlan, type RoutePlan } from "./route-plan.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scope.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./statuses.ts";
+import { unservedOfGateway } from "./unserved-fields.ts";
 import { createVipPlanner, type Vip } from "./vip-plan.ts";
 
 export type GatewayPart = {
@@ -140,8 +141,13 @@ export function createGatewayTranslator(
       statuses,
       diagnostics: joinLists(
         policies.diagnostics,
-        gateways.flatMap((gateway) => filterFindingsOf(gateway).flatMap(({ diagnostics }) => diagnostics)),
-        gateways.flatMap(({ gateway }) => ignoredAuthorities(gateway)),
+        gateways.flatMap((gateway) =>
+          filterFindingsOf(gateway).flatMap(({ diagnostics, unlessAuthenticated }) => [
+            ...diagnostics,
+            ...unlessAuthenticated,
+          ]),
+        ),
+        gateways.flatMap(({ gateway }) => [...ignoredAuthorities(gateway), ...unservedOfGateway(gateway)]),
         http.diagnostics,
         l4.diagnostics,
         describeStatuses(statuses),

@@ -121,6 +121,7 @@ export function openAnnotations(
         ? [namespace]
         : [namespace, classDefaults.namespace],
     warn: tell(riskyAnnotation),
+    warnUnlessAuthenticated: tell(riskyAnnotation),
     refuse: tell(referenceNotPermitted),
     announce: (definition, finding) => {
       const key = annotationKey(definition);
