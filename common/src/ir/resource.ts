@@ -110,6 +110,24 @@ export function decodeResource(resource: Resource): Result<Decoded | undefined> 
   return ok({ type: parsed.type, key: resource.key, value: result.data } as Decoded);
 }
 
+/**
+ * Decodes the resources of one update. Those of one type and body, as those of a host that several ports serve alike, give
+ * the same value, which is read and kept once.
+ */
+export function createDecoder(): typeof decodeResource {
+  /** By type and hash, with the body that the hash was found to be right for. */
+  const known = new Map<string, { readonly body: string; readonly decoded: Decoded }>();
+  return (resource) => {
+    const { key, hash, body } = resource;
+    const name = `${key.slice(0, key.indexOf("|"))} ${hash}`;
+    const hit = known.get(name);
+    if (hit?.body === body) return ok({ ...hit.decoded, key });
+    const decoded = decodeResource(resource);
+    if (decoded.ok && decoded.value !== undefined) known.set(name, { body, decoded: decoded.value });
+    return decoded;
+  };
+}
+
 function schemaProblem(key: string, error: z.ZodError): Problem {
   const [issue] = error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "body" : issue.path.map(String).join(".");

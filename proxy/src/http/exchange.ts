@@ -2,6 +2,7 @@ import type { Filter } from "../filters/filter.ts";
 import type { MirrorPlan } from "../filters/mirror-target.ts";
 import type { RetryPlan } from "../filters/retry.ts";
 import type { CompiledRoute } from "../routing/compiled-route.ts";
+import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { ClientConnection } from "./connection.ts";
 import type { HeldBody } from "./held-body.ts";
 import type {
@@ -60,6 +61,8 @@ export class Exchange {
   /** The filters of the listener, which ran before there was a route. */
   listenerFilters: readonly Filter[] = noFilters;
   route: CompiledRoute | undefined = undefined;
+  /** Counts this request; set with the route, so that one whose route goes meanwhile brings no series back. */
+  routeMetrics: RequestMetrics | undefined = undefined;
   /** The filters of the backend, once one has been chosen. */
   backendFilters: readonly Filter[] = noFilters;
 

@@ -136,9 +136,11 @@ class Request implements ExchangeOwner, AttemptOwner {
   /** The route of the request; undefined when there is none, and that has been answered. */
   private findRoute(query: RouteQuery): CompiledRoute | undefined {
     const { exchange } = this;
-    const route = exchange.connection.listener.table.match(query);
+    const { listener } = exchange.connection;
+    const route = listener.table.match(query);
     if (route === undefined) this.reply(isOverspent() ? tooLongToMatch : noRoute);
     exchange.route = route;
+    exchange.routeMetrics = route?.metricsOf(listener.portLabel);
     return route;
   }
 
@@ -297,7 +299,8 @@ class Request implements ExchangeOwner, AttemptOwner {
     exchange.held?.release();
     const durationMs = performance.now() - exchange.startedAtMs;
     const { route, connection, client } = exchange;
-    const requestMetrics = route?.metrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");
+    const requestMetrics =
+      exchange.routeMetrics ?? deps.metrics.requestMetrics(connection.listener.portLabel, "");
     requestMetrics.count(exchange.method, exchange.status);
     requestMetrics.observe(durationMs / 1000);
     if (exchange.upstreamConnection !== undefined)

@@ -3,7 +3,10 @@ import type { Filter } from "../filters/filter.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
-/** A route prepared when a snapshot is applied, so that a request does no work that could be done once. */
+/**
+ * A route prepared when a snapshot is applied, so that a request does no work that could be done once. It is the same one
+ * on all ports that serve its host.
+ */
 export type CompiledRoute = {
   readonly route: Route;
   readonly id: string;
@@ -13,8 +16,8 @@ export type CompiledRoute = {
   readonly accessLog: boolean;
   /** The filters that this route uses, in the order of filters/order.ts. */
   readonly filters: readonly Filter[];
-  /** Metric children of (listener port, route). */
-  readonly metrics: RequestMetrics;
+  /** Metric children of (listener port, route): asked when a request has matched, so that series are those of routes in use. */
+  metricsOf(listener: string): RequestMetrics;
   /** Picks the backend of the next request by weight; never throws. */
   pickBackend(): CompiledBackend;
 };

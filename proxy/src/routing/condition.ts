@@ -16,8 +16,11 @@ export type Condition = {
   test(query: RouteQuery): boolean;
 };
 
+const none = ok<readonly Condition[]>([]);
+
 /** The conditions of a match in the order in which they are tested: method, headers, query parameters. */
 export function compileConditions(match: RouteMatch): Result<readonly Condition[]> {
+  if (match.method === undefined && match.headers === undefined && match.query === undefined) return none;
   const conditions: Condition[] = [];
   if (match.method !== undefined) conditions.push(methodCondition(match.method));
   for (const header of match.headers ?? []) {

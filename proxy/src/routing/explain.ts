@@ -2,7 +2,7 @@ import { firstFailure } from "./condition.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { startLookup } from "./expression-budget.ts";
 import { tablesOf } from "./host-index.ts";
-import { tierOf, type Candidate, type HostTable } from "./host-table.ts";
+import type { Candidate, HostTable } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";
 import type { OpenPortTable, RouteQuery } from "./port-table.ts";
 
@@ -70,7 +70,7 @@ const explainCandidates = (
   query: RouteQuery,
   serving: CompiledRoute | undefined,
 ): readonly ExplainedCandidate[] =>
-  table.candidates.toSorted(byPrecedence).map((candidate) => ({
+  table.candidates.map((candidate) => ({
     route: candidate.route,
     verdict: candidate.route === serving ? { kind: "matched" } : verdictOf(candidate, query),
   }));
@@ -85,15 +85,3 @@ function verdictOf({ path, conditions, route }: Candidate, query: RouteQuery): V
   const { on, name, type, value } = failure;
   return { kind: "failed", on, name, type, value };
 }
-
-/** Tier by tier: exact paths, then prefixes from the longest, then expressions, then default backends; else the resource's order. */
-function byPrecedence(a: Candidate, b: Candidate): number {
-  const difference = tierOf(a) - tierOf(b) || rankOf(a) - rankOf(b);
-  const isPrefixPair = rankOf(a) === prefixRank && a.path.type === "prefix" && b.path.type === "prefix";
-  return difference === 0 && isPrefixPair ? b.path.text.length - a.path.text.length : difference;
-}
-
-const prefixRank = 1;
-
-const rankOf = ({ path, route }: Candidate): number =>
-  route.route.fallback === true ? 3 : { exact: 0, prefix: prefixRank, regex: 2 }[path.type];

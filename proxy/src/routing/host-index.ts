@@ -11,30 +11,32 @@ export type HostIndex = {
 
 export type PortHosts = { readonly gateway: HostIndex; readonly ingress: HostIndex };
 
-export const emptyHostIndex: HostIndex = { exact: new Map(), wildcard: new Map(), any: undefined };
+/**
+ * A host index that is changed in place: of ten thousand hosts a copy for each change would be half a megabyte of garbage.
+ */
+export class ChangingHostIndex implements HostIndex {
+  readonly exact = new Map<string, HostTable>();
+  readonly wildcard = new Map<string, HostTable>();
+  any: HostTable | undefined = undefined;
 
-/** What changes in a host index: the table of a pattern, or its removal. */
-export type HostChange = { readonly host: HostPattern; readonly table: HostTable | undefined };
+  get isEmpty(): boolean {
+    return this.exact.size === 0 && this.wildcard.size === 0 && this.any === undefined;
+  }
 
-/** A host index with changes; the given one stays as it is. */
-export function changeHosts(index: HostIndex, changes: readonly HostChange[]): HostIndex {
-  const changed = (kind: "exact" | "wildcard"): ReadonlyMap<string, HostTable> => {
-    const relevant = changes.filter(({ host }) => host.kind === kind);
-    if (relevant.length === 0) return index[kind];
-    const tables = new Map(index[kind]);
-    for (const { host, table } of relevant) {
-      const key = kind === "exact" ? host.host : host.host.slice(1);
-      if (table === undefined) tables.delete(key);
-      else tables.set(key, table);
+  /** Puts the table of a host in place, or removes it; the one that was there comes back. */
+  set({ kind, host }: HostPattern, table: HostTable | undefined): HostTable | undefined {
+    if (kind === "any") {
+      const previous = this.any;
+      this.any = table;
+      return previous;
     }
-    return tables;
-  };
-  const any = changes.findLast(({ host }) => host.kind === "any");
-  return {
-    exact: changed("exact"),
-    wildcard: changed("wildcard"),
-    any: any === undefined ? index.any : any.table,
-  };
+    const tables = this[kind];
+    const key = kind === "exact" ? host : host.slice(1);
+    const previous = tables.get(key);
+    if (table === undefined) tables.delete(key);
+    else tables.set(key, table);
+    return previous;
+  }
 }
 
 const DOT = 0x2e;

@@ -3,9 +3,10 @@ import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ListenerFilters } from "../filters/listener-filters.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
-import { compileConditions, firstFailure, type Condition } from "./condition.ts";
+import { compileConditions, type Condition } from "./condition.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
-import { compilePath, pathMatches, type PathRule } from "./path-rule.ts";
+import { createLookup, inPrecedence, type HostLookup } from "./host-lookup.ts";
+import { compilePath, type PathRule } from "./path-rule.ts";
 import type { RouteQuery } from "./port-table.ts";
 
 /** A route with everything that a request must fulfil to take it. */
@@ -15,7 +16,7 @@ export type Candidate = {
   readonly route: CompiledRoute;
 };
 
-/** The compiled routes of one host of one port; immutable, and shared by snapshots that do not change it. */
+/** The compiled routes of one host; immutable, and shared by snapshots that do not change it and by ports that serve it alike. */
 export type HostTable = {
   readonly group: RouteGroup;
   readonly host: HostPattern;
@@ -25,7 +26,7 @@ export type HostTable = {
   readonly pathLevel: PathLevel;
   /** What runs before a route is looked for, where this is the most specific host of a request. */
   readonly filters: ListenerFilters | undefined;
-  /** In the order of the resource. */
+  /** In the order in which they are tried. */
   readonly candidates: readonly Candidate[];
   /** Undefined also for a lookup that is overspent (expression-budget.ts). */
   match(query: RouteQuery): CompiledRoute | undefined;
@@ -44,7 +45,7 @@ export function compileHostTable(
   prepare: (route: Route) => CompiledRoute,
   filters?: ListenerFilters,
 ): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
-  const { listener, inherit, pathLevel = "base" } = resource;
+  const { pathLevel = "base" } = resource;
   const candidates: Candidate[] = [];
   const problems: RouteProblem[] = [];
   for (const route of resource.routes) {
@@ -58,97 +59,43 @@ export function compileHostTable(
       if (!part.ok) problems.push({ routeId: route.id, message: part.error.message });
     }
   }
-  const tiers = [...Map.groupBy(candidates, tierOf)].sort(([a], [b]) => a - b);
-  const match = matchFirst(tiers.map(([, ofTier]) => createMatcher(ofTier)));
-  return { table: { ...owner, listener, inherit, pathLevel, filters, candidates, match }, problems };
-}
-
-/** See `tier` in common/src/ir/route.ts. */
-export const tierOf = ({ route }: Candidate): number => route.route.tier ?? 0;
-
-/** Asks one after another. */
-function matchFirst(matchers: readonly HostTable["match"][]): HostTable["match"] {
-  const [only, ...more] = matchers;
-  if (only === undefined) return () => undefined;
-  if (more.length === 0) return only;
-  return (query) => {
-    for (const match of matchers) {
-      const route = match(query);
-      if (route !== undefined) return route;
-    }
-    return undefined;
+  return {
+    table: new CompiledHost(owner, { ...resource, pathLevel }, inPrecedence(candidates), filters),
+    problems,
   };
 }
 
-const SLASH = 0x2f;
+/** A class, because there are ten thousands of them. */
+class CompiledHost implements HostTable {
+  readonly group: RouteGroup;
+  readonly host: HostPattern;
+  readonly listener: string;
+  readonly inherit: boolean;
+  readonly pathLevel: PathLevel;
+  readonly filters: ListenerFilters | undefined;
+  readonly candidates: readonly Candidate[];
+  private readonly lookup: HostLookup;
 
-/**
- * Finds the route of a request among those of a tier: the exact path, then prefixes from the longest to the shortest, then expressions in
- * order, then default backends; within one path the first candidate whose conditions hold. Exact paths and prefixes
- * are found by their text, so that a thousand routes cost what ten do.
- */
-function createMatcher(candidates: readonly Candidate[]): HostTable["match"] {
-  const exacts = new Map<string, Candidate[]>();
-  const prefixes = new Map<string, Candidate[]>();
-  const expressions: Candidate[] = [];
-  const fallbacks: Candidate[] = [];
-  for (const candidate of candidates) {
-    const { path, route } = candidate;
-    if (route.route.fallback === true) fallbacks.push(candidate);
-    else if (path.type === "exact") add(exacts, path.text, candidate);
-    else if (path.type === "prefix") add(prefixes, path.text, candidate);
-    else expressions.push(candidate);
+  constructor(
+    { group, host }: Pick<HostTable, "group" | "host">,
+    { listener, inherit, pathLevel }: Pick<HostTable, "listener" | "inherit" | "pathLevel">,
+    candidates: readonly Candidate[],
+    filters: ListenerFilters | undefined,
+  ) {
+    this.group = group;
+    this.host = host;
+    this.listener = listener;
+    this.inherit = inherit;
+    this.pathLevel = pathLevel;
+    this.filters = filters;
+    this.candidates = candidates;
+    this.lookup = createLookup(candidates);
   }
-  const lengths = prefixLengths(prefixes.keys());
-  const find: HostTable["match"] = (query) => {
-    const { path } = query;
-    const exact = exacts.get(path);
-    if (exact !== undefined) {
-      const route = firstMatch(exact, query);
-      if (route !== undefined) return route;
-    }
-    for (let end = Math.min(path.length, lengths.length - 1); end >= 0; end--) {
-      if (lengths[end] !== 1) continue;
-      if (end < path.length && path.charCodeAt(end) !== SLASH) continue;
-      const slot = prefixes.get(end === path.length ? path : path.slice(0, end));
-      const route = slot === undefined ? undefined : firstMatch(slot, query);
-      if (route !== undefined) return route;
-    }
-    return firstFit(expressions, query) ?? firstFit(fallbacks, query);
-  };
-  return (query) => {
+
+  match(query: RouteQuery): CompiledRoute | undefined {
     startLookup();
-    const route = find(query);
+    const route = this.lookup.find(query);
     // An expression that was not tested could have been the one that protects the path.
     return isOverspent() ? undefined : route;
-  };
-}
-
-function add(slots: Map<string, Candidate[]>, text: string, candidate: Candidate): void {
-  const slot = slots.get(text);
-  if (slot === undefined) slots.set(text, [candidate]);
-  else slot.push(candidate);
-}
-
-/** 1 at each length that a prefix has: a long request path is then cut only where a prefix may end. */
-function prefixLengths(prefixes: Iterable<string>): Uint8Array {
-  const found = [...prefixes].map((prefix) => prefix.length);
-  const lengths = new Uint8Array(found.reduce((longest, length) => Math.max(longest, length + 1), 0));
-  for (const length of found) lengths[length] = 1;
-  return lengths;
-}
-
-/** The first of the candidates that cannot be found by their text: each is tried in turn. */
-function firstFit(candidates: readonly Candidate[], query: RouteQuery): CompiledRoute | undefined {
-  for (const { path, conditions, route } of candidates) {
-    if (pathMatches(path, query.path) && firstFailure(conditions, query) === undefined) return route;
   }
-  return undefined;
-}
-
-function firstMatch(slot: readonly Candidate[], query: RouteQuery): CompiledRoute | undefined {
-  for (const { conditions, route } of slot) {
-    if (firstFailure(conditions, query) === undefined) return route;
-  }
-  return undefined;
 }

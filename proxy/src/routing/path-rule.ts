@@ -27,8 +27,10 @@ export function compilePath(match: PathMatch, level: PathLevel): Result<PathRule
   }
 }
 
+const SLASH = 0x2f;
+
 /**
- * Whether one rule matches a canonical path: the definition, which the lookup by text in host-table.ts must equal. A
+ * Whether one rule matches a canonical path: the definition, which the lookup by text in host-lookup.ts must equal. A
  * prefix ends at a segment boundary of the path (docs/routing.md).
  */
 export function pathMatches(rule: PathRule, path: string): boolean {
@@ -36,7 +38,10 @@ export function pathMatches(rule: PathRule, path: string): boolean {
     case "exact":
       return path === rule.text;
     case "prefix":
-      return path === rule.text || path.startsWith(`${rule.text}/`);
+      return (
+        path.startsWith(rule.text) &&
+        (path.length === rule.text.length || path.charCodeAt(rule.text.length) === SLASH)
+      );
     case "regex":
       return testWithin(rule.regex, path);
   }

@@ -1,8 +1,9 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
+import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Filter } from "../filters/filter.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
-import { emptyHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
+import { ChangingHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
 import type { HostTable } from "./host-table.ts";
 
 /** What a lookup sees of a request. Host is lower case without port and trailing dot; path is normalised. */
@@ -15,7 +16,7 @@ export type RouteQuery = {
   readonly headers: readonly string[];
 };
 
-/** The compiled routes of one port. Immutable: an update builds a new one, sharing what did not change. */
+/** The compiled routes of one port, always those that serve now. */
 export type PortTable = {
   /** How far the path of a request for this host is normalised before it is looked up. */
   pathLevel(host: string): PathLevel;
@@ -30,23 +31,40 @@ export type PortTable = {
   isMisdirected(serverName: string, host: string): boolean;
 };
 
-/** A port table that can be explained and changed, because it shows its hosts. */
+/** A port table that can be explained, because it shows its hosts. */
 export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
 
 /**
- * A port's routes. The most specific host decides: without a matching route there the answer is "none", unless its
- * listener passes requests on to its own less specific hosts (docs/routing.md, "Hosts").
+ * A port's routes, changed in place between two requests. The most specific host decides: without a matching route there
+ * the answer is "none", unless its listener passes requests on to its own less specific hosts (docs/routing.md, "Hosts").
  */
-export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
-  hosts,
-  // Requests of ports on which no host asks for it are spared the search for their host.
-  pathLevel: hasTable(hosts, ({ pathLevel }) => pathLevel !== "base")
-    ? (host) => ownerOf(hosts, host)?.pathLevel ?? "base"
-    : () => "base",
-  filtersOf: hasTable(hosts, ({ filters }) => filters !== undefined)
-    ? (host) => ownerOf(hosts, host)?.filters?.compiled
-    : undefined,
-  match(query) {
+export class ChangingPortTable implements OpenPortTable {
+  readonly hosts = { gateway: new ChangingHostIndex(), ingress: new ChangingHostIndex() };
+  /** How many hosts ask for what requests are spared the search for their host without. */
+  private withPathLevel = 0;
+  private withFilters = 0;
+
+  get isEmpty(): boolean {
+    return this.hosts.gateway.isEmpty && this.hosts.ingress.isEmpty;
+  }
+
+  /** Puts the table of a host in place; undefined removes it. */
+  set(group: RouteGroup, host: HostPattern, table: HostTable | undefined): void {
+    const previous = this.hosts[group].set(host, table);
+    this.withPathLevel += Number(hasPathLevel(table)) - Number(hasPathLevel(previous));
+    this.withFilters += Number(table?.filters !== undefined) - Number(previous?.filters !== undefined);
+  }
+
+  pathLevel(host: string): PathLevel {
+    return this.withPathLevel === 0 ? "base" : (ownerOf(this.hosts, host)?.pathLevel ?? "base");
+  }
+
+  get filtersOf(): PortTable["filtersOf"] {
+    return this.withFilters === 0 ? undefined : (host) => ownerOf(this.hosts, host)?.filters?.compiled;
+  }
+
+  match(query: RouteQuery): CompiledRoute | undefined {
+    const { hosts } = this;
     startLookup();
     // Nearly every request ends here, without the search.
     const exact = hosts.gateway.exact.get(query.host) ?? hosts.ingress.exact.get(query.host);
@@ -60,12 +78,16 @@ export const createPortTable = (hosts: PortHosts): OpenPortTable => ({
       listener = table.listener;
     }
     return undefined;
-  },
-  isMisdirected(serverName, host) {
-    const wanted = ownerOf(hosts, host);
-    return wanted?.group === "gateway" && ownerOf(hosts, serverName)?.listener !== wanted.listener;
-  },
-});
+  }
+
+  isMisdirected(serverName: string, host: string): boolean {
+    const wanted = ownerOf(this.hosts, host);
+    return wanted?.group === "gateway" && ownerOf(this.hosts, serverName)?.listener !== wanted.listener;
+  }
+}
+
+const hasPathLevel = (table: HostTable | undefined): boolean =>
+  table !== undefined && table.pathLevel !== "base";
 
 /** The table of the most specific host, which is the one that decides (docs/routing.md, "Hosts"). */
 function ownerOf(hosts: PortHosts, host: string): HostTable | undefined {
@@ -73,13 +95,5 @@ function ownerOf(hosts: PortHosts, host: string): HostTable | undefined {
   return undefined;
 }
 
-const hasTable = ({ gateway, ingress }: PortHosts, has: (table: HostTable) => boolean): boolean =>
-  [gateway, ingress].some(({ exact, wildcard, any }) =>
-    [...exact.values(), ...wildcard.values(), ...(any === undefined ? [] : [any])].some(has),
-  );
-
 /** A port without routes: every request is answered 404. */
-export const emptyPortTable: OpenPortTable = createPortTable({
-  gateway: emptyHostIndex,
-  ingress: emptyHostIndex,
-});
+export const emptyPortTable: OpenPortTable = new ChangingPortTable();

@@ -1,17 +1,18 @@
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Backend, HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { compileFilters } from "../filters/compile.ts";
 import type { FilterEnvironment } from "../filters/environment.ts";
+import type { Filter } from "../filters/filter.ts";
 import { compileListenerFilters } from "../filters/listener-filters.ts";
-import { createBackendPicker } from "../routing/backend-picker.ts";
-import type { CompiledBackend, CompiledRoute } from "../routing/compiled-route.ts";
+import type { CompiledBackend } from "../routing/compiled-route.ts";
 import { compileHostTable, type HostTable, type RouteProblem } from "../routing/host-table.ts";
-import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import { ServedRoute, ServedUpstream, type RequestMetricsSource } from "./compiled-parts.ts";
 
 /** What compiled routes are connected to. */
 export type RouteEnvironment = {
-  readonly metrics: Pick<ProxyMetrics, "requestMetrics">;
+  readonly metrics: RequestMetricsSource;
   /** The upstream of an endpoint set as it is now; asked once per request. `clientCertificate` is that of the host. */
   readonly upstreamOf: (
     endpoints: string,
@@ -25,52 +26,77 @@ export type RouteEnvironment = {
 
 export type HostOwner = { readonly group: RouteGroup; readonly port: number; readonly host: HostPattern };
 
-/** Compiles the routes of a host of a port with everything that happens after a match. */
-export function compileHost(
-  { group, port, host }: HostOwner,
-  resource: HostRoutes,
+export type CompiledHost = { readonly table: HostTable; readonly problems: readonly RouteProblem[] };
+
+/**
+ * Compiles the hosts of one update with everything that happens after a match. What is equal is made once: the table of a
+ * host that several ports serve from the same resource value, the filters of equal features, the links to one endpoint set.
+ */
+export function createHostCompiler(
   environment: RouteEnvironment,
-): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
-  const listener = String(port);
-  const own = ofHost(resource, environment);
-  const filters = compileListenerFilters(resource, own.filters);
-  return compileHostTable({ group, host }, resource, (route) => compileRoute(route, listener, own), filters);
+): (owner: HostOwner, resource: HostRoutes) => CompiledHost {
+  const compiled = new Map<HostRoutes, CompiledHost>();
+  /** By client certificate. */
+  const parts = new Map<string | undefined, PartCompiler>();
+  return ({ group, host }, resource) => {
+    const known = compiled.get(resource);
+    if (known?.table.group === group && known.table.host.host === host.host) return known;
+    const { clientCertificate } = resource;
+    let own = parts.get(clientCertificate);
+    if (own === undefined)
+      parts.set(clientCertificate, (own = new PartCompiler(environment, clientCertificate)));
+    const ofHost = own;
+    const filters = compileListenerFilters(resource, ofHost.environment.filters);
+    const result = compileHostTable({ group, host }, resource, (route) => ofHost.route(route), filters);
+    compiled.set(resource, result);
+    return result;
+  };
+}
+
+/** Makes the parts of routes whose backends are shown the same client certificate. */
+class PartCompiler {
+  readonly environment: RouteEnvironment;
+  private readonly filtersByText = new Map<string, readonly Filter[]>();
+  private readonly upstreams = new Map<string, ServedUpstream>();
+
+  constructor(environment: RouteEnvironment, clientCertificate: string | undefined) {
+    this.environment = ofHost(clientCertificate, environment);
+  }
+
+  route(route: Route): ServedRoute {
+    const backends = route.backends.map((backend) => ({
+      weight: backend.weight,
+      backend: this.backend(backend),
+    }));
+    return new ServedRoute(route, this.filters(route.features), backends, this.environment);
+  }
+
+  /** A backend that names no endpoint set answers its share with its status, or with 500. */
+  private backend({ endpoints, status, protocol, features }: Backend): CompiledBackend {
+    if (status !== undefined || endpoints === undefined) return { kind: "status", status: status ?? 500 };
+    const create = (): ServedUpstream =>
+      new ServedUpstream(this.environment.upstreamOf(endpoints, protocol), this.filters(features));
+    return features === undefined ? remember(this.upstreams, `${protocol} ${endpoints}`, create) : create();
+  }
+
+  /** Filters keep nothing of a route: what they count or remember, they do under its id. */
+  private filters(features: RouteFeatures | undefined): readonly Filter[] {
+    return remember(this.filtersByText, features === undefined ? "" : JSON.stringify(features), () =>
+      compileFilters(features, this.environment.filters),
+    );
+  }
+}
+
+function remember<Value>(known: Map<string, Value>, key: string, create: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) known.set(key, (value = create()));
+  return value;
 }
 
 /** Whatever a request of the host is sent to, mirrors and external checks included, is shown the same certificate. */
-function ofHost({ clientCertificate }: HostRoutes, environment: RouteEnvironment): RouteEnvironment {
+function ofHost(clientCertificate: string | undefined, environment: RouteEnvironment): RouteEnvironment {
   if (clientCertificate === undefined) return environment;
   const upstreamOf: FilterEnvironment["upstreamOf"] = (endpoints, protocol) =>
     environment.upstreamOf(endpoints, protocol, clientCertificate);
   return { ...environment, upstreamOf, filters: { ...environment.filters, upstreamOf } };
-}
-
-function compileRoute(route: Route, listener: string, environment: RouteEnvironment): CompiledRoute {
-  const backends = route.backends.map((backend) => ({
-    weight: backend.weight,
-    backend: compileBackend(backend, environment),
-  }));
-  return {
-    route,
-    id: route.id,
-    pattern: route.match.path.value,
-    accessLog: route.accessLog !== false,
-    filters: compileFilters(route.features, environment.filters),
-    metrics: environment.metrics.requestMetrics(listener, route.id),
-    pickBackend: createBackendPicker(backends, environment.random),
-  };
-}
-
-/** A backend that names no endpoint set answers its share with its status, or with 500. */
-function compileBackend(backend: Backend, environment: RouteEnvironment): CompiledBackend {
-  const { endpoints, status, protocol } = backend;
-  if (status !== undefined || endpoints === undefined) return { kind: "status", status: status ?? 500 };
-  const current = environment.upstreamOf(endpoints, protocol);
-  return {
-    kind: "upstream",
-    get upstream() {
-      return current();
-    },
-    filters: compileFilters(backend.features, environment.filters),
-  };
 }

@@ -1,16 +1,9 @@
 import { endpointsKey, type ResourceKey, type RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import {
-  changeHosts,
-  emptyHostIndex,
-  type HostChange,
-  type HostIndex,
-  type PortHosts,
-} from "../routing/host-index.ts";
-import type { RouteProblem } from "../routing/host-table.ts";
-import { createPortTable, type OpenPortTable } from "../routing/port-table.ts";
-import { compileHost, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
+import type { HostTable, RouteProblem } from "../routing/host-table.ts";
+import { ChangingPortTable, type OpenPortTable } from "../routing/port-table.ts";
+import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 
 /** The new routes of a host of a port; undefined when the host is gone. */
@@ -27,13 +20,13 @@ export type TableCounts = { readonly hosts: number; readonly routes: Readonly<Re
 export type StagedTables = {
   /** Routes that are left out. */
   readonly problems: readonly RouteProblem[];
-  /** Swaps the tables; returns the ids of routes that no table has any more. Cannot fail. */
+  /** Changes the tables between two requests; returns the ids of routes that no table has any more. Cannot fail. */
   commit(): ReadonlySet<string>;
 };
 
 /** The port tables of a worker and what must be known to change them piece by piece. */
 export type RoutingTables = {
-  /** A new map after every change; ports without routes are not in it. */
+  /** Ports without routes are not in it; a new map when a port comes or goes. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
   readonly counts: TableCounts;
   /** The endpoint sets that there are. */
@@ -45,30 +38,34 @@ export type RoutingTables = {
   stage(updates: readonly HostUpdate[], endpoints: ReadonlyMap<string, boolean>): Result<StagedTables>;
 };
 
-/** What is remembered of a host resource. */
-type HostEntry = {
+/** What a host resource uses, each name once; the same value for all ports that serve a host alike. */
+type HostUses = { readonly routeIds: readonly string[]; readonly endpoints: readonly string[] };
+
+/** A host resource that was compiled and waits to serve; without uses and table it is gone. */
+type StagedHost = {
+  readonly key: ResourceKey;
   readonly owner: HostOwner;
-  readonly routeIds: ReadonlySet<string>;
-  readonly endpoints: ReadonlySet<string>;
+  readonly uses: HostUses | undefined;
+  readonly table: HostTable | undefined;
 };
 
 export function createRoutingTables(environment: RouteEnvironment): RoutingTables {
-  const entries = new Map<ResourceKey, HostEntry>();
+  const entries = new Map<ResourceKey, HostUses>();
   const hostNames = createUseCounts();
   const routeIds = { ingress: createUseCounts(), gateway: createUseCounts() };
   const endpointUses = createUseCounts();
   const endpointSets = new Set<string>();
-  let tables: ReadonlyMap<number, OpenPortTable> = new Map();
+  let tables: ReadonlyMap<number, ChangingPortTable> = new Map();
 
   const missingEndpoints = (
-    updates: readonly { readonly key: ResourceKey; readonly entry: HostEntry | undefined }[],
+    staged: readonly Pick<StagedHost, "key" | "uses">[],
     changes: ReadonlyMap<string, boolean>,
   ): string | undefined => {
     const exists = (name: string): boolean => changes.get(name) ?? endpointSets.has(name);
     const released = createUseCounts();
-    for (const { key, entry } of updates) {
+    for (const { key, uses } of staged) {
       released.add(entries.get(key)?.endpoints ?? []);
-      for (const name of entry?.endpoints ?? []) {
+      for (const name of uses?.endpoints ?? []) {
         if (!exists(name))
           return `resource ${key}: names ${endpointsKey(name)}, which the snapshot does not have`;
       }
@@ -81,21 +78,34 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     return undefined;
   };
 
-  const replaceEntry = (key: ResourceKey, entry: HostEntry | undefined, gone: Set<string>): void => {
+  const replaceUses = ({ key, owner, uses }: StagedHost, gone: Set<string>): void => {
+    const { group, host } = owner;
     const previous = entries.get(key);
     // New uses first: a route that only moves must not look gone.
-    if (entry !== undefined) {
-      hostNames.add([entry.owner.host.host]);
-      routeIds[entry.owner.group].add(entry.routeIds);
-      endpointUses.add(entry.endpoints);
-      entries.set(key, entry);
+    if (uses !== undefined) {
+      hostNames.add([host.host]);
+      routeIds[group].add(uses.routeIds);
+      endpointUses.add(uses.endpoints);
+      entries.set(key, uses);
     } else {
       entries.delete(key);
     }
     if (previous === undefined) return;
-    hostNames.remove([previous.owner.host.host]);
-    for (const id of routeIds[previous.owner.group].remove(previous.routeIds)) gone.add(id);
+    hostNames.remove([host.host]);
+    for (const id of routeIds[group].remove(previous.routeIds)) gone.add(id);
     endpointUses.remove(previous.endpoints);
+  };
+
+  const replaceTable = ({ owner, table }: StagedHost): void => {
+    const { group, port, host } = owner;
+    const present = tables.get(port);
+    const ofPort = present ?? new ChangingPortTable();
+    ofPort.set(group, host, table);
+    if (ofPort.isEmpty === (present === undefined)) return;
+    const next = new Map(tables);
+    if (ofPort.isEmpty) next.delete(port);
+    else next.set(port, ofPort);
+    tables = next;
   };
 
   return {
@@ -108,25 +118,28 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     },
     endpointSets,
     stage(updates, endpoints) {
-      const incoming = updates.map(({ key, owner, routes }) => ({
+      const usesOf = createUsesReader();
+      const incoming = updates.map(({ key, routes }) => ({
         key,
-        entry: routes === undefined ? undefined : entryOf(owner, routes),
+        uses: routes === undefined ? undefined : usesOf(routes),
       }));
       const missing = missingEndpoints(incoming, endpoints);
       if (missing !== undefined) return problem(missing);
-      const problems: RouteProblem[] = [];
-      const changes: (HostChange & { readonly owner: HostOwner })[] = [];
-      for (const { owner, routes } of updates) {
-        const compiled = routes === undefined ? undefined : compileHost(owner, routes, environment);
-        problems.push(...(compiled?.problems ?? []));
-        changes.push({ owner, host: owner.host, table: compiled?.table });
-      }
-      const next = changeTables(tables, changes);
+      const problems = new Set<RouteProblem>();
+      const compileHost = createHostCompiler(environment);
+      const staged = updates.map(({ key, owner, routes }, index): StagedHost => {
+        const compiled = routes === undefined ? undefined : compileHost(owner, routes);
+        for (const one of compiled?.problems ?? []) problems.add(one);
+        return { key, owner, uses: incoming[index]?.uses, table: compiled?.table };
+      });
       return ok({
-        problems,
+        problems: [...problems],
         commit() {
           const gone = new Set<string>();
-          for (const { key, entry } of incoming) replaceEntry(key, entry, gone);
+          for (const host of staged) {
+            replaceUses(host, gone);
+            replaceTable(host);
+          }
           for (const id of gone) {
             if (routeIds.ingress.count(id) + routeIds.gateway.count(id) > 0) gone.delete(id);
           }
@@ -134,7 +147,6 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
             if (present) endpointSets.add(name);
             else endpointSets.delete(name);
           }
-          tables = next;
           return gone;
         },
       });
@@ -142,7 +154,17 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
   };
 }
 
-function entryOf(owner: HostOwner, { routes }: HostRoutes): HostEntry {
+/** Ports that serve a host alike have the same resource value: what it uses is read once. */
+function createUsesReader(): (routes: HostRoutes) => HostUses {
+  const known = new Map<HostRoutes, HostUses>();
+  return (routes) => {
+    let uses = known.get(routes);
+    if (uses === undefined) known.set(routes, (uses = readUses(routes)));
+    return uses;
+  };
+}
+
+function readUses({ routes }: HostRoutes): HostUses {
   const endpoints = new Set<string>();
   for (const { backends, features } of routes) {
     for (const mirror of features?.["mirror-target"] ?? []) endpoints.add(mirror.endpoints);
@@ -151,31 +173,5 @@ function entryOf(owner: HostOwner, { routes }: HostRoutes): HostEntry {
       for (const mirror of backend.features?.["mirror-target"] ?? []) endpoints.add(mirror.endpoints);
     }
   }
-  return { owner, routeIds: new Set(routes.map(({ id }) => id)), endpoints };
+  return { routeIds: [...new Set(routes.map(({ id }) => id))], endpoints: [...endpoints] };
 }
-
-const noHosts: PortHosts = { gateway: emptyHostIndex, ingress: emptyHostIndex };
-
-/** The tables with changed hosts; the tables of ports that do not change stay the same objects. */
-function changeTables(
-  tables: ReadonlyMap<number, OpenPortTable>,
-  changes: readonly (HostChange & { readonly owner: HostOwner })[],
-): ReadonlyMap<number, OpenPortTable> {
-  if (changes.length === 0) return tables;
-  const next = new Map(tables);
-  for (const [port, ofPort] of Map.groupBy(changes, ({ owner }) => owner.port)) {
-    const present = tables.get(port)?.hosts ?? noHosts;
-    const of = (group: RouteGroup): HostIndex =>
-      changeHosts(
-        present[group],
-        ofPort.filter(({ owner }) => owner.group === group),
-      );
-    const hosts = { gateway: of("gateway"), ingress: of("ingress") };
-    if (isEmpty(hosts.gateway) && isEmpty(hosts.ingress)) next.delete(port);
-    else next.set(port, createPortTable(hosts));
-  }
-  return next;
-}
-
-const isEmpty = ({ exact, wildcard, any }: HostIndex): boolean =>
-  exact.size === 0 && wildcard.size === 0 && any === undefined;

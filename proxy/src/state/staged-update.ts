@@ -1,5 +1,5 @@
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
-import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { createDecoder, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { changeVersionLines, versionOf, type VersionLines } from "@svc-gateway/common/ir/version-lines.ts";
@@ -34,10 +34,11 @@ export function stageUpdate(present: PresentSnapshot, update: SnapshotUpdate): R
     return problem(`snapshot ${update.version}: the update gives version ${version}`);
   }
   const values: Decoded[] = [];
+  const decode = createDecoder();
   for (const [key, hash] of hashes) {
     const resource = hash === undefined ? undefined : offered.get(key);
     if (resource === undefined) continue;
-    const decoded = decodeResource(resource);
+    const decoded = decode(resource);
     if (!decoded.ok) return decoded;
     if (decoded.value !== undefined) values.push(decoded.value);
   }

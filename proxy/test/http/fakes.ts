@@ -174,7 +174,7 @@ export function createBench(
     pattern: "/a",
     accessLog: true,
     filters: options.filters ?? [],
-    metrics: metrics.requestMetrics("80", "ingress/ns/web:0.0"),
+    metricsOf: (listener) => metrics.requestMetrics(listener, "ingress/ns/web:0.0"),
     pickBackend: () => backend,
     route: {
       id: "ingress/ns/web:0.0",

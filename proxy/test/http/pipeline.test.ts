@@ -160,6 +160,27 @@ describe("pipeline: forwarding", () => {
     expect(bench.metrics.upstreamConnections.with({ state: "new" }).value).to.equal(1);
   });
 
+  it("counts for the route and its listener, but not for a route that goes before the response has come", async () => {
+    const bench = createBench();
+    const id = "ingress/ns/web:0.0";
+    const countOf = async (): Promise<number> =>
+      (await bench.metrics.expose()).body
+        .split("\n")
+        .filter((line) => line.includes(`listener="80",route="${id}"`)).length;
+    const answer = (): void => {
+      const { handler } = bench.upstream.last;
+      handler.onHead({ status: 200, headers: [], length: 0, bodyless: true });
+      handler.onEnd(undefined);
+    };
+    bench.request();
+    bench.metrics.forgetRoutes(new Set([id]));
+    answer();
+    expect(await countOf()).to.equal(0);
+    bench.request();
+    answer();
+    expect(await countOf()).to.be.greaterThan(0);
+  });
+
   it("passes pause and resume on in both directions", () => {
     const bench = createBench();
     const body = new FakeBody();

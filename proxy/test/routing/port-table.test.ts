@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { changeHosts, emptyHostIndex } from "../../src/routing/host-index.ts";
 import type { HostTable } from "../../src/routing/host-table.ts";
-import { createPortTable, emptyPortTable } from "../../src/routing/port-table.ts";
+import { ChangingPortTable, emptyPortTable } from "../../src/routing/port-table.ts";
 import { exact, hostCase, hostTable, pattern, portTable, prefix, request, type HostCase } from "./support.ts";
 
 const winner = (hosts: readonly HostCase[], host: string, path = "/"): string | undefined =>
@@ -143,16 +142,18 @@ describe("a port table", () => {
     const filters = { written: [{}], compiled: [{ slug: "listener-filters" }] };
     const of = (host: string, table: Partial<HostTable>) => ({
       host: pattern(host),
-      table: { ...hostTable(hostCase(host, [], gateway)), ...table },
+      table: Object.assign(hostTable(hostCase(host, [], gateway)), table),
     });
     const hosts = [of("*.example.com", { filters }), of("open.example.com", {}), of("*", {})];
-    const { filtersOf } = createPortTable({
-      gateway: changeHosts(emptyHostIndex, hosts),
-      ingress: changeHosts(emptyHostIndex, [of("ingress.example.com", {})]),
-    });
+    const ofPort = new ChangingPortTable();
+    for (const { host, table } of hosts) ofPort.set("gateway", host, table);
+    ofPort.set("ingress", pattern("ingress.example.com"), hostTable(hostCase("ingress.example.com", [])));
+    const { filtersOf } = ofPort;
     expect(filtersOf?.("a.example.com")).to.equal(filters.compiled);
     for (const host of ["open.example.com", "ingress.example.com", "example.com"]) {
       expect(filtersOf?.(host), host).to.equal(undefined);
     }
+    ofPort.set("gateway", pattern("*.example.com"), undefined);
+    expect(ofPort.filtersOf).to.equal(undefined);
   });
 });

@@ -51,7 +51,8 @@ const world: fc.Arbitrary<readonly HostCase[]> = fc
       listener: fc.constantFrom("l1", "l2"),
       inherit: fc.boolean(),
       matches: fc.array(fc.tuple(match, fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 2 })), {
-        maxLength: 8,
+        // Hosts of few routes and of many are looked up in different ways.
+        maxLength: 14,
       }),
     }),
     { maxLength: 8, selector: ({ group, host }) => `${group} ${host}` },

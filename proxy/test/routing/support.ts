@@ -2,9 +2,8 @@ import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "../../src/routing/compiled-route.ts";
-import { changeHosts, emptyHostIndex, type HostIndex } from "../../src/routing/host-index.ts";
 import { compileHostTable, type HostTable } from "../../src/routing/host-table.ts";
-import { createPortTable, type OpenPortTable, type RouteQuery } from "../../src/routing/port-table.ts";
+import { ChangingPortTable, type OpenPortTable, type RouteQuery } from "../../src/routing/port-table.ts";
 
 export const route = (id: string, match: RouteMatch): Route => ({
   id,
@@ -32,7 +31,7 @@ export const prepared = (source: Route): CompiledRoute => ({
   pattern: source.match.path.value,
   accessLog: true,
   filters: [],
-  metrics: { count() {}, observe() {} },
+  metricsOf: () => ({ count() {}, observe() {} }),
   pickBackend: () => ({ kind: "status", status: 500 }),
 });
 
@@ -56,14 +55,9 @@ export const hostTable = (source: HostCase): HostTable =>
   compileHostTable({ group: source.group, host: pattern(source.host) }, source, prepared).table;
 
 export function portTable(hosts: readonly HostCase[]): OpenPortTable {
-  const index = (group: RouteGroup): HostIndex =>
-    changeHosts(
-      emptyHostIndex,
-      hosts
-        .filter((source) => source.group === group)
-        .map((source) => ({ host: pattern(source.host), table: hostTable(source) })),
-    );
-  return createPortTable({ gateway: index("gateway"), ingress: index("ingress") });
+  const table = new ChangingPortTable();
+  for (const source of hosts) table.set(source.group, pattern(source.host), hostTable(source));
+  return table;
 }
 
 export const request = (path: string, rest: Partial<RouteQuery> = {}): RouteQuery => ({

@@ -114,21 +114,45 @@ describe("the proxy state", () => {
     expect(addressOf(under, "web.example.com")).to.equal("10.0.0.7:8080");
   });
 
-  it("leaves a request under way the table and the route that it has", () => {
+  it("leaves a request under way the route that it has", () => {
     const under = harness();
     under.move(web, webHost);
-    const table = under.state.serving.tables.get(80);
     const route = under.route("web.example.com", "/");
     const picked = route?.pickBackend();
     expect(addressOf(under, "web.example.com")).to.equal("10.0.0.1:8080");
     under.move();
     expect(under.route("web.example.com", "/")).to.equal(undefined);
-    expect(
-      table?.match({ host: "web.example.com", path: "/", query: "", method: "GET", headers: [] }),
-    ).to.equal(route);
+    expect(route?.pickBackend()).to.equal(picked);
     expect(picked?.kind === "upstream" && picked.upstream.pick(anyRequest)?.endpoint.address).to.equal(
       "10.0.0.1:8080",
     );
+  });
+
+  it("compiles a host once that several ports serve alike, and counts its requests by port", () => {
+    const under = harness();
+    const routes = [routeTo("ingress/ns/web:0.0", "/", [backend("ns/web/http")])];
+    under.move(web, host("web.example.com", routes), host("web.example.com", routes, { port: 443 }));
+    const route = under.route("web.example.com", "/", 443);
+    expect(route?.id).to.equal("ingress/ns/web:0.0");
+    expect(under.route("web.example.com", "/", 80)).to.equal(route);
+    const [http, https] = [route?.metricsOf("80"), route?.metricsOf("443")];
+    expect(http).not.to.equal(https);
+    expect(route?.metricsOf("80")).to.equal(http);
+    under.move(web, host("web.example.com", routes));
+    expect(under.route("web.example.com", "/", 443)).to.equal(undefined);
+    expect(under.route("web.example.com", "/", 80)).to.equal(route);
+  });
+
+  it("keeps hosts of the same routes apart", () => {
+    const under = harness();
+    const routes = [routeTo("ingress/ns/web:0.0", "/", [backend("ns/web/http")])];
+    under.move(web, host("a.example.com", routes), host("b.example.com", routes), host("*", routes));
+    expect(
+      [...(under.state.serving.tables.get(80)?.hosts.ingress.exact.values() ?? [])].map(
+        (table) => table.host.host,
+      ),
+    ).to.deep.equal(["a.example.com", "b.example.com"]);
+    expect(under.state.serving.tables.get(80)?.hosts.ingress.any?.host.host).to.equal("*");
   });
 
   it("removes the table of a port without routes", () => {
@@ -268,6 +292,11 @@ describe("the proxy state", () => {
       expectRefusal(under, fullOf(web, webHost, { ...api, body: `${api.body} ` }), "hash");
     });
 
+    it("one of two resources with the same hash has another body", () => {
+      const twin = { ...endpoints("ns/twin/http"), hash: api.hash };
+      expectRefusal(under, fullOf(web, webHost, api, twin), "endpoints|ns/twin/http: hash");
+    });
+
     it("a body is not JSON", () => {
       expectRefusal(under, fullOf(web, webHost, { ...api, body: "{", hash: sha256Hex("{") }), "not JSON");
     });
@@ -290,12 +319,11 @@ describe("the proxy state", () => {
     });
 
     it("compiling meets a bug", () => {
-      const { requestMetrics } = under.metrics;
-      under.metrics.requestMetrics = () => {
+      under.random = () => {
         throw new Error("boom");
       };
-      const result = under.move(web, webHost, api, apiHost);
-      under.metrics.requestMetrics = requestMetrics;
+      const both = [backend("ns/web/http"), backend("ns/api/http")];
+      const result = under.move(web, api, webHost, host("both.example.com", [routeTo("both", "/", both)]));
       expectRefusal(under, result, "internal error: boom");
     });
   });
@@ -353,7 +381,7 @@ describe("the proxy state", () => {
       const secure = host("web.example.com", [routeTo("ingress/ns/web:0.0", "/", [])], { port: 443 });
       under.move(web, api, webHost, secure, apiHost);
       for (const name of ["web.example.com", "api.example.com"]) {
-        under.route(name, "/")?.metrics.count("GET", 200);
+        under.route(name, "/")?.metricsOf("80").count("GET", 200);
       }
       under.move(web, secure);
       const text = (await under.metrics.expose()).body;
@@ -366,12 +394,12 @@ describe("the proxy state", () => {
     it("go on counting for a route whose host changes", () => {
       const under = harness();
       under.move(web, webHost);
-      const before = under.route("web.example.com", "/")?.metrics;
+      const before = under.route("web.example.com", "/")?.metricsOf("80");
       under.move(
         web,
         host("web.example.com", [routeTo("ingress/ns/web:0.0", "/new", [backend("ns/web/http")])]),
       );
-      expect(under.route("web.example.com", "/new")?.metrics).to.equal(before);
+      expect(under.route("web.example.com", "/new")?.metricsOf("80")).to.equal(before);
     });
   });
 });

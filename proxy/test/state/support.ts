@@ -116,6 +116,8 @@ export type Harness = {
   readonly metrics: ProxyMetrics;
   readonly log: ReturnType<typeof fakeLog>;
   readonly published: ServingState[];
+  /** Drawn from when a route with several backends is compiled. */
+  random: () => number;
   /** Applies the difference to the given world; a refused update leaves the harness where it was. */
   move(...resources: readonly Resource[]): ReturnType<ProxyState["apply"]>;
   /** Applies the given world as a full update. */
@@ -136,7 +138,7 @@ export function harness(): Harness {
     metrics,
     log,
     publish: (serving) => void published.push(serving),
-    random: () => 0.25,
+    random: () => under.random(),
   });
   let present: Snapshot = createSnapshot([]);
   const go = (next: Snapshot, full: boolean): ReturnType<ProxyState["apply"]> => {
@@ -144,14 +146,16 @@ export function harness(): Harness {
     if (result.ok) present = next;
     return result;
   };
-  return {
+  const under: Harness = {
     state,
     upstreams,
     metrics,
     log,
     published,
+    random: () => 0.25,
     move: (...resources) => go(createSnapshot(resources), false),
     replace: (...resources) => go(createSnapshot(resources), true),
     route: (name, path, port = 80) => state.serving.tables.get(port)?.match(request(path, { host: name })),
   };
+  return under;
 }

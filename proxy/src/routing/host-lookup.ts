@@ -1,0 +1,133 @@
+import type { CompiledRoute } from "./compiled-route.ts";
+import { firstFailure } from "./condition.ts";
+import type { Candidate } from "./host-table.ts";
+import { pathMatches } from "./path-rule.ts";
+import type { RouteQuery } from "./port-table.ts";
+
+/** Finds the route of a request among the candidates of a host; what it may cost is for the caller to bound. */
+export type HostLookup = { find(query: RouteQuery): CompiledRoute | undefined };
+
+/**
+ * The order in which candidates are tried: tier by tier exact paths, then prefixes from the longest to the shortest, then
+ * expressions, then default backends; of equals, the one that comes first in the resource. See docs/routing.md.
+ */
+export const inPrecedence = (candidates: readonly Candidate[]): readonly Candidate[] =>
+  candidates.toSorted(
+    (a, b) => tierOf(a) - tierOf(b) || rankOf(a) - rankOf(b) || prefixLengthOf(b) - prefixLengthOf(a),
+  );
+
+/** See `tier` in common/src/ir/route.ts. */
+const tierOf = ({ route }: Candidate): number => route.route.tier ?? 0;
+
+const ranks = { exact: 0, prefix: 1, regex: 2, fallback: 3 } as const;
+
+const rankOf = ({ path, route }: Candidate): number =>
+  route.route.fallback === true ? ranks.fallback : ranks[path.type];
+
+const prefixLengthOf = (candidate: Candidate): number =>
+  candidate.path.type === "prefix" && rankOf(candidate) === ranks.prefix ? candidate.path.text.length : 0;
+
+/** So many candidates are tried one by one: the maps of a host with two routes would take more memory than the routes. */
+const maxTriedInTurn = 8;
+
+/** The candidates are in order of precedence. */
+export function createLookup(candidates: readonly Candidate[]): HostLookup {
+  if (candidates.length <= maxTriedInTurn) return new LookupInTurn(candidates);
+  const tiers = [...Map.groupBy(candidates, tierOf).values()].map((ofTier) => new LookupByText(ofTier));
+  const [only, ...more] = tiers;
+  return only !== undefined && more.length === 0 ? only : new LookupByTier(tiers);
+}
+
+/** Tries each candidate: the definition, which the others must equal. */
+class LookupInTurn implements HostLookup {
+  private readonly candidates: readonly Candidate[];
+
+  constructor(candidates: readonly Candidate[]) {
+    this.candidates = candidates;
+  }
+
+  find(query: RouteQuery): CompiledRoute | undefined {
+    for (const { path, conditions, route } of this.candidates) {
+      if (pathMatches(path, query.path) && firstFailure(conditions, query) === undefined) return route;
+    }
+    return undefined;
+  }
+}
+
+class LookupByTier implements HostLookup {
+  private readonly tiers: readonly HostLookup[];
+
+  constructor(tiers: readonly HostLookup[]) {
+    this.tiers = tiers;
+  }
+
+  find(query: RouteQuery): CompiledRoute | undefined {
+    for (const tier of this.tiers) {
+      const route = tier.find(query);
+      if (route !== undefined) return route;
+    }
+    return undefined;
+  }
+}
+
+const SLASH = 0x2f;
+
+/** Finds exact paths and prefixes of one tier by their text, so that a thousand routes cost what ten do. */
+class LookupByText implements HostLookup {
+  private readonly exacts = new Map<string, Candidate[]>();
+  private readonly prefixes = new Map<string, Candidate[]>();
+  private readonly others: LookupInTurn;
+  /** 1 at each length that a prefix has: a long request path is then cut only where a prefix may end. */
+  private readonly lengths: Uint8Array;
+
+  constructor(candidates: readonly Candidate[]) {
+    const others: Candidate[] = [];
+    for (const candidate of candidates) {
+      const { path } = candidate;
+      if (rankOf(candidate) === ranks.exact && path.type === "exact") add(this.exacts, path.text, candidate);
+      else if (rankOf(candidate) === ranks.prefix && path.type === "prefix")
+        add(this.prefixes, path.text, candidate);
+      else others.push(candidate);
+    }
+    this.others = new LookupInTurn(others);
+    this.lengths = prefixLengths(this.prefixes.keys());
+  }
+
+  find(query: RouteQuery): CompiledRoute | undefined {
+    const { path } = query;
+    const exact = this.exacts.get(path);
+    if (exact !== undefined) {
+      const route = firstMatch(exact, query);
+      if (route !== undefined) return route;
+    }
+    const { lengths, prefixes } = this;
+    for (let end = Math.min(path.length, lengths.length - 1); end >= 0; end--) {
+      if (lengths[end] !== 1) continue;
+      if (end < path.length && path.charCodeAt(end) !== SLASH) continue;
+      const slot = prefixes.get(end === path.length ? path : path.slice(0, end));
+      const route = slot === undefined ? undefined : firstMatch(slot, query);
+      if (route !== undefined) return route;
+    }
+    return this.others.find(query);
+  }
+}
+
+function add(slots: Map<string, Candidate[]>, text: string, candidate: Candidate): void {
+  const slot = slots.get(text);
+  if (slot === undefined) slots.set(text, [candidate]);
+  else slot.push(candidate);
+}
+
+function prefixLengths(prefixes: Iterable<string>): Uint8Array {
+  const found = [...prefixes].map((prefix) => prefix.length);
+  const lengths = new Uint8Array(found.reduce((longest, length) => Math.max(longest, length + 1), 0));
+  for (const length of found) lengths[length] = 1;
+  return lengths;
+}
+
+function firstMatch(slot: readonly Candidate[], query: RouteQuery): CompiledRoute | undefined {
+  for (const { conditions, route } of slot) {
+    if (firstFailure(conditions, query) === undefined) return route;
+  }
+  return undefined;
+}

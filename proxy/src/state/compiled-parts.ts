@@ -1,0 +1,77 @@
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import type { Filter } from "../filters/filter.ts";
+import { createBackendPicker, type WeightedBackend } from "../routing/backend-picker.ts";
+import type { CompiledBackend, CompiledRoute, CompiledUpstream } from "../routing/compiled-route.ts";
+import type { ProxyMetrics, RequestMetrics } from "../telemetry/metrics.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+
+export type RequestMetricsSource = Pick<ProxyMetrics, "requestMetrics">;
+
+/** A route as requests see it. A class, because there are ten thousands of them. */
+export class ServedRoute implements CompiledRoute {
+  readonly route: Route;
+  readonly filters: readonly Filter[];
+  /** The only backend, or the choice between several. */
+  private readonly backend: CompiledBackend | (() => CompiledBackend);
+  private readonly source: RequestMetricsSource;
+  /** The last listener that asked, and what it was given: most routes are asked for on one only. */
+  private listener = "";
+  private metrics: RequestMetrics | undefined = undefined;
+
+  constructor(
+    route: Route,
+    filters: readonly Filter[],
+    backends: readonly WeightedBackend[],
+    { metrics, random }: { readonly metrics: RequestMetricsSource; readonly random: () => number },
+  ) {
+    this.route = route;
+    this.filters = filters;
+    this.source = metrics;
+    const [only] = backends;
+    this.backend =
+      only !== undefined && only.weight > 0 && backends.length === 1
+        ? only.backend
+        : createBackendPicker(backends, random);
+  }
+
+  get id(): string {
+    return this.route.id;
+  }
+
+  get pattern(): string {
+    return this.route.match.path.value;
+  }
+
+  get accessLog(): boolean {
+    return this.route.accessLog !== false;
+  }
+
+  metricsOf(listener: string): RequestMetrics {
+    if (this.metrics === undefined || listener !== this.listener) {
+      this.metrics = this.source.requestMetrics(listener, this.id);
+      this.listener = listener;
+    }
+    return this.metrics;
+  }
+
+  pickBackend(): CompiledBackend {
+    const { backend } = this;
+    return typeof backend === "function" ? backend() : backend;
+  }
+}
+
+/** An upstream with the filters that a backend has of its own. */
+export class ServedUpstream implements CompiledUpstream {
+  readonly kind = "upstream";
+  readonly filters: readonly Filter[];
+  private readonly current: () => Upstream;
+
+  constructor(current: () => Upstream, filters: readonly Filter[]) {
+    this.current = current;
+    this.filters = filters;
+  }
+
+  get upstream(): Upstream {
+    return this.current();
+  }
+}
