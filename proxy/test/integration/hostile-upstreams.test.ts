@@ -126,6 +126,26 @@ describe("hostile upstreams, through the whole data plane", () => {
     });
   }
 
+  const announced: readonly [name: string, text: string][] = [
+    ["a 204 with a length", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n"],
+    ["a 204 with a coding", "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n"],
+    ["an interim response with a length", `HTTP/1.1 103 x\r\nContent-Length: 5\r\n\r\n${good}`],
+  ];
+  for (const [name, text] of announced) {
+    it(`a body that ${name} announces has no connection to come on`, async () => {
+      await serve((socket, index) => void socket.write(index === 0 ? text : good, "latin1"));
+      expect(await exchange(gateway.port, get)).to.match(/HTTP\/1\.1 20[04] /);
+      expect(await exchange(gateway.port, get)).to.match(/good$/);
+      expect(connections).to.have.length(2);
+    });
+  }
+
+  it("a 204 with a length of 0 leaves its connection in use", async () => {
+    await serve((socket) => void socket.write("HTTP/1.1 204 x\r\nContent-Length: 0\r\n\r\n", "latin1"));
+    for (let i = 0; i < 3; i++) expect(await exchange(gateway.port, get)).to.match(/^HTTP\/1\.1 204 /);
+    expect(connections).to.have.length(1);
+  });
+
   it("bytes that come while a connection is idle close it", async () => {
     await serve((socket) => void socket.write(good, "latin1"));
     expect(await exchange(gateway.port, get)).to.match(/good$/);

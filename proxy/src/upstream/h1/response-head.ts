@@ -13,10 +13,13 @@ export type ParsedResponseHead = {
   readonly status: number;
   /** End-to-end fields in order, at most one Content-Length among them. */
   readonly headers: HeaderList;
-  /** Value of Content-Length in bytes. */
+  /** Value of Content-Length in bytes, where it says how long the body is. */
   readonly length: number | undefined;
   readonly chunked: boolean;
-  /** True when the connection can be used again after this message (RFC 9112 9.3). */
+  /**
+   * True when the connection can be used again after this message (RFC 9112 9.3). Not after one that announces a body where
+   * there must be none (RFC 9112 6.1, RFC 9110 8.6): a peer that sends it after all would answer the next request with it.
+   */
   readonly keepAlive: boolean;
   /** Value of the Keep-Alive field: the first one, if there are several. */
   readonly keepAliveField: string | undefined;
@@ -94,12 +97,13 @@ export function parseResponseHead(
   if (chunked && (length !== undefined || http10)) return fail("invalid response framing");
 
   const close = options?.includes("close") === true;
+  const announcesBody = !mayHaveLength && (chunked || (length !== undefined && length > 0));
   return ok({
     status,
     headers: options === undefined ? headers : withoutConnectionOptions(headers, options),
     length: mayHaveLength ? length : undefined,
     chunked,
-    keepAlive: !close && (!http10 || options?.includes("keep-alive") === true),
+    keepAlive: !close && !announcesBody && (!http10 || options?.includes("keep-alive") === true),
     keepAliveField,
     upgradeTo: options?.includes("upgrade") === true ? upgradeField?.toLowerCase() : undefined,
   });

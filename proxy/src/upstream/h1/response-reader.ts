@@ -93,6 +93,7 @@ export class ResponseReader {
     this.phase = "head";
     this.expected = expected;
     this.informational = 0;
+    this.keepAlive = true;
     this.receivedAny = false;
   }
 
@@ -159,14 +160,17 @@ export class ResponseReader {
     if (head.status >= 200) this.takeFinalHead(head, bodyAt === end);
     else if (head.status === 101) this.takeUpgrade(head, buffer, bodyAt, end);
     else if (++this.informational > maxInformational) this.invalid("too many informational responses");
-    else this.events.onInformational(head.status, head.headers);
+    else {
+      this.keepAlive &&= head.keepAlive;
+      this.events.onInformational(head.status, head.headers);
+    }
     return bodyAt;
   }
 
   private takeFinalHead(parsed: ParsedResponseHead, nothingFollows: boolean): void {
     const { status, headers, length } = parsed;
     const bodyless = this.expected.toHead || status === 204 || status === 304;
-    this.keepAlive = parsed.keepAlive;
+    this.keepAlive &&= parsed.keepAlive;
     // Most servers say the same each time.
     if (parsed.keepAliveField !== undefined && parsed.keepAliveField !== this.keepAliveField) {
       this.keepAliveField = parsed.keepAliveField;
