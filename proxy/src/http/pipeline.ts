@@ -156,7 +156,9 @@ class Request implements ExchangeOwner, AttemptOwner {
   private prepare(fields: RequestFields, head: RequestHead): void {
     const { exchange } = this;
     exchange.headers = fields.headers;
-    exchange.expectContinue = fields.expect !== undefined && exchange.client.body !== null;
+    // There must be something to wait for (RFC 9110 10.1.1); backends differ in what they make of the other case.
+    const { body } = exchange.client;
+    exchange.expectContinue = fields.expect !== undefined && body !== null && body.length !== 0;
     exchange.upgrade =
       fields.upgrade === "websocket" && exchange.client.canUpgrade ? fields.upgrade : undefined;
     this.addForwarding(exchange.connection, fields, head);

@@ -273,6 +273,16 @@ describe("pipeline: Expect, filters, limits, upgrades", () => {
     expect(client.informational.map(([status]) => status)).to.deep.equal([100]);
   });
 
+  it("asks for no 100 before a body of which nothing comes", () => {
+    const bench = createBench();
+    const headers = ["Host", "a", "Expect", "100-continue"];
+    const client = bench.request({ method: "POST", headers }, new FakeBody(0));
+    const { request } = bench.upstream.last;
+    expect(request.expectContinue).to.equal(false);
+    request.body?.start({ onData: () => true, onEnd: () => {}, onAbort: () => {} });
+    expect(client.informational).to.deep.equal([]);
+  });
+
   it("relays the upstream's 100 and sends no second one", () => {
     const bench = createBench();
     const headers = ["Host", "a", "Expect", "100-continue"];
