@@ -14,7 +14,7 @@ export type Http2FrontEventReason =
   | "idle-timeout"
   | "write-timeout"
   | "requests-per-connection"
-  /** The connection breaks RFC 9113. */
+  /** The connection breaks RFC 9113, or a request has a length that is refused. */
   | "malformed"
   /** Too many streams reset by the client, or by the proxy for the client's faults. */
   | "reset-flood"

@@ -5,16 +5,16 @@ import type { HeaderList, RequestHead } from "../message.ts";
 /** A request head and what the front must know about it. */
 export type ReceivedHead = {
   readonly head: RequestHead;
-  /** Value of Content-Length in bytes; nghttp2 has refused what is not a single number. */
+  /** Value of Content-Length in bytes; nghttp2 has refused what is not a single number of at most 63 bits. */
   readonly contentLength: number | undefined;
   readonly grpc: boolean;
   /** Size of the header list as RFC 9113 6.5.2 counts it: names, values and 32 bytes per field. */
   readonly listBytes: number;
-  /** Set when the request exceeds a limit. */
+  /** Set when the request exceeds a limit, or its length the numbers that are exact here. */
   readonly refusal: HeadRefusal | undefined;
 };
 
-export type HeadRefusal = "uri-too-long" | "header-too-large" | "too-many-headers";
+export type HeadRefusal = "malformed" | "uri-too-long" | "header-too-large" | "too-many-headers";
 
 /** What RFC 9113 6.5.2 adds per field. */
 const fieldOverheadBytes = 32;
@@ -76,12 +76,14 @@ export function readRequestHead(
     grpc,
     listBytes,
     refusal:
-      target.length > limits.maxUriBytes
-        ? "uri-too-long"
-        : listBytes > limits.maxHeaderBytes
-          ? "header-too-large"
-          : headers.length > 2 * limits.maxHeaders
-            ? "too-many-headers"
-            : undefined,
+      contentLength !== undefined && !Number.isSafeInteger(contentLength)
+        ? "malformed"
+        : target.length > limits.maxUriBytes
+          ? "uri-too-long"
+          : listBytes > limits.maxHeaderBytes
+            ? "header-too-large"
+            : headers.length > 2 * limits.maxHeaders
+              ? "too-many-headers"
+              : undefined,
   };
 }

@@ -31,6 +31,13 @@ export type SessionContext = {
 const lingerMs = 30_000;
 /** Frames and padding of one request besides its fields and data. */
 const requestOverheadBytes = 256;
+const refusalStatus = {
+  malformed: 400,
+  "uri-too-long": 414,
+  "header-too-large": 431,
+  "too-many-headers": 431,
+} as const satisfies { readonly [Reason in HeadRefusal]: number };
+
 /** One client connection that speaks HTTP/2: accepts streams, counts abuse, watches time limits, and drains. */
 export class Http2ServerConnection implements StreamHost {
   readonly guard: FloodGuard;
@@ -180,9 +187,9 @@ export class Http2ServerConnection implements StreamHost {
     }
   }
 
-  /** Answers a request that is larger than the limits; the pipeline never sees it. */
+  /** Answers a request that the pipeline never sees. */
   private refuse(client: Http2ClientStream, received: ReceivedHead, reason: HeadRefusal): void {
-    const status = reason === "uri-too-long" ? 414 : 431;
+    const status = refusalStatus[reason];
     const reply = renderReply(
       { status, error: reason },
       { head: received.head.method === "HEAD", grpc: received.grpc },

@@ -12,7 +12,7 @@ const maxInvalidFrames = 100;
 /** Streams beyond the concurrency limit that one connection may try to open after it knows the limit. */
 const maxRejectedStreams = 100;
 /** Node resets a stream with more fields than this; fewer, but too many for the limit, are answered 431. */
-const maxFieldsSeen = 1000;
+const maxFieldsSeen = 4000;
 /**
  * The header list that is announced. nghttp2 never reads more than 64 KiB of names and values; announcing more than
  * the limit keeps Node from resetting a stream that can be answered 431.

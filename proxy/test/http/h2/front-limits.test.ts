@@ -43,6 +43,25 @@ describe("HTTP/2 front: limits", function () {
       expect((await get(session, fields(100))).status).to.equal(200);
       expect((await get(session, fields(101))).status).to.equal(431);
       expect((await get(session, fields(500))).status).to.equal(431);
+      expect((await get(session, fields(3000))).status).to.equal(431);
+      const reasons = server.events.map(({ reason }) => reason);
+      expect(reasons).to.deep.equal(["too-many-headers", "too-many-headers", "header-too-large"]);
+      session.destroy();
+    });
+
+    it("answers 400 for a length that would go on as another one", async () => {
+      server = await startFront((_connection, _head, client) => reply(client, "ok"));
+      const session = openSession(server.url);
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/",
+        "content-length": "9007199254740993",
+      });
+      stream.write("a");
+      expect((await answerOf(stream)).status).to.equal(400);
+      expect((await get(session)).status).to.equal(200);
+      expect(server.requests).to.have.length(1);
+      expect(server.events[0]).to.deep.include({ reason: "malformed", status: 400 });
       session.destroy();
     });
 

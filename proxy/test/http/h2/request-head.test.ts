@@ -35,6 +35,13 @@ describe("readRequestHead", () => {
     expect(grpc).to.equal(true);
   });
 
+  it("refuses a length that no number holds exactly", () => {
+    const of = (length: string) => readRequestHead([...pseudo, "content-length", length], limits).refusal;
+    expect(of("9007199254740991")).to.equal(undefined);
+    expect(of("9007199254740992")).to.equal("malformed");
+    expect(of("9223372036854775807")).to.equal("malformed");
+  });
+
   it("measures the list as the setting does, and finds what is over a limit", () => {
     const bytes = pseudo.join("").length + 4 * 32;
     expect(readRequestHead(pseudo, limits).listBytes).to.equal(bytes);

@@ -33,6 +33,12 @@ describe("readResponseHead (HTTP/2)", () => {
     expect(readResponseHead([], "GET").ok).to.equal(false);
   });
 
+  it("refuses a length that no number holds exactly", () => {
+    const of = (length: string) => readResponseHead([":status", "200", "content-length", length], "GET").ok;
+    expect(of("9007199254740991")).to.equal(true);
+    expect(of("9007199254740993")).to.equal(false);
+  });
+
   it("refuses too many and too large fields", () => {
     const fields = (count: number): string[] => Array.from({ length: count }, () => ["a", "b"]).flat();
     expect(readResponseHead([":status", "200", ...fields(200)], "GET").ok).to.equal(true);
