@@ -10,40 +10,65 @@ const firstWindow = 16;
  * has only moved.
  */
 export function listChanges<T>(before: readonly T[], after: readonly T[]): Changes<T> {
+  if (before === after) return noChanges;
   if (before.length === 0 || after.length === 0) return { gone: before, come: after };
+  const start = commonStart(before, after);
+  const end = commonEnd(before, after, start);
+  const endB = before.length - end;
+  const endA = after.length - end;
+  if (endB === start && endA === start) return noChanges;
   const gone: T[] = [];
   const come: T[] = [];
-  let b = 0;
-  let a = 0;
-  while (before !== after && (b < before.length || a < after.length)) {
-    if (b < before.length && a < after.length && before[b] === after[a]) {
+  let b = start;
+  let a = start;
+  while (b < endB || a < endA) {
+    if (b < endB && a < endA && before[b] === after[a]) {
       b++;
       a++;
       continue;
     }
-    const [nextB, nextA] = resume(before, after, b, a);
+    const [nextB, nextA] = resume({ list: before, from: b, end: endB }, { list: after, from: a, end: endA });
     while (b < nextB) gone.push(before[b++] as T);
     while (a < nextA) come.push(after[a++] as T);
   }
   return { gone, come };
 }
 
-/** The first place from which both lists go on with the same entry, searched in windows that grow; else both ends. */
-function resume<T>(
-  before: readonly T[],
-  after: readonly T[],
-  b: number,
-  a: number,
-): readonly [number, number] {
-  const rest = Math.max(before.length - b, after.length - a);
+/** How many entries both lists begin with. */
+function commonStart(before: readonly unknown[], after: readonly unknown[]): number {
+  const limit = Math.min(before.length, after.length);
+  let length = 0;
+  while (length < limit && before[length] === after[length]) length++;
+  return length;
+}
+
+/** How many entries both lists end with, those that they begin with not counted. */
+function commonEnd(before: readonly unknown[], after: readonly unknown[], start: number): number {
+  const limit = Math.min(before.length, after.length) - start;
+  const lastB = before.length - 1;
+  const lastA = after.length - 1;
+  let length = 0;
+  while (length < limit && before[lastB - length] === after[lastA - length]) length++;
+  return length;
+}
+
+/** The rest of a list that is still to be compared. */
+type Stretch<T> = { readonly list: readonly T[]; readonly from: number; readonly end: number };
+
+/** The first place from which both go on with the same entry, searched in windows that grow; else both ends. */
+function resume<T>(before: Stretch<T>, after: Stretch<T>): readonly [number, number] {
+  const rest = Math.max(before.end - before.from, after.end - after.from);
   for (let window = firstWindow; ; window *= 8) {
-    const places = new Map(after.slice(a, a + window).map((entry, index) => [entry, a + index]));
-    const until = Math.min(before.length, b + window);
-    for (let index = b; index < until; index++) {
-      const place = places.get(before[index] as T);
+    const untilA = Math.min(after.end, after.from + window);
+    const places = new Map(
+      after.list.slice(after.from, untilA).map((entry, index) => [entry, after.from + index]),
+    );
+    const untilB = Math.min(before.end, before.from + window);
+    for (let index = before.from; index < untilB; index++) {
+      const place = places.get(before.list[index] as T);
       if (place !== undefined) return [index, place];
     }
-    if (window >= rest) return [before.length, after.length];
+    if (window >= rest) return [before.end, after.end];
   }
 }
 

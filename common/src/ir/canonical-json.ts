@@ -8,7 +8,7 @@ export function canonicalJson(value: object): string {
   return ordered === undefined ? written(value) : JSON.stringify(ordered);
 }
 
-/** The value with all names in order, the very value where they are already; undefined where an object cannot hold them so. */
+/** The value with all names in order, itself where they are; undefined where an object cannot hold them so. */
 function inOrder(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return listInOrder(value);
@@ -16,7 +16,7 @@ function inOrder(value: unknown): unknown {
   const names = Object.keys(fields);
   if (names.some(isMoved)) return undefined;
   const isOrdered = areOrdered(names);
-  if (!isOrdered) names.sort();
+  if (!isOrdered) sortNames(names);
   let result: Record<string, unknown> | undefined = isOrdered ? undefined : {};
   for (const name of names) {
     const field = fields[name];
@@ -32,14 +32,27 @@ function inOrder(value: unknown): unknown {
 function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
   let result: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
-    const item = list[index];
-    const ordered = inOrder(item ?? null);
+    const item = list[index] ?? null;
+    const ordered = inOrder(item);
     if (ordered === undefined) return undefined;
-    if (result === undefined && ordered !== item) result = list.slice(0, index);
+    if (result === undefined && ordered !== list[index]) result = list.slice(0, index);
     result?.push(ordered);
   }
   return result ?? list;
 }
+
+/** Objects have few names, mostly in order; sorting them in place makes no garbage, which `sort` does for each list. */
+function sortNames(names: string[]): void {
+  if (names.length > fewNames) return void names.sort();
+  for (let index = 1; index < names.length; index++) {
+    const name = names[index] as string;
+    let at = index;
+    for (; at > 0 && (names[at - 1] as string) > name; at--) names[at] = names[at - 1] as string;
+    names[at] = name;
+  }
+}
+
+const fewNames = 16;
 
 type Fields = { readonly [name: string]: unknown };
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshotBuilder } from "@svc-gateway/common/ir/snapshot-builder.ts";
@@ -45,9 +46,10 @@ export type TableBuilderOptions = {
 
 /**
  * Makes the function that builds the routing table from the present world and publishes it. Before every watch has
- * listed once it does nothing; a build that fails leaves the last table in place.
+ * listed once it does nothing; a build that fails leaves the last table in place. What proxies wait for comes first:
+ * everything else that follows from a build waits until the event loop has sent it. One build at a time.
  */
-export function createTableBuilder(options: TableBuilderOptions): () => void {
+export function createTableBuilder(options: TableBuilderOptions): () => Promise<void> {
   const { source, settings, metrics, log, nowMs = Date.now } = options;
   const buildSnapshots = createSnapshotBuilders();
   let published: readonly ScopedSnapshot[] | undefined;
@@ -70,7 +72,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     log[isFirst ? "info" : "debug"](fields, "snapshot published");
   };
 
-  return () => {
+  return async () => {
     if (!source.ready) return;
     const startedMs = performance.now();
     const world = source.world();
@@ -88,6 +90,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => void {
     metrics.routingTableRebuildDuration.with({}).observe((performance.now() - startedMs) / 1000);
     options.admit?.(translation.scopes.dedicated);
     publish(snapshots, startedMs);
+    await nextTurn();
     options.keySets.want(translation.wantedKeySets);
     countTable([translation.routing, ...translation.scopes.dedicated.map(({ routing }) => routing)]);
     options.onBuild({ world, translation });

@@ -76,7 +76,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     ? createIngressTranslator(settings, ingressListeners)
     : () => noIngresses;
   const translateGateways = settings.gatewayApiEnabled
-    ? unlessOnlyEndpointsChanged(createGatewayTranslator(settings, ingressListeners))
+    ? unlessOnlyOthersChanged(createGatewayTranslator(settings, ingressListeners))
     : () => noGateways;
   const translatePolicies = createPolicyTranslator();
   const translateTlsPolicies = createTlsPolicyTranslator(settings);
@@ -193,20 +193,27 @@ function createClientCertsOfPorts(): (
   };
 }
 
-/** Kinds that only what comes after the routes looks at. */
-const lateKinds: ReadonlySet<KindName> = new Set(["EndpointSlice", "SvcBackendPolicy", "BackendTLSPolicy"]);
-
 /**
- * Keeps the last result while no list but those of late kinds is another one. Routes name endpoint sets and
- * never look into them, and endpoints change far more often than everything else.
+ * Kinds that nothing of a Gateway asks for: those of Ingresses, and those that only what comes after the routes looks at.
+ * Routes name endpoint sets and never look into them, and endpoints change far more often than everything else.
  */
-function unlessOnlyEndpointsChanged<T>(compute: (world: World) => T): (world: World) => T {
+const othersKinds: ReadonlySet<KindName> = new Set([
+  "Ingress",
+  "IngressClass",
+  "SvcIngressClassParameters",
+  "EndpointSlice",
+  "SvcBackendPolicy",
+  "BackendTLSPolicy",
+]);
+
+/** Keeps the last result while no list but those of such kinds is another one. */
+function unlessOnlyOthersChanged<T>(compute: (world: World) => T): (world: World) => T {
   let last: { readonly world: World; readonly output: T } | undefined;
   return (world) => {
     const known = last;
     const isSame =
       known !== undefined &&
-      kindNames.every((kind) => lateKinds.has(kind) || known.world[kind] === world[kind]);
+      kindNames.every((kind) => othersKinds.has(kind) || known.world[kind] === world[kind]);
     last = { world, output: isSame ? known.output : compute(world) };
     return last.output;
   };

@@ -32,57 +32,57 @@ function setUp(settings = defaultTranslateSettings) {
 }
 
 describe("createTableBuilder", () => {
-  it("publishes nothing before every watch has listed", () => {
+  it("publishes nothing before every watch has listed", async () => {
     const { source, published, builds, build } = setUp();
     source.ready = false;
-    build();
+    await build();
     expect([published, builds]).to.deep.equal([[], []]);
     source.ready = true;
-    build();
+    await build();
     expect(published).to.have.length(1);
     expect(builds).to.have.length(1);
   });
 
-  it("publishes a table only when it is another one, and tells of every build", () => {
+  it("publishes a table only when it is another one, and tells of every build", async () => {
     const { source, published, builds, build, metrics } = setUp();
     source.present = createWorld([svcClass, ingressManifest("a", "a.example")]);
-    build();
-    build();
+    await build();
+    await build();
     source.present = createWorld([svcClass, ingressManifest("a", "b.example")]);
-    build();
+    await build();
     expect(new Set(published.map(({ version }) => version)).size).to.equal(2);
     expect(published).to.have.length(2);
     expect(builds).to.have.length(3);
     expect(metrics.routingTableRebuilds.with({ result: "ok" }).value).to.equal(3);
   });
 
-  it("counts hosts and routes as proxies do", () => {
+  it("counts hosts and routes as proxies do", async () => {
     const { source, build, metrics } = setUp();
     source.present = createWorld([
       svcClass,
       ingressManifest("a", "a.example", ["/", "/api"]),
       ingressManifest("b", "b.example"),
     ]);
-    build();
+    await build();
     expect(metrics.routingTableHosts.with({}).value).to.equal(2);
     expect(metrics.routingTableRoutes.with({ kind: "ingress" }).value).to.equal(3);
     expect(metrics.routingTableRoutes.with({ kind: "gateway" }).value).to.equal(0);
   });
 
-  it("keeps the last table when a build fails, and counts the failure", () => {
+  it("keeps the last table when a build fails, and counts the failure", async () => {
     const { source, build, metrics, published, builds } = setUp();
-    build();
+    await build();
     source.present = { ...emptyWorld, Ingress: undefined } as unknown as World;
-    build();
+    await build();
     expect(metrics.routingTableRebuilds.with({ result: "error" }).value).to.equal(1);
     expect(published).to.have.length(1);
     expect(builds).to.have.length(1);
   });
 
-  it("gives each Gateway with proxies of its own a scope, and tells of it before anything is published", () => {
+  it("gives each Gateway with proxies of its own a scope, and tells of it before anything is published", async () => {
     const order: string[] = [];
     const source = { ready: true, world: () => createWorld(objectsOf(dedicatedGatewayYaml)) };
-    createTableBuilder({
+    await createTableBuilder({
       source,
       keySets: { fetched: new Map(), want: () => {} },
       settings: { ...defaultTranslateSettings, dedicated: dedicatedSettings },
@@ -92,7 +92,7 @@ describe("createTableBuilder", () => {
         order.push(`add ${scopeKey(scope)}`);
         return [];
       },
-      onBuild: () => {},
+      onBuild: () => order.push("the rest"),
       metrics: createMetricSet(controllerMetrics),
       log: silentLogger,
     })();
@@ -102,6 +102,15 @@ describe("createTableBuilder", () => {
       "admit edge-svc",
       "publish shared",
       "publish shop/edge",
+      "the rest",
     ]);
+  });
+
+  it("lets what it publishes be sent before anything else follows", async () => {
+    const { published, builds, build } = setUp();
+    const built = build();
+    expect([published.length, builds.length]).to.deep.equal([1, 0]);
+    await built;
+    expect(builds).to.have.length(1);
   });
 });

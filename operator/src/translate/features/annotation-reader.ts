@@ -52,10 +52,7 @@ export function createAnnotationReader(options: {
 }): AnnotationReader {
   const { annotations, classDefaults, onInvalid, onWarning } = options;
   const known = new Map<AnnotationDefinition<unknown>, unknown>();
-  const readOnce = <T>(definition: AnnotationDefinition<T>): T | undefined => {
-    const key = annotationKey(definition);
-    const raw = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
-    if (raw === undefined) return classDefaults?.get(definition);
+  const readOnce = <T>(definition: AnnotationDefinition<T>, key: string, raw: string): T | undefined => {
     if (raw.trim() === "") {
       const inherited = classDefaults?.get(definition);
       if (definition.emptyIsAbsent === true) return inherited;
@@ -74,7 +71,11 @@ export function createAnnotationReader(options: {
     return definition.ifInvalid;
   };
   return <T>(definition: AnnotationDefinition<T>): T | undefined => {
-    if (!known.has(definition)) known.set(definition, readOnce(definition));
+    const key = annotationKey(definition);
+    const raw = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+    // Nearly all of them, on nearly all Ingresses: not worth an entry.
+    if (raw === undefined) return classDefaults?.get(definition);
+    if (!known.has(definition)) known.set(definition, readOnce(definition, key, raw));
     // A value was read by the definition that it is filed under.
     return known.get(definition) as T | undefined;
   };

@@ -45,7 +45,8 @@ export function createPlanFinder<Plan>(
   gateways: readonly PlacedGateway[] | undefined,
 ): (of: readonly PlacedGateway[]) => readonly Plan[] {
   if (gateways === undefined) {
-    const plans = routes.filter(({ status }) => status.parents.length > 0).map(({ plan }) => plan);
+    const plans: Plan[] = [];
+    for (const { plan, status } of routes) if (status.parents.length > 0) plans.push(plan);
     return () => plans;
   }
   const ownerOf = new Map(

@@ -3,6 +3,7 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import { listenerKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
+import { collect, joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { nameOf, refOf } from "../../api/object.ts";
 import { compareText } from "../age.ts";
@@ -78,15 +79,21 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
       hosts: buildTables(ports, claims, guardsOf(gateways)),
       l4: buildL4Tables(ports, l4Claims),
-      needs: [
-        ...gateways.flatMap(({ guard }) => guard?.needs ?? []),
-        ...[...filters, ...routes, ...l4Routes].flatMap(({ needs }) => needs),
-      ],
-      resources: [
-        ...[...filters, ...routes].flatMap(({ resources }) => resources),
-        ...gateways.flatMap(({ backendCertificate }) => backendCertificate?.resource ?? []),
-      ],
-      keySets: [...filters, ...routes].flatMap(({ keySets }) => keySets),
+      needs: joinLists(
+        gateways.flatMap(({ guard }) => guard?.needs ?? []),
+        filters.flatMap(({ needs }) => needs),
+        collect(routes, ({ needs }) => needs),
+        collect(l4Routes, ({ needs }) => needs),
+      ),
+      resources: joinLists(
+        filters.flatMap(({ resources }) => resources),
+        collect(routes, ({ resources }) => resources),
+        gateways.flatMap(({ backendCertificate }) => backendCertificate?.resource ?? []),
+      ),
+      keySets: joinLists(
+        filters.flatMap(({ keySets }) => keySets),
+        collect(routes, ({ keySets }) => keySets),
+      ),
       tls,
       clientCerts,
     };
