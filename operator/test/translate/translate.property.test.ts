@@ -34,10 +34,12 @@ describe("translate: properties", () => {
     );
   });
 
-  it("gives after any edits of Gateways, routes and policies what it gives from scratch", () => {
+  it("gives after any edits of Gateways, routes, policies and Ingresses what it gives from scratch", () => {
+    const ofGateways = fc.array(gateways.change, { minLength: 1, maxLength: 6 });
+    const ofIngresses = fc.array(arbitrary.change, { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(
-        fc.array(fc.array(gateways.change, { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 8 }),
+        fc.array(fc.oneof({ arbitrary: ofGateways, weight: 4 }, ofIngresses), { minLength: 2, maxLength: 8 }),
         gateways.settings,
         (edits, settings) => {
           let world = updateWorld(emptyWorld, gateways.start);
