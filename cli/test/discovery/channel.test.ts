@@ -234,7 +234,7 @@ describe("the discovery channel", () => {
     await serves(proxy, states);
     publish({ ...states, a: 1 });
     await serves(proxy, { ...states, a: 1 });
-  }).timeout(120_000);
+  });
 
   it("writes neither tokens nor keys nor snapshots into the log", async () => {
     const lines: string[] = [];

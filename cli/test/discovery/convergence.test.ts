@@ -80,5 +80,5 @@ describe("convergence", () => {
       }),
       { numRuns: 60 },
     );
-  }).timeout(120_000);
+  });
 });

@@ -39,8 +39,7 @@ const extraRoutes: readonly AdminRoute[] = [
   },
 ];
 
-describe("admin servers", function () {
-  this.timeout(60_000);
+describe("admin servers", () => {
   const health = createHealthRegistry("1.2.3");
   const proxy = health.register("proxy", ["routing_table_loaded"]);
   const sink = createMemorySink();

@@ -25,9 +25,7 @@ const textOf = async (stream: NodeJS.ReadableStream): Promise<string> => {
   return text;
 };
 
-describe("log sink", function () {
-  // Programs are started; on a busy machine that takes a while.
-  this.timeout(60_000);
+describe("log sink", () => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "sink-"));

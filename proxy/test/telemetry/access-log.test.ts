@@ -188,8 +188,7 @@ describe("access log", () => {
     expect(writes[0]?.split("\n")).to.have.length(3);
   });
 
-  it("loses nothing when the process exits", async function () {
-    this.timeout(60_000);
+  it("loses nothing when the process exits", async () => {
     const sources = ["../../src/telemetry/access-log.ts", "../../../common/src/telemetry/log-sink.ts"];
     const [accessLog, logSink] = sources.map((path) =>
       JSON.stringify(fileURLToPath(new URL(path, import.meta.url))),

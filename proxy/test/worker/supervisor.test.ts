@@ -3,8 +3,7 @@ import { eventually, routeId, withWorkers } from "./support.ts";
 
 const restarts = "svc_proxy_worker_restarts_total";
 
-describe("workers", function () {
-  this.timeout(60_000);
+describe("workers", () => {
 
   it("share the connections of a port, and are one proxy in metrics, logs and bound ports", () =>
     withWorkers(2, async ({ ask, metric, lines, bound }) => {

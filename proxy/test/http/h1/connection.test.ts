@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { ClientStream } from "../../../src/http/message.ts";
+import { holdClock } from "../held-clock.ts";
 import {
   answer,
   bodyOf,
@@ -96,30 +97,35 @@ describe("the HTTP/1 front: connections", () => {
   });
 
   describe("timeouts", () => {
+    const clock = holdClock();
+
     it("answers a head that does not end with 408", async () => {
-      const { connect, events } = await startAnswering({ headerTimeoutMs: 60 });
-      const client = await connect();
-      client.send("GET / HTTP/1.1\r\nHost: a\r\n");
-      const text = await client.untilEnd();
+      const started = await startAnswering({ headerTimeoutMs: 60 });
+      const client = await started.connect();
+      const begun = "GET / HTTP/1.1\r\nHost: a\r\n";
+      client.send(begun);
+      await eventually(() => started.sockets[0]?.bytesRead === begun.length);
+      const text = await clock.passing(client.untilEnd());
       expect(statusesOf(text)).to.deep.equal(["408"]);
       expect(bodyOf(text)).to.equal("408 Request Timeout\n");
-      expect(events.map((event) => event.reason)).to.deep.equal(["header-timeout"]);
+      expect(started.events.map((event) => event.reason)).to.deep.equal(["header-timeout"]);
     });
 
     it("counts from the first byte, however the bytes trickle", async () => {
       const { connect } = await startAnswering({ headerTimeoutMs: 120 });
       const client = await connect();
-      const trickle = setInterval(() => client.send("X: y\r\n"), 10);
       client.send("GET / HTTP/1.1\r\n");
-      const text = await client.untilEnd();
+      const trickle = setInterval(() => client.send("X: y\r\n"), 1);
+      const text = await clock.passing(client.untilEnd());
       clearInterval(trickle);
       expect(statusesOf(text)).to.deep.equal(["408"]);
     });
 
     it("closes a connection that never sends a byte without a word", async () => {
-      const { connect } = await startAnswering({ headerTimeoutMs: 60 });
+      const { connect, front } = await startAnswering({ headerTimeoutMs: 60 });
       const client = await connect();
-      expect(await client.untilEnd()).to.equal("");
+      await eventually(() => front.connections === 1);
+      expect(await clock.passing(client.untilEnd())).to.equal("");
       expect(client.errorCode).to.equal(undefined);
     });
 
@@ -127,45 +133,48 @@ describe("the HTTP/1 front: connections", () => {
       const { connect, events } = await startAnswering({ idleTimeoutMs: 60 });
       const client = await connect();
       client.send(request("/1"));
-      const text = await client.untilEnd();
+      await client.until(/\/1$/);
+      const text = await clock.passing(client.untilEnd());
       expect(statusesOf(text)).to.deep.equal(["200"]);
       expect(events.map((event) => event.reason)).to.deep.equal(["idle-timeout"]);
     });
 
     it("answers a head that stops on a used connection with 408", async () => {
-      const { connect } = await startAnswering({ headerTimeoutMs: 60 });
-      const client = await connect();
+      const started = await startAnswering({ headerTimeoutMs: 60 });
+      const client = await started.connect();
       client.send(request("/1"));
       await client.until(/\/1$/);
       client.send("G");
-      expect(statusesOf(await client.untilEnd())).to.deep.equal(["200", "408"]);
+      await eventually(() => started.sockets[0]?.bytesRead === request("/1").length + 1);
+      expect(statusesOf(await clock.passing(client.untilEnd()))).to.deep.equal(["200", "408"]);
     });
 
     it("lets go of a client that does not end its side after the server has", async () => {
       const { connect, front } = await startAnswering({ idleTimeoutMs: 40 });
       const client = await connect();
       client.send(request("/1"));
-      await client.untilEnd();
-      await eventually(() => front.connections === 0);
-    }).timeout(60_000);
+      await client.until(/\/1$/);
+      await clock.passing(eventually(() => front.connections === 0));
+    });
 
     it("leaves a pipeline alone whose client is slow to read", async () => {
-      const { connect, streams } = await startManual({ headerTimeoutMs: 60, idleTimeoutMs: 60 });
+      const { connect, streams, front } = await startManual({ headerTimeoutMs: 60, idleTimeoutMs: 60 });
       const client = await connect();
       client.socket.pause();
       client.send(request("/1") + request("/2"));
       await eventually(() => streams.length === 1);
       answer(streams[0] as ClientStream, "x".repeat(20_000_000));
       const idle = await connect();
-      await idle.untilEnd();
+      await eventually(() => front.connections === 2);
+      await clock.passing(idle.untilEnd());
       client.socket.resume();
       await eventually(() => streams.length === 2);
       answer(streams[1] as ClientStream);
       await client.until(/hello$/);
-    }).timeout(60_000);
+    });
 
     it("leaves a request alone that waits for its answer", async () => {
-      const { connect, streams } = await startManual({
+      const { connect, streams, front } = await startManual({
         headerTimeoutMs: 40,
         idleTimeoutMs: 40,
         bodyTimeoutMs: 40,
@@ -174,7 +183,8 @@ describe("the HTTP/1 front: connections", () => {
       client.send(request("/1"));
       await eventually(() => streams.length === 1);
       const idle = await connect();
-      await idle.untilEnd();
+      await eventually(() => front.connections === 2);
+      await clock.passing(idle.untilEnd());
       answer(streams[0] as ClientStream);
       await client.until(/hello$/);
     });
@@ -228,6 +238,7 @@ describe("the HTTP/1 front: connections", () => {
     const client = await connect();
     client.socket.pause();
     client.send(request("/"));
+    await eventually(() => written > 0);
     let last = -1;
     while (written !== last) {
       last = written;
@@ -285,7 +296,7 @@ describe("the HTTP/1 front: connections", () => {
       client.socket.destroy();
       await eventually(() => front.connections === 0);
       expect(reasons).to.deep.equal(["client-closed"]);
-    }).timeout(60_000);
+    });
 
     it("and reads on is asked with interim responses, which precede its answer", async () => {
       const { connect, streams } = await startManual({ bodyTimeoutMs: 40 });
@@ -296,7 +307,7 @@ describe("the HTTP/1 front: connections", () => {
       const text = await client.untilEnd();
       expect(statusesOf(text).at(-1)).to.equal("200");
       expect(text).to.match(/hello$/);
-    }).timeout(60_000);
+    });
   });
 
   describe("a client that resets the connection", () => {

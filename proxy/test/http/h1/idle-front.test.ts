@@ -1,27 +1,15 @@
 import { expect } from "chai";
+import { holdClock } from "../held-clock.ts";
 import { answer, eventually, type FrontUnderTest, startFront, statusesOf, stopAll } from "./harness.ts";
 
 describe("the HTTP/1 front after a time without connections", () => {
-  const { now } = performance;
-  let nowMs = 0;
-  let looks = 0;
-
-  beforeEach(() => {
-    nowMs = now.call(performance);
-    performance.now = () => {
-      looks++;
-      return nowMs;
-    };
-  });
-  afterEach(async () => {
-    performance.now = now;
-    await stopAll();
-  });
+  const clock = holdClock();
+  afterEach(stopAll);
 
   /** Some sweeps later, each of which looks at the clock. */
   const sweeps = async (): Promise<void> => {
-    const before = looks;
-    await eventually(() => looks > before + 4);
+    const before = clock.looks();
+    await eventually(() => clock.looks() > before + 4);
   };
 
   /** A front that nobody has been connected to for an hour. */
@@ -41,7 +29,7 @@ describe("the HTTP/1 front after a time without connections", () => {
     first.socket.end();
     await first.untilEnd();
     await eventually(() => started.front.connections === 0);
-    nowMs += 3_600_000;
+    clock.advance(3_600_000);
     return started;
   }
 

@@ -83,7 +83,7 @@ describe("the HTTP/1 front: upgrades", () => {
   });
 
   it("ends a refused upgrade whose client does not read", async () => {
-    const { connect, front } = await startFront(
+    const { connect, front, sockets } = await startFront(
       (_, _head, stream) => answer(stream, "x".repeat(20_000_000)),
       {
         writeTimeoutMs: 60,
@@ -92,8 +92,7 @@ describe("the HTTP/1 front: upgrades", () => {
     const client = await connect();
     client.socket.pause();
     client.send(upgrade("websocket"));
-    await eventually(() => front.connections === 1);
-    await eventually(() => front.connections === 0);
+    await eventually(() => sockets.length === 1 && front.connections === 0);
   });
 
   for (const [name, text] of [

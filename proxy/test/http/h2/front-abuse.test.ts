@@ -21,8 +21,7 @@ const enhanceYourCalm = 11;
 const times = (count: number, build: (index: number) => Buffer): Buffer[] =>
   Array.from({ length: count }, (_, index) => build(index));
 
-describe("HTTP/2 front: hostile clients", function () {
-  this.timeout(60_000);
+describe("HTTP/2 front: hostile clients", () => {
   let server: FrontServer;
   let peer: RawPeer;
 

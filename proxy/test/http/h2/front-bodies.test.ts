@@ -17,8 +17,7 @@ const text = (value: string): Buffer => Buffer.from(value, "latin1");
 
 const post = { ":method": "POST", ":path": "/" } as const;
 
-describe("HTTP/2 front: bodies", function () {
-  this.timeout(60_000);
+describe("HTTP/2 front: bodies", () => {
   let server: FrontServer;
   let session: ClientHttp2Session;
 

@@ -14,8 +14,7 @@ import {
   until,
 } from "./support.ts";
 
-describe("HTTP/2 front: limits", function () {
-  this.timeout(60_000);
+describe("HTTP/2 front: limits", () => {
   let server: FrontServer;
   afterEach(() => server.close());
 

@@ -2,8 +2,7 @@ import type { ClientHttp2Session } from "node:http2";
 import { expect } from "chai";
 import { answerOf, type FrontServer, get, openSession, reply, startFront, streamingHead } from "./support.ts";
 
-describe("HTTP/2 front: messages", function () {
-  this.timeout(60_000);
+describe("HTTP/2 front: messages", () => {
   let server: FrontServer;
   let session: ClientHttp2Session;
 

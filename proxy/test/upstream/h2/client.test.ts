@@ -15,8 +15,7 @@ import {
   type StreamHandler,
 } from "./support.ts";
 
-describe("HTTP/2 upstream client", function () {
-  this.timeout(60_000);
+describe("HTTP/2 upstream client", () => {
   let client: UpstreamClient;
   let backend: Backend;
   let handler: StreamHandler;

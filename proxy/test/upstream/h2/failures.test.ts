@@ -33,8 +33,7 @@ const head = (
     Buffer.concat((options.fields ?? [[":status", "200"]]).map(([name, value]) => field(name, value))),
   );
 
-describe("HTTP/2 upstream client: failures", function () {
-  this.timeout(60_000);
+describe("HTTP/2 upstream client: failures", () => {
   let client: UpstreamClient;
   let backend: RawBackend;
 

@@ -51,8 +51,7 @@ const message = (text: string): Buffer => {
 
 const grpcHead = { ":status": 200, "content-type": "application/grpc" } as const;
 
-describe("gRPC through front and upstream client", function () {
-  this.timeout(60_000);
+describe("gRPC through front and upstream client", () => {
   let client: UpstreamClient;
   let backend: Backend;
   let server: FrontServer;

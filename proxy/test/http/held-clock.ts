@@ -1,0 +1,38 @@
+/** `performance.now()`, by which fronts judge time limits, standing still until a test moves it on. */
+export type HeldClock = {
+  advance(byMs: number): void;
+  /** Lets time pass until something has happened. */
+  passing<T>(happened: Promise<T>): Promise<T>;
+  /** How often somebody has looked at it; a front does so in every sweep. */
+  looks(): number;
+};
+
+const { now } = performance;
+
+/** Holds the clock during each test of the describe block that calls this, which then cannot run out of time by itself. */
+export function holdClock(): HeldClock {
+  let nowMs = 0;
+  let looks = 0;
+  beforeEach(() => {
+    nowMs = now.call(performance);
+    performance.now = () => {
+      looks++;
+      return nowMs;
+    };
+  });
+  afterEach(() => {
+    performance.now = now;
+  });
+  return {
+    advance: (byMs) => (nowMs += byMs),
+    async passing(happened) {
+      const timer = setInterval(() => (nowMs += 10), 1);
+      try {
+        return await happened;
+      } finally {
+        clearInterval(timer);
+      }
+    },
+    looks: () => looks,
+  };
+}
