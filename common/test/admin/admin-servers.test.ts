@@ -180,7 +180,7 @@ describe("admin servers", () => {
   it("end connections that say nothing, requests that stay incomplete, and answers that nobody takes", async () => {
     const size = 32 * 1024 * 1024;
     const big: AdminRoute = { path: "/big", answer: () => textAnswer("x".repeat(size)) };
-    const options = { settings, health, metrics, logger, extraRoutes: [big], timeLimitMs: 50 };
+    const options = { settings, health, metrics, logger, extraRoutes: [big], timeLimitMs: 500 };
     const started = await startAdminServers(options);
     if (!started.ok) throw new Error(started.error.message);
     const opened: Socket[] = [];

@@ -31,7 +31,7 @@ export function createManualClock(startMs: number = Date.now()): ManualClock {
         due.callback();
         await nextTurn();
       }
-      nowMs = endMs;
+      nowMs = Math.max(nowMs, endMs);
       await nextTurn();
     },
     pending: () => timers.size,

@@ -90,7 +90,7 @@ describe("the keeper of the certificate authority", () => {
     expect(store.writes).to.have.length(0);
     store.replace(await fresh(clock.nowMs()));
     await until(() => keeper.current() !== undefined, "the authority is there");
-    expect(store.published()).to.equal(keeper.current()?.bundlePem);
+    await until(() => store.published() === keeper.current()?.bundlePem, "published");
     expect(store.writes).to.have.length(0);
   });
 

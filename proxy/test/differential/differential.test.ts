@@ -22,10 +22,18 @@ function send(port: number, bytes: string): Promise<string> {
   });
 }
 
-/** Statuses and bodies of answers with a declared length, as all of them are here. */
+/**
+ * Statuses and bodies of answers with a declared length, as all of them are here. A client that has ended its side and
+ * waits for long is asked by interim responses whether it is still there; they answer nothing.
+ */
 function readAnswers(text: string): readonly { readonly status: number; readonly body: string }[] {
   const answers = [];
   for (let at = 0; at < text.length;) {
+    const [interim] = /^HTTP\/1\.1 100 [^]*?\r\n\r\n/.exec(text.slice(at)) ?? [];
+    if (interim !== undefined) {
+      at += interim.length;
+      continue;
+    }
     const [head, status = "", length = ""] =
       /^HTTP\/1\.1 (\d{3}) [^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/i.exec(text.slice(at)) ?? [];
     if (head === undefined) throw new Error(`no answer: ${JSON.stringify(text.slice(at))}`);

@@ -183,7 +183,7 @@ describe("values from outside", () => {
       endpoints: "ns/auth/80",
       protocol: "http1" as const,
       api: "http" as const,
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
       failClosed: true,
       allowedHeaders: [],
       allowedResponseHeaders: ["x-user"],

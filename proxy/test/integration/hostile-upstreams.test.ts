@@ -235,7 +235,7 @@ describe("hostile upstreams, through the whole data plane", () => {
     let answer = "";
     socket.on("error", () => {});
     socket.on("data", (piece: Buffer) => (answer += piece.toString("latin1")));
-    const size = 64 * 1024 * 1024;
+    const size = 1024 * 1024 * 1024;
     socket.write(`POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${size}\r\n\r\n`);
     const piece = Buffer.alloc(65_536);
     let offered = 0;

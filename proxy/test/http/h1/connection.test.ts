@@ -5,25 +5,13 @@ import {
   answer,
   bodyOf,
   eventually,
-  type FrontUnderTest,
+  request,
+  startAnswering,
   startFront,
+  startManual,
   statusesOf,
   stopAll,
 } from "./harness.ts";
-
-const request = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
-
-/** Keeps the streams of requests for the test to answer. */
-async function startManual(limits = {}): Promise<FrontUnderTest & { readonly streams: ClientStream[] }> {
-  const streams: ClientStream[] = [];
-  const started = await startFront((_, _head, client) => {
-    streams.push(client);
-  }, limits);
-  return { ...started, streams };
-}
-
-const startAnswering = (limits = {}): Promise<FrontUnderTest> =>
-  startFront((_, head, client) => answer(client, head.target), limits);
 
 describe("the HTTP/1 front: connections", () => {
   afterEach(stopAll);
@@ -96,129 +84,6 @@ describe("the HTTP/1 front: connections", () => {
     });
   });
 
-  describe("timeouts", () => {
-    const clock = holdClock();
-
-    it("answers a head that does not end with 408", async () => {
-      const started = await startAnswering({ headerTimeoutMs: 60 });
-      const client = await started.connect();
-      const begun = "GET / HTTP/1.1\r\nHost: a\r\n";
-      client.send(begun);
-      await eventually(() => started.sockets[0]?.bytesRead === begun.length);
-      const text = await clock.passing(client.untilEnd());
-      expect(statusesOf(text)).to.deep.equal(["408"]);
-      expect(bodyOf(text)).to.equal("408 Request Timeout\n");
-      expect(started.events.map((event) => event.reason)).to.deep.equal(["header-timeout"]);
-    });
-
-    it("counts from the first byte, however the bytes trickle", async () => {
-      const { connect } = await startAnswering({ headerTimeoutMs: 120 });
-      const client = await connect();
-      client.send("GET / HTTP/1.1\r\n");
-      const trickle = setInterval(() => client.send("X: y\r\n"), 1);
-      const text = await clock.passing(client.untilEnd());
-      clearInterval(trickle);
-      expect(statusesOf(text)).to.deep.equal(["408"]);
-    });
-
-    it("closes a connection that never sends a byte without a word", async () => {
-      const { connect, front } = await startAnswering({ headerTimeoutMs: 60 });
-      const client = await connect();
-      await eventually(() => front.connections === 1);
-      expect(await clock.passing(client.untilEnd())).to.equal("");
-      expect(client.errorCode).to.equal(undefined);
-    });
-
-    it("closes an idle connection without a word, and says nothing but the answer before", async () => {
-      const { connect, events } = await startAnswering({ idleTimeoutMs: 60 });
-      const client = await connect();
-      client.send(request("/1"));
-      await client.until(/\/1$/);
-      const text = await clock.passing(client.untilEnd());
-      expect(statusesOf(text)).to.deep.equal(["200"]);
-      expect(events.map((event) => event.reason)).to.deep.equal(["idle-timeout"]);
-    });
-
-    it("answers a head that stops on a used connection with 408", async () => {
-      const started = await startAnswering({ headerTimeoutMs: 60 });
-      const client = await started.connect();
-      client.send(request("/1"));
-      await client.until(/\/1$/);
-      client.send("G");
-      await eventually(() => started.sockets[0]?.bytesRead === request("/1").length + 1);
-      expect(statusesOf(await clock.passing(client.untilEnd()))).to.deep.equal(["200", "408"]);
-    });
-
-    it("lets go of a client that does not end its side after the server has", async () => {
-      const { connect, front } = await startAnswering({ idleTimeoutMs: 40 });
-      const client = await connect();
-      client.send(request("/1"));
-      await client.until(/\/1$/);
-      await clock.passing(eventually(() => front.connections === 0));
-    });
-
-    it("leaves a pipeline alone whose client is slow to read", async () => {
-      const { connect, streams, front } = await startManual({ headerTimeoutMs: 60, idleTimeoutMs: 60 });
-      const client = await connect();
-      client.socket.pause();
-      client.send(request("/1") + request("/2"));
-      await eventually(() => streams.length === 1);
-      answer(streams[0] as ClientStream, "x".repeat(20_000_000));
-      const idle = await connect();
-      await eventually(() => front.connections === 2);
-      await clock.passing(idle.untilEnd());
-      client.socket.resume();
-      await eventually(() => streams.length === 2);
-      answer(streams[1] as ClientStream);
-      await client.until(/hello$/);
-    });
-
-    it("leaves a request alone that waits for its answer", async () => {
-      const { connect, streams, front } = await startManual({
-        headerTimeoutMs: 40,
-        idleTimeoutMs: 40,
-        bodyTimeoutMs: 40,
-      });
-      const client = await connect();
-      client.send(request("/1"));
-      await eventually(() => streams.length === 1);
-      const idle = await connect();
-      await eventually(() => front.connections === 2);
-      await clock.passing(idle.untilEnd());
-      answer(streams[0] as ClientStream);
-      await client.until(/hello$/);
-    });
-
-    it("ends a connection whose client takes nothing, and tells the exchange why", async () => {
-      const { connect, events, streams, front } = await startManual({ writeTimeoutMs: 60 });
-      const client = await connect();
-      client.socket.pause();
-      client.send(request("/1"));
-      await eventually(() => streams.length === 1);
-      const stream = streams[0] as ClientStream;
-      const reasons: string[] = [];
-      stream.onClose = (reason) => reasons.push(reason);
-      stream.sendHead({ status: 200, headers: [], length: undefined, bodyless: false });
-      while (stream.write(Buffer.alloc(65_536)));
-      stream.onDrain = () => {
-        while (stream.write(Buffer.alloc(65_536)));
-      };
-      await eventually(() => front.connections === 0);
-      expect(reasons).to.deep.equal(["timeout"]);
-      expect(events.map((event) => event.reason)).to.deep.equal(["write-timeout"]);
-    });
-
-    it("ends a connection whose client takes nothing of a complete answer", async () => {
-      const { connect, streams, front } = await startManual({ writeTimeoutMs: 60 });
-      const client = await connect();
-      client.socket.pause();
-      client.send(request("/1"));
-      await eventually(() => streams.length === 1);
-      answer(streams[0] as ClientStream, "x".repeat(20_000_000));
-      await eventually(() => front.connections === 0);
-    });
-  });
-
   it("stops the source of a client that does not read, and lets it go on when it does", async () => {
     const total = 300;
     let written = 0;
@@ -252,6 +117,8 @@ describe("the HTTP/1 front: connections", () => {
   });
 
   describe("a client that ends its side", () => {
+    const clock = holdClock();
+
     it("still gets its answer, and then the end", async () => {
       const { connect, streams } = await startManual();
       const client = await connect();
@@ -294,7 +161,7 @@ describe("the HTTP/1 front: connections", () => {
       await eventually(() => streams.length === 1);
       (streams[0] as ClientStream).onClose = (reason) => reasons.push(reason);
       client.socket.destroy();
-      await eventually(() => front.connections === 0);
+      await clock.passing(eventually(() => front.connections === 0));
       expect(reasons).to.deep.equal(["client-closed"]);
     });
 
@@ -302,7 +169,7 @@ describe("the HTTP/1 front: connections", () => {
       const { connect, streams } = await startManual({ bodyTimeoutMs: 40 });
       const client = await connect();
       client.socket.end(request("/1"));
-      await client.until(/100 Continue\r\n\r\n/);
+      await clock.passing(client.until(/100 Continue\r\n\r\n/));
       answer(streams[0] as ClientStream);
       const text = await client.untilEnd();
       expect(statusesOf(text).at(-1)).to.equal("200");

@@ -162,6 +162,21 @@ export class RawClient {
   }
 }
 
+export const request = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+/** A front that keeps the streams of requests for the test to answer. */
+export async function startManual(
+  limits: Partial<FrontLimits> = {},
+): Promise<FrontUnderTest & { readonly streams: ClientStream[] }> {
+  const streams: ClientStream[] = [];
+  const started = await startFront((_, _head, client) => void streams.push(client), limits);
+  return { ...started, streams };
+}
+
+/** A front that answers each request with its target. */
+export const startAnswering = (limits: Partial<FrontLimits> = {}): Promise<FrontUnderTest> =>
+  startFront((_, head, client) => answer(client, head.target), limits);
+
 export const headOf = (text: string): string => text.slice(0, text.indexOf("\r\n\r\n"));
 export const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
 export const statusesOf = (text: string): string[] =>

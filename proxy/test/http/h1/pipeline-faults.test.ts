@@ -1,23 +1,19 @@
 import { expect } from "chai";
 import type { ClientStream } from "../../../src/http/message.ts";
-import { answer, eventually, type FrontUnderTest, startFront, statusesOf, stopAll } from "./harness.ts";
+import { holdClock } from "../held-clock.ts";
+import { answer, eventually, startManual, statusesOf, stopAll } from "./harness.ts";
 
 const request = "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n";
 const chunked = "POST /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-/** Answers a request when the test says so; the first streams wait, `served` counts all. */
-async function startHolding(): Promise<FrontUnderTest & { readonly streams: ClientStream[] }> {
-  const streams: ClientStream[] = [];
-  const started = await startFront((_, _head, stream) => void streams.push(stream));
-  return { ...started, streams };
-}
-
 describe("the HTTP/1 front: faults behind a request that is being answered", () => {
+  // A client that has ended its side is asked after a while whether it is still there.
+  holdClock();
   afterEach(stopAll);
 
   /** Sends everything in one piece, ends the sending side, and answers the first request when that has arrived. */
   async function play(bytes: string): Promise<{ statuses: readonly string[]; served: number }> {
-    const { connect, streams, events } = await startHolding();
+    const { connect, streams, events } = await startManual();
     const client = await connect();
     client.socket.end(bytes, "latin1");
     await eventually(() => streams.length === 1);
@@ -55,7 +51,7 @@ describe("the HTTP/1 front: faults behind a request that is being answered", () 
   });
 
   it("closes after the last answer of a pipeline whose client has ended its side", async () => {
-    const { connect, streams, front } = await startHolding();
+    const { connect, streams, front } = await startManual();
     const client = await connect();
     client.socket.end(request + request);
     for (const turn of [0, 1]) {

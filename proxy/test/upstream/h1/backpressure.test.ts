@@ -175,11 +175,15 @@ describe("backpressure towards the upstream client", () => {
     const stream = client.send(server.endpoint, getRequest({ method: "POST", body }), recorder);
     await until(() => body.started);
     const piece = Buffer.alloc(65_536, "x");
-    await until(() => !body.push(piece));
-    for (let i = 0; i < 5; i++) await another();
-    expect(body.resumes).to.equal(0);
+    // Until nothing is taken any more: the system may find room for more at first.
+    let resumed = -1;
+    while (resumed !== body.resumes) {
+      resumed = body.resumes;
+      await until(() => !body.push(piece));
+      for (let i = 0; i < 5; i++) await another();
+    }
     (await server.peer(0)).socket.resume();
-    await until(() => body.resumes === 1);
+    await until(() => body.resumes > resumed);
     stream.abort();
   });
 });

@@ -42,7 +42,7 @@ export function createClient(
   options: { readonly connectTimeoutMs?: number; readonly idlePool?: IdlePool } = {},
 ): UpstreamClient {
   return createHttp2UpstreamClient({
-    connectTimeoutMs: options.connectTimeoutMs ?? 5000,
+    connectTimeoutMs: options.connectTimeoutMs ?? 0,
     idlePool: options.idlePool ?? createIdlePool(128),
     resolver: {
       resolve: () => {
