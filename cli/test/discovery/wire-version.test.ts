@@ -7,6 +7,7 @@ import { createServerIdentity } from "@svc-gateway/operator/discovery/server-ide
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
 import { defaultKeepalive } from "@svc-gateway/proto/wire.ts";
 import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { createManualClock } from "../../../common/test/time/manual-clock.ts";
 import { until } from "../../../common/test/until.ts";
 import {
@@ -105,8 +106,9 @@ describe("a controller of another wire version", () => {
     const rejecting = await startRejecting(0);
     const clock = createManualClock();
     const ports = { ...controller.ports, streamPort: rejecting.port };
-    const proxy = await startProxy({ ports, bundlePem, clock });
-    await until(() => rejecting.calls() === 1, "rejected");
+    const log = fakeLog();
+    const proxy = await startProxy({ ports, bundlePem, clock, log });
+    await until(() => log.lines.some(({ level }) => level === "error"), "rejected");
     await clock.advance(24 * 3_600_000);
     expect(rejecting.calls()).to.equal(1);
     expect(proxy.client.state()).to.equal("Pending");
@@ -115,14 +117,15 @@ describe("a controller of another wire version", () => {
 
   it("leaves a proxy with a snapshot Degraded, and it serves on", async () => {
     const clock = createManualClock();
-    const proxy = await startProxy({ ports: controller.ports, bundlePem, clock });
+    const log = fakeLog();
+    const proxy = await startProxy({ ports: controller.ports, bundlePem, clock, log });
     await until(() => proxy.client.state() === "Ready", "Ready");
     await stopController(controller.server);
     await until(() => proxy.client.state() === "Degraded", "Degraded");
     const rejecting = await startRejecting(controller.ports.streamPort);
     await until(() => {
       void clock.advance(1_000);
-      return rejecting.calls() > 0;
+      return log.lines.some(({ level }) => level === "error");
     }, "rejected");
     await clock.advance(24 * 3_600_000);
     expect(rejecting.calls()).to.equal(1);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { silentPort } from "../upstream/silent-port.ts";
 import { version2, addresses } from "../listeners/proxy-protocol/headers.ts";
 import { eventually, startTcp } from "./gateway.ts";
@@ -126,9 +127,9 @@ describe("TCP routes", () => {
 
   it("try another endpoint when one refuses the connection", async () => {
     const port = await serve((socket) => socket.end("ok"));
-    const gone = await startTcp(() => undefined);
-    await gone.close();
-    const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port, gone.port] } });
+    const refusing = await holdRefusingPort();
+    closing.push(refusing);
+    const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port, refusing.port] } });
     for (let i = 0; i < 10; i++) expect(await talk(gateway.tcpPort, "")).to.equal("ok");
     expect((await gateway.samples("svc_proxy_upstream_errors_total")).join("\n")).to.contain(
       'listener="9000",route="tcproute/ns/db:0",upstream="ns/db",error_type="refused"',

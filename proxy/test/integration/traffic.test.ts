@@ -4,6 +4,7 @@ import { connect as connectHttp2, createServer as createHttp2Server } from "node
 import { request as httpsRequest } from "node:https";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { expect } from "chai";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { WebSocket, WebSocketServer } from "ws";
 import { issueCertificate } from "../tls/certificates.ts";
 import { eventually, exchange, routeId, startGateway, startTcp, type Gateway } from "./gateway.ts";
@@ -212,9 +213,9 @@ describe("traffic through the whole data plane", () => {
   });
 
   it("502 when nothing listens, 503 without endpoints, 404 for another host", async () => {
-    const closed = await startTcp(() => {});
-    await closed.close();
-    await start({ ports: [closed.port] });
+    const refusing = await holdRefusingPort();
+    stop.push(async () => refusing.close());
+    await start({ ports: [refusing.port] });
     expect((await fetchVia(gateway.port, {})).message.statusCode).to.equal(502);
     expect((await fetchVia(gateway.port, { headers: { host: "b.example" } })).message.statusCode).to.equal(
       404,

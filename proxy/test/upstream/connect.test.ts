@@ -1,21 +1,12 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect } from "chai";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { connectEndpoint, type ConnectOptions } from "../../src/upstream/connect.ts";
 import type { Resolver } from "../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { silentPort } from "./silent-port.ts";
 import { RawServer, until } from "./support.ts";
-
-/** A port that nobody listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 const resolverOf = (...addresses: string[]): Resolver => ({
   resolve: (_name, done) => done({ ok: true, value: addresses }),
@@ -40,7 +31,9 @@ describe("connectEndpoint", () => {
   });
 
   it("tells a refusal from other failures", async () => {
-    expect(await outcome(at("127.0.0.1", await closedPort()))).to.equal("refused: connection refused");
+    const refusing = await holdRefusingPort();
+    expect(await outcome(at("127.0.0.1", refusing.port))).to.equal("refused: connection refused");
+    refusing.close();
     expect(await outcome(at("255.255.255.255", 1))).to.equal("connect: connect failed");
   });
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { rmSync } from "node:fs";
 import { mkdir, rename, rm, symlink, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FolderState } from "../../../src/sources/files/folder-state.ts";
@@ -110,7 +111,8 @@ describe("startFileSource", () => {
     it("the folder itself, deleted and made anew; meanwhile the objects stay", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const source = await folder.follow();
-      await rm(folder.path, { recursive: true });
+      // At once: without its files it would be a folder that somebody has emptied.
+      rmSync(folder.path, { recursive: true });
       const gone = await source.until(hasProblem);
       expect(gone.problems).to.deep.equal([
         { severity: "error", reason: "Unreadable", file: folder.path, message: "the folder does not exist" },

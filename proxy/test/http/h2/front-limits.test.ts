@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect } from "chai";
+import { holdClock } from "../held-clock.ts";
 import { frame, frameTypes, preface, rawClient, RawPeer, requestFrame, uint32 } from "./frames.ts";
 import {
   answerOf,
@@ -123,6 +125,11 @@ describe("HTTP/2 front: limits", () => {
   });
 
   describe("of time", () => {
+    const clock = holdClock();
+    /** Resolves when the server has handled everything that the client has sent. */
+    const handled = (session: ClientHttp2Session): Promise<void> =>
+      new Promise((resolve) => session.ping(() => resolve()));
+
     it("closes a connection that sends no request", async () => {
       server = await startFront(undefined, { headerTimeoutMs: 40 });
       const silent = new RawPeer(connectTcp(server.port, "127.0.0.1"), { asServer: false });
@@ -132,7 +139,7 @@ describe("HTTP/2 front: limits", () => {
       const slow = rawClient(server.port);
       slow.send(requestFrame(1, { end: true }).subarray(0, 20));
       for (const peer of [silent, partial, idle, slow]) {
-        const code = await peer.goawayCode();
+        const code = await clock.passing(peer.goawayCode());
         expect(code).to.equal(0);
         peer.close();
       }
@@ -149,12 +156,11 @@ describe("HTTP/2 front: limits", () => {
       const other = rawClient(server.port);
       other.send(requestFrame(1, { end: true }));
       reply((await server.next()).client, "ok");
-      expect(await other.goawayCode()).to.equal(0);
+      expect(await clock.passing(other.goawayCode())).to.equal(0);
       expect(goaway).to.equal(false);
       reply(client, "ok");
       expect((await answer).status).to.equal(200);
-      await until(() => goaway);
-      await until(() => server.front.connections === 0);
+      await clock.passing(until(() => goaway && server.front.connections === 0));
     });
 
     it("aborts a body that stops arriving, and can still answer", async () => {
@@ -164,7 +170,9 @@ describe("HTTP/2 front: limits", () => {
       stream.write("part");
       const answer = answerOf(stream);
       const { client } = await server.next();
-      const body = await readBody(client.body);
+      const reading = readBody(client.body);
+      await handled(session);
+      const body = await clock.passing(reading);
       expect(body).to.deep.equal({ text: "part", trailers: undefined, aborted: "timeout" });
       client.sendHead({ status: 408, headers: [], length: 0, bodyless: false });
       client.end(undefined);
@@ -196,7 +204,7 @@ describe("HTTP/2 front: limits", () => {
       received[3]?.client.sendHead(streamingHead());
       const control = session.request({ ":method": "POST", ":path": "/" });
       for (const stream of [paused, unread, grpc, streaming, control]) stream.on("error", () => undefined);
-      const { aborted } = await readBody((await server.next()).client.body);
+      const { aborted } = await clock.passing(readBody((await server.next()).client.body));
       expect(aborted).to.equal("timeout");
       expect(aborts).to.deep.equal([]);
       session.destroy();
@@ -212,7 +220,7 @@ describe("HTTP/2 front: limits", () => {
       const closed = new Promise((resolve) => (client.onClose = resolve));
       client.sendHead(streamingHead());
       while (client.write(Buffer.alloc(16_384))) await new Promise((resolve) => setImmediate(resolve));
-      expect(await closed).to.equal("timeout");
+      expect(await clock.passing(closed)).to.equal("timeout");
       expect(await peer.resetCode(1)).to.equal(8);
       peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(1000)));
       reply(other.client, "alive");

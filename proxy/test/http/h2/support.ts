@@ -200,5 +200,5 @@ export function readBody(body: RequestBody | null): Promise<ReadBody> {
 
 /** Waits until a condition holds; the event loop turns in between. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { ServerHttp2Stream } from "node:http2";
+import { mock } from "node:test";
 import { expect } from "chai";
 import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
@@ -130,35 +131,42 @@ describe("HTTP/2 upstream client", () => {
     expect(only.ended).to.equal(true);
   });
 
-  it("relays 1xx heads and waits for 100 before the body when asked to", async () => {
-    hold();
-    const body = new FedBody(4);
-    const sent = exchange(client, backend.port, { method: "POST", body, expectContinue: true });
-    await until(() => streams.length === 1);
-    const stream = streams[0] as ServerHttp2Stream;
-    expect(stream.sentInfoHeaders ?? []).to.have.length(0);
-    expect(body.started).to.equal(false);
-    stream.additionalHeaders({ ":status": 103, link: "</a>" });
-    stream.additionalHeaders({ ":status": 100 });
-    await body.whenStarted;
-    expect(sent.informational[0]).to.equal(103);
-    body.data("body");
-    body.end();
-    let text = "";
-    stream.on("data", (chunk) => (text += String(chunk)));
-    await once(stream, "end");
-    stream.respond({ ":status": 200 }, { endStream: true });
-    await sent.settled;
-    expect(text).to.equal("body");
-    expect(sent.informational).to.deep.equal([103, 100]);
-  });
+  describe("Expect: 100-continue", () => {
+    // The while after which a body is started without an answer passes when a test says so.
+    beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
+    afterEach(() => mock.timers.reset());
 
-  it("starts the body without 100 after a while", async () => {
-    hold();
-    const body = new FedBody();
-    exchange(client, backend.port, { method: "POST", body, expectContinue: true });
-    await until(() => streams.length === 1);
-    await body.whenStarted;
+    it("relays 1xx heads and waits for 100 before the body when asked to", async () => {
+      hold();
+      const body = new FedBody(4);
+      const sent = exchange(client, backend.port, { method: "POST", body, expectContinue: true });
+      await until(() => streams.length === 1);
+      const stream = streams[0] as ServerHttp2Stream;
+      expect(stream.sentInfoHeaders ?? []).to.have.length(0);
+      expect(body.started).to.equal(false);
+      stream.additionalHeaders({ ":status": 103, link: "</a>" });
+      stream.additionalHeaders({ ":status": 100 });
+      await body.whenStarted;
+      expect(sent.informational[0]).to.equal(103);
+      body.data("body");
+      body.end();
+      let text = "";
+      stream.on("data", (chunk) => (text += String(chunk)));
+      await once(stream, "end");
+      stream.respond({ ":status": 200 }, { endStream: true });
+      await sent.settled;
+      expect(text).to.equal("body");
+      expect(sent.informational).to.deep.equal([103, 100]);
+    });
+
+    it("starts the body without 100 after a while", async () => {
+      hold();
+      const body = new FedBody();
+      exchange(client, backend.port, { method: "POST", body, expectContinue: true });
+      await until(() => streams.length === 1);
+      mock.timers.tick(1_000);
+      await body.whenStarted;
+    });
   });
 
   it("sends a body with its length, and trailers", async () => {

@@ -3,6 +3,7 @@ import type { ServerHttp2Stream } from "node:http2";
 import { createServer as createHttp1Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { holdRefusingPort } from "../../../../common/test/refusing-port.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { field, flags, frame, frameTypes, type RawPeer, uint32 } from "../../http/h2/frames.ts";
 import { until } from "../../http/h2/support.ts";
@@ -57,13 +58,12 @@ describe("HTTP/2 upstream client: failures", () => {
   };
 
   it("tells refused connections, and connects that time out, from others", async () => {
-    const port = backend.port;
-    await backend.close();
-    expect((await exchange(client, port).settled).error).to.deep.include({
+    const refusing = await holdRefusingPort();
+    expect((await exchange(client, refusing.port).settled).error).to.deep.include({
       kind: "refused",
       requestSent: false,
     });
-    backend = await startRawBackend();
+    refusing.close();
   });
 
   it("fails quickly when the endpoint speaks HTTP/1", async () => {
