@@ -4,7 +4,6 @@ import { eventually, routeId, withWorkers } from "./support.ts";
 const restarts = "svc_proxy_worker_restarts_total";
 
 describe("workers", () => {
-
   it("share the connections of a port, and are one proxy in metrics, logs and bound ports", () =>
     withWorkers(2, async ({ ask, metric, lines, bound }) => {
       for (let i = 0; i < 30; i++) expect(await ask("/")).to.equal(200);
