@@ -147,7 +147,19 @@ export const conditionFinding = (place: Place, { reason, message }: Refusal): Di
   finding("error", reason)(place, message);
 
 export const parentNotFound = (place: Place, parent: string): Diagnostic =>
-  finding("warning", "ParentNotFound")(place, `${parent} does not exist; the route is not served there`);
+  finding("warning", "ParentNotFound")(place, `${parent} does not exist; ${withoutParent(place)} there`);
+
+export const noParent = (place: Place): Diagnostic =>
+  finding("warning", "ParentNotFound")(place, `No parent is named; ${withoutParent(place)} anywhere`);
+
+const withoutParent = ({ object: { kind } }: Place): string =>
+  kind === "ListenerSet" ? "its listeners are not served" : "the route is not served";
+
+export const gatewayClassNotFound = (place: Place, name: string): Diagnostic =>
+  finding("warning", "GatewayClassNotFound")(
+    place,
+    `GatewayClass ${quote(name)} does not exist; the Gateway is not served`,
+  );
 
 export const routeFieldIgnored = (place: Place, message: string): Diagnostic =>
   finding("warning", "FieldIgnored")(place, message);

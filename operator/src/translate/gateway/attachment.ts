@@ -2,7 +2,7 @@
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../api/generated/httproute.ts";
 import type { Refusal } from "../condition.ts";
-import { parentNotFound } from "../diagnostics.ts";
+import { noParent, parentNotFound } from "../diagnostics.ts";
 import { withArticle } from "../text.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
@@ -111,11 +111,12 @@ function describeMissing({ sectionName, port }: ParentRef): string {
   return `The parent has no listener ${parts.join(" ")}`.trimEnd();
 }
 
-/** Parents that do not exist at all: no controller will ever serve the route there. */
+/** Parents that do not exist at all, or are not named: no controller will ever serve the route there. */
 export function findMissingParents(
   { ref, namespace: own, parentRefs }: Pick<CommonPlan, "ref" | "namespace" | "parentRefs">,
   view: View,
 ): readonly Diagnostic[] {
+  if (parentRefs.length === 0) return [noParent({ object: ref, field: "spec.parentRefs" })];
   return parentRefs.flatMap(({ group = gatewayGroup, kind = "Gateway", namespace = own, name }, index) => {
     if (group !== gatewayGroup || (kind !== "Gateway" && kind !== "ListenerSet")) return [];
     if (view.lookup(kind, namespace, name) !== undefined) return [];

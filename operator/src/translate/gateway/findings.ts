@@ -17,7 +17,7 @@ export const describeStatuses = ({
 
 const findingsOfListeners = memo(
   ({ object, conditions, listeners }: GatewayStatus | ListenerSetStatus): readonly Diagnostic[] => [
-    ...findings(object, undefined, conditions),
+    ...withoutRepeats(findings(object, undefined, conditions)),
     ...listeners.flatMap((listener, index) =>
       findings(object, `spec.listeners[${index}]`, listener.conditions),
     ),
@@ -27,19 +27,22 @@ const findingsOfListeners = memo(
 /** The same for a route, at each of its parents. */
 export const findingsOfRoute = memo(({ object, parents }: RouteStatus): readonly Diagnostic[] => {
   const references = object.spec.parentRefs ?? [];
-  const seen = new Set<string>();
-  return parents
-    .flatMap(({ parentRef, conditions }) =>
+  // What is wrong with the route itself is wrong at every parent.
+  return withoutRepeats(
+    parents.flatMap(({ parentRef, conditions }) =>
       findings(object, `spec.parentRefs[${references.indexOf(parentRef)}]`, conditions),
-    )
-    .filter((finding) => {
-      // What is wrong with the route itself is wrong at every parent.
-      const key = `${finding.reason} ${finding.message}`;
-      const isNew = !seen.has(key);
-      seen.add(key);
-      return isNew;
-    });
+    ),
+  );
 });
+
+function withoutRepeats(all: readonly Diagnostic[]): readonly Diagnostic[] {
+  const first = new Map<string, Diagnostic>();
+  for (const one of all) {
+    const key = `${one.reason} ${one.message}`;
+    if (!first.has(key)) first.set(key, one);
+  }
+  return [...first.values()];
+}
 
 const findings = (
   object: KubeObject,

@@ -1,4 +1,5 @@
 /** Gateways with their ListenerSets: which listeners they have, and which of those serve. See docs/gateway-api.md. */
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
 import { ageOf, compareAges, type Age } from "../age.ts";
@@ -90,7 +91,10 @@ export function createGatewayPlanner({
   );
   const merge = listMemo(mergeGroups);
   return (world, classes) => {
-    const sets = Map.groupBy(world.ListenerSet, parentOf);
+    const sets = Map.groupBy(world.ListenerSet, (set) => {
+      const parent = parentOf(set);
+      return parent && `${parent.namespace}/${parent.name}`;
+    });
     return world.Gateway.filter(({ spec }) => classes.has(spec.gatewayClassName))
       .map((gateway) => {
         const { namespace, name } = gateway.metadata;
@@ -106,10 +110,10 @@ export function createGatewayPlanner({
   };
 }
 
-/** `namespace/name` of the Gateway that a ListenerSet belongs to. */
-function parentOf({ metadata, spec }: ObjectOf<"ListenerSet">): string | undefined {
+/** The Gateway that a ListenerSet belongs to; undefined where it names something else. */
+export function parentOf({ metadata, spec }: ObjectOf<"ListenerSet">): NamespacedName | undefined {
   const { group = gatewayGroup, kind = "Gateway", namespace = metadata.namespace, name } = spec.parentRef;
-  return group === gatewayGroup && kind === "Gateway" ? `${namespace}/${name}` : undefined;
+  return group === gatewayGroup && kind === "Gateway" ? { namespace, name } : undefined;
 }
 
 /** What the filters of the listeners that serve name, in the Gateway and its ListenerSets. */
@@ -163,8 +167,15 @@ function mergeGroups(
   };
 }
 
+/** The listener as another one should call it: with its object, where that is another one. */
+export const nameFor = ({ id }: { readonly id: string }, other: ParsedListener): string => {
+  const [kind, namespace, name] = other.id.split("/");
+  const isNeighbour = id.startsWith(`${kind}/${namespace}/${name}/`);
+  return isNeighbour ? `listener ${other.name}` : `listener ${other.name} of ${kind} ${namespace}/${name}`;
+};
+
 function findConflict(
-  { port, hostname }: ParsedListener,
+  { id, port, hostname }: ParsedListener,
   protocol: NonNullable<ParsedListener["protocol"]>,
   before: readonly ParsedListener[],
 ): Refusal | undefined {
@@ -172,11 +183,11 @@ function findConflict(
     if (other.protocol === undefined) continue;
     const family = familyOf(protocol);
     if (familyOf(other.protocol) !== family || !hasHostnames(family)) {
-      const message = `Port ${port} belongs to listener ${other.name} with protocol ${other.written}`;
+      const message = `Port ${port} belongs to ${nameFor({ id }, other)} with protocol ${other.written}`;
       return { reason: "ProtocolConflict", message };
     }
     if (other.hostname.host === hostname.host) {
-      const message = `Host ${hostname.host} on port ${port} belongs to listener ${other.name}`;
+      const message = `Host ${hostname.host} on port ${port} belongs to ${nameFor({ id }, other)}`;
       return { reason: "HostnameConflict", message };
     }
   }

@@ -1,7 +1,7 @@
 /** Host names of listeners and routes, and what they have in common (Gateway API, "Hostname matching"). */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { formatHostname, parseHostname } from "@svc-gateway/common/values/hostname.ts";
-import { ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { anyHost } from "../ingress/host.ts";
 
 /** Reads the `hostname` of a listener or a route; an absent or empty one stands for every host. */
@@ -46,11 +46,16 @@ export function commonHosts(
 export const specificity = ({ kind, host }: HostPattern): number =>
   kind === "exact" ? 1000 : kind === "wildcard" ? host.length : 0;
 
-/** The hosts of a route; undefined: every host. One that is not a host is left out. */
-export function readHosts(written: readonly string[] = []): readonly HostPattern[] | undefined {
+/** The hosts of a route; undefined: every host. One that is not a host is left out, and `leftOut` told. */
+export function readHosts(
+  written: readonly string[] = [],
+  leftOut: (index: number, why: Problem) => void,
+): readonly HostPattern[] | undefined {
   if (written.length === 0) return undefined;
-  return written.flatMap((text) => {
+  return written.flatMap((text, index) => {
     const host = readHost(text);
-    return host.ok ? [host.value] : [];
+    if (host.ok) return [host.value];
+    leftOut(index, host.error);
+    return [];
   });
 }

@@ -3,9 +3,8 @@ import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refusedAt } from "../condition.ts";
 import { resolveBackendRef } from "./backend-ref.ts";
-import { readHosts } from "./hostnames.ts";
 import type { L4RouteKind } from "./kinds.ts";
-import { describeRoute, unusable, type CommonPlan, type RouteContext } from "./route-plan.ts";
+import { describeRoute, hostsOf, unusable, type CommonPlan, type RouteContext } from "./route-plan.ts";
 import { unservedOfRoute } from "./unserved-fields.ts";
 
 export type L4Plan = CommonPlan & {
@@ -21,6 +20,7 @@ export function planL4Route(
   const { kind, metadata, spec } = object;
   const { namespace, name } = metadata;
   const [rule] = spec.rules;
+  const diagnostics = [...unservedOfRoute(object)];
   const carried =
     kind === "UDPRoute"
       ? ({ transport: "UDP", use: "datagrams" } as const)
@@ -32,7 +32,7 @@ export function planL4Route(
   });
   return {
     ...describeRoute(object),
-    hosts: kind === "TLSRoute" ? readHosts(object.spec.hostnames) : undefined,
+    hosts: kind === "TLSRoute" ? hostsOf(object, diagnostics) : undefined,
     route: {
       id: `${kind.toLowerCase()}/${namespace}/${name}:${rule?.name ?? 0}`,
       source: { kind, namespace, name },
@@ -46,7 +46,7 @@ export function planL4Route(
     unresolved: resolved.map(({ refusal }) => refusal).find((refusal) => refusal !== undefined),
     dropped: [],
     isUnusable: false,
-    diagnostics: unservedOfRoute(object),
+    diagnostics,
     unlessAuthenticated: [],
   };
 }

@@ -10,6 +10,7 @@ import { refOf, type ObjectRef } from "../../api/object.ts";
 import { ageOf, type Age } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { Refusal } from "../condition.ts";
+import { describeProblem, routeFieldIgnored } from "../diagnostics.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
@@ -140,14 +141,14 @@ export function planRoute<R extends RuleName>(
   context: RouteContext,
   planRule: (rule: R, context: FilterContext) => RulePlan,
 ): RoutePlan {
-  const { kind, metadata, spec } = route;
+  const { kind, metadata } = route;
   const findings = noFindings();
   const plans = rules.map((rule, index) => {
     const place = { object: refOf(route), field: `spec.rules[${index}]` };
     const { namespace } = metadata;
     return [rule, planRule(rule, { ...context, kind, namespace, level: "rule", place, findings })] as const;
   });
-  return assembleRoute(route, readHosts(spec.hostnames), plans, findings);
+  return assembleRoute(route, hostsOf(route, findings.diagnostics), plans, findings);
 }
 
 /** A rule with all its parts read: 500 for every request when one of its filters is missing or not supported. */
@@ -161,6 +162,16 @@ export function assembleRule(
   if (filters.isBroken) return breakRule(matches, { unresolved, unsupported });
   return { matches, needs: backends.needs, unresolved, unsupported };
 }
+
+/** The hosts of a route, and findings about names that are none, such as IP addresses. */
+export const hostsOf = (
+  object: ObjectOf<HttpRouteKind | "TLSRoute">,
+  diagnostics: Diagnostic[],
+): readonly HostPattern[] | undefined =>
+  readHosts(object.spec.hostnames, (index, why) => {
+    const place = { object: refOf(object), field: `spec.hostnames[${index}]` };
+    diagnostics.push(routeFieldIgnored(place, `${describeProblem(why)}; the route is not served there`));
+  });
 
 /** What a plan says of its object, whatever is in it. */
 export const describeRoute = (

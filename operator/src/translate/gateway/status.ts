@@ -8,7 +8,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { conditionOf, type DesiredCondition, type Refusal } from "../condition.ts";
 import type { Attachment } from "./attachment.ts";
 import { hasInsecureValidation } from "./frontend-validation.ts";
-import type { Listener, ListenerGroup } from "./gateways.ts";
+import { nameFor, type Listener, type ListenerGroup } from "./gateways.ts";
 import { gatewayGroup, type RouteKind } from "./kinds.ts";
 import { scopeOf, type PlacedGateway, type Placement, type Proxies } from "./placement.ts";
 import type { Bindings } from "./ports.ts";
@@ -169,11 +169,11 @@ function listenerStatus(listener: Listener, { attached, ports, overlaps }: Liste
 }
 
 /** Requests that come over a connection of the other one are answered 421 (docs/gateway-api.md, "Listeners"). */
-const overlappingTls = ({ hostname }: Listener, other: Listener): DesiredCondition => ({
+const overlappingTls = (listener: Listener, other: Listener): DesiredCondition => ({
   type: "OverlappingTLSConfig",
   status: "True",
   reason: "OverlappingHostnames",
-  message: `Host ${hostname.host} overlaps with ${other.hostname.host} of listener ${other.name}`,
+  message: `Host ${listener.hostname.host} overlaps with ${other.hostname.host} of ${nameFor(listener, other)}`,
 });
 
 function whyUnprogrammable(listener: Listener): Refusal | undefined {
@@ -227,13 +227,12 @@ export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]
 
 function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readonly DesiredCondition[] {
   const { dropped, isUnusable, unresolved } = plan;
-  const [first] = dropped;
   const broken =
-    first === undefined
+    dropped.length === 0
       ? undefined
       : {
           reason: "UnsupportedValue",
-          message: `Dropped Rule ${dropped.map(({ rule }) => rule).join(", ")}: ${first.message}`,
+          message: `Dropped Rule ${dropped.map(({ rule }) => rule).join(", ")}: ${dropped.map(({ message }) => message).join("; ")}`,
         };
   return [
     conditionOf("Accepted", refusal ?? (isUnusable ? broken : undefined), accepted("The route is served")),

@@ -29,6 +29,7 @@ import { createPlacer, scopeOf, type PlacedGateway } from "./placement.ts";
 import { bindAdvertised, bindInternal, type Bindings } from "./ports.ts";
 import { unusableRoute, type CommonPlan, type RoutePlan } from "./route-plan.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scope.ts";
+import { createStrayFinder } from "./strays.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./statuses.ts";
 import { unservedOfGateway } from "./unserved-fields.ts";
 import { createVipPlanner, type Vip } from "./vip-plan.ts";
@@ -93,6 +94,7 @@ export function createGatewayTranslator(
   const attachPolicies = createPolicyAttacher<PlacedGateway>((gateway) =>
     gatewayVips === undefined && gateway.placement.inShared ? "" : nameOf(refOf(gateway.gateway)),
   );
+  const findStrays = createStrayFinder();
   const buildShared = createScopeBuilder();
   const buildOwn = createOwnScopes();
   const buildStatuses = createStatusBuilder();
@@ -140,6 +142,7 @@ export function createGatewayTranslator(
       ),
       statuses,
       diagnostics: joinLists(
+        findStrays(world),
         policies.diagnostics,
         gateways.flatMap((gateway) =>
           filterFindingsOf(gateway).flatMap(({ diagnostics, unlessAuthenticated }) => [
