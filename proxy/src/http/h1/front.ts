@@ -6,6 +6,7 @@ import { FrontClock } from "./clock.ts";
 import { Http1Connection } from "./connection.ts";
 import type { FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
+import { IncomingRequest } from "./incoming-request.ts";
 import { asksForWebSocket } from "./upgrade-request.ts";
 import type { Http1Stream } from "./stream.ts";
 
@@ -74,6 +75,7 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
   };
 
   const server = createServer({
+    IncomingMessage: IncomingRequest,
     maxHeaderSize: parserBound(limits),
     requireHostHeader: false,
     insecureHTTPParser: false,
