@@ -11,6 +11,17 @@ const isValueCode = new Uint8Array(256);
 for (let code = 0; code < 256; code++)
   isValueCode[code] = (code >= 0x20 && code !== 0x7f) || code === 9 ? 1 : 0;
 
+const foreignToValue = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** True for a name that can be written as it is (RFC 9110 5.1). */
+export function isFieldName(name: string): boolean {
+  for (let i = 0; i < name.length; i++) if (isTokenCode[name.charCodeAt(i)] !== 1) return false;
+  return name !== "";
+}
+
+/** True for a value that can be written as it is: one line, without control characters, of latin1. */
+export const isFieldValue = (value: string): boolean => !foreignToValue.test(value);
+
 const tab = 0x09;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
