@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 const run = promisify(execFile);
 
@@ -17,13 +18,18 @@ export async function hasGo(): Promise<boolean> {
   );
 }
 
-/** Builds h2spec from the versions in go.mod, which Go does only once. Resolves with the path of the program. */
-export async function buildH2spec(): Promise<string> {
+/**
+ * Builds h2spec from the versions in go.mod, which Go does only once; the first time it downloads what go.sum names.
+ * Resolves with the path of the program, or with what Go says where that is not possible.
+ */
+export async function buildH2spec(): Promise<Result<string>> {
   const program = join(cache, "h2spec");
   await mkdir(cache, { recursive: true });
   const args = ["build", "-mod=readonly", "-o", program, "github.com/summerwind/h2spec/cmd/h2spec"];
-  await run("go", args, { cwd: folder, env: { ...process.env, GOWORK: "off" } });
-  return program;
+  return run("go", args, { cwd: folder, env: { ...process.env, GOWORK: "off" } }).then(
+    () => ok(program),
+    (error: Error) => problem(error.message),
+  );
 }
 
 /** What became of one case: its section and what it does, such as `http2/5.1 closed: Sends a DATA frame`. */
@@ -51,8 +57,13 @@ export async function playH2spec(
   const report = join(cache, `report-${process.pid}-${port}.xml`);
   const args = ["-h", "127.0.0.1", "-p", String(port), "-S", "-o", String(timeoutSeconds), "-j", report];
   // Failed cases are an exit code of 1; without a report nothing was played.
-  await run(program, tls ? [...args, "-t", "-k"] : args, { maxBuffer: 1 << 24 }).catch(() => undefined);
-  const xml = await readFile(report, "utf8");
+  const failed = await run(program, tls ? [...args, "-t", "-k"] : args, { maxBuffer: 1 << 24 }).then(
+    () => "",
+    (error: Error) => error.message,
+  );
+  const xml = await readFile(report, "utf8").catch((error: Error) => {
+    throw new Error(`h2spec wrote no report: ${failed || error.message}`);
+  });
   await rm(report);
   const cases = xml.matchAll(
     /<testcase package="([^"]*)" classname="([^"]*)"[^>]*>(?:\s*<(error|failure|skipped)\b)?/g,
