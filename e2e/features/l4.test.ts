@@ -42,7 +42,9 @@ describe("TCP, TLS and UDP listeners", () => {
 
   const askUdp = async (message: string): Promise<string | undefined> => {
     const socket = createSocket("udp4");
-    const answered = once(socket, "message", { signal: AbortSignal.timeout(1_000) }) as Promise<[Buffer]>;
+    const answered = once(socket, "message", { signal: AbortSignal.timeout(patienceMs) }) as Promise<
+      [Buffer]
+    >;
     socket.send(message, 5300, address);
     const answer = await answered.then(
       ([bytes]) => bytes.toString(),

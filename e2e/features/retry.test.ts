@@ -62,6 +62,7 @@ describe("retry", () => {
     for (const served of [host, withoutHost, wholeHost]) {
       await until(`${served} to be served`, async () => (await send({ host: served })).status === 200);
     }
+    await until("both endpoints", async () => (await send({ host: withoutHost })).status === 502);
   });
 
   const statuses = async (given: Parameters<typeof send>[0]): Promise<readonly number[]> => {

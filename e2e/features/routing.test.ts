@@ -48,8 +48,10 @@ describe("routing by host and path", () => {
   });
 
   it("spreads requests over the pods of a Service", async () => {
-    const replies = await Promise.all(Array.from({ length: 10 }, () => send({ host })));
-    expect(new Set(replies.map((reply) => echoed(reply)?.backend)).size).to.equal(2);
+    await until("both pods", async () => {
+      const replies = await Promise.all(Array.from({ length: 10 }, () => send({ host })));
+      return new Set(replies.map((reply) => echoed(reply)?.backend)).size === 2;
+    });
   });
 
   it("tells the backend who asked, and for what", async () => {

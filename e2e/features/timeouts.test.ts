@@ -23,8 +23,8 @@ describe("timeouts", () => {
   before(async () => {
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
-      serving("read", { "read-timeout": "500ms" }),
-      serving("send", { "send-timeout": "500ms" }),
+      serving("read", { "read-timeout": "2s" }),
+      serving("send", { "send-timeout": "2s" }),
       serving("none", { "read-timeout": "0", "send-timeout": "0s" }),
     );
     for (const host of Object.values(hosts)) {
