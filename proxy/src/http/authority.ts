@@ -35,13 +35,15 @@ export function parseRequestAddress(head: RequestHead): Result<RequestAddress> {
 
 /**
  * What a request that is refused says about its address, for the access log. The path comes without the query, which may
- * hold secrets, and is empty for targets in other forms, which may hold credentials.
+ * hold secrets, and is empty for targets in other forms; of a host with userinfo in front of it only the host is left
+ * (RFC 3986 3.2.1). Either may hold credentials.
  */
 export function addressAsReceived(head: RequestHead): { readonly authority: string; readonly path: string } {
   const { target } = head;
   const end = target.search(/[?#]/);
   const path = target.startsWith("/") || target === "*" ? target.slice(0, end < 0 ? undefined : end) : "";
-  return { authority: head.authority ?? joinedField(head.headers, "host") ?? "", path };
+  const authority = head.authority ?? joinedField(head.headers, "host") ?? "";
+  return { authority: authority.slice(authority.lastIndexOf("@") + 1), path };
 }
 
 function originAddress(

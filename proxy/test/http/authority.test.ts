@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { hostOf, parseRequestAddress } from "../../src/http/authority.ts";
+import { addressAsReceived, hostOf, parseRequestAddress } from "../../src/http/authority.ts";
 import type { HttpVersion, RequestHead } from "../../src/http/message.ts";
 
 type Given = Partial<RequestHead> & { readonly target: string };
@@ -118,4 +118,31 @@ describe("hostOf", () => {
     expect(hostOf("a".repeat(255))).to.equal("a".repeat(255));
     expect(hostOf("a".repeat(256))).to.equal(undefined);
   });
+});
+
+describe("addressAsReceived", () => {
+  const cases: readonly [string, Given, { authority: string; path: string }][] = [
+    ["the path without the query", { target: "/a?token=x" }, { authority: "", path: "/a" }],
+    ["no path of another form", { target: "http://u:p@a.example/" }, { authority: "", path: "" }],
+    [
+      "a host without userinfo",
+      { target: "/", headers: ["Host", "user:p@ss@a.example:81"] },
+      { authority: "a.example:81", path: "/" },
+    ],
+    [
+      ":authority without userinfo",
+      { version: "2.0", authority: "user:pass@a.example", target: "/" },
+      { authority: "a.example", path: "/" },
+    ],
+    [
+      "both of two hosts",
+      { target: "*", headers: ["Host", "a.example", "Host", "b.example"] },
+      { authority: "a.example, b.example", path: "*" },
+    ],
+  ];
+  for (const [name, given, expected] of cases) {
+    it(`gives ${name}`, () => {
+      expect(addressAsReceived(head(given))).to.deep.equal(expected);
+    });
+  }
 });
