@@ -105,6 +105,7 @@ export function startProxy(options: ProxyOptions): Proxy {
   const mirrors = new Mirrors({ client, accessLog, metrics, log });
   const handler = createPipeline({
     mirrors,
+    log,
     client,
     accessLog,
     metrics,

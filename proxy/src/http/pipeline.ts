@@ -1,3 +1,4 @@
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
 import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
@@ -37,6 +38,7 @@ export type PipelineDependencies = {
   readonly upstreamConnections: { readonly [State in "new" | "reused"]: Counter };
   readonly active: ActiveExchanges;
   readonly mirrors: Mirrors;
+  readonly log: Logger;
   /** Add a Via field to upstream requests. */
   readonly via: boolean;
   /** Most bytes of a request body that are kept for a retry. */
@@ -217,16 +219,22 @@ class Request implements ExchangeOwner, AttemptOwner {
     filters: readonly Filter[],
     next: number,
   ): void {
-    waiting.then(
-      (reply) => {
+    waiting
+      .then((reply) => {
         if (this.exchange.finished) return;
         if (reply === undefined) this.filter(filters, next);
         else this.reply(reply);
-      },
-      () => {
-        if (!this.exchange.finished) this.reply({ status: 500, error: "filter failed" });
-      },
-    );
+      })
+      .catch((error: unknown) => this.failed(error));
+  }
+
+  /** A bug showed in a later turn than the one in which the front called, and would hear of it. */
+  private failed(error: unknown): void {
+    const { exchange } = this;
+    this.deps.log.error({ err: error }, "request failed inside the proxy");
+    if (exchange.finished) return;
+    exchange.work?.cancel();
+    this.giveUp({ status: 500, error: "filter failed" });
   }
 
   private forward(): void {
@@ -287,8 +295,14 @@ class Request implements ExchangeOwner, AttemptOwner {
   expire(error: string): void {
     const { exchange } = this;
     exchange.work?.cancel(!exchange.client.headSent);
-    if (!exchange.client.headSent) return this.reply({ status: 504, error });
-    exchange.error = error;
+    this.giveUp({ status: 504, error });
+  }
+
+  /** Ends the request with this answer, or visibly before its end where another one has begun. */
+  private giveUp(reply: LocalReply): void {
+    const { exchange } = this;
+    if (!exchange.client.headSent) return this.reply(reply);
+    exchange.error = reply.error ?? "";
     exchange.client.abort();
     exchange.finish();
   }

@@ -200,6 +200,7 @@ export function createBench(
   });
   const handle = createPipeline({
     mirrors,
+    log,
     client: upstream,
     metrics,
     active,

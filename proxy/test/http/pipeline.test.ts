@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import type { BodyEnds } from "../../src/filters/filter.ts";
+import type { BodyEnds, Filter } from "../../src/filters/filter.ts";
 import type { RequestHead } from "../../src/http/message.ts";
 import type { UpstreamErrorKind } from "../../src/upstream/upstream.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
@@ -313,6 +314,35 @@ describe("pipeline: Expect, filters, limits, upgrades", () => {
     expect(client.head?.status).to.equal(403);
     expect(bench.upstream.sent).to.have.length(0);
   });
+
+  const bug = new Error("a bug");
+  const afterWaiting: readonly [string, Filter[]][] = [
+    ["that waits", [{ slug: "one", onRequest: () => Promise.reject(bug) }]],
+    [
+      "behind one that waits",
+      [
+        { slug: "one", onRequest: () => Promise.resolve(undefined) },
+        {
+          slug: "two",
+          onRequest: () => {
+            throw bug;
+          },
+        },
+      ],
+    ],
+  ];
+  for (const [which, filters] of afterWaiting) {
+    it(`answers 500 for a bug in a filter ${which}, and logs it`, async () => {
+      const bench = createBench({ filters });
+      const client = bench.request();
+      await setImmediate();
+      expect(client.head?.status).to.equal(500);
+      expect(bench.records.map(({ error }) => error)).to.deep.equal(["filter failed"]);
+      expect(bench.log.lines).to.deep.equal([
+        { level: "error", fields: { err: bug }, message: "request failed inside the proxy" },
+      ]);
+    });
+  }
 
   it("does nothing more when the client left while a filter waited", async () => {
     let release: (() => void) | undefined;
