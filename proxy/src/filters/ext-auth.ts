@@ -1,7 +1,7 @@
 import type { ExtAuth, ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { ExternalCall } from "../auth/external-call.ts";
-import type { ExternalCheckApi } from "../auth/external-check.ts";
+import type { ExternalCheckApi, ExternalVerdict } from "../auth/external-check.ts";
 import { createGrpcCheck } from "../auth/grpc-check.ts";
 import { createHttpCheck, pickFields } from "../auth/http-check.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
@@ -9,6 +9,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { HeldBody, type HoldFailure } from "../http/held-body.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import type { HeaderList } from "../http/message.ts";
+import type { Upstream } from "../upstream/upstream.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
 import { inOrder } from "./in-order.ts";
@@ -48,6 +49,19 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const api: ExternalCheckApi = check.api === "grpc" ? createGrpcCheck(check) : createHttpCheck(check);
   const isPassedOn = compileNames(check.allowedResponseHeaders);
   const onFailure = failClosed ? failed : undefined;
+
+  /** Undefined: the service failed. */
+  const ask = async (exchange: Exchange, pick: Upstream["pick"]): Promise<ExternalVerdict | undefined> => {
+    const question = api.question(exchange, maxBodyBytes === undefined ? undefined : exchange.held?.bytes);
+    const selection = pick(exchange);
+    if (selection === undefined) return undefined;
+    const call = new ExternalCall(auth.ask, selection, question, { timeoutMs, readsBody: api.readsBody });
+    exchange.work = call;
+    const answer = await call.answer;
+    if (exchange.work === call) exchange.work = undefined;
+    return answer && api.verdict(answer);
+  };
+
   return async (exchange) => {
     const refused = maxBodyBytes === undefined ? undefined : await holdBody(exchange, maxBodyBytes, auth);
     if (refused !== undefined || exchange.finished) return refused;
@@ -55,21 +69,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     if (known.length === 0) return unavailable;
     const release = auth.enterCall();
     if (release === undefined) return tooMany;
-    const selection = pick(exchange);
-    if (selection === undefined) {
-      release();
-      return onFailure;
-    }
-    const body = maxBodyBytes === undefined ? undefined : exchange.held?.bytes;
-    const call = new ExternalCall(auth.ask, selection, api.question(exchange, body), {
-      timeoutMs,
-      readsBody: api.readsBody,
-    });
-    exchange.work = call;
-    const answer = await call.answer;
-    release();
-    if (exchange.work === call) exchange.work = undefined;
-    const verdict = answer && api.verdict(answer);
+    const verdict = await ask(exchange, pick).finally(release);
     if (verdict === undefined) return onFailure;
     if (!verdict.allowed) return verdict.reply;
     tellUpstream(exchange.headers, pickFields(verdict.headers, isPassedOn));
@@ -103,8 +103,6 @@ async function holdBody(
   { bodies, countLimit }: FilterEnvironment["auth"],
 ): Promise<LocalReply | undefined> {
   const { client, held, contentLength = 0 } = exchange;
-  const close = exchange.version !== "2.0";
-  const tooLarge: LocalReply = { status: 413, error: "request body too large", close };
   const limit = Math.min(maxBytes, exchange.maxBodyBytes);
   if (client.body === null) return undefined;
   if (held !== undefined) return (held.bytes?.length ?? 0) > limit ? tooLarge : undefined;
@@ -118,12 +116,15 @@ async function holdBody(
   const failure = await body.collect();
   if (failure === undefined) return undefined;
   if (failure === "no-memory") countLimit("auth-bodies");
-  return failure === "too-large" ? tooLarge : { ...replies[failure], close };
+  return replies[failure];
 }
 
-const replies: Readonly<Record<Exclude<HoldFailure, "too-large">, LocalReply>> = {
-  "no-memory": { status: 503, error: "too many request bodies held" },
-  timeout: { status: 408, error: "request body timeout" },
-  malformed: { status: 400, error: "malformed request body" },
-  "client-closed": { status: 400, error: "malformed request body" },
+const tooLarge: LocalReply = { status: 413, error: "request body too large", close: true };
+
+const replies: Readonly<Record<HoldFailure, LocalReply>> = {
+  "too-large": tooLarge,
+  "no-memory": { status: 503, error: "too many request bodies held", close: true },
+  timeout: { status: 408, error: "request body timeout", close: true },
+  malformed: { status: 400, error: "malformed request body", close: true },
+  "client-closed": { status: 400, error: "malformed request body", close: true },
 };
