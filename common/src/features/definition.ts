@@ -1,7 +1,6 @@
 /**
  * A feature of a route, declared once as data. Annotation parsing, class defaults, the admission policy and the
- * reference pages derive from the declaration, so that they cannot disagree (docs/architecture.md, "One feature, one
- * word").
+ * reference pages derive from the declaration, so that they cannot disagree (CONTRIBUTING.md, "Before you write").
  */
 import type { z } from "zod";
 import type { Form } from "../values/form.ts";

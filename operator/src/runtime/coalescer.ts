@@ -1,5 +1,5 @@
 /**
- * Turns any number of "something changed" into few builds (docs/architecture.md, "Level-based"): a change after a
+ * Turns any number of "something changed" into few builds (docs/architecture.md, "Level, not event"): a change after a
  * quiet time is built at once, builds start at least an interval apart, at most one runs and at most one waits.
  */
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";

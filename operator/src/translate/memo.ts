@@ -1,6 +1,6 @@
 /**
  * Remembering what was worked out from immutable objects. Nothing here can change a result: an entry is used only
- * while everything that it was computed from is the same object (docs/architecture.md, "Level-based").
+ * while everything that it was computed from is the same object (docs/architecture.md, "Level, not event").
  */
 import type { KindName } from "../api/kinds.ts";
 import type { World } from "../world.ts";

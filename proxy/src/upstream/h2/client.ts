@@ -20,7 +20,7 @@ const clientClosed = upstreamError("reset", "connection closed", { requestSent: 
 
 /**
  * Sends requests over HTTP/2, with TLS or with prior knowledge in cleartext (RFC 9113 3.2, 3.3): few connections per
- * endpoint, many requests on each. See docs/features/http2.md, "Towards upstreams".
+ * endpoint, many requests on each. See docs/features/http2.md, "Towards backends".
  */
 export function createHttp2UpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const endpoints = new Map<UpstreamEndpoint, EndpointSessions>();

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { HeaderList, ResponseHead } from "../../http/message.ts";
 
-/** Most bytes of a response head, names and values (docs/features/http2.md, "Towards upstreams"). */
+/** Most bytes of a response head, names and values (docs/features/http2.md, "Towards backends"). */
 const maxHeadBytes = 65_536;
 /** Most fields of a response head. */
 const maxFields = 200;

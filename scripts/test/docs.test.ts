@@ -1,0 +1,70 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { expect } from "chai";
+
+const root = new URL("../../", import.meta.url).pathname;
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+const withoutCode = (markdown: string): string => markdown.replaceAll(/```.*?```/gs, "");
+
+const pages = ["*.md", "{docs,e2e}/**/*.md"].flatMap((pattern) =>
+  globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" }),
+);
+const sources = globSync("{cli,common,operator,proto,proxy,bench,e2e,scripts}/**/*.ts", {
+  cwd: root,
+  exclude: (name) => name === "node_modules" || name === "generated",
+});
+
+/** What stands in headings of a page, without marks. */
+const headingsOf = (page: string): readonly string[] =>
+  [...withoutCode(read(page)).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading.replaceAll(/[`*]/g, "").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"),
+  );
+
+/** The fragment by which GitHub knows a heading; another one of the same text gets a number. */
+function fragmentsOf(page: string): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  return new Set(
+    headingsOf(page).map((heading) => {
+      const fragment = heading
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, "")
+        .replaceAll(" ", "-");
+      const count = counts.get(fragment) ?? 0;
+      counts.set(fragment, count + 1);
+      return count === 0 ? fragment : `${fragment}-${count}`;
+    }),
+  );
+}
+
+describe("the documentation", () => {
+  it("links to files and headings that there are", () => {
+    const broken = pages.flatMap((page) =>
+      [...withoutCode(read(page)).matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => {
+        if (/^[a-z]+:/.test(link)) return [];
+        const [path = "", fragment] = link.split("#");
+        const target = path === "" ? page : normalize(join(dirname(page), path));
+        const isThere =
+          existsSync(join(root, target)) && (fragment === undefined || fragmentsOf(target).has(fragment));
+        return isThere ? [] : `${page}: ${link}`;
+      }),
+    );
+    expect(broken).to.deep.equal([]);
+  });
+
+  it("has the pages and headings that docstrings name", () => {
+    const named = /(docs\/[\w/.-]+\.md)(?:#[\w-]+)?(?:, "([^"]+)")?/g;
+    const broken = sources.flatMap((source) =>
+      [
+        ...read(source)
+          .replaceAll(/\n\s*(?:\*|\/\/)? ?/g, " ")
+          .matchAll(named),
+      ].flatMap(([, page = "", title]) => {
+        if (!existsSync(join(root, page))) return `${source}: ${page}`;
+        if (title === undefined || headingsOf(page).includes(title)) return [];
+        // The rules of the architecture have a name, but no heading of their own.
+        return read(page).includes(`**${title}`) ? [] : `${source}: ${page}, "${title}"`;
+      }),
+    );
+    expect(broken).to.deep.equal([]);
+  });
+});
