@@ -33,7 +33,7 @@ const noUpstreams: UpstreamRegistry = {
     throw new Error(`nothing is sent to ${name}`);
   },
   setSessionKey: () => undefined,
-  forgetRoutes: () => undefined,
+  retainRoutes: () => undefined,
   refreshGauges: () => undefined,
 };
 

@@ -112,6 +112,9 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     ticketKeys: undefined,
   };
 
+  const isServed = (routeId: string): boolean =>
+    routing.serves(routeId) || [...serving.l4.values()].some(({ routeIds }) => routeIds.has(routeId));
+
   /** Checks and compiles; what it returns puts the update in place and cannot fail. */
   const prepare = (update: SnapshotUpdate): Result<Prepared> => {
     const staged = stageUpdate({ hashes, lines }, update);
@@ -161,8 +164,8 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
         };
         publish(serving);
         if (gone.size > 0) {
-          options.upstreams.forgetRoutes(gone);
-          metrics.forgetRoutes(gone);
+          options.upstreams.retainRoutes(isServed);
+          metrics.retainRoutes(isServed);
         }
         return gone;
       },

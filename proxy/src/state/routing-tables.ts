@@ -29,6 +29,8 @@ export type RoutingTables = {
   /** Ports without routes are not in it; a new map when a port comes or goes. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
   readonly counts: TableCounts;
+  /** Whether a route is in a table. */
+  serves(routeId: string): boolean;
   /** The endpoint sets that there are. */
   readonly endpointSets: ReadonlySet<string>;
   /**
@@ -56,6 +58,9 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
   const endpointUses = createUseCounts();
   const endpointSets = new Set<string>();
   let tables: ReadonlyMap<number, ChangingPortTable> = new Map();
+
+  const serves = (routeId: string): boolean =>
+    routeIds.ingress.count(routeId) + routeIds.gateway.count(routeId) > 0;
 
   const missingEndpoints = (
     staged: readonly Pick<StagedHost, "key" | "uses">[],
@@ -116,6 +121,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
       const { ingress, gateway } = routeIds;
       return { hosts: hostNames.size, routes: { ingress: ingress.size, gateway: gateway.size } };
     },
+    serves,
     endpointSets,
     stage(updates, endpoints) {
       const usesOf = createUsesReader();
@@ -140,9 +146,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
             replaceUses(host, gone);
             replaceTable(host);
           }
-          for (const id of gone) {
-            if (routeIds.ingress.count(id) + routeIds.gateway.count(id) > 0) gone.delete(id);
-          }
+          for (const id of gone) if (serves(id)) gone.delete(id);
           for (const [name, present] of endpoints) {
             if (present) endpointSets.add(name);
             else endpointSets.delete(name);

@@ -26,8 +26,11 @@ export type ProxyMetrics = MetricSet<typeof proxyMetrics> & {
    * from one routing table to the next. The route id is empty for requests without a route.
    */
   requestMetrics(listener: string, route: string): RequestMetrics;
-  /** Drops all series of routes that left the routing table. */
-  forgetRoutes(routeIds: ReadonlySet<string>): void;
+  /**
+   * Drops all series of other routes than these, also those that requests have brought back which outlived their route.
+   * Series without a route stay.
+   */
+  retainRoutes(isServed: (routeId: string) => boolean): void;
   /** Has gauges of what is not told as it changes brought up to date before every look at the values. */
   beforeExport(refresh: () => void): void;
   /** All values as plain data, to be merged with those of other workers (merged-metrics.ts). */
@@ -56,15 +59,16 @@ export function createProxyMetrics({
       if (counters === undefined) routes.set(route, (counters = new RouteCounters(set, listener, route)));
       return counters;
     },
-    forgetRoutes(routeIds) {
+    retainRoutes(isServed) {
+      const isGone = (route: string): boolean => route !== "" && !isServed(route);
       for (const routes of byListener.values()) {
-        for (const routeId of routeIds) {
-          routes.get(routeId)?.detach();
+        for (const [routeId, counters] of routes) {
+          if (!isGone(routeId)) continue;
+          counters.detach();
           routes.delete(routeId);
         }
       }
-      if (routeIds.size === 0) return;
-      for (const family of routeFamilies(set)) family.remove(({ route }) => routeIds.has(route));
+      for (const family of routeFamilies(set)) family.remove(({ route }) => isGone(route));
     },
     beforeExport: (one) => void refreshers.push(one),
     export() {

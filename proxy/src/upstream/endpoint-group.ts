@@ -60,8 +60,8 @@ export class EndpointGroup {
     return upstream;
   }
 
-  forgetRoutes(routeIds: ReadonlySet<string>): void {
-    for (const { view } of this.views.values()) view.forgetRoutes(routeIds);
+  retainRoutes(isServed: (routeId: string) => boolean): void {
+    for (const { view } of this.views.values()) view.retainRoutes(isServed);
   }
 
   refreshGauges(): void {

@@ -26,8 +26,8 @@ export type UpstreamRegistry = {
   get(name: string, protocol: Upstream["protocol"], identity?: string): Upstream;
   /** Takes over the key of session cookies; undefined: there is none any more. */
   setSessionKey(key: Buffer | undefined): void;
-  /** These routes are gone: what was learnt for them is dropped. */
-  forgetRoutes(routeIds: ReadonlySet<string>): void;
+  /** What was learnt for other routes than these is dropped. */
+  retainRoutes(isServed: (routeId: string) => boolean): void;
   /** Brings gauges up to date that follow memory shared with other workers. */
   refreshGauges(): void;
 };
@@ -173,9 +173,9 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     setSessionKey(key) {
       environment.sessionKey.current = key;
     },
-    forgetRoutes(routeIds) {
+    retainRoutes(isServed) {
       for (const { groups } of entries.values())
-        for (const group of groups.values()) group.forgetRoutes(routeIds);
+        for (const group of groups.values()) group.retainRoutes(isServed);
     },
     refreshGauges() {
       for (const { groups } of entries.values()) for (const group of groups.values()) group.refreshGauges();

@@ -73,8 +73,8 @@ export class UpstreamView {
     return breakers;
   }
 
-  forgetRoutes(routeIds: ReadonlySet<string>): void {
-    this.breakers?.forgetRoutes(routeIds);
+  retainRoutes(isServed: (routeId: string) => boolean): void {
+    this.breakers?.retainRoutes(isServed);
   }
 
   refreshGauges(): void {

@@ -94,7 +94,7 @@ export function fakeUpstreams(): FakeUpstreams {
       return new Set(changes.keys());
     },
     setSessionKey() {},
-    forgetRoutes() {},
+    retainRoutes() {},
     refreshGauges() {},
     get(name, protocol): Upstream {
       this.lookups++;

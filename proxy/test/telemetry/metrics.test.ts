@@ -64,21 +64,27 @@ describe("proxy metrics", () => {
     metrics.upstreamErrors.with({ listener: "80", route: "old", upstream: "a/b", error_type: "tls" }).inc();
     metrics.mirrorRequests.with({ route: "old", upstream: "a/b" }).inc();
     metrics.activeUpstreams.with({ upstream: "a/b" }).set(1);
-    metrics.forgetRoutes(new Set(["old"]));
+    metrics.requestMetrics("80", "").count("GET", 404);
+    const retain = (): void => metrics.retainRoutes((route) => route === "kept");
+    retain();
     old.count("GET", 200);
     old.count("POST", 500);
     silent.count("GET", 200);
     silent.observe(1);
     const { body } = await metrics.expose();
     expect(body).to.not.include('route="old"');
-    expect(body).to.include('route="kept"');
+    expect(body).to.include('route="kept"').and.include('route=""');
     expect(body).to.include('svc_proxy_active_upstreams{upstream="a/b"} 1');
+    // A request that fails later brings one back until other routes go.
+    metrics.mirrorRequests.with({ route: "old", upstream: "a/b" }).inc();
+    retain();
+    expect((await metrics.expose()).body).to.not.include('route="old"');
   });
 
   it("start a route that comes back at zero", async () => {
     const metrics = createProxyMetrics();
     metrics.requestMetrics("80", "r").count("GET", 200);
-    metrics.forgetRoutes(new Set(["r"]));
+    metrics.retainRoutes(() => false);
     metrics.requestMetrics("80", "r").count("GET", 200);
     expect(linesOf((await metrics.expose()).body, "svc_proxy_requests_total{")).to.deep.equal([
       'svc_proxy_requests_total{listener="80",route="r",method="GET",status_code="200"} 1',

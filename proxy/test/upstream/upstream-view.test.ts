@@ -320,11 +320,19 @@ describe("UpstreamView: circuit breakers", () => {
     const { update, metrics, view } = harness();
     const upstream = update({ circuitBreaker: breaker }, [one]);
     const [first, second] = [pick(upstream), pick(upstream)];
-    const gone = new Set(["ingress/ns/web:0.0"]);
-    view.forgetRoutes(gone);
-    metrics.forgetRoutes(gone);
+    const forget = (): void => {
+      view.retainRoutes(() => false);
+      metrics.retainRoutes(() => false);
+    };
+    forget();
     finish(first, "failed");
     finish(second, "failed");
+    view.refreshGauges();
+    expect((await metrics.expose()).body).to.not.include("ingress/ns/web:0.0");
+    // A request that was still to choose its endpoint brings the route back, until another one goes.
+    expect(() => pick(upstream)).to.throw("no endpoint");
+    expect((await metrics.expose()).body).to.include("ingress/ns/web:0.0");
+    forget();
     view.refreshGauges();
     expect((await metrics.expose()).body).to.not.include("ingress/ns/web:0.0");
   });

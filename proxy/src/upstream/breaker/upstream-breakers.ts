@@ -41,9 +41,11 @@ export class UpstreamBreakers {
     for (const breakers of this.byRoute.values()) breakers.configure(settings);
   }
 
-  forgetRoutes(routeIds: ReadonlySet<string>): void {
-    for (const routeId of routeIds) {
-      this.byRoute.get(routeId)?.detach();
+  /** Forgets other routes than these. Requests of listeners' filters have none. */
+  retainRoutes(isServed: (routeId: string) => boolean): void {
+    for (const [routeId, breakers] of this.byRoute) {
+      if (routeId === "" || isServed(routeId)) continue;
+      breakers.detach();
       this.byRoute.delete(routeId);
     }
   }
