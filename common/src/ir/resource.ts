@@ -118,8 +118,8 @@ export function createDecoder(): typeof decodeResource {
   /** By type and hash, with the body that the hash was found to be right for. */
   const known = new Map<string, { readonly body: string; readonly decoded: Decoded }>();
   return (resource) => {
-    const { key, hash, body } = resource;
-    const name = `${key.slice(0, key.indexOf("|"))} ${hash}`;
+    const { key, hash: claimed, body } = resource;
+    const name = `${key.slice(0, key.indexOf("|"))} ${claimed}`;
     const hit = known.get(name);
     if (hit?.body === body) return ok({ ...hit.decoded, key });
     const decoded = decodeResource(resource);

@@ -45,9 +45,9 @@ export function createHostCompiler(
     let own = parts.get(clientCertificate);
     if (own === undefined)
       parts.set(clientCertificate, (own = new PartCompiler(environment, clientCertificate)));
-    const ofHost = own;
-    const filters = compileListenerFilters(resource, ofHost.environment.filters);
-    const result = compileHostTable({ group, host }, resource, (route) => ofHost.route(route), filters);
+    const compiler = own;
+    const filters = compileListenerFilters(resource, compiler.environment.filters);
+    const result = compileHostTable({ group, host }, resource, (route) => compiler.route(route), filters);
     compiled.set(resource, result);
     return result;
   };
