@@ -11,9 +11,16 @@ export const noEntries: SortedEntries<never, never> = { keys: [], values: [] };
 /** Order of keys: by UTF-16 code units, the same on every machine. */
 export const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-export function sortEntries<T, K extends string>(entries: ReadonlyMap<K, T>): SortedEntries<T, K> {
-  const keys = [...entries.keys()].sort(compareKeys);
-  // A key of the map has a value.
+/** The entries of a map in key order; keys without a value (undefined) are left out. */
+export function sortEntries<T, K extends string>(
+  entries: ReadonlyMap<K, T | undefined>,
+): SortedEntries<T, K> {
+  const keys: K[] = [];
+  entries.forEach((value, key) => {
+    if (value !== undefined) keys.push(key);
+  });
+  keys.sort(compareKeys);
+  // Each of these keys has a value.
   return { keys, values: keys.map((key) => entries.get(key) as T) };
 }
 
@@ -31,14 +38,8 @@ export function changeEntries<T, K extends string>(
   changes: ReadonlyMap<K, T | undefined>,
 ): SortedEntries<T, K> {
   if (changes.size === 0) return current;
-  if (current.keys.length === 0) return sortEntries(withoutGaps(changes));
+  if (current.keys.length === 0) return sortEntries(changes);
   return changes.size <= fewChanges ? putIn(current, changes) : mergeIn(current, changes);
-}
-
-function withoutGaps<T, K extends string>(changes: ReadonlyMap<K, T | undefined>): ReadonlyMap<K, T> {
-  const entries = new Map<K, T>();
-  for (const [key, value] of changes) if (value !== undefined) entries.set(key, value);
-  return entries;
 }
 
 /** Where only values differ, the list of keys stays the same one. */

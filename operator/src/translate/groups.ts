@@ -4,6 +4,7 @@
  * happened before, so that the result is the one that a build from scratch gives.
  */
 import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
+import { collect } from "@svc-gateway/common/collections/join-lists.ts";
 import { changeEntries, noEntries, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 
 export type Groups<M, R> = {
@@ -111,6 +112,6 @@ export const changesOf = <T, M>(
   { gone, come }: Changes<T>,
   contributions: (one: T) => readonly M[],
 ): Changes<M> => ({
-  gone: gone.flatMap(contributions),
-  come: come.flatMap(contributions),
+  gone: collect(gone, contributions),
+  come: collect(come, contributions),
 });

@@ -23,33 +23,26 @@ export function createTracker<I extends object, E, O>({
   compute,
 }: TrackerOptions<I, E, O>): (world: World, extraOf: (input: I) => E) => Changes<O> {
   const entries = new Map<I, Entry<E, O>>();
-  const askers = new Map<string, Set<I>>();
+  const askers = createAskers<I>();
   const askedKinds = new Set<KindName>();
   let last = emptyWorld;
   let lastExtraOf: ((input: I) => E) | undefined;
 
   const forget = (input: I, { questions }: Entry<E, O>): void => {
     entries.delete(input);
-    for (const question of questions) {
-      const asking = askers.get(question);
-      asking?.delete(input);
-      if (asking?.size === 0) askers.delete(question);
-    }
+    for (const question of questions) askers.remove(question, input);
   };
 
   const work = (input: I, extra: E, world: World): O => {
-    const questions = new Set<string>();
+    const questions: string[] = [];
     const view = createView(world, (question) => {
       askedKinds.add(question.of);
-      questions.add(questionKey(question));
+      const key = questionKey(question);
+      if (!questions.includes(key)) questions.push(key);
     });
     const output = compute(input, extra, view);
-    for (const question of questions) {
-      const asking = askers.get(question);
-      if (asking === undefined) askers.set(question, new Set([input]));
-      else asking.add(input);
-    }
-    entries.set(input, { extra, questions: [...questions], output });
+    for (const question of questions) askers.add(question, input);
+    entries.set(input, { extra, questions, output });
     return output;
   };
 
@@ -58,7 +51,7 @@ export function createTracker<I extends object, E, O>({
     const found = new Set<I>();
     for (const kind of askedKinds) {
       for (const question of changedAnswers(kind, last, world)) {
-        for (const input of askers.get(question) ?? []) found.add(input);
+        for (const input of askers.of(question)) found.add(input);
       }
     }
     return found;
@@ -85,6 +78,33 @@ export function createTracker<I extends object, E, O>({
       if (!absent.has(input)) fresh.add(input);
     }
     return { gone: before, come: [...fresh].map((input) => work(input, extraOf(input), world)) };
+  };
+}
+
+/** Who asked what. Most questions are asked by one object only, which is kept without a set around it. */
+function createAskers<I extends object>() {
+  const askers = new Map<string, I | Set<I>>();
+  return {
+    of(question: string): Iterable<I> {
+      const asking = askers.get(question);
+      if (asking === undefined) return [];
+      return asking instanceof Set ? asking : [asking];
+    },
+    add(question: string, input: I): void {
+      const asking = askers.get(question);
+      if (asking === undefined) askers.set(question, input);
+      else if (asking instanceof Set) asking.add(input);
+      else if (asking !== input) askers.set(question, new Set([asking, input]));
+    },
+    remove(question: string, input: I): void {
+      const asking = askers.get(question);
+      if (asking instanceof Set) {
+        asking.delete(input);
+        if (asking.size === 0) askers.delete(question);
+      } else if (asking === input) {
+        askers.delete(question);
+      }
+    },
   };
 }
 

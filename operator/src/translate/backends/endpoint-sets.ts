@@ -69,10 +69,12 @@ export function createEndpointTranslator({
       for (const need of findEntry(ofService.entries, service) ?? []) fresh.add(need);
     }
     last = inputs;
-    const names = new Set([...changes.gone, ...fresh].map(({ name }) => name));
+    const names = new Set<string>();
+    for (const { name } of changes.gone) names.add(name);
+    for (const { name } of fresh) names.add(name);
     const outcome: Changes<Resolved> = {
-      gone: [...names].flatMap((name) => findEntry(resolved.entries, name) ?? []),
-      come: [...fresh].map((need) => resolve(need, inputs, allowExternalName)),
+      gone: presentOf(names, resolved.entries),
+      come: Array.from(fresh, (need) => resolve(need, inputs, allowExternalName)),
     };
     resolved.edit(outcome);
     findings.edit(outcome);
@@ -85,13 +87,25 @@ export function createEndpointTranslator({
   };
 }
 
+/** The entries of those keys that have one. */
+function presentOf<T>(keys: ReadonlySet<string>, entries: SortedEntries<T, string>): readonly T[] {
+  const present: T[] = [];
+  for (const key of keys) {
+    const entry = findEntry(entries, key);
+    if (entry !== undefined) present.push(entry);
+  }
+  return present;
+}
+
 /** The Services (`namespace/name`) of which an EndpointSlice or a policy is another one. */
 function changedServices(before: Inputs, after: Inputs): ReadonlySet<string> {
   const services = new Set<string>();
   const slices = listChanges(before.world.EndpointSlice, after.world.EndpointSlice);
-  for (const slice of [...slices.gone, ...slices.come]) {
-    const service = serviceOfSlice(slice);
-    if (service !== undefined) services.add(`${slice.metadata.namespace}/${service}`);
+  for (const list of [slices.gone, slices.come]) {
+    for (const slice of list) {
+      const service = serviceOfSlice(slice);
+      if (service !== undefined) services.add(`${slice.metadata.namespace}/${service}`);
+    }
   }
   addDifferences(before.policies, after.policies, services);
   addDifferences(before.tlsPolicies.byService, after.tlsPolicies.byService, services);

@@ -29,7 +29,7 @@ export function resolveEndpoints(
     service.spec?.type === "ExternalName"
       ? fromExternalName(service.spec.externalName ?? "", port)
       : fromSlices(service, slices, port, allowExternalName);
-  const set: EndpointSet = { service: key, resolve: resolved.resolve, addresses: resolved.addresses };
+  const set: EndpointSet = { addresses: resolved.addresses, resolve: resolved.resolve, service: key };
   if (resolved.why === undefined) return { set, diagnostics: [] };
   return { set, diagnostics: [noEndpoints({ object: refOf(service) }, port.port, resolved.why, uses)] };
 }

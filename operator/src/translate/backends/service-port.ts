@@ -30,6 +30,7 @@ export type EndpointUse = "checks" | "connections" | "copies" | "datagrams" | "r
  * for all that any of them is for.
  */
 export function chooseNeed(needs: readonly [EndpointNeed, ...EndpointNeed[]]): EndpointNeed {
+  if (needs.length === 1) return needs[0];
   const chosen = needs.reduce((a, b) => (compareText(b.port.name ?? "", a.port.name ?? "") < 0 ? b : a));
   const uses = [...new Set(needs.flatMap((need) => need.uses))].sort(compareText);
   return uses.length === chosen.uses.length ? chosen : { ...chosen, uses };
@@ -79,7 +80,7 @@ export function findServicePort(
   if (port === undefined) return fail("no-port");
   const endpoints = `${key}/${port.port}${transport === "UDP" ? "/udp" : ""}`;
   return ok({
-    backend: { weight: 1, service: key, endpoints, protocol: protocolOf(port) },
+    backend: { endpoints, protocol: protocolOf(port), service: key, weight: 1 },
     need: { name: endpoints, key, service, port, uses: [use] },
   });
 }

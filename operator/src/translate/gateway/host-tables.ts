@@ -122,10 +122,10 @@ export function ownerOf(host: HostPattern, listeners: readonly Listener[]): List
 }
 
 const identity = ({ id, backendCertificate, filters: { steps } }: Listener): Omit<HostRoutes, "routes"> => ({
-  listener: id,
-  inherit: true,
   ...(backendCertificate !== undefined && { clientCertificate: backendCertificate }),
   ...(steps.length > 0 && { filters: steps }),
+  inherit: true,
+  listener: id,
 });
 
 /** Nobody is asked for the Gateway as a whole. */

@@ -99,7 +99,7 @@ function assembleRoute(
 ): RoutePlan {
   const { kind, metadata } = object;
   const { namespace, name } = metadata;
-  const source = { kind, namespace, name };
+  const source = { kind, name, namespace };
   const routes: Route[] = [];
   const needs: EndpointNeed[] = [...findings.needs];
   const dropped: { rule: number; message: string }[] = [];
@@ -116,7 +116,7 @@ function assembleRoute(
     needs.push(...plan.needs);
     const id = `${kind.toLowerCase()}/${namespace}/${name}:${ruleName ?? index}`;
     for (const { match, backends, features } of plan.matches) {
-      routes.push({ id, source, match, backends, ...(features && { features }) });
+      routes.push({ backends, ...(features && { features }), id, match, source });
     }
   }
   return {

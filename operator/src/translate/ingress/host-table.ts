@@ -50,7 +50,7 @@ export function buildHostTable(
   const host = claims[0]?.host ?? anyHost;
   const losses = createLosses(host, ports);
   const slots = new Map<string, Winner>();
-  const byAge = [...claims].sort((a, b) => compareAges(a.age, b.age));
+  const byAge = claims.length > 1 ? claims.toSorted((a, b) => compareAges(a.age, b.age)) : claims;
   for (const { routes, owner } of byAge) {
     for (const claim of routes) {
       const { type, value } = claim.route.match.path;
@@ -65,9 +65,10 @@ export function buildHostTable(
   const pathLevel = choosePathLevel(byAge, losses);
   const fallback = chooseFallback(byAge, everyPath, lastResort, losses);
   if (everyPath !== undefined) reportShadowedRegexes(slots.values(), everyPath.owner, losses);
+  // With its names in order, as all that routes are made of, it is written out without a copy.
   const value = {
-    listener: ingressListener,
     inherit: false,
+    listener: ingressListener,
     ...(pathLevel !== "base" && { pathLevel }),
     routes: fallback === undefined ? routes : [...routes, fallback],
   };

@@ -60,6 +60,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const annotations = readAnnotations(ingress, context.info, context);
   const parsed = parseIngress(ingress, annotations.useRegex);
   const backends = createBackendResolver(parsed, context);
+  const source = { kind: "Ingress", name: parsed.ref.name, namespace: parsed.namespace };
   const claims = claimHosts(parsed, annotations.pathLevel, backends.resolve, (id, parts) => {
     const { path } = parts.match;
     const features =
@@ -67,11 +68,13 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
         ? expandRewriteTarget(annotations.features, annotations.rewriteTarget, path.value)
         : annotations.features;
     return {
-      id: `ingress/${parsed.age.key}:${id}`,
-      source: { kind: "Ingress", namespace: parsed.namespace, name: parsed.ref.name },
-      ...parts,
-      ...(features && { features }),
       ...(!context.info.accessLog && { accessLog: false }),
+      backends: parts.backends,
+      ...(parts.fallback && { fallback: true }),
+      ...(features && { features }),
+      id: `ingress/${parsed.age.key}:${id}`,
+      match: parts.match,
+      source,
     };
   });
   return {
