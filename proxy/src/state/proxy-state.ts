@@ -20,7 +20,6 @@ import { listListeners } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { stageUpdate } from "./staged-update.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
-import { noVersionLines } from "@svc-gateway/common/ir/version-lines.ts";
 
 /** Everything that a snapshot says to the listeners, as one immutable value. */
 export type ServingState = {
@@ -59,7 +58,10 @@ export type ProxyState = {
   /** What serves now. */
   readonly serving: ServingState;
   readonly counts: TableCounts;
-  /** Checks and compiles an update without changing anything, so that several workers can take it together. */
+  /**
+   * Checks and compiles an update without changing anything, so that several workers can take it together. Its version is
+   * not checked here, but once for all of them (`HeldSnapshot`).
+   */
   stage(update: SnapshotUpdate): Result<StagedState>;
   /**
    * Applies an update whole or not at all. A refused update changes nothing; its problem says why and goes to the
@@ -100,7 +102,6 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     },
   });
   const hashes = new Map<ResourceKey, string>();
-  let lines = noVersionLines;
   let listenerSets: ReadonlyMap<string, ListenerSet> = new Map();
   let serving: ServingState = {
     version: "",
@@ -117,7 +118,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
 
   /** Checks and compiles; what it returns puts the update in place and cannot fail. */
   const prepare = (update: SnapshotUpdate): Result<Prepared> => {
-    const staged = stageUpdate({ hashes, lines }, update);
+    const staged = stageUpdate(hashes, update);
     if (!staged.ok) return staged;
     const changes = sortChanges(staged.value);
     const certificates = checkCertificates(changes.tls);
@@ -136,7 +137,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     );
     if (!l4.ok) return l4;
     return ok({
-      version: staged.value.version,
+      version: update.version,
       changes: staged.value.hashes.size,
       problems: tables.value.problems,
       commit() {
@@ -147,14 +148,13 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
           tls: { policies: changes.backendTls, certificates: changes.backendCertificates },
         });
         options.auth.update(changes);
-        lines = staged.value.lines;
         for (const [key, hash] of staged.value.hashes) {
           if (hash === undefined) hashes.delete(key);
           else hashes.set(key, hash);
         }
         listenerSets = changedMap(listenerSets, changes.listeners);
         serving = {
-          version: staged.value.version,
+          version: update.version,
           listeners: changes.listeners.size === 0 ? serving.listeners : listListeners(listenerSets),
           tables: routing.tables,
           l4: l4.value.tables,

@@ -1,17 +1,45 @@
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import {
+  changeVersionLines,
+  noVersionLines,
+  versionOf,
+  type VersionLines,
+} from "@svc-gateway/common/ir/version-lines.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { changedHashes } from "../state/staged-update.ts";
 
-/** The resources that all workers serve, kept for those that start later. */
+/** An update that leads from what is held to the version that it announces. */
+export type CheckedUpdate = { readonly update: SnapshotUpdate; readonly lines: VersionLines };
+
+/** The resources that all workers serve, kept for those that start later, and what their version follows from. */
 export class HeldSnapshot {
   private readonly resources = new Map<ResourceKey, Resource>();
+  private lines = noVersionLines;
   private version: string | undefined;
 
-  /** Takes an update that the workers have applied. */
-  apply({ version, full, resources, removed }: SnapshotUpdate): void {
+  /**
+   * Works out the version that an update leads to. One that is not the announced one is a problem: the update was made for
+   * another snapshot, or is not whole. Changes nothing.
+   */
+  check(update: SnapshotUpdate): Result<CheckedUpdate> {
+    const lines = changeVersionLines(
+      this.lines,
+      changedHashes(this.resources, ({ hash }) => hash, update),
+    );
+    const version = versionOf(lines);
+    return version === update.version
+      ? ok({ update, lines })
+      : problem(`snapshot ${update.version}: the update gives version ${version}`);
+  }
+
+  /** Takes an update that the workers have applied; nothing else has been taken since it was checked. */
+  apply({ update: { version, full, resources, removed }, lines }: CheckedUpdate): void {
     if (full) this.resources.clear();
     for (const key of removed) this.resources.delete(key);
     for (const resource of resources) this.resources.set(resource.key, resource);
+    this.lines = lines;
     this.version = version;
   }
 

@@ -9,7 +9,7 @@ import {
   type AnyMetricSet,
   type Exposition,
 } from "@svc-gateway/common/telemetry/metric-set.ts";
-import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { fail, ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { prepareCollector } from "../collector.ts";
 import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
@@ -193,17 +193,26 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return problem(`worker ${slot.worker} ended, or did not answer, while it prepared the snapshot`);
   };
 
+  const refuse = async (
+    present: readonly Slot[],
+    { version }: SnapshotUpdate,
+    error: Problem,
+  ): Promise<Result<ApplySummary>> => {
+    await Promise.all(present.map(async ({ thread }) => thread?.call("discard", undefined, callTimeoutMs)));
+    log.error({ version, reason: error.message }, "snapshot refused");
+    return fail(error);
+  };
+
   /** Undefined when no worker was there to apply it. */
   const applyOnce = async (update: SnapshotUpdate): Promise<Result<ApplySummary> | undefined> => {
     const present = serving();
     if (present.length === 0) return undefined;
-    const staged = await Promise.all(present.map((slot) => stage(slot, update)));
-    const refusal = staged.find((result) => !result.ok);
-    if (refusal !== undefined && !refusal.ok) {
-      await Promise.all(present.map(async ({ thread }) => thread?.call("discard", undefined, callTimeoutMs)));
-      log.error({ version: update.version, reason: refusal.error.message }, "snapshot refused");
-      return refusal;
-    }
+    const staging = Promise.all(present.map((slot) => stage(slot, update)));
+    // While the workers compile.
+    const checked = held.check(update);
+    const refusal = (await staging).find((result) => !result.ok);
+    if (!checked.ok) return refuse(present, update, checked.error);
+    if (refusal !== undefined && !refusal.ok) return refuse(present, update, refusal.error);
     const waiting = [...present];
     let summary: ApplySummary | undefined;
     // The first one goes ahead, because it may choose local ports for all.
@@ -212,7 +221,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       if (slot === undefined) return problem("every worker ended while it applied the snapshot");
       summary = await commit(slot);
     }
-    held.apply(update);
+    held.apply(checked.value);
     merged.forgetRoutes(summary.goneRoutes);
     await Promise.all(waiting.map(commit));
     return ok(summary);
