@@ -7,10 +7,10 @@ describe("workers", () => {
   it("share the connections of a port, and are one proxy in metrics, logs and bound ports", () =>
     withWorkers(2, async ({ ask, metric, lines, bound }) => {
       for (let i = 0; i < 30; i++) expect(await ask("/")).to.equal(200);
-      expect(await metric("svc_proxy_requests_total")).to.equal(30);
-      expect(await metric("svc_proxy_connections_total")).to.equal(30);
-      expect(await metric("svc_proxy_workers ")).to.equal(2);
-      expect(await metric('svc_proxy_routing_table_routes{kind="ingress"}')).to.equal(1);
+      await eventually(async () => (await metric("svc_proxy_requests_total")) === 30);
+      await eventually(async () => (await metric("svc_proxy_connections_total")) === 30);
+      await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
+      await eventually(async () => (await metric('svc_proxy_routing_table_routes{kind="ingress"}')) === 1);
       expect(bound).to.deep.equal(["80"]);
       const records = (): string[] =>
         lines
@@ -59,14 +59,14 @@ describe("workers", () => {
   it("replace one that ends with an error", () =>
     withWorkers(2, async ({ ask, fault: cause, metric, lines, port, supervisor }) => {
       for (let i = 0; i < 10; i++) await ask("/");
-      expect(await metric("svc_proxy_requests_total")).to.equal(10);
+      await eventually(async () => (await metric("svc_proxy_requests_total")) === 10);
       await cause({ worker: 1, fault: "throw" });
       // Counted when it has ended, one worker less; then the place is filled again.
       await eventually(async () => (await metric(`${restarts}{reason="error"}`)) === 1);
       await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
       expect(supervisor.localPort(80)).to.equal(port);
       for (let i = 0; i < 20; i++) expect(await ask("/")).to.equal(200);
-      expect(await metric("svc_proxy_requests_total")).to.equal(30);
+      await eventually(async () => (await metric("svc_proxy_requests_total")) === 30);
       await eventually(async () => (await metric("svc_proxy_connections_active")) === 0);
       expect(lines.join("")).to.include('"worker ended"');
       expect(lines.join("")).to.include("a fault that the test asked for");
@@ -96,7 +96,7 @@ describe("workers", () => {
       await fault({ worker: 0, fault: "throw" });
       await eventually(async () => (await metric(`${restarts}{reason="error"}`)) === 1);
       await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
-      expect(await metric("svc_proxy_requests_total")).to.equal(10);
+      await eventually(async () => (await metric("svc_proxy_requests_total")) === 10);
       await update([]);
       expect((await supervisor.metrics()).body).to.not.include(`route="${routeId}"`);
     }));
