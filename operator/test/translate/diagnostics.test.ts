@@ -14,6 +14,7 @@ describe("findings", () => {
       ([, reason, severity]) => `${reason} ${severity}`,
     );
     expect(inCode).to.have.lengthOf.above(20);
-    expect(onPage).to.have.members(inCode);
+    // One that is told in two ways is one.
+    expect(onPage).to.have.members([...new Set(inCode)]);
   });
 });
