@@ -79,7 +79,12 @@ function readTrust(validation: Validation, namespace: string, options: Authority
     return { unaccepted: { reason: "Invalid", message }, unresolved: undefined };
   }
   const from = { kind: "BackendTLSPolicy", namespace } as const;
-  const { pem, refusal } = resolveAuthorities(caCertificateRefs, from, options);
+  const { pem, refusal } = resolveAuthorities(
+    caCertificateRefs,
+    "spec.validation.caCertificateRefs",
+    from,
+    options,
+  );
   const unresolved = refusal && {
     reason: refusal.why === "kind" ? "InvalidKind" : "InvalidCACertificateRef",
     message: refusal.message,

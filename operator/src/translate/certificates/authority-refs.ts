@@ -29,18 +29,22 @@ export type ResolvedAuthorities = {
 
 export type AuthorityOptions = { readonly view: View } & Pick<TranslateSettings, "trustBundles">;
 
-/** Follows references to ConfigMaps with `ca.crt` and to ClusterTrustBundles. One that is broken costs only itself. */
+/**
+ * Follows the references of `field` to ConfigMaps with `ca.crt` and to ClusterTrustBundles. One that is broken costs only
+ * itself.
+ */
 export function resolveAuthorities(
   refs: readonly AuthorityRef[],
+  field: string,
   from: Referrer,
   options: AuthorityOptions,
 ): ResolvedAuthorities {
   const bundles: string[] = [];
   let refusal: AuthorityRefusal | undefined;
-  for (const ref of refs) {
+  for (const [index, ref] of refs.entries()) {
     const resolved = resolve(ref, from, options);
     if (typeof resolved === "string") bundles.push(resolved);
-    else refusal ??= resolved;
+    else refusal ??= { why: resolved.why, message: `${field}[${index}]: ${resolved.message}` };
   }
   return { pem: bundles.length === 0 ? undefined : bundles.join(""), refusal };
 }

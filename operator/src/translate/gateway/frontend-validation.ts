@@ -38,10 +38,16 @@ const nothing: ReadFrontendValidation = {
 };
 
 /** What a Gateway asks of the clients of a port: the entry of the port, even an empty one, comes before the default. */
-function validationOf({ spec }: ObjectOf<"Gateway">, port: number): Validation | undefined {
-  const frontend = spec.tls?.frontend;
-  const ofPort = frontend?.perPort?.find((entry) => entry.port === port);
-  return (ofPort?.tls ?? frontend?.default)?.validation;
+function validationOf(
+  { spec }: ObjectOf<"Gateway">,
+  port: number,
+): { readonly validation: Validation; readonly field: string } | undefined {
+  const { perPort = [], default: byDefault } = spec.tls?.frontend ?? {};
+  const index = perPort.findIndex((entry) => entry.port === port);
+  const ofPort = perPort[index]?.tls;
+  const validation = (ofPort ?? byDefault)?.validation;
+  const at = ofPort === undefined ? "default" : `perPort[${index}].tls`;
+  return validation && { validation, field: `spec.tls.frontend.${at}.validation.caCertificateRefs` };
 }
 
 /** Of several references the first one counts. */
@@ -50,10 +56,11 @@ export function readFrontendValidation(
   port: number,
   options: AuthorityOptions,
 ): ReadFrontendValidation {
-  const validation = validationOf(gateway, port);
-  if (validation === undefined) return nothing;
+  const found = validationOf(gateway, port);
+  if (found === undefined) return nothing;
+  const { validation, field } = found;
   const from = { kind: "Gateway", namespace: gateway.metadata.namespace } as const;
-  const { pem, refusal } = resolveAuthorities(validation.caCertificateRefs.slice(0, 1), from, options);
+  const { pem, refusal } = resolveAuthorities(validation.caCertificateRefs.slice(0, 1), field, from, options);
   if (pem === undefined) {
     const message = refusal?.message ?? "No certificate authorities are named";
     return {
