@@ -141,8 +141,11 @@ function describeReply({ by, status, location, after }: ExplainedReply): string 
 }
 
 function describeBackendOutcome(backends: readonly ExplainedBackend[]): string {
-  const reached = backends.some(({ share, endpoints }) => share > 0 && endpoints.length > 0);
-  return reached ? "sent to the backend" : "answered by the gateway";
+  const asked = backends.filter(({ share }) => share > 0);
+  if (asked.some(({ endpoints }) => endpoints.length > 0)) return "sent to the backend";
+  if (asked.length === 0) return "no backend has a weight: answered 500 by the gateway";
+  const statuses = new Set(asked.map(({ status = 503 }) => status));
+  return `answered ${[...statuses].join(" or ")} by the gateway`;
 }
 
 function describeHost({ host, outcome, routes }: NearHost, paint: Paint): readonly string[] {
