@@ -290,8 +290,12 @@ export const defaultVerifyDepth = (place: Place): Diagnostic =>
     "The depth is not set and is 1, so a client is refused whose certificate an intermediate authority has issued",
   );
 
-export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
-  finding("warning", "UnknownAnnotation")(place, `${quote(key)} is not an annotation of this gateway`);
+/** `meant` is the key that it may have been meant for. */
+export const unknownAnnotation = (place: Place, key: string, meant?: string): Diagnostic =>
+  finding("warning", "UnknownAnnotation")(
+    place,
+    `${quote(key)} is not an annotation of this gateway${meant === undefined ? "" : `, expected ${quote(meant)}`}`,
+  );
 
 /** A bug of the translation: the object is set aside so that it cannot keep others from being served. */
 export const internalError = (place: Place, error: unknown): Diagnostic =>

@@ -26,7 +26,8 @@ export const readClassDefaults = memo(
       const place = { object: refOf(parameters), field: keyField("spec.defaultAnnotations", key) };
       const definition = annotations.get(key);
       if (definition === undefined) {
-        diagnostics.push(unknownAnnotation(place, key));
+        const prefixed = `${annotationPrefix}${key}`;
+        diagnostics.push(unknownAnnotation(place, key, annotations.has(prefixed) ? prefixed : undefined));
         continue;
       }
       if (definition.emptyIsAbsent === true && raw.trim() === "") continue;
