@@ -146,14 +146,15 @@ export const invalidSessionKey = (place: Place): Diagnostic =>
 export const conditionFinding = (place: Place, { reason, message }: Refusal): Diagnostic =>
   finding("error", reason)(place, message);
 
-export const parentNotFound = (place: Place, parent: string): Diagnostic =>
-  finding("warning", "ParentNotFound")(place, `${parent} does not exist; ${withoutParent(place)} there`);
+const withoutParent = finding("warning", "ParentNotFound");
+
+export const parentNotFound = (place: Place, parent: string): Diagnostic => {
+  const what = place.object.kind === "ListenerSet" ? "its listeners are" : "the route is";
+  return withoutParent(place, `${parent} does not exist; ${what} not served there`);
+};
 
 export const noParent = (place: Place): Diagnostic =>
-  finding("warning", "ParentNotFound")(place, `No parent is named; ${withoutParent(place)} anywhere`);
-
-const withoutParent = ({ object: { kind } }: Place): string =>
-  kind === "ListenerSet" ? "its listeners are not served" : "the route is not served";
+  withoutParent(place, "No parent is named; the route is not served anywhere");
 
 export const gatewayClassNotFound = (place: Place, name: string): Diagnostic =>
   finding("warning", "GatewayClassNotFound")(
