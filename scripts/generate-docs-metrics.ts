@@ -19,7 +19,7 @@ Every process answers \`GET /metrics\` on its admin port (\`--admin-port\`, 8082
   Ingresses and dedicated Gateways, the internal accept port (30000 to 32767) for shared Gateways. \`--port-map\` does
   not change it.
 - \`route\` is the route identifier of docs/reference/access-log.md, empty for requests without a route. The series of a
-  route are dropped when it leaves the routing table.
+  route are dropped when it leaves the routing table; what its last requests bring back goes with the next route that leaves.
 - \`method\` is one of the registered method names, else \`OTHER\`. One listener and route shows at most 256 pairs of
   method and status; further ones are counted under \`OTHER\`.
 - Which Gateway a proxy belongs to is no label of its series. A scrape adds it from the pod labels

@@ -230,8 +230,9 @@ class Request implements ExchangeOwner, AttemptOwner {
 
   /** A bug showed in a later turn than the one in which the front called, and would hear of it. */
   private failed(error: unknown): void {
-    const { exchange } = this;
-    this.deps.log.error({ err: error }, "request failed inside the proxy");
+    const { exchange, deps } = this;
+    deps.metrics.limitsReached.with({ limit: "handler-failed" }).inc();
+    deps.log.error({ err: error }, "request failed inside the proxy");
     if (exchange.finished) return;
     exchange.work?.cancel();
     this.giveUp({ status: 500, error: "filter failed" });

@@ -332,7 +332,7 @@ describe("pipeline: Expect, filters, limits, upgrades", () => {
     ],
   ];
   for (const [which, filters] of afterWaiting) {
-    it(`answers 500 for a bug in a filter ${which}, and logs it`, async () => {
+    it(`answers 500 for a bug in a filter ${which}, and counts and logs it`, async () => {
       const bench = createBench({ filters });
       const client = bench.request();
       await setImmediate();
@@ -341,6 +341,7 @@ describe("pipeline: Expect, filters, limits, upgrades", () => {
       expect(bench.log.lines).to.deep.equal([
         { level: "error", fields: { err: bug }, message: "request failed inside the proxy" },
       ]);
+      expect(bench.metrics.limitsReached.with({ limit: "handler-failed" }).value).to.equal(1);
     });
   }
 
