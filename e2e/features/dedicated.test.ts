@@ -1,9 +1,7 @@
-import { once } from "node:events";
-import { request, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { EchoAnswer } from "../../scripts/echo/backend.ts";
 import { ask, find } from "../support/api.ts";
+import { echoed, send } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
 import { gateway, gatewayApi, httpRoute, isGatewayApiServed, to } from "../support/gateway-api.ts";
 import { askAdmin, leaderName } from "../support/pods.ts";
@@ -61,13 +59,8 @@ describe("Gateways with proxies of their own", () => {
   const conditionOf = async (type: string): Promise<Condition | undefined> =>
     (await ask<GatewayObject>(gatewayPath())).status?.conditions?.find((one) => one.type === type);
 
-  const echoAt = async (address: string): Promise<EchoAnswer | undefined> => {
-    const sent = request({ host: address, port: 80, headers: { host }, agent: false, timeout: 5_000 });
-    sent.end();
-    const [response] = (await once(sent, "response")) as [IncomingMessage];
-    const body = await text(response);
-    return response.statusCode === 200 ? (JSON.parse(body) as EchoAnswer) : undefined;
-  };
+  const echoAt = async (address: string): Promise<EchoAnswer | undefined> =>
+    echoed(await send({ host, gateway: address, timeoutMs: 5_000 }));
 
   const addressOf = async (): Promise<string | undefined> =>
     (await ask<GatewayObject>(gatewayPath())).status?.addresses?.[0]?.value;

@@ -1,10 +1,6 @@
-import { request } from "node:http";
-import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import type { EchoAnswer } from "../../scripts/echo/backend.ts";
 import { ask } from "../support/api.ts";
+import { echoed, send, type Reply } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
 import { gateway, gatewayApi, httpRoute, isGatewayApiServed, to } from "../support/gateway-api.ts";
 import { gatewayAt, isTrue, programmedAddress, type Condition } from "../support/gateways.ts";
@@ -31,25 +27,10 @@ describe("Gateways of the shared proxies", () => {
     ask<T>(`/apis/${gatewayApi}/namespaces/${sandbox.namespace}/${plural}/${name}`);
   const programmed = (name: string): Promise<string> => programmedAddress(sandbox.namespace, name);
 
-  const get = async (
-    address: string,
-    path: string,
-    name = host,
-  ): Promise<{ status: number; echo?: EchoAnswer }> => {
-    const sent = request({
-      host: address,
-      port: 80,
-      path,
-      headers: { host: name },
-      agent: false,
-      timeout: 10_000,
-    });
-    sent.end();
-    const [response] = (await once(sent, "response")) as [IncomingMessage];
-    const body = await text(response);
-    const status = response.statusCode ?? 0;
-    return status === 200 ? { status, echo: JSON.parse(body) as EchoAnswer } : { status };
-  };
+  const get = (address: string, path: string, name = host): Promise<Reply> =>
+    send({ host: name, gateway: address, path });
+  const backendAt = async (address: string, path: string): Promise<string | undefined> =>
+    echoed(await get(address, path))?.backend.split("-")[0];
 
   before(async function () {
     if (!(await isGatewayApiServed())) this.skip();
@@ -71,10 +52,9 @@ describe("Gateways of the shared proxies", () => {
 
   it("get an address of their own, on which their routes are served", async () => {
     const address = await programmed("one");
-    const backendOf = async (path: string) => (await get(address, path)).echo?.backend.split("-")[0];
-    await until("the route", () => backendOf("/"));
-    expect(await backendOf("/")).to.equal("web");
-    expect(await backendOf("/api/x")).to.equal("api");
+    await until("the route", () => backendAt(address, "/"));
+    expect(await backendAt(address, "/")).to.equal("web");
+    expect(await backendAt(address, "/api/x")).to.equal("api");
     expect((await get(address, "/broken")).status).to.equal(500);
     expect((await get(address, "/", "other.e2e.example")).status).to.equal(404);
   });
@@ -82,8 +62,8 @@ describe("Gateways of the shared proxies", () => {
   it("do not meet, though their hosts and ports are equal", async () => {
     const [one, two] = await Promise.all([programmed("one"), programmed("two")]);
     expect(one).to.not.equal(two);
-    await until("the route", async () => (await get(two, "/")).echo?.backend.startsWith("api-"));
-    expect((await get(one, "/")).echo?.backend).to.match(/^web-/);
+    await until("the route", async () => (await backendAt(two, "/")) === "api");
+    expect(await backendAt(one, "/")).to.equal("web");
   });
 
   it("say what is attached, and routes what is wrong with them", async () => {

@@ -1,9 +1,6 @@
-import { request, type IncomingMessage } from "node:http";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import type { EchoAnswer } from "../../scripts/echo/backend.ts";
 import { ask, find } from "../support/api.ts";
+import { echoed, send, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
 import { gateway, gatewayApi, httpListener, httpRoute, to } from "../support/gateway-api.ts";
 import { gatewayAt, programmedAddress } from "../support/gateways.ts";
@@ -32,6 +29,7 @@ async function hasFilters(): Promise<boolean> {
 describe("filters of listeners", () => {
   const sandbox = useSandbox("listener-filters");
   const host = "listener-filters.e2e.example";
+  const open = { host: "open.e2e.example" };
 
   /** The echo backend is the service: it says its name, and answers with the status that the query names. */
   const edge = (service: string): object => {
@@ -61,27 +59,17 @@ describe("filters of listeners", () => {
     );
   });
 
-  async function get(path: string, headers: Record<string, string> = {}): Promise<string> {
+  /** The backend that answered, or the status of what else did. */
+  async function get(path: string, options: Partial<SendOptions> = {}): Promise<string | undefined> {
     const address = await programmedAddress(sandbox.namespace, "edge");
-    const sent = request({
-      host: address,
-      port: 80,
-      path,
-      headers: { host, ...headers },
-      agent: false,
-      timeout: 10_000,
-    });
-    sent.end();
-    const [response] = (await once(sent, "response")) as [IncomingMessage];
-    const body = await text(response);
-    if (response.statusCode !== 200) return String(response.statusCode);
-    return (JSON.parse(body) as EchoAnswer).backend.split("-")[0] ?? "";
+    const reply = await send({ host, gateway: address, path, ...options });
+    return reply.status === 200 ? echoed(reply)?.backend.split("-")[0] : String(reply.status);
   }
 
   it("let a service choose the route, on their listener only", async () => {
     await until("the service to choose", async () => (await get("/")) === "chosen");
     expect(await get("/?status=403")).to.equal("403");
-    expect(await get("/", { host: "open.e2e.example", "Echo-Backend": "mine" })).to.equal("other");
+    expect(await get("/", { ...open, headers: { "Echo-Backend": "mine" } })).to.equal("other");
   });
 
   it("answer 500 when the service is gone, and say so", async () => {
@@ -93,7 +81,7 @@ describe("filters of listeners", () => {
       return conditions.find(({ type, status: is }) => type === "ResolvedRefs" && is === "False");
     });
     expect(value.reason).to.equal("InvalidListenerFilterRef");
-    expect(await get("/", { host: "open.e2e.example" })).to.equal("other");
+    expect(await get("/", open)).to.equal("other");
   });
 
   it("are told in the features of the class", async () => {
