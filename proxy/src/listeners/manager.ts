@@ -228,17 +228,21 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     events.onServedNames(names);
   };
 
+  /** Gives open sockets what they serve now; opens and closes none. */
+  const updateOpen = (plan: ServingPlan): void => {
+    for (const [key, socket] of planSockets(plan.listeners)) {
+      entries.get(key)?.listener.update(socket, tablesOf(plan, socket));
+    }
+    updateCertificates(plan);
+  };
+
   return {
     async apply(plan) {
-      if (stopping) return;
+      if (stopping) return updateOpen(plan);
       const wanted = planSockets(plan.listeners);
       for (const [key, entry] of entries) if (!wanted.has(key)) remove(key, entry);
       for (const [key, socket] of wanted) {
-        const { port, family } = socket;
-        const tables = {
-          http: plan.tables.get(port) ?? emptyPortTable,
-          l4: family === "http" ? undefined : plan.l4.get(`${family}/${port}`),
-        };
+        const tables = tablesOf(plan, socket);
         const entry = entries.get(key);
         if (entry !== undefined) {
           entry.plan = socket;
@@ -246,7 +250,8 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
         } else {
           entries.set(key, {
             plan: socket,
-            listener: family === "udp" ? takeUdpPort(socket, tables) : new Listener(socket, tables, context),
+            listener:
+              socket.family === "udp" ? takeUdpPort(socket, tables) : new Listener(socket, tables, context),
             tls: undefined,
             clientCerts: undefined,
             binding: undefined,
@@ -277,6 +282,11 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     },
   };
 }
+
+const tablesOf = (plan: ServingPlan, { port, family }: SocketPlan): ListenerTables => ({
+  http: plan.tables.get(port) ?? emptyPortTable,
+  l4: family === "http" ? undefined : plan.l4.get(`${family}/${port}`),
+});
 
 /** As the log names it. */
 const protocolOf = ({ family, servesHttps }: SocketPlan): string => (servesHttps ? "https" : family);

@@ -230,13 +230,13 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const supervisor: Supervisor = {
     workers,
     async apply(update) {
-      while (!stopping) {
+      for (;;) {
         const { promise: joined } = onJoined;
         const applied = await inTurn(() => applyOnce(update));
         if (applied !== undefined) return applied;
+        if (stopping) return problem("the proxy is shutting down");
         await joined;
       }
-      return problem("the proxy is shutting down");
     },
     async metrics(...others) {
       await Promise.all(

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
-import type { PortTable } from "../../src/routing/port-table.ts";
+import { emptyPortTable, type PortTable } from "../../src/routing/port-table.ts";
 import { answer, eventually, RawClient, statusesOf } from "../http/h1/harness.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { failureOf, readUntil, tlsPort } from "../tls/harness.ts";
@@ -499,6 +499,19 @@ describe("the listener manager", () => {
       expect(await late.untilEnd()).to.match(/Connection: close\r\n[^]*hello$/);
       expect(idle.ended).to.equal(false);
       void down;
+    });
+
+    it("goes on to follow changes of what it serves, and opens no socket", async () => {
+      const started = startManager();
+      await started.manager.apply(plan([http(80)]));
+      void started.manager.shutdown({ ...soon, acceptMs: 60_000 }, AbortSignal.timeout(60_000));
+      const next = plan([http(80), http(81)], { table: { ...emptyPortTable } });
+      await started.manager.apply(next);
+      const late = await connect(started);
+      late.send(request);
+      await eventually(() => started.seen.length === 1);
+      expect(started.seen[0]?.connection.listener.table).to.equal(next.tables.get(80));
+      expect(started.manager.boundPorts()).to.deep.equal([80]);
     });
 
     it("ends idle connections when it stops accepting, and resolves after the last answer", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { eventually, routeId, withWorkers } from "./support.ts";
+import { beginRequest, eventually, routeId, withWorkers } from "./support.ts";
 
 const restarts = "svc_proxy_worker_restarts_total";
 
@@ -99,6 +99,18 @@ describe("workers", () => {
       await eventually(async () => (await metric("svc_proxy_requests_total")) === 10);
       await update([]);
       expect((await supervisor.metrics()).body).to.not.include(`route="${routeId}"`);
+    }));
+
+  it("go on with updates as long as requests are under way on their way down", () =>
+    withWorkers(2, async ({ supervisor, update, port, metric }) => {
+      const requests = await Promise.all([beginRequest(port), beginRequest(port), beginRequest(port)]);
+      await eventually(async () => (await metric("svc_proxy_connections_total")) === 3);
+      const hurry = new AbortController();
+      const down = supervisor.shutdown(hurry.signal);
+      expect(await update(["/new", "/newer"])).to.equal(true);
+      hurry.abort();
+      await down;
+      for (const socket of requests) socket.destroy();
     }));
 
   it("apply nothing any more once they shut down", () =>

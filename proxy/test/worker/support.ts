@@ -1,6 +1,6 @@
 import { createServer, request, type Server } from "node:http";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo, type Socket } from "node:net";
 import { endpointsKey, listenerKey, routeKey } from "@svc-gateway/common/ir/keys.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -90,13 +90,21 @@ export async function withWorkers(
   }
 }
 
+/** A connection on which a request has begun that does not end. */
+export async function beginRequest(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.write("GET / HTTP/1.1\r\n");
+  return socket;
+}
+
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 function settingsOf(workers: number, flags: readonly string[]) {
   const argv = ["--manifests", ".", "--port-map", "80=0", "--proxy-workers", String(workers)];
-  const more = ["--proxy-bind-address", "127.0.0.1", "--proxy-shutdown-grace-period", "100ms", ...flags];
+  const more = ["--proxy-bind-address", "127.0.0.1", "--proxy-shutdown-grace-period", "60s", ...flags];
   const read = readStandaloneSettings({ argv: [...argv, ...more], env: {} });
   if (!read.ok) throw new Error(read.error.message);
   return read.value.settings;
