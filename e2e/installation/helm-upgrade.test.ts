@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { namespace, release } from "../deploy/release.ts";
+import { recordTime } from "../support/figures.ts";
+import { useLoadedSandbox } from "../support/load.ts";
+import { listObjects } from "../support/objects.ts";
+import { nameOf, podsOf, readyPodsOf, waitUntilWhole } from "../support/pods.ts";
+import { poll } from "../support/poll.ts";
+import { helm, root } from "../support/provider.ts";
+
+const test = "helm-upgrade";
+
+/** Objects that pods and releases bring and take by themselves. */
+const passing = /\/(pods|replicasets|endpoints|endpointslices|leases) |secrets \S+\/sh\.helm\.release/;
+
+describe("an upgrade of the release and the way back", () => {
+  const sandbox = useLoadedSandbox(test);
+  const settings = ["--namespace", namespace, "--wait", "--timeout", "180s"];
+
+  const lasting = async (): Promise<readonly string[]> =>
+    (await listObjects()).filter((name) => !passing.test(name) && !/[ /]e2e-/.test(name));
+  const allPods = async (): Promise<readonly string[]> =>
+    [...(await podsOf("controller")), ...(await podsOf("shared-proxy"))].map(nameOf);
+
+  /** Runs Helm, expects pods that were not there before, and a new route to be served by them. */
+  const replacePods = async (what: string, args: readonly string[]): Promise<void> => {
+    const before = await allPods();
+    const startedMs = performance.now();
+    await helm([...args, ...settings], { timeoutMs: 240_000 });
+    await waitUntilWhole();
+    recordTime(test, `${what}, the old pods gone`, performance.now() - startedMs);
+    const now = [...(await readyPodsOf("controller")), ...(await readyPodsOf("shared-proxy"))];
+    expect(now).to.have.length(4);
+    expect(now.filter((name) => before.includes(name))).to.deep.equal([]);
+    await sandbox.waitUntilServed(await sandbox.applyRoute(what), 30_000);
+  };
+
+  it("lose no request, replace every pod and leave the objects that there were", async function () {
+    this.timeout(600_000);
+    const before = await lasting();
+    await sandbox.withoutLoss(async () => {
+      await replacePods("upgrade", [
+        ...["upgrade", release, join(root, "config/chart"), "--reset-then-reuse-values"],
+        ...["--set-string", "controller.podAnnotations.e2e=upgraded"],
+        ...["--set-string", "sharedProxy.podAnnotations.e2e=upgraded"],
+      ]);
+      await replacePods("rollback", ["rollback", release]);
+    });
+    await poll("the objects to be those that there were", async () => {
+      const after = await lasting();
+      const added = after.filter((name) => !before.includes(name));
+      const gone = before.filter((name) => !after.includes(name));
+      if (added.length + gone.length > 0) throw new Error(`added: ${added.join()}; gone: ${gone.join()}`);
+      return true;
+    });
+  });
+});
