@@ -122,7 +122,8 @@ describe("serve standalone", () => {
     );
   });
 
-  it("loses no request over 100 edits under load", async () => {
+  it("loses no request over 100 edits under load", async function () {
+    this.timeout(900_000);
     const ingress = (edit: number): string =>
       listOf(
         ...serviceManifests("a", edit % 3 === 0 ? [a.port, b.port] : [a.port]),
