@@ -17,6 +17,8 @@ import {
 } from "./objects.ts";
 
 const statusLimitMs = 60_000;
+/** Of all routes of a namespace at once, on a machine that is busy with other things. */
+const deleteLimitMs = 120_000;
 /** Requests that are under way at any time. */
 const connections = 8;
 const editors = 4;
@@ -88,6 +90,6 @@ export async function removeRoutes(client: ApiClient, applications: number): Pro
 }
 
 async function remove(client: ApiClient, path: string): Promise<void> {
-  const removed = await client.call(path, { method: "DELETE" });
+  const removed = await client.call(path, { method: "DELETE", timeoutMs: deleteLimitMs });
   if (!removed.ok) throw new Error(`DELETE ${path}: ${removed.error.status} ${removed.error.message}`);
 }
