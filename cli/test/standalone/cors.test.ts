@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { request, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { expect } from "chai";
+import { startEchoBackend, type EchoBackend } from "../../../scripts/echo/backend.ts";
+import { listOf, serviceManifests, withGateway } from "./gateway.ts";
+
+const api = "gateway.networking.k8s.io/v1";
+
+const rule = (path: string, cors: object): object => ({
+  matches: [{ path: { type: "PathPrefix", value: path } }],
+  filters: [{ type: "CORS", cors }],
+  backendRefs: [{ name: "web", port: 80 }],
+});
+
+const manifests = [
+  {
+    apiVersion: api,
+    kind: "GatewayClass",
+    metadata: { name: "svc" },
+    spec: { controllerName: "svc-labs.dev/gateway-controller" },
+  },
+  {
+    apiVersion: api,
+    kind: "Gateway",
+    metadata: { name: "edge" },
+    spec: { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] },
+  },
+  {
+    apiVersion: api,
+    kind: "HTTPRoute",
+    metadata: { name: "web" },
+    spec: {
+      parentRefs: [{ name: "edge" }],
+      hostnames: ["web.example.com"],
+      rules: [
+        rule("/ports", { allowOrigins: ["https://shop.example:443", "http://*.partner.example:8080"] }),
+        rule("/hosts", { allowOrigins: ["https://*"] }),
+        rule("/all", { allowOrigins: ["*"], allowCredentials: true, exposeHeaders: ["*"] }),
+      ],
+    },
+  },
+];
+
+describe("CORS of an HTTPRoute, standalone", () => {
+  let web: EchoBackend;
+  before(async () => {
+    web = await startEchoBackend({ name: "web" });
+  });
+  after(() => web.close());
+
+  it("compares origins with the ports that browsers leave out, and exposes fields by their names", async () => {
+    const files = { "all.json": listOf(...serviceManifests("web", [web.port]), ...manifests) };
+    await withGateway({ manifests: files }, async ({ httpPort }) => {
+      const ask = async (path: string, origin: string, method = "GET"): Promise<IncomingHttpHeaders> => {
+        const headers = { host: "web.example.com", origin, "access-control-request-method": "GET" };
+        const sent = request({ host: "127.0.0.1", port: httpPort, path, method, headers });
+        sent.end();
+        const [response] = (await once(sent, "response")) as [IncomingMessage];
+        response.resume();
+        return response.headers;
+      };
+      const allowed = async (path: string, origin: string): Promise<boolean> => {
+        const answers = [await ask(path, origin), await ask(path, origin, "OPTIONS")];
+        const told = answers.map((headers) => headers["access-control-allow-origin"]);
+        expect(told[0], "a preflight and the request after it get the same answer").to.equal(told[1]);
+        return told[0] === origin;
+      };
+      expect(await allowed("/ports", "https://shop.example")).to.equal(true);
+      expect(await allowed("/ports", "https://shop.example:8443")).to.equal(false);
+      expect(await allowed("/ports", "http://a.partner.example:8080")).to.equal(true);
+      expect(await allowed("/ports", "http://a.partner.example")).to.equal(false);
+      expect(await allowed("/hosts", "https://any.example")).to.equal(true);
+      expect(await allowed("/hosts", "https://any.example:444")).to.equal(false);
+      const exposed = (await ask("/all", "https://any.example"))["access-control-expose-headers"] ?? "";
+      expect(exposed.toLowerCase().split(", ")).to.include("vary").and.not.include("*");
+    });
+  });
+});
