@@ -29,6 +29,7 @@ import type { AccessLog } from "./telemetry/access-log.ts";
 import { createListenerMetrics } from "./telemetry/listener-metrics.ts";
 import type { ProxyMetrics } from "./telemetry/metrics.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
+import { awake } from "./timing/awake-clock.ts";
 import { createUpstreamClient } from "./upstream/client.ts";
 import { createResolver } from "./upstream/resolver.ts";
 import { monotonicMs } from "./shared/monotonic.ts";
@@ -129,7 +130,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       maxSessions: shareOf(maxUdpSessions, worker, workers),
       resolver,
       metrics,
-      now: () => performance.now(),
+      now: () => awake.nowMs,
     },
   });
   const limits = frontLimitsOf(settings);
@@ -196,11 +197,13 @@ export function startProxy(options: ProxyOptions): Proxy {
       binding = listeners.apply(serving);
     },
   });
+  const unwatch = awake.watch();
   const sweeper = setInterval(() => {
-    const nowMs = performance.now();
-    active.sweep(nowMs);
+    awake.look();
+    active.sweep(awake.nowMs);
     l4.sweep();
-    client.closeExpired(nowMs);
+    // Upstreams count on while this process cannot run.
+    client.closeExpired(performance.now());
   }, sweepIntervalOf(settings)).unref();
 
   return {
@@ -229,6 +232,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       );
       active.end();
       clearInterval(sweeper);
+      unwatch();
       listenerMetrics.stop();
       client.close();
       auth.close();

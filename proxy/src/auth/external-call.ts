@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../http/message.ts";
 import { ReplayBuffer } from "../http/replay-buffer.ts";
+import { AwakeTimer } from "../timing/awake-timer.ts";
 import type {
   Selection,
   UpstreamError,
@@ -36,7 +37,7 @@ export class ExternalCall implements UpstreamHandler {
   readonly answer: Promise<ExternalAnswer | undefined>;
   private settle!: (answer: ExternalAnswer | undefined) => void;
   private readonly selection: Selection;
-  private readonly timer: NodeJS.Timeout;
+  private readonly timer: AwakeTimer;
   private readonly stream: UpstreamStream;
   private readonly readsBody: ReadsBody;
   private readonly body = new ReplayBuffer(maxBodyBytes);
@@ -52,7 +53,7 @@ export class ExternalCall implements UpstreamHandler {
     this.answer = new Promise((resolve) => (this.settle = resolve));
     this.selection = selection;
     this.readsBody = readsBody;
-    this.timer = setTimeout(() => this.fail(), timeoutMs);
+    this.timer = new AwakeTimer(() => this.fail(), timeoutMs);
     this.stream = ask(selection, question, this);
   }
 
@@ -103,7 +104,7 @@ export class ExternalCall implements UpstreamHandler {
   private end(answer: ExternalAnswer | undefined): void {
     if (this.done) return;
     this.done = true;
-    clearTimeout(this.timer);
+    this.timer.clear();
     this.settle(answer);
   }
 }

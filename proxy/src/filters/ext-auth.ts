@@ -13,6 +13,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import type { Filter } from "./filter.ts";
 import { inOrder } from "./in-order.ts";
+import { awake } from "../timing/awake-clock.ts";
 
 type Check = (exchange: Exchange) => Promise<LocalReply | undefined>;
 
@@ -111,7 +112,7 @@ async function holdBody(
     exchange.expectContinue = false;
     client.sendInformational(100, []);
   }
-  const body = new HeldBody(client.body, limit, bodies, () => (exchange.lastActivityMs = performance.now()));
+  const body = new HeldBody(client.body, limit, bodies, () => (exchange.lastActivityMs = awake.nowMs));
   exchange.held = body;
   const failure = await body.collect();
   if (failure === undefined) return undefined;

@@ -48,7 +48,7 @@ export class ActiveExchanges {
     for (const exchange of [...this.exchanges]) exchange.clientClosed("shutdown");
   }
 
-  /** Ends what exceeded its time. `nowMs` is on the clock of `performance.now()`. */
+  /** Ends what exceeded its time. `nowMs` is on the awake clock. */
   sweep(nowMs: number): void {
     const { streamIdleTimeoutMs, tunnelIdleTimeoutMs, requestTimeoutMs } = this.timeouts;
     // From the end: what takes the place of an exchange that expires has been looked at already.
@@ -57,7 +57,7 @@ export class ActiveExchanges {
       if (exchange === undefined) continue;
       const tunnel = exchange.status === 101;
       const idleTimeoutMs = tunnel || exchange.grpc ? tunnelIdleTimeoutMs : streamIdleTimeoutMs;
-      if (requestTimeoutMs > 0 && !tunnel && nowMs - exchange.startedAtMs >= requestTimeoutMs) {
+      if (requestTimeoutMs > 0 && !tunnel && nowMs - exchange.awakeAtMs >= requestTimeoutMs) {
         exchange.owner?.expire("request timeout");
       } else if (idleTimeoutMs > 0 && nowMs - exchange.lastActivityMs >= idleTimeoutMs) {
         exchange.owner?.expire("idle timeout");

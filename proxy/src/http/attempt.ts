@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Selection, Upstream, UpstreamError, UpstreamHandler } from "../upstream/upstream.ts";
 import type { BodyTransform } from "../filters/filter.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
+import { awake } from "../timing/awake-clock.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
 import type { Cancellable, Exchange } from "./exchange.ts";
 import type { LocalReply } from "./local-reply.ts";
@@ -105,7 +106,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   private progress(): void {
-    this.exchange.lastActivityMs = performance.now();
+    this.exchange.lastActivityMs = awake.nowMs;
   }
 
   onConnection(reused: boolean): void {

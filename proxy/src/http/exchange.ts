@@ -3,6 +3,8 @@ import type { MirrorPlan } from "../filters/mirror-target.ts";
 import type { RetryPlan } from "../filters/retry.ts";
 import type { CompiledRoute } from "../routing/compiled-route.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
+import { awake } from "../timing/awake-clock.ts";
+import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { ClientConnection } from "./connection.ts";
 import type { HeldBody } from "./held-body.ts";
 import type {
@@ -94,10 +96,11 @@ export class Exchange {
   work: Cancellable | undefined = undefined;
   /** Who takes the exchange from its head to its end; undefined once it has finished. */
   owner: ExchangeOwner | undefined = undefined;
-  /** Monotonic milliseconds of the last byte in either direction. */
+  /** The beginning, and the last byte in either direction, in milliseconds of the awake clock. */
+  readonly awakeAtMs: number;
   lastActivityMs: number;
   /** Runs where the route limits the whole request. */
-  private timer: NodeJS.Timeout | undefined = undefined;
+  private timer: AwakeTimer | undefined = undefined;
   /** Its place among the active exchanges, theirs to set. */
   activeIndex = -1;
 
@@ -121,20 +124,21 @@ export class Exchange {
     this.headers = head.headers;
     this.clientIp = connection.remoteAddress;
     this.startedAtMs = startedAtMs;
-    this.lastActivityMs = startedAtMs;
+    this.awakeAtMs = awake.at(startedAtMs);
+    this.lastActivityMs = this.awakeAtMs;
   }
 
   /** Ends the request when its response has not ended this many milliseconds after its head came. */
   limitTo(requestTimeoutMs: number): void {
-    const leftMs = requestTimeoutMs - (performance.now() - this.startedAtMs);
-    this.timer = setTimeout(() => this.owner?.expire("request timeout"), Math.max(0, leftMs));
+    const leftMs = requestTimeoutMs - (awake.nowMs - this.awakeAtMs);
+    this.timer = new AwakeTimer(() => this.owner?.expire("request timeout"), Math.max(0, leftMs));
   }
 
   /** The response is complete, or will never be. */
   finish(): void {
     if (this.finished) return;
     this.finished = true;
-    if (this.timer !== undefined) clearTimeout(this.timer);
+    this.timer?.clear();
     this.client.onClose = null;
     this.client.onDrain = null;
     this.work = undefined;

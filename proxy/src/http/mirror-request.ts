@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { AwakeTimer } from "../timing/awake-timer.ts";
 import type {
   Selection,
   Upstream,
@@ -31,7 +32,7 @@ export class MirrorRequest implements UpstreamHandler {
   private status = 0;
   private body: MirrorBody | null = null;
   private stream: UpstreamStream | undefined = undefined;
-  private timer: NodeJS.Timeout | undefined = undefined;
+  private timer: AwakeTimer | undefined = undefined;
   private done = false;
 
   constructor(mirrors: Mirrors, exchange: Exchange, upstream: Upstream) {
@@ -48,7 +49,7 @@ export class MirrorRequest implements UpstreamHandler {
       this.body = new MirrorBody(mirrors.memory);
       original.tap(this.body);
     }
-    this.timer = setTimeout(() => this.expire(), timeoutMs);
+    this.timer = new AwakeTimer(() => this.expire(), timeoutMs);
     this.stream = sendSelected(
       mirrors.deps.client,
       selection,
@@ -99,7 +100,7 @@ export class MirrorRequest implements UpstreamHandler {
   private end(error: string | undefined, { blameless = false } = {}): void {
     if (this.done) return;
     this.done = true;
-    clearTimeout(this.timer);
+    this.timer?.clear();
     const { mirrors, exchange, upstream } = this;
     this.body?.release();
     mirrors.ended();

@@ -2,6 +2,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
 import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import { awake } from "../timing/awake-clock.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
 import type { Filter } from "../filters/filter.ts";
 import type { CompiledRoute } from "../routing/compiled-route.ts";
@@ -271,7 +272,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       maxBytes: exchange.maxBodyBytes,
       expectContinue: exchange.expectContinue,
       replayBytes: exchange.retry === undefined ? 0 : this.deps.retryBufferBytes,
-      onProgress: () => (exchange.lastActivityMs = performance.now()),
+      onProgress: () => (exchange.lastActivityMs = awake.nowMs),
       relayTrailers: (trailers) => relayedTrailers(trailers, exchange.headers, exchange.ownedFields),
     });
   }

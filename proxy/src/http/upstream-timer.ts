@@ -1,3 +1,5 @@
+import { AwakeTimer } from "../timing/awake-timer.ts";
+
 /** Limits of one upstream request in milliseconds; undefined: none. */
 export type UpstreamTimeouts = {
   /** From the beginning of the attempt to the end of the response. */
@@ -16,8 +18,8 @@ export type UpstreamTimeouts = {
 export class UpstreamTimer {
   private readonly limits: UpstreamTimeouts;
   private readonly onExpire: (error: string) => void;
-  private timer: NodeJS.Timeout | undefined = undefined;
-  private readonly whole: NodeJS.Timeout | undefined;
+  private timer: AwakeTimer | undefined = undefined;
+  private readonly whole: AwakeTimer | undefined;
   private hasBegun = false;
 
   constructor(limits: UpstreamTimeouts, onExpire: (error: string) => void) {
@@ -26,7 +28,7 @@ export class UpstreamTimer {
     this.whole =
       limits.backendTimeoutMs === undefined
         ? undefined
-        : setTimeout(() => onExpire("upstream request timeout"), limits.backendTimeoutMs);
+        : new AwakeTimer(() => onExpire("upstream request timeout"), limits.backendTimeoutMs);
   }
 
   /** The request is on a connection, perhaps not on its first one. */
@@ -43,18 +45,18 @@ export class UpstreamTimer {
   /** The response has begun. */
   responseBegan(): void {
     this.hasBegun = true;
-    clearTimeout(this.timer);
+    this.timer?.clear();
   }
 
   /** The response has ended, or will never come. */
   stop(): void {
     this.responseBegan();
-    clearTimeout(this.whole);
+    this.whole?.clear();
   }
 
   private run(limitMs: number | undefined, error: string): void {
-    clearTimeout(this.timer);
+    this.timer?.clear();
     if (limitMs === undefined || this.hasBegun) return;
-    this.timer = setTimeout(() => this.onExpire(error), limitMs);
+    this.timer = new AwakeTimer(() => this.onExpire(error), limitMs);
   }
 }

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { joinTunnel } from "../http/tunnel.ts";
 import { resetSocket } from "../listeners/reset.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import { awake } from "../timing/awake-clock.ts";
 import { connectEndpoint } from "../upstream/connect.ts";
 import type { UpstreamClientOptions } from "../upstream/options.ts";
 import type {
@@ -63,7 +64,7 @@ export class L4Connections {
     return owned.length;
   }
 
-  /** Resets what was idle for too long. `nowMs` is on the clock of `performance.now()`. */
+  /** Resets what was idle for too long. `nowMs` is on the awake clock. */
   sweep(nowMs: number): void {
     const { idleTimeoutMs } = this.options;
     if (idleTimeoutMs === 0) return;
@@ -72,7 +73,7 @@ export class L4Connections {
 }
 
 class Relay {
-  lastActivityMs = performance.now();
+  lastActivityMs = awake.nowMs;
   private readonly connection: L4Connection;
   private readonly options: L4ConnectionOptions;
   private readonly onEnd: () => void;
@@ -134,13 +135,13 @@ class Relay {
     connection.socket.off("close", this.onClientGone);
     options.metrics.upstreamConnections.with({ state: "new" }).inc();
     watch?.responded(200);
-    this.lastActivityMs = performance.now();
+    this.lastActivityMs = awake.nowMs;
     const tunnel = joinTunnel(
       { socket: connection.socket, head: nothing, abort: () => reset(connection) },
       { socket, head: nothing, abort: () => resetSocket(socket) },
       {
         onProgress: () => {
-          this.lastActivityMs = performance.now();
+          this.lastActivityMs = awake.nowMs;
         },
         onEnd: () => {
           watch?.ended();

@@ -1,3 +1,4 @@
+import { awake } from "../timing/awake-clock.ts";
 import type { UpstreamEndpoint } from "../upstream/upstream.ts";
 import { L4Connections, type L4ConnectionOptions } from "./connections.ts";
 import { UdpSessions, type UdpClient, type UdpSessionsOptions } from "./udp-sessions.ts";
@@ -35,7 +36,7 @@ export function createL4(options: L4Options): L4 {
       for (const sessions of udp) sessions.retire(gone);
     },
     sweep() {
-      connections.sweep(performance.now());
+      connections.sweep(awake.nowMs);
       for (const sessions of udp) sessions.sweep();
     },
   };

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { AwakeTimer } from "../timing/awake-timer.ts";
 
 export type CleartextProtocol = "http1" | "http2";
 
@@ -16,10 +17,10 @@ export function detectProtocol(
 ): void {
   let bytes: Buffer = Buffer.alloc(0);
   const decide = (protocol: CleartextProtocol): void => {
-    socket.setTimeout(0);
+    timer?.clear();
     socket.off("readable", onReadable);
     socket.off("end", onEnd);
-    socket.off("timeout", onTimeout);
+    socket.off("close", onClose);
     socket.unshift(bytes);
     then(protocol);
   };
@@ -33,9 +34,12 @@ export function detectProtocol(
   };
   const onEnd = (): void => void socket.destroy();
   // An unfinished method is answered by the HTTP/1 front, when its own time is over.
-  const onTimeout = (): void => (bytes.length > 0 ? decide("http1") : onEnd());
+  const timer =
+    timeoutMs > 0
+      ? new AwakeTimer(() => (bytes.length > 0 ? decide("http1") : onEnd()), timeoutMs)
+      : undefined;
+  const onClose = (): void => timer?.clear();
   socket.on("readable", onReadable);
   socket.on("end", onEnd);
-  socket.on("timeout", onTimeout);
-  socket.setTimeout(timeoutMs);
+  socket.on("close", onClose);
 }

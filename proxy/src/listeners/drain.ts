@@ -1,3 +1,5 @@
+import { AwakeTimer } from "../timing/awake-timer.ts";
+
 /** What can be drained. */
 export type Draining = {
   /** Accepts nothing more. Resolves when everything has finished. */
@@ -37,11 +39,11 @@ export function pause(ms: number, hurry: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (hurry.aborted) return resolve();
     const done = (): void => {
-      clearTimeout(timer);
+      timer.clear();
       hurry.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = new AwakeTimer(done, ms);
     hurry.addEventListener("abort", done);
   });
 }

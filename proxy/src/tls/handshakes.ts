@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Server, TLSSocket } from "node:tls";
 import { resetSocket } from "../listeners/reset.ts";
+import { awake } from "../timing/awake-clock.ts";
 import { refuseWithAlert } from "./alert.ts";
 import type { CertificateStore } from "./certificate-store.ts";
 import { type ClientHello, peekClientHello } from "./client-hello.ts";
@@ -92,7 +93,8 @@ export function createHandshakes(
   };
 
   const endOlderThan = (ageMs: number, failure: HandshakeFailure): boolean => {
-    const nowMs = performance.now();
+    awake.look();
+    const { nowMs } = awake;
     let ended = false;
     for (const [key, handshake] of pending) {
       if (nowMs - handshake.startedMs < ageMs) break;
@@ -149,7 +151,7 @@ export function createHandshakes(
     }
     const handshake: Pending = {
       ...request,
-      startedMs: performance.now(),
+      startedMs: awake.nowMs,
       serverName: "",
       policy: undefined,
       failure: "client closed",

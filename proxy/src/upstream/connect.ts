@@ -1,6 +1,8 @@
 import { connect, isIP, type OnReadOpts, type Socket, type TcpNetConnectOpts } from "node:net";
 import { connect as connectTls, TLSSocket, type ConnectionOptions } from "node:tls";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { awake } from "../timing/awake-clock.ts";
+import { AwakeTimer } from "../timing/awake-timer.ts";
 import { connectError, connectTimeoutError, handshakeError, nameError, tlsError } from "./errors.ts";
 import type { UpstreamClientOptions } from "./options.ts";
 import { keepSessions, sessionOf } from "./tls/sessions.ts";
@@ -45,30 +47,21 @@ export function connectEndpoint(
   done: (result: Result<Connected, UpstreamError>) => void,
 ): ConnectAttempt {
   const timeoutMs = connectTimeoutOf(endpoint, options);
-  const deadlineMs = performance.now() + timeoutMs;
+  const deadlineMs = awake.nowMs + timeoutMs;
   let socket: Socket | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: AwakeTimer | undefined;
   let settled = false;
 
   const settle = (result: Result<Connected, UpstreamError>): void => {
     if (settled) return;
     settled = true;
-    clearTimeout(timer);
+    timer?.clear();
     done(result);
   };
 
   const limit = (ms: number, expired: () => void): void => {
-    clearTimeout(timer);
-    if (timeoutMs === 0) return;
-    const own = setTimeout(
-      // A process that got no processor time finds timers due before it sees what has arrived: that is looked at first.
-      () =>
-        setImmediate(() => {
-          if (!settled && timer === own) expired();
-        }),
-      Math.max(1, ms),
-    );
-    timer = own;
+    timer?.clear();
+    if (timeoutMs > 0) timer = new AwakeTimer(expired, Math.max(1, ms));
   };
 
   const tryAddress = (addresses: readonly string[], index: number): void => {
@@ -88,7 +81,7 @@ export function connectEndpoint(
       attempt.off("error", onError);
       settle(ok({ socket: attempt, address: host }));
     };
-    limit((deadlineMs - performance.now()) / (addresses.length - index), () =>
+    limit((deadlineMs - awake.nowMs) / (addresses.length - index), () =>
       failed(handshaking ? handshakeTimeoutError : connectTimeoutError),
     );
     attempt.once("error", onError);
@@ -98,7 +91,7 @@ export function connectEndpoint(
     }
     attempt.once("connect", () => {
       handshaking = true;
-      if (timeoutMs === 0) timer = setTimeout(() => failed(handshakeTimeoutError), maxHandshakeMs);
+      if (timeoutMs === 0) timer = new AwakeTimer(() => failed(handshakeTimeoutError), maxHandshakeMs);
     });
     attempt.once("secureConnect", () => {
       const { alpnProtocol } = attempt;
@@ -128,7 +121,7 @@ export function connectEndpoint(
   return {
     cancel() {
       settled = true;
-      clearTimeout(timer);
+      timer?.clear();
       if (socket !== undefined) abandon(socket);
     },
   };

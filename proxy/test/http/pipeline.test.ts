@@ -6,6 +6,7 @@ import type { RequestHead } from "../../src/http/message.ts";
 import type { UpstreamErrorKind } from "../../src/upstream/upstream.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import { createBench, FakeBody } from "./fakes.ts";
+import { awake } from "../../src/timing/awake-clock.ts";
 
 const fieldOf = (headers: readonly string[], name: string): string | undefined => {
   const index = headers.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name);
@@ -483,9 +484,9 @@ describe("pipeline: Expect, filters, limits, upgrades", () => {
   it("504 for what is idle or takes too long", () => {
     const bench = createBench();
     const idle = bench.request();
-    bench.active.sweep(performance.now() + 999);
+    bench.active.sweep(awake.nowMs + 999);
     expect(idle.head).to.equal(undefined);
-    bench.active.sweep(performance.now() + 1_001);
+    bench.active.sweep(awake.nowMs + 1_001);
     expect(idle.head?.status).to.equal(504);
     expect(bench.upstream.aborted).to.equal(1);
     expect(bench.active.size).to.equal(0);

@@ -16,6 +16,7 @@ import {
   refusalStatus,
 } from "./refusal.ts";
 import { Http1Stream } from "./stream.ts";
+import { WriteWatch } from "./write-watch.ts";
 
 /** An unread rest of a body up to this size is read and thrown away to keep the connection. */
 const maxDiscardedBytes = 65_536;
@@ -59,7 +60,7 @@ export class Http1Connection {
   private idleBytes = 0;
   private headBegun = false;
   private bodyBroken = false;
-  private writesWatched = false;
+  private readonly writes: WriteWatch;
   /** How long to linger once our end has been written; 0 when the time runs. */
   private lingerForMs = 0;
   private clientHasEnded = false;
@@ -71,6 +72,7 @@ export class Http1Connection {
     this.client = client;
     this.context = context;
     this.deadlineMs = context.clock.deadline(context.limits.headerTimeoutMs);
+    this.writes = new WriteWatch(socket, context.limits.writeTimeoutMs);
     // Node's server would end the connection with it, and unread bytes would turn that end into a reset.
     socket.destroySoon = () => {};
     socket.on("end", () => this.clientEnded());
@@ -152,18 +154,12 @@ export class Http1Connection {
 
   /** Bytes wait for the client: it must take some within the write timeout. */
   watchWrites(): void {
-    if (this.writesWatched) return;
-    this.writesWatched = true;
-    this.socket.setTimeout(this.context.limits.writeTimeoutMs);
+    this.writes.start();
   }
 
   /** The socket has been inactive for the write timeout. */
   inactive(): void {
-    if (this.socket.writableLength === 0) {
-      this.writesWatched = false;
-      this.socket.setTimeout(0);
-      return;
-    }
+    if (!this.writes.isOver()) return;
     this.report({ reason: "write-timeout", status: 0 });
     this.leave("timeout");
   }

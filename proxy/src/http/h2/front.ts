@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../connection.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
 import type { Http2ClientStream } from "./client-stream.ts";
@@ -54,7 +55,8 @@ export function createHttp2Front(options: Http2FrontOptions): Front {
   };
 
   const sweep = (): void => {
-    const nowMs = performance.now();
+    awake.look();
+    const { nowMs } = awake;
     for (const session of sessions) session.sweep(nowMs);
   };
 

@@ -1,4 +1,5 @@
 import type { ServerHttp2Stream } from "node:http2";
+import { awake } from "../../timing/awake-clock.ts";
 import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../message.ts";
 import type { FloodGuard } from "./flood-guard.ts";
 import { streamWindowBytes } from "./settings.ts";
@@ -13,7 +14,7 @@ const dataFrameOverheadBytes = 41;
 export class Http2RequestBody implements RequestBody {
   readonly length: number | undefined;
   started = false;
-  /** Monotonic milliseconds since when the client owes us data; 0 while it does not. */
+  /** Milliseconds of the awake clock since when the client owes us data; 0 while it does not. */
   waitingSinceMs = 0;
   /** The sink has heard the end, or the body has been given up. */
   settled = false;
@@ -46,7 +47,7 @@ export class Http2RequestBody implements RequestBody {
       return;
     }
     this.sink = sink;
-    this.waitingSinceMs = performance.now();
+    this.waitingSinceMs = awake.nowMs;
     // Without a byte in it Node ends the stream by itself, before anybody has listened.
     if (this.stream.readableEnded) {
       this.onEnd();
@@ -58,7 +59,7 @@ export class Http2RequestBody implements RequestBody {
 
   resume(): void {
     if (this.settled || !this.started) return;
-    this.waitingSinceMs = performance.now();
+    this.waitingSinceMs = awake.nowMs;
     this.stream.resume();
   }
 
@@ -79,7 +80,7 @@ export class Http2RequestBody implements RequestBody {
     const more = this.sink?.onData(chunk) === true;
     if (this.settled) return;
     if (more) {
-      this.waitingSinceMs = performance.now();
+      this.waitingSinceMs = awake.nowMs;
     } else {
       this.waitingSinceMs = 0;
       this.stream.pause();

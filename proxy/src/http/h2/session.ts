@@ -5,6 +5,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Duplex } from "node:stream";
+import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../connection.ts";
 import type { FrontLimits, RequestHandler } from "../front.ts";
 import { renderReply } from "../local-reply.ts";
@@ -55,7 +56,7 @@ export class Http2ServerConnection implements StreamHost {
   private leaving = false;
 
   constructor(socket: Duplex, connection: ClientConnection, context: SessionContext) {
-    const nowMs = performance.now();
+    const nowMs = awake.nowMs;
     this.socket = socket;
     this.connection = connection;
     this.context = context;
@@ -73,8 +74,8 @@ export class Http2ServerConnection implements StreamHost {
       if (!session.destroyed) session.setLocalWindowSize(connectionWindowBytes);
     });
     session.on("stream", (stream, _headers, flags, raw) => this.onStream(stream, flags, raw));
-    session.on("ping", () => this.punish(this.guard.countControl(performance.now(), 17)));
-    session.on("remoteSettings", () => this.punish(this.guard.countControl(performance.now(), 69)));
+    session.on("ping", () => this.punish(this.guard.countControl(awake.nowMs, 17)));
+    session.on("remoteSettings", () => this.punish(this.guard.countControl(awake.nowMs, 69)));
     session.on("error", ignore);
     session.on("close", () => this.context.onClosed(this));
     // Node's session does not end with it on sockets that may be half open.
@@ -97,9 +98,9 @@ export class Http2ServerConnection implements StreamHost {
     end: { readonly early: boolean; readonly malformed: boolean },
   ): void {
     this.streams.delete(stream);
-    if (this.streams.size === 0) this.idleSinceMs = performance.now();
+    if (this.streams.size === 0) this.idleSinceMs = awake.nowMs;
     if (end.malformed) this.faultyStreams++;
-    if (end.early) this.punish(this.guard.countReset(performance.now()));
+    if (end.early) this.punish(this.guard.countReset(awake.nowMs));
   }
 
   /**

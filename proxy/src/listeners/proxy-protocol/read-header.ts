@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { AwakeTimer } from "../../timing/awake-timer.ts";
 import type { Peer } from "../peer.ts";
 import { parseProxyHeader } from "./header.ts";
 
@@ -21,7 +22,7 @@ export type ProxyHeaderEvents = {
 export function readProxyHeader(socket: Socket, timeoutMs: number, events: ProxyHeaderEvents): void {
   let bytes: Buffer = Buffer.alloc(0);
   const stop = (): void => {
-    clearTimeout(timer);
+    timer.clear();
     socket.off("readable", onReadable);
     socket.off("end", onEnd);
     socket.off("close", stop);
@@ -47,7 +48,7 @@ export function readProxyHeader(socket: Socket, timeoutMs: number, events: Proxy
     if (bytes.length > 0) return refuse("proxy-protocol-header");
     socket.destroy();
   };
-  const timer = setTimeout(() => refuse("proxy-protocol-timeout"), timeoutMs);
+  const timer = new AwakeTimer(() => refuse("proxy-protocol-timeout"), timeoutMs);
   socket.on("readable", onReadable);
   socket.on("end", onEnd);
   socket.on("close", stop);

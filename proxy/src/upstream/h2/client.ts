@@ -1,3 +1,4 @@
+import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { connectEndpoint, connectTimeoutOf } from "../connect.ts";
 import { connectTimeoutError, upstreamError } from "../errors.ts";
 import type { UpstreamClientOptions } from "../options.ts";
@@ -62,7 +63,7 @@ class EndpointSessions implements StreamQueue {
   private readonly endpoint: UpstreamEndpoint;
   private readonly options: UpstreamClientOptions;
   private readonly sessions = new Set<UpstreamSession>();
-  private readonly waiting = new Map<Http2UpstreamStream, NodeJS.Timeout | undefined>();
+  private readonly waiting = new Map<Http2UpstreamStream, AwakeTimer | undefined>();
   private readonly attempts = new Set<{ cancel(): void }>();
   /** Streams that a new connection can be expected to take: what the server allowed last. */
   private streamsPerSession = expectedStreams;
@@ -95,13 +96,14 @@ class EndpointSessions implements StreamQueue {
       return;
     }
     const { connectTimeoutMs } = this;
-    const timer = connectTimeoutMs > 0 ? setTimeout(() => this.expire(stream), connectTimeoutMs) : undefined;
+    const timer =
+      connectTimeoutMs > 0 ? new AwakeTimer(() => this.expire(stream), connectTimeoutMs) : undefined;
     this.waiting.set(stream, timer);
     this.connectIfNeeded();
   }
 
   dequeue(stream: Http2UpstreamStream): void {
-    clearTimeout(this.waiting.get(stream));
+    this.waiting.get(stream)?.clear();
     this.waiting.delete(stream);
     this.endIfGone();
   }

@@ -8,6 +8,7 @@ import {
 import type { Socket } from "node:net";
 import { containErrors } from "../../http/h2/contain-errors.ts";
 import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http/h2/settings.ts";
+import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError } from "../errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamError } from "../upstream.ts";
@@ -49,7 +50,7 @@ export class UpstreamSession implements IdleConnection {
   private readonly session: ClientHttp2Session;
   private readonly socket: Socket;
   private readonly events: UpstreamSessionEvents;
-  private readonly settingsTimer: NodeJS.Timeout | undefined;
+  private readonly settingsTimer: AwakeTimer | undefined;
   private ready = false;
   private usable = true;
   private active = 0;
@@ -77,7 +78,7 @@ export class UpstreamSession implements IdleConnection {
     session.on("error", ignore);
     session.on("close", () => this.onClose());
     if (settingsTimeoutMs > 0)
-      this.settingsTimer = setTimeout(() => this.onSettingsTimeout(), settingsTimeoutMs);
+      this.settingsTimer = new AwakeTimer(() => this.onSettingsTimeout(), settingsTimeoutMs);
   }
 
   /** Streams that may be open at a time. */
@@ -156,7 +157,7 @@ export class UpstreamSession implements IdleConnection {
 
   private onSettings(): void {
     this.ready = true;
-    clearTimeout(this.settingsTimer);
+    this.settingsTimer?.clear();
     if (this.usable) this.events.onRoom(this);
   }
 
@@ -187,7 +188,7 @@ export class UpstreamSession implements IdleConnection {
   }
 
   private onClose(): void {
-    clearTimeout(this.settingsTimer);
+    this.settingsTimer?.clear();
     this.fault ??= upstreamError("reset", "connection closed", { requestSent: this.ready });
     this.becomeUnusable();
     this.socket.destroy();
