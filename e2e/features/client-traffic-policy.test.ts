@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { ask } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
@@ -70,5 +70,39 @@ describe("ClientTrafficPolicy", () => {
     ]);
     await sandbox.apply(policy(["198.51.100.1"]));
     await until("nobody to be trusted", async () => (await talk(address, header)) === "");
+  });
+
+  /** Opens a connection and keeps it; undefined when it is closed before it has answered. */
+  async function hold(address: string): Promise<Socket | undefined> {
+    const socket = connect({ host: address, port: 80 });
+    const ended = new Promise<undefined>((resolve) => socket.once("close", () => resolve(undefined)));
+    const answered = new Promise<Socket>((resolve) => {
+      socket.once("data", () => {
+        socket.setTimeout(0);
+        resolve(socket);
+      });
+    });
+    socket.on("error", () => {});
+    socket.setTimeout(10_000, () => socket.destroy());
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    return Promise.race([answered, ended]);
+  }
+
+  it("bounds the connections of a listener on each proxy, and has room again when they end", async () => {
+    const address = await programmedAddress(sandbox.namespace, "proxied");
+    const { targetRefs } = policy([]).spec;
+    await sandbox.apply({ ...policy([]), spec: { targetRefs, maxConnections: 2 } });
+    await until("no header to be asked for", async () =>
+      (await talk(address, "")).startsWith("HTTP/1.1 200 "),
+    );
+    const held: Socket[] = [];
+    await until("a connection too many", async () => {
+      const socket = await hold(address);
+      if (socket !== undefined) held.push(socket);
+      return socket === undefined;
+    });
+    expect(held.length).to.be.at.least(2);
+    for (const socket of held) socket.destroy();
+    await until("room again", async () => (await talk(address, "")).startsWith("HTTP/1.1 200 "));
   });
 });
