@@ -10,6 +10,7 @@ export function createHttp1UpstreamClient(options: UpstreamClientOptions): Upstr
     pool: new ConnectionPool(options.idlePool, options.resolver),
     options,
     open: new Set(),
+    closed: false,
   };
   return {
     send(endpoint, request, handler) {
@@ -21,6 +22,7 @@ export function createHttp1UpstreamClient(options: UpstreamClientOptions): Upstr
       for (const endpoint of endpoints) context.pool.retire(endpoint);
     },
     close() {
+      context.closed = true;
       for (const connection of context.open) connection.fail("proxy shutting down");
     },
   };

@@ -16,6 +16,8 @@ export type ConnectionContext = {
   readonly options: UpstreamClientOptions;
   /** Every connection that is neither closed nor handed over. */
   readonly open: Set<Http1Connection>;
+  /** The client has been closed: no more connections are opened. */
+  closed: boolean;
 };
 
 /**

@@ -13,6 +13,8 @@ import { type ConnectionContext, Http1Connection } from "./connection.ts";
 import { renderRequestHead } from "./request-head.ts";
 import { type RequestBodyEvents, RequestBodyWriter } from "./request-body-writer.ts";
 
+const proxyClosed = upstreamError("connect", "proxy shutting down", { requestSent: false });
+
 /**
  * One request and its response over HTTP/1.1: finds a connection, sends, and tells the handler what comes back. A
  * pooled connection that turns out to be dead before the first byte of an answer is replaced once, by a new one, if
@@ -67,6 +69,8 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
   }
 
   private connect(): void {
+    this.reused = false;
+    if (this.context.closed) return this.end(proxyClosed);
     this.connection = new Http1Connection(this.endpoint, this.context);
     this.connection.open(this);
   }

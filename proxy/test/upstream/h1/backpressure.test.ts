@@ -160,6 +160,7 @@ describe("backpressure towards the upstream client", () => {
         expect(Buffer.concat(receiver.taken).equals(body)).to.equal(true);
         expect(receiver.maxHeldBytes).to.be.at.most(maxHeldBytes);
         client.close();
+        client = createHttp1UpstreamClient(clientOptions());
         server.peers.splice(0);
       }),
       { numRuns: 10 },

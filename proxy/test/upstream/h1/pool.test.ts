@@ -40,6 +40,28 @@ describe("the pool of HTTP/1.1 connections", () => {
     return recorder;
   };
 
+  it("opens no connection in place of those that end because the client is closed", async () => {
+    const server = await start(RawServer.start());
+    const first = send(server.endpoint);
+    const peer = await server.peer(0);
+    await peer.until("\r\n\r\n");
+    peer.write(ok);
+    await first.recorder.done;
+    const second = send(server.endpoint);
+    await until(() => peer.received.split("GET ").length === 3);
+    client.close();
+    await second.recorder.done;
+    expect([second.recorder.ends, second.recorder.error?.text]).to.deep.equal([
+      ["error"],
+      "proxy shutting down",
+    ]);
+    expect(second.recorder.reused).to.deep.equal([true]);
+    const late = send(server.endpoint);
+    await late.recorder.done;
+    expect([late.recorder.ends, late.recorder.error?.text]).to.deep.equal([["error"], "proxy shutting down"]);
+    expect(server.peers).to.have.length(1);
+  });
+
   describe("the bound over all endpoints", () => {
     it("closes the connection that has been idle longest", async () => {
       withPool(2);
