@@ -10,8 +10,9 @@ import { helm, root } from "../support/provider.ts";
 
 const test = "helm-upgrade";
 
-/** Objects that pods and releases bring and take by themselves. */
-const passing = /\/(pods|replicasets|endpoints|endpointslices|leases) |secrets \S+\/sh\.helm\.release/;
+/** Objects that pods, Services and releases bring and take by themselves, addresses a while after their Services. */
+const passing =
+  /\/(pods|replicasets|endpoints|endpointslices|ipaddresses|leases) |secrets \S+\/sh\.helm\.release/;
 
 describe("an upgrade of the release and the way back", () => {
   const sandbox = useLoadedSandbox(test);
