@@ -1,4 +1,5 @@
 /** What happens to a request, as data: the JSON and YAML forms are this, the text is made of it. */
+import { routeKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend, ListenerFilter, Route } from "@svc-gateway/common/ir/route.ts";
@@ -15,7 +16,7 @@ import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
 import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
-import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
+import { compileServing, explainTls, routesOfHost, type ExplainedTls } from "./data-plane.ts";
 import { explainReply, type ExplainedReply } from "./reply.ts";
 import type { AskedRequest } from "./request.ts";
 
@@ -107,9 +108,13 @@ export function answerRequest(
     return { request, outcome: "no-certificate", listener, hosts: [], otherHosts: [] };
   const ofPort = serving.tables.get(listener.port) ?? emptyPortTable;
   const path = normalisePath(asked.rawPath, ofPort.pathLevel(host)) ?? asked.path;
-  const { route, hosts } = explainMatch(ofPort, { ...asked, path });
+  const { hosts } = explainMatch(ofPort, { ...asked, path });
   const nameOf = createNamer(folder);
+  const routesOf = (table: ExplainedHost["table"]): readonly Route[] =>
+    routesOfHost(folder.translation, routeKey(table.group, listener.port, table.host));
   const matched = hosts.find(({ outcome }) => outcome === "serves");
+  const place = matched?.candidates.find(({ verdict }) => verdict.kind === "matched")?.place;
+  const found = matched === undefined || place === undefined ? undefined : routesOf(matched.table)[place];
   const before = hosts[0]?.table.filters?.written;
   const served = serving.listeners.find((one) => one.port === listener.port);
   const reply =
@@ -117,35 +122,38 @@ export function answerRequest(
     explainReply({
       request: { host, path, query },
       listener: served,
-      features: route?.route.features,
+      features: found?.features,
       endpointsOf: (name) => endpointsOf(name, folder),
     });
   return {
     request: { ...request, path },
-    outcome: route === undefined ? "no-route" : "route",
+    outcome: found === undefined ? "no-route" : "route",
     listener,
     ...(tls === undefined ? {} : { tls }),
     ...(before === undefined ? {} : { listenerFilters: before.flatMap(describeListenerFilter) }),
-    ...(route === undefined
+    ...(found === undefined
       ? {}
       : {
           route: {
-            ...nameOf(route.route),
+            ...nameOf(found),
             host: matched?.table.host.host ?? "",
-            filters: describeFilters(route.route.features),
-            backends: describeBackends(route.route, folder),
+            filters: describeFilters(found.features),
+            backends: describeBackends(found, folder),
           },
         }),
     ...(reply === undefined ? {} : { reply }),
-    hosts: hosts.map(({ table, outcome, candidates }) => ({
-      host: table.host.host,
-      group: table.group,
-      outcome,
-      routes: candidates.map((candidate) => ({
-        ...nameOf(candidate.route.route),
-        verdict: candidate.verdict,
-      })),
-    })),
+    hosts: hosts.map(({ table, outcome, candidates }) => {
+      const routes = routesOf(table);
+      return {
+        host: table.host.host,
+        group: table.group,
+        outcome,
+        routes: candidates.map((candidate) => ({
+          ...nameOf(routes[candidate.place] as Route),
+          verdict: candidate.verdict,
+        })),
+      };
+    }),
     otherHosts: findSimilarHosts(
       host,
       listener.port,

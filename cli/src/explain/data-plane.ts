@@ -1,6 +1,9 @@
 /** The data plane's own code, fed with a snapshot and asked what it would do. Nothing listens or connects. */
 import { X509Certificate } from "node:crypto";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
+import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
@@ -24,6 +27,13 @@ export function compileServing({ scopes }: Translation): ServingState {
   const applied = state.apply(fullUpdate(createSnapshot(scopes.shared)));
   if (!applied.ok) throw new Error(`the snapshot is not valid: ${applied.error.message}`);
   return state.serving;
+}
+
+/** The routes of a host in the order of their resource, of which compiled routes keep the place only. */
+export function routesOfHost({ scopes }: Translation, key: ResourceKey): readonly Route[] {
+  const resource = scopes.shared.find((one) => one.key === key);
+  const decoded = resource && decodeResource(resource);
+  return decoded?.ok === true && decoded.value?.type === "route" ? decoded.value.value.routes : [];
 }
 
 /** Explaining stops before an endpoint is chosen. */

@@ -1,14 +1,12 @@
-import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { Filter } from "../filters/filter.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /**
  * A route prepared when a snapshot is applied, so that a request does no work that could be done once. It is the same one
- * on all ports that serve its host.
+ * on all ports that serve its host, and keeps nothing of its resource that no request needs.
  */
 export type CompiledRoute = {
-  readonly route: Route;
   readonly id: string;
   /** The path of the match, for the access log's `pattern` mode. */
   readonly pattern: string;

@@ -25,7 +25,12 @@ export type ExplainedHost = {
   readonly candidates: readonly ExplainedCandidate[];
 };
 
-export type ExplainedCandidate = { readonly route: CompiledRoute; readonly verdict: Verdict };
+export type ExplainedCandidate = {
+  readonly route: CompiledRoute;
+  /** The index of the route in the resource of its host. */
+  readonly place: number;
+  readonly verdict: Verdict;
+};
 
 /** What became of a candidate; a failure names the first condition that does not hold. */
 export type Verdict =
@@ -72,6 +77,7 @@ const explainCandidates = (
 ): readonly ExplainedCandidate[] =>
   table.candidates.map((candidate) => ({
     route: candidate.route,
+    place: candidate.place,
     verdict: candidate.route === serving ? { kind: "matched" } : verdictOf(candidate, query),
   }));
 

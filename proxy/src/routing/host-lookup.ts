@@ -7,33 +7,43 @@ import type { RouteQuery } from "./port-table.ts";
 /** Finds the route of a request among the candidates of a host; what it may cost is for the caller to bound. */
 export type HostLookup = { find(query: RouteQuery): CompiledRoute | undefined };
 
+/** A candidate with what its place in the order of precedence depends on. */
+export type RankedCandidate = {
+  readonly candidate: Candidate;
+  /** See common/src/ir/route.ts. */
+  readonly tier: number;
+  readonly fallback: boolean;
+};
+
 /**
  * The order in which candidates are tried: tier by tier exact paths, then prefixes from the longest to the shortest, then
  * expressions, then default backends; of equals, the one that comes first in the resource. See docs/routing.md.
  */
-export const inPrecedence = (candidates: readonly Candidate[]): readonly Candidate[] =>
+export const inPrecedence = (candidates: readonly RankedCandidate[]): readonly RankedCandidate[] =>
   candidates.toSorted(
-    (a, b) => tierOf(a) - tierOf(b) || rankOf(a) - rankOf(b) || prefixLengthOf(b) - prefixLengthOf(a),
+    (a, b) => a.tier - b.tier || rankOf(a) - rankOf(b) || prefixLengthOf(b) - prefixLengthOf(a),
   );
-
-/** See `tier` in common/src/ir/route.ts. */
-const tierOf = ({ route }: Candidate): number => route.route.tier ?? 0;
 
 const ranks = { exact: 0, prefix: 1, regex: 2, fallback: 3 } as const;
 
-const rankOf = ({ path, route }: Candidate): number =>
-  route.route.fallback === true ? ranks.fallback : ranks[path.type];
+const rankOf = ({ candidate, fallback }: RankedCandidate): number =>
+  fallback ? ranks.fallback : ranks[candidate.path.type];
 
-const prefixLengthOf = (candidate: Candidate): number =>
-  candidate.path.type === "prefix" && rankOf(candidate) === ranks.prefix ? candidate.path.text.length : 0;
+const prefixLengthOf = ({ candidate: { path }, fallback }: RankedCandidate): number =>
+  path.type === "prefix" && !fallback ? path.text.length : 0;
 
 /** So many candidates are tried one by one: the maps of a host with two routes would take more memory than the routes. */
 const maxTriedInTurn = 8;
 
-/** The candidates are in order of precedence. */
-export function createLookup(candidates: readonly Candidate[]): HostLookup {
+/** `ranked` are the candidates in order of precedence, `candidates` the same as they are kept. */
+export function createLookup(
+  ranked: readonly RankedCandidate[],
+  candidates: readonly Candidate[],
+): HostLookup {
   if (candidates.length <= maxTriedInTurn) return new LookupInTurn(candidates);
-  const tiers = [...Map.groupBy(candidates, tierOf).values()].map((ofTier) => new LookupByText(ofTier));
+  const tiers = [...Map.groupBy(ranked, ({ tier }) => tier).values()].map(
+    (ofTier) => new LookupByText(ofTier),
+  );
   const [only, ...more] = tiers;
   return only !== undefined && more.length === 0 ? only : new LookupByTier(tiers);
 }
@@ -80,14 +90,12 @@ class LookupByText implements HostLookup {
   /** 1 at each length that a prefix has: a long request path is then cut only where a prefix may end. */
   private readonly lengths: Uint8Array;
 
-  constructor(candidates: readonly Candidate[]) {
+  constructor(ranked: readonly RankedCandidate[]) {
     const others: Candidate[] = [];
-    for (const candidate of candidates) {
+    for (const { candidate, fallback } of ranked) {
       const { path } = candidate;
-      if (rankOf(candidate) === ranks.exact && path.type === "exact") add(this.exacts, path.text, candidate);
-      else if (rankOf(candidate) === ranks.prefix && path.type === "prefix")
-        add(this.prefixes, path.text, candidate);
-      else others.push(candidate);
+      if (fallback || path.type === "regex") others.push(candidate);
+      else add(path.type === "exact" ? this.exacts : this.prefixes, path.text, candidate);
     }
     this.others = new LookupInTurn(others);
     this.lengths = prefixLengths(this.prefixes.keys());

@@ -5,7 +5,7 @@ import type { ListenerFilters } from "../filters/listener-filters.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { compileConditions, type Condition } from "./condition.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
-import { createLookup, inPrecedence, type HostLookup } from "./host-lookup.ts";
+import { createLookup, inPrecedence, type HostLookup, type RankedCandidate } from "./host-lookup.ts";
 import { compilePath, type PathRule } from "./path-rule.ts";
 import type { RouteQuery } from "./port-table.ts";
 
@@ -14,6 +14,8 @@ export type Candidate = {
   readonly path: PathRule;
   readonly conditions: readonly Condition[];
   readonly route: CompiledRoute;
+  /** The index of the route in its resource. */
+  readonly place: number;
 };
 
 /** The compiled routes of one host; immutable, and shared by snapshots that do not change it and by ports that serve it alike. */
@@ -46,13 +48,14 @@ export function compileHostTable(
   filters?: ListenerFilters,
 ): { readonly table: HostTable; readonly problems: readonly RouteProblem[] } {
   const { pathLevel = "base" } = resource;
-  const candidates: Candidate[] = [];
+  const candidates: RankedCandidate[] = [];
   const problems: RouteProblem[] = [];
-  for (const route of resource.routes) {
+  for (const [place, route] of resource.routes.entries()) {
     const path = compilePath(route.match.path, pathLevel);
     const conditions = compileConditions(route.match);
     if (path.ok && conditions.ok) {
-      candidates.push({ path: path.value, conditions: conditions.value, route: prepare(route) });
+      const candidate = { path: path.value, conditions: conditions.value, route: prepare(route), place };
+      candidates.push({ candidate, tier: route.tier ?? 0, fallback: route.fallback === true });
       continue;
     }
     for (const part of [path, conditions]) {
@@ -79,7 +82,7 @@ class CompiledHost implements HostTable {
   constructor(
     { group, host }: Pick<HostTable, "group" | "host">,
     { listener, inherit, pathLevel }: Pick<HostTable, "listener" | "inherit" | "pathLevel">,
-    candidates: readonly Candidate[],
+    ranked: readonly RankedCandidate[],
     filters: ListenerFilters | undefined,
   ) {
     this.group = group;
@@ -88,8 +91,8 @@ class CompiledHost implements HostTable {
     this.inherit = inherit;
     this.pathLevel = pathLevel;
     this.filters = filters;
-    this.candidates = candidates;
-    this.lookup = createLookup(candidates);
+    this.candidates = ranked.map(({ candidate }) => candidate);
+    this.lookup = createLookup(ranked, this.candidates);
   }
 
   match(query: RouteQuery): CompiledRoute | undefined {

@@ -9,7 +9,9 @@ export type RequestMetricsSource = Pick<ProxyMetrics, "requestMetrics">;
 
 /** A route as requests see it. A class, because there are ten thousands of them. */
 export class ServedRoute implements CompiledRoute {
-  readonly route: Route;
+  readonly id: string;
+  readonly pattern: string;
+  readonly accessLog: boolean;
   readonly filters: readonly Filter[];
   /** The only backend, or the choice between several. */
   private readonly backend: CompiledBackend | (() => CompiledBackend);
@@ -24,7 +26,9 @@ export class ServedRoute implements CompiledRoute {
     backends: readonly WeightedBackend[],
     { metrics, random }: { readonly metrics: RequestMetricsSource; readonly random: () => number },
   ) {
-    this.route = route;
+    this.id = route.id;
+    this.pattern = route.match.path.value;
+    this.accessLog = route.accessLog !== false;
     this.filters = filters;
     this.source = metrics;
     const [only] = backends;
@@ -32,18 +36,6 @@ export class ServedRoute implements CompiledRoute {
       only !== undefined && only.weight > 0 && backends.length === 1
         ? only.backend
         : createBackendPicker(backends, random);
-  }
-
-  get id(): string {
-    return this.route.id;
-  }
-
-  get pattern(): string {
-    return this.route.match.path.value;
-  }
-
-  get accessLog(): boolean {
-    return this.route.accessLog !== false;
   }
 
   metricsOf(listener: string): RequestMetrics {

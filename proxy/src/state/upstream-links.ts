@@ -13,20 +13,16 @@ export type UpstreamLinks = {
   update(changes: UpstreamChanges): void;
 };
 
-type Link = { current: Upstream | undefined; readonly get: () => Upstream };
-
 export function createUpstreamLinks(registry: UpstreamRegistry): UpstreamLinks {
-  /** By endpoint set, then by protocol and identity. */
-  const links = new Map<string, Map<string, Link>>();
+  /** By endpoint set: nearly always one, for which a map of its own would be too much. */
+  const links = new Map<string, readonly Link[]>();
   return {
     to(endpoints, protocol, identity) {
-      let ofSet = links.get(endpoints);
-      if (ofSet === undefined) links.set(endpoints, (ofSet = new Map<string, Link>()));
-      const key = `${protocol} ${identity ?? ""}`;
-      const known = ofSet.get(key);
+      const ofSet = links.get(endpoints) ?? [];
+      const known = ofSet.find((link) => link.protocol === protocol && link.identity === identity);
       if (known !== undefined) return known.get;
-      const link = createLink(() => registry.get(endpoints, protocol, identity));
-      ofSet.set(key, link);
+      const link = new Link(registry, endpoints, protocol, identity);
+      links.set(endpoints, [...ofSet, link]);
       return link.get;
     },
     update(changes) {
@@ -34,16 +30,31 @@ export function createUpstreamLinks(registry: UpstreamRegistry): UpstreamLinks {
         // Requests that still run on a removed set keep the upstream they have.
         const isGone = changes.endpoints.has(endpoints) && changes.endpoints.get(endpoints) === undefined;
         if (isGone) links.delete(endpoints);
-        else for (const link of links.get(endpoints)?.values() ?? []) link.current = undefined;
+        else for (const link of links.get(endpoints) ?? []) link.forget();
       }
     },
   };
 }
 
-function createLink(look: () => Upstream): Link {
-  const link: Link = {
-    current: undefined,
-    get: () => (link.current ??= look()),
-  };
-  return link;
+class Link {
+  readonly protocol: Backend["protocol"];
+  readonly identity: string | undefined;
+  readonly get: () => Upstream;
+  private current: Upstream | undefined = undefined;
+
+  constructor(
+    registry: UpstreamRegistry,
+    endpoints: string,
+    protocol: Backend["protocol"],
+    identity: string | undefined,
+  ) {
+    this.protocol = protocol;
+    this.identity = identity;
+    this.get = () => (this.current ??= registry.get(endpoints, protocol, identity));
+  }
+
+  /** Looks again when it is asked next. */
+  forget(): void {
+    this.current = undefined;
+  }
 }

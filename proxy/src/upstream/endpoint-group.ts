@@ -6,7 +6,9 @@ import type { ConnectionLimits, Upstream, UpstreamEndpoint } from "./upstream.ts
 import { UpstreamView, type ViewEnvironment } from "./upstream-view.ts";
 
 type Protocol = Upstream["protocol"];
-type View = { readonly view: UpstreamView; upstream: Upstream };
+type View = { readonly protocol: Protocol; readonly view: UpstreamView; upstream: Upstream };
+
+const noViews: readonly View[] = [];
 
 /** What stays the same for an endpoint set through all its changes. */
 export type SetIdentity = {
@@ -22,13 +24,17 @@ export type SetIdentity = {
  * protocol. An endpoint is the same object as long as its address, port and TLS stay.
  */
 export class EndpointGroup {
+  /** Whose certificate backends are shown; empty: none. */
+  readonly certificate: string;
   endpoints: readonly UpstreamEndpoint[] = [];
   private readonly identity: SetIdentity;
   private readonly environment: ViewEnvironment;
-  private readonly views = new Map<Protocol, View>();
+  /** One per protocol that was asked for. */
+  private views = noViews;
   private policy: EndpointSet["policy"] = undefined;
 
-  constructor(identity: SetIdentity, environment: ViewEnvironment) {
+  constructor(identity: SetIdentity, environment: ViewEnvironment, certificate = "") {
+    this.certificate = certificate;
     this.identity = identity;
     this.environment = environment;
   }
@@ -46,31 +52,31 @@ export class EndpointGroup {
     const gone = this.endpoints.filter((endpoint) => present.get(endpoint.address) !== endpoint);
     this.endpoints = [...present.values()];
     this.policy = policy;
-    for (const kept of this.views.values()) kept.upstream = kept.view.update(this.endpoints, policy);
+    for (const kept of this.views) kept.upstream = kept.view.update(this.endpoints, policy);
     return gone;
   }
 
   upstream(protocol: Protocol): Upstream {
-    const known = this.views.get(protocol);
+    const known = this.views.find((view) => view.protocol === protocol);
     if (known !== undefined) return known.upstream;
     const { name: key, service, retryBudget } = this.identity;
     const view = new UpstreamView({ key, service, protocol, retryBudget }, this.environment);
     const upstream = view.update(this.endpoints, this.policy);
-    this.views.set(protocol, { view, upstream });
+    this.views = [...this.views, { protocol, view, upstream }];
     return upstream;
   }
 
   retainRoutes(isServed: (routeId: string) => boolean): void {
-    for (const { view } of this.views.values()) view.retainRoutes(isServed);
+    for (const { view } of this.views) view.retainRoutes(isServed);
   }
 
   refreshGauges(): void {
-    for (const { view } of this.views.values()) view.refreshGauges();
+    for (const { view } of this.views) view.refreshGauges();
   }
 
   /** Nobody picks from it any more. */
   close(): void {
-    for (const { view } of this.views.values()) view.close();
+    for (const { view } of this.views) view.close();
   }
 }
 

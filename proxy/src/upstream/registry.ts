@@ -48,8 +48,8 @@ export type UpstreamRegistryOptions = {
 type Entry = {
   readonly set: EndpointSet;
   readonly identity: SetIdentity;
-  /** By identity; the one of the empty name, which has no certificate, is always there. */
-  readonly groups: Map<string, EndpointGroup>;
+  /** The first one has no certificate; those of others are made when they are asked for. */
+  groups: readonly [EndpointGroup, ...EndpointGroup[]];
 };
 
 const noCertificate = "";
@@ -61,7 +61,7 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
   const { onUsableEndpoints, breakers, random = Math.random } = options;
   const entries = new Map<string, Entry>();
   /** Names of endpoint sets by Service. */
-  const namesByService = new Map<string, Set<string>>();
+  const namesByService = new Map<string, readonly string[]>();
   const environment: ViewEnvironment = { breakers, sessionKey: { current: undefined }, random };
   const tlsStore = createTlsStore();
 
@@ -69,17 +69,21 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     if (endpoints.length > 0) options.retire(endpoints);
   };
 
-  const updateGroup = (group: EndpointGroup, set: EndpointSet, identity: string): void => {
-    const isPlain = set.tls === undefined || identity === passThrough;
-    retire(group.update(set, isPlain ? undefined : tlsStore.get(set.tls, identity)));
+  const updateGroup = (group: EndpointGroup, set: EndpointSet): void => {
+    const isPlain = set.tls === undefined || group.certificate === passThrough;
+    retire(group.update(set, isPlain ? undefined : tlsStore.get(set.tls, group.certificate)));
   };
 
-  const dropGroup = ({ groups }: Entry, identity: string): void => {
-    const group = groups.get(identity);
-    if (group === undefined) return;
-    groups.delete(identity);
+  const closeGroup = (group: EndpointGroup): void => {
     group.close();
     retire(group.endpoints);
+  };
+
+  /** The one without a certificate stays as long as its set. */
+  const dropGroup = (entry: Entry, dropped: EndpointGroup): void => {
+    const [plain, ...others] = entry.groups;
+    entry.groups = [plain, ...others.filter((group) => group !== dropped)];
+    closeGroup(dropped);
   };
 
   const replace = (name: string, set: EndpointSet): void => {
@@ -88,36 +92,34 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
     if (previous !== undefined && previous.set.service !== set.service) remove(name);
     const known = entries.get(name);
     const identity = known?.identity ?? createIdentity(name, set.service);
-    const groups = known?.groups ?? new Map([[noCertificate, new EndpointGroup(identity, environment)]]);
+    const groups: Entry["groups"] = known?.groups ?? [new EndpointGroup(identity, environment)];
     identity.limits.connectTimeoutMs = set.policy?.connectTimeoutMs;
     identity.limits.idleTimeoutMs = set.policy?.idleTimeoutMs;
     const entry = { set, identity, groups };
     entries.set(name, entry);
-    for (const [certificate, group] of groups) {
-      if (certificate !== noCertificate && set.tls === undefined) dropGroup(entry, certificate);
-      else updateGroup(group, set, certificate);
+    for (const group of groups) {
+      if (group.certificate !== noCertificate && set.tls === undefined) dropGroup(entry, group);
+      else updateGroup(group, set);
     }
-    const names = namesByService.get(set.service);
-    if (names === undefined) namesByService.set(set.service, new Set([name]));
-    else names.add(name);
+    const names = namesByService.get(set.service) ?? [];
+    if (!names.includes(name)) namesByService.set(set.service, [...names, name]);
   };
 
   const remove = (name: string): void => {
     const previous = entries.get(name);
     if (previous === undefined) return;
     entries.delete(name);
-    for (const certificate of previous.groups.keys()) dropGroup(previous, certificate);
-    const names = namesByService.get(previous.set.service);
-    names?.delete(name);
-    if (names?.size === 0) namesByService.delete(previous.set.service);
+    for (const group of previous.groups) closeGroup(group);
+    const { service } = previous.set;
+    const names = (namesByService.get(service) ?? []).filter((other) => other !== name);
+    if (names.length === 0) namesByService.delete(service);
+    else namesByService.set(service, names);
   };
 
   const report = (service: string): void => {
     const names = namesByService.get(service);
     if (names === undefined) return onUsableEndpoints(service, undefined);
-    const counts = [...names].map(
-      (name) => entries.get(name)?.groups.get(noCertificate)?.endpoints.length ?? 0,
-    );
+    const counts = names.map((name) => entries.get(name)?.groups[0].endpoints.length ?? 0);
     onUsableEndpoints(service, Math.max(...counts));
   };
 
@@ -129,13 +131,14 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       const { set, groups } = entry;
       if (set.tls === undefined) continue;
       const isOther = changes.policies.has(set.tls);
-      for (const [certificate, group] of groups) {
+      for (const group of groups) {
+        const { certificate } = group;
         if (!isOther && !changes.certificates.has(certificate)) continue;
         changed.add(name);
         const isGone =
           changes.certificates.has(certificate) && changes.certificates.get(certificate) === undefined;
-        if (isGone) dropGroup(entry, certificate);
-        else updateGroup(group, set, certificate);
+        if (isGone) dropGroup(entry, group);
+        else updateGroup(group, set);
       }
     }
   };
@@ -161,12 +164,12 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
         return new EndpointGroup(createIdentity(name, service), environment).upstream(protocol);
       }
       const { set, groups } = entry;
-      const identity = set.tls === undefined ? noCertificate : wanted;
-      let group = groups.get(identity);
+      const certificate = set.tls === undefined ? noCertificate : wanted;
+      let group = groups.find((one) => one.certificate === certificate);
       if (group === undefined) {
-        group = new EndpointGroup(entry.identity, environment);
-        groups.set(identity, group);
-        updateGroup(group, set, identity);
+        group = new EndpointGroup(entry.identity, environment, certificate);
+        entry.groups = [...groups, group];
+        updateGroup(group, set);
       }
       return group.upstream(protocol);
     },
@@ -174,11 +177,10 @@ export function createUpstreamRegistry(options: UpstreamRegistryOptions): Upstre
       environment.sessionKey.current = key;
     },
     retainRoutes(isServed) {
-      for (const { groups } of entries.values())
-        for (const group of groups.values()) group.retainRoutes(isServed);
+      for (const { groups } of entries.values()) for (const group of groups) group.retainRoutes(isServed);
     },
     refreshGauges() {
-      for (const { groups } of entries.values()) for (const group of groups.values()) group.refreshGauges();
+      for (const { groups } of entries.values()) for (const group of groups) group.refreshGauges();
     },
   };
 }

@@ -176,12 +176,6 @@ export function createBench(
     filters: options.filters ?? [],
     metricsOf: (listener) => metrics.requestMetrics(listener, "ingress/ns/web:0.0"),
     pickBackend: () => backend,
-    route: {
-      id: "ingress/ns/web:0.0",
-      source: { kind: "Ingress", namespace: "ns", name: "web" },
-      match: { path: { type: "prefix", value: "/a" } },
-      backends: [],
-    },
   };
   const mirrorUpstream = new FakeUpstream();
   const accessLog = {

@@ -26,7 +26,6 @@ export const regex = (
 
 /** A compiled route without run time. */
 export const prepared = (source: Route): CompiledRoute => ({
-  route: source,
   id: source.id,
   pattern: source.match.path.value,
   accessLog: true,

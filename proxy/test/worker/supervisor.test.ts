@@ -49,9 +49,10 @@ describe("workers", () => {
     }));
 
   it("refuse a snapshot that is not what it says", () =>
-    withWorkers(2, async ({ supervisor, ask }) => {
+    withWorkers(2, async ({ supervisor, ask, metric }) => {
       const bad = { version: "other", full: true, resources: [], removed: [] };
       expect((await supervisor.apply(bad)).ok).to.equal(false);
+      expect(await metric('svc_proxy_routing_table_rebuilds_total{result="error"}')).to.equal(1);
       expect(await ask("/")).to.equal(200);
     }));
 
