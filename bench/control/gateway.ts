@@ -23,7 +23,11 @@ export type GatewayOptions = {
 
 const program = resolve(import.meta.dirname, "../../dist/svc-gateway");
 const readyLimitMs = 120_000;
-const controllerOptions = "--max-semi-space-size=8 --max-old-space-size=512";
+/** As config/chart/templates sets them, and the heap that Node gives a controller under the memory limit there. */
+const nodeOptions = {
+  controller: "--max-semi-space-size=8 --max-old-space-size=512",
+  proxy: "--max-semi-space-size=4",
+} as const;
 
 /** Starts a process and waits until it is ready. */
 export async function startGateway(role: "controller" | "proxy", options: GatewayOptions): Promise<Gateway> {
@@ -42,8 +46,7 @@ export async function startGateway(role: "controller" | "proxy", options: Gatewa
   const log = openSync(logPath, "w");
   const child = spawn(program, ["serve", role, ...args], {
     stdio: ["ignore", log, log],
-    // As config/chart/templates/controller.yaml sets it, and the heap that Node gives itself under the memory limit there.
-    env: role === "controller" ? { ...process.env, NODE_OPTIONS: controllerOptions } : process.env,
+    env: { ...process.env, NODE_OPTIONS: nodeOptions[role] },
   });
   closeSync(log);
   const read = (): string => readFileSync(logPath, "utf8");
