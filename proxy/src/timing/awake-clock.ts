@@ -31,13 +31,16 @@ export class AwakeClock {
     return realMs - this.lostMs;
   }
 
-  /** Notices pauses from now on; the answer ends that. */
+  /** Notices pauses from now on; the answer ends that, once. */
   watch(): () => void {
     if (this.watchers++ === 0) {
       this.lookedAtMs = this.realMs();
       this.beat = setInterval(() => this.look(), beatMs).unref();
     }
+    let isWatching = true;
     return () => {
+      if (!isWatching) return;
+      isWatching = false;
       if (--this.watchers === 0) clearInterval(this.beat);
     };
   }

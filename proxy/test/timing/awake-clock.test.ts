@@ -48,4 +48,12 @@ describe("AwakeClock", () => {
     pass(500);
     expect(clock.lostMs).to.equal(0);
   });
+
+  it("is watched by others when one of them says twice that it has ended", () => {
+    const other = clock.watch();
+    other();
+    other();
+    pass(120_000);
+    expect(clock.lostMs).to.equal(119_500);
+  });
 });
