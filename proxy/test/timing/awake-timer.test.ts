@@ -30,6 +30,8 @@ describe("AwakeTimer", () => {
   ] as const) {
     it(`leaves a peer its time after a pause: a timer ${name}`, async () => {
       const unwatch = awake.watch();
+      // The look before this one may have seen the clock of another test.
+      awake.look();
       const server = createServer((socket) => socket.pipe(socket)).listen(0, "127.0.0.1");
       await once(server, "listening");
       const client = connect((server.address() as { port: number }).port, "127.0.0.1");
