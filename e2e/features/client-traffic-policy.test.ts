@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { ask } from "../support/api.ts";
 import { deployEcho } from "../support/echo.ts";
-import { gateway, httpRoute, isGatewayApiServed } from "../support/gateway-api.ts";
+import { gateway, httpRoute, needGatewayApi } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
@@ -44,7 +44,7 @@ describe("ClientTrafficPolicy", () => {
   }
 
   before(async function () {
-    if (!(await isGatewayApiServed())) this.skip();
+    await needGatewayApi(this);
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(gateway("proxied"), httpRoute("echo", "proxied", { hostnames: [host] }));
   });

@@ -3,7 +3,7 @@ import type { EchoAnswer } from "../../scripts/echo/backend.ts";
 import { ask, find } from "../support/api.ts";
 import { echoed, send } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
-import { gateway, gatewayApi, httpRoute, isGatewayApiServed, to } from "../support/gateway-api.ts";
+import { gateway, gatewayApi, httpRoute, needGatewayApi, to } from "../support/gateway-api.ts";
 import { askAdmin, leaderName } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 import { kubectl } from "../support/provider.ts";
@@ -75,7 +75,7 @@ describe("Gateways with proxies of their own", () => {
   };
 
   before(async function () {
-    if (!(await isGatewayApiServed())) this.skip();
+    await needGatewayApi(this);
     await deployEcho(sandbox, { name: "web", replicas: 1 });
     await sandbox.apply(
       edge(true),

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { callEcho, type CallResult } from "../../scripts/echo/grpc-client.ts";
 import { fieldsOf, send, type Reply, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
-import { gateway, isGatewayApiServed, route, to } from "../support/gateway-api.ts";
+import { gateway, needGatewayApi, route, to } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -66,7 +66,7 @@ describe("ext-auth over gRPC", () => {
   });
 
   it("protects the calls of a GRPCRoute", async function () {
-    if (!(await isGatewayApiServed())) this.skip();
+    await needGatewayApi(this);
     const extensionRef = { group: "gateway.svc-labs.dev", kind: "SvcExternalAuth", name: "gate" };
     await sandbox.apply(
       gateway("calls"),

@@ -3,7 +3,7 @@ import { ask } from "../support/api.ts";
 import { echoed, send, type Reply } from "../support/client.ts";
 import { covers } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
-import { gateway, httpRoute, isGatewayApiServed } from "../support/gateway-api.ts";
+import { gateway, httpRoute, needGatewayApi } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
 import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
@@ -76,7 +76,7 @@ describe("ext-auth for a whole Gateway", () => {
   };
 
   before(async function () {
-    if (!(await isGatewayApiServed())) this.skip();
+    await needGatewayApi(this);
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(gateway("guarded"), httpRoute("echo", "guarded", { hostnames: [host] }));
   });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { echoed, send, type Reply, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
-import { gateway, httpRoute, isGatewayApiServed, to } from "../support/gateway-api.ts";
+import { gateway, httpRoute, needGatewayApi, to } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
@@ -32,7 +32,7 @@ describe("resources of the gateway's own on an HTTPRoute", () => {
     send({ host, gateway: address, path, ...options });
 
   before(async function () {
-    if (!(await isGatewayApiServed())) this.skip();
+    await needGatewayApi(this);
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
       {

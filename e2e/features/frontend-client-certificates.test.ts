@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { issueCertificate } from "../../proxy/test/tls/certificates.ts";
 import { fieldsOf, send, type SendOptions } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
-import { gateway, httpRoute, isGatewayApiServed } from "../support/gateway-api.ts";
+import { gateway, httpRoute, needGatewayApi } from "../support/gateway-api.ts";
 import { gatewayAt, programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { tlsSecret } from "../support/tls-secret.ts";
@@ -49,7 +49,7 @@ describe("client certificates of a Gateway", () => {
     );
 
   before(async function () {
-    if (!(await isGatewayApiServed())) this.skip();
+    await needGatewayApi(this);
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
       tlsSecret({ certificatePem: server.chainPem, keyPem: server.keyPem }),

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ask } from "../support/api.ts";
 import { echoed, send, type Reply } from "../support/client.ts";
 import { deployEcho } from "../support/echo.ts";
-import { gateway, gatewayApi, httpRoute, isGatewayApiServed, to } from "../support/gateway-api.ts";
+import { gateway, gatewayApi, httpRoute, needGatewayApi, to } from "../support/gateway-api.ts";
 import { gatewayAt, isTrue, programmedAddress, type Condition } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
@@ -33,7 +33,7 @@ describe("Gateways of the shared proxies", () => {
     echoed(await get(address, path))?.backend.split("-")[0];
 
   before(async function () {
-    if (!(await isGatewayApiServed())) this.skip();
+    await needGatewayApi(this);
     await Promise.all([
       deployEcho(sandbox, { name: "web", replicas: 1 }),
       deployEcho(sandbox, { name: "api", replicas: 1 }),

@@ -3,9 +3,10 @@ import { find } from "./api.ts";
 
 export const gatewayApi = "gateway.networking.k8s.io/v1";
 
-/** Whether the cluster has the kinds, and the installation its class. */
-export const isGatewayApiServed = async (): Promise<boolean> =>
-  (await find(`/apis/${gatewayApi}/gatewayclasses/svc`)) !== undefined;
+/** Skips a test, or with a hook all behind it, unless the cluster has the kinds and the installation its class. */
+export async function needGatewayApi(context: Mocha.Context): Promise<void> {
+  if ((await find(`/apis/${gatewayApi}/gatewayclasses/svc`)) === undefined) context.skip();
+}
 
 export const httpListener = (name = "http", port = 80): object => ({ name, port, protocol: "HTTP" });
 
