@@ -3,21 +3,8 @@ import type { HeaderList } from "../message.ts";
 import { renderReply } from "../local-reply.ts";
 import type { FrontEventReason } from "./events.ts";
 
-/** Reasons that a client is told about. */
-export type RefusalReason = Extract<
-  FrontEventReason,
-  | "malformed"
-  | "uri-too-long"
-  | "header-too-large"
-  | "too-many-headers"
-  | "unknown-coding"
-  | "unknown-method"
-  | "unknown-version"
-  | "header-timeout"
->;
-
 /** Statuses of docs/features/http1.md, "Refused requests". */
-export const refusalStatus: { readonly [R in RefusalReason]: number } = {
+export const refusalStatus = {
   malformed: 400,
   "uri-too-long": 414,
   "header-too-large": 431,
@@ -26,7 +13,10 @@ export const refusalStatus: { readonly [R in RefusalReason]: number } = {
   "unknown-method": 501,
   "unknown-version": 505,
   "header-timeout": 408,
-};
+} as const satisfies { readonly [R in FrontEventReason]?: number };
+
+/** Reasons that a client is told about. */
+export type RefusalReason = keyof typeof refusalStatus;
 
 /** Head and body of the answer to a refused request; the connection closes after it. */
 export function refusalReply(reason: RefusalReason): { readonly headers: HeaderList; readonly body: string } {
