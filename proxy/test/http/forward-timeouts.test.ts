@@ -3,8 +3,11 @@ import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import { expect } from "chai";
 import { timeoutsFilter } from "../../src/filters/timeouts.ts";
 import { createBench, FakeBody } from "./fakes.ts";
+import { holdClock } from "./held-clock.ts";
 
 describe("forwarding under timeouts", () => {
+  // A timer that is due much later than it was set for looks at what has arrived before it expires.
+  holdClock();
   beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
   afterEach(() => mock.timers.reset());
 

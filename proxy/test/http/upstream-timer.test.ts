@@ -1,8 +1,11 @@
 import { mock } from "node:test";
 import { expect } from "chai";
 import { UpstreamTimer, type UpstreamTimeouts } from "../../src/http/upstream-timer.ts";
+import { holdClock } from "./held-clock.ts";
 
 describe("the upstream timer", () => {
+  // A timer that is due much later than it was set for looks at what has arrived before it expires.
+  holdClock();
   beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
   afterEach(() => mock.timers.reset());
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { connect as connectPlain, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { eventually } from "../http/h1/harness.ts";
+import { holdClock } from "../http/held-clock.ts";
 import { issueCertificate } from "./certificates.ts";
 import { capturedHello, failureOf, startTls, stopTls, tlsPort } from "./harness.ts";
 
@@ -289,17 +290,28 @@ describe("TLS handshakes", () => {
       await connect();
     });
 
-    it("makes room by ending handshakes that have taken long", async () => {
-      const { port, results, handshakes, connect, serve } = await startTls({
-        maxHandshakes: 1,
-        handshakeTimeoutMs: 400,
-      });
-      serve(tlsPort(["default", "*", [a]]));
-      await plain(port);
-      await eventually(() => handshakes.pending === 1);
-      await eventually(() => {
-        void failureOf(connect());
-        return results.some(({ result }) => result === "ok");
+    describe("without room", () => {
+      const clock = holdClock();
+
+      it("ends handshakes that have taken a quarter of their time for a new one", async () => {
+        const { port, results, handshakes, connect, serve } = await startTls({
+          maxHandshakes: 1,
+          handshakeTimeoutMs: 2_000,
+        });
+        serve(tlsPort(["default", "*", [a]]));
+        const slow = await plain(port);
+        await eventually(() => handshakes.pending === 1);
+        clock.advance(400);
+        expect(await failureOf(connect())).to.not.equal("connected");
+        expect(slow.done).to.equal(undefined);
+        clock.advance(200);
+        await connect();
+        await eventually(() => slow.done === true && results.length === 3);
+        expect(results.map(({ reason }) => reason)).to.deep.equal([
+          "too many handshakes",
+          "timeout",
+          undefined,
+        ]);
       });
     });
 
