@@ -1,6 +1,4 @@
 import { expect } from "chai";
-import { applyMergePatch } from "../../src/runtime/merge-patch.ts";
-import type { StatusTarget, StatusWriter } from "../../src/runtime/status-writer.ts";
 import type { Build } from "../../src/runtime/table-builder.ts";
 import { ingressReconciler } from "../../src/reconcilers/ingress.ts";
 import type { KubeObject } from "../../src/api/object.ts";
@@ -8,6 +6,7 @@ import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld, updateWorld } from "../../src/world.ts";
 import { ingressManifest, svcClass } from "../runtime/manifests.ts";
+import { statusAfter } from "./gateway/support.ts";
 
 const sharedProxyService = { namespace: "svc-system", name: "svc-shared-proxy" };
 
@@ -31,24 +30,6 @@ const changed = ({ world }: Build, object: KubeObject): Build => {
   const next = updateWorld(world, [{ type: "apply", object }]);
   return { world: next, translation: translate(next, settings) };
 };
-
-/** The status that a reconciler makes of one that is there; undefined when it writes nothing. */
-async function statusAfter(
-  reconciler: ReturnType<typeof ingressReconciler>,
-  build: Build,
-  name: string,
-  status: unknown,
-): Promise<unknown> {
-  let target: StatusTarget | undefined;
-  const statuses: StatusWriter = {
-    write(given) {
-      target = given;
-      return Promise.resolve({ ok: true, value: "written" });
-    },
-  };
-  await reconciler.reconcile(name, { build, statuses, signal: new AbortController().signal });
-  return target === undefined ? undefined : applyMergePatch(status, target.change(status, 0));
-}
 
 const withAddress = (statusAddress: string | undefined) =>
   ingressReconciler({ statusAddress, sharedProxyService });

@@ -1,27 +1,30 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { eventually, exchange, routeId, startGateway, type Gateway } from "./gateway.ts";
+import {
+  eventually,
+  exchange,
+  routeId,
+  startGateway,
+  startHttp,
+  type Gateway,
+  type HttpUpstream,
+} from "./gateway.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 
 describe("the access log of a class", () => {
-  const upstream = createServer((_, response) => void response.end("ok"));
+  let upstream: HttpUpstream;
   let gateway: Gateway;
   let port: number;
 
   before(async () => {
-    upstream.listen(0, "127.0.0.1");
-    await once(upstream, "listening");
-    port = (upstream.address() as AddressInfo).port;
+    upstream = await startHttp((_, response) => void response.end("ok"));
+    ({ port } = upstream);
     gateway = await startGateway({ ports: [port] });
   });
 
   after(async () => {
     await gateway.close();
-    upstream.closeAllConnections();
-    upstream.close();
+    await upstream.close();
   });
 
   it("has no line for routes that suppress it, refusals included, while they are counted", async () => {

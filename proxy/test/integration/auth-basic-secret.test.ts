@@ -1,11 +1,10 @@
 import { once } from "node:events";
-import { createServer, request, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request, type IncomingMessage } from "node:http";
 import { hashSync } from "bcryptjs";
 import { expect } from "chai";
 import { htpasswdKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import { eventually, exchange, startGateway, type Gateway, type Plan } from "./gateway.ts";
+import { eventually, exchange, startGateway, startHttp, type Gateway, type Plan } from "./gateway.ts";
 
 const users = (password: string, name = "ns/users"): Resource =>
   encodeResource<"htpasswd">(htpasswdKey(name), {
@@ -23,25 +22,17 @@ describe("auth-basic-secret, through the whole data plane", () => {
 
   beforeEach(async () => {
     seen = [];
-    const server = createServer((message, response) => {
+    const upstream = await startHttp((message, response) => {
       seen.push(message);
       response.end("upstream");
     });
-    server.on("upgrade", (message, socket) => {
+    upstream.server.on("upgrade", (message, socket) => {
       seen.push(message);
       socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    plan = { ports: [(server.address() as AddressInfo).port], features, resources: [users("a")] };
+    plan = { ports: [upstream.port], features, resources: [users("a")] };
     gateway = await startGateway(plan);
-    stop = [
-      () => {
-        server.closeAllConnections();
-        server.close();
-      },
-      () => gateway.close(),
-    ];
+    stop = [() => upstream.close(), () => gateway.close()];
   });
   afterEach(async () => {
     for (const each of stop.toReversed()) await each();

@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { createServer, request, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
 import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { makeKey, signToken, type TestKey } from "../auth/tokens.ts";
-import { startGateway, type Gateway, type Plan } from "./gateway.ts";
+import { startGateway, startHttp, type Gateway, type Plan } from "./gateway.ts";
 
 const rules: TokenRules = {
   keySet: "ns/id",
@@ -33,21 +32,13 @@ describe("auth-jwt, through the whole data plane", () => {
 
   beforeEach(async () => {
     seen = [];
-    const server = createServer((message, response) => {
+    const upstream = await startHttp((message, response) => {
       seen.push(message);
       response.end("upstream");
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    ports = [(server.address() as AddressInfo).port];
+    ports = [upstream.port];
     gateway = await startGateway({ ports, ...plan({}, key) });
-    stop = [
-      () => {
-        server.closeAllConnections();
-        server.close();
-      },
-      () => gateway.close(),
-    ];
+    stop = [() => upstream.close(), () => gateway.close()];
   });
   afterEach(async () => {
     for (const each of stop.toReversed()) await each();

@@ -1,8 +1,14 @@
 import { once } from "node:events";
-import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { expect } from "chai";
-import { eventually, startGateway, type Gateway, type Plan } from "./gateway.ts";
+import {
+  eventually,
+  startGateway,
+  startHttp,
+  type Gateway,
+  type HttpUpstream,
+  type Plan,
+} from "./gateway.ts";
 
 type Answer = { readonly status: number | undefined; readonly retryAfter: string | undefined };
 
@@ -11,22 +17,20 @@ describe("features that look at the client's address", () => {
   let port: number;
   /** The fields of every request that reached the upstream. */
   let seen: IncomingMessage["headers"][] = [];
-  const upstream = createServer((request, response) => {
-    seen.push(request.headers);
-    response.end("ok");
-  });
+  let upstream: HttpUpstream;
 
   before(async () => {
-    upstream.listen(0, "127.0.0.1");
-    await once(upstream, "listening");
-    port = (upstream.address() as AddressInfo).port;
+    upstream = await startHttp((request, response) => {
+      seen.push(request.headers);
+      response.end("ok");
+    });
+    ({ port } = upstream);
     gateway = await startGateway({ ports: [port] });
   });
 
   after(async () => {
     await gateway.close();
-    upstream.closeAllConnections();
-    upstream.close();
+    await upstream.close();
   });
 
   beforeEach(() => {

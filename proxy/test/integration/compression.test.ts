@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
+import { request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
 import { connect, constants as http2 } from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { brotliDecompressSync, constants, gunzipSync } from "node:zlib";
 import type { Compression } from "@svc-gateway/common/features/compression.ts";
 import { expect } from "chai";
-import { eventually, startGateway, type Gateway } from "./gateway.ts";
+import { eventually, startGateway, startHttp, type Gateway } from "./gateway.ts";
 
 const host = "a.example";
 const compression: Compression = {
@@ -29,17 +29,9 @@ describe("compression, through the whole data plane", () => {
   });
 
   async function serve(respond: RequestListener): Promise<void> {
-    const server = createServer(respond);
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    stop.push(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    gateway = await startGateway({
-      ports: [(server.address() as AddressInfo).port],
-      features: { compression },
-    });
+    const upstream = await startHttp(respond);
+    stop.push(() => upstream.close());
+    gateway = await startGateway({ ports: [upstream.port], features: { compression } });
     stop.push(() => gateway.close());
   }
 

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
@@ -172,6 +173,25 @@ export async function startTcp(
       server.close();
       for (const socket of sockets) socket.destroy();
       await once(server, "close");
+    },
+  };
+}
+
+export type HttpUpstream = { readonly port: number; readonly server: HttpServer; close(): Promise<void> };
+
+/** An HTTP/1.1 upstream on loopback. */
+export async function startHttp(listener: RequestListener): Promise<HttpUpstream> {
+  const server = createHttpServer(listener);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    server,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
     },
   };
 }

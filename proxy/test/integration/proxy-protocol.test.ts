@@ -1,13 +1,13 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect } from "chai";
 import { addresses, tlv, version2 } from "../listeners/proxy-protocol/headers.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { readUntil } from "../tls/harness.ts";
-import { eventually, startGateway, type Gateway } from "./gateway.ts";
+import { eventually, startGateway, startHttp, type Gateway, type HttpUpstream } from "./gateway.ts";
 
 const accepting = "--proxy-accept-proxy-protocol";
 const get = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
@@ -15,28 +15,22 @@ const client = version2(addresses([203, 0, 113, 5], 4711), { transport: 0x11, tl
 
 describe("PROXY protocol", () => {
   let seen: IncomingMessage["headers"][] = [];
-  const upstream = createServer((request, response) => {
-    seen.push(request.headers);
-    response.end("ok");
-  });
-  let upstreamPort: number;
+  let upstream: HttpUpstream;
   let gateway: Gateway;
   const sockets: Socket[] = [];
 
   before(async () => {
-    upstream.listen(0, "127.0.0.1");
-    await once(upstream, "listening");
-    upstreamPort = (upstream.address() as AddressInfo).port;
+    upstream = await startHttp((request, response) => {
+      seen.push(request.headers);
+      response.end("ok");
+    });
   });
 
-  after(() => {
-    upstream.closeAllConnections();
-    upstream.close();
-  });
+  after(() => upstream.close());
 
   const start = async (...flags: readonly string[]): Promise<void> => {
     const certificate = issueCertificate(["a.example"]);
-    gateway = await startGateway({ ports: [upstreamPort], certificate }, [accepting, ...flags]);
+    gateway = await startGateway({ ports: [upstream.port], certificate }, [accepting, ...flags]);
   };
 
   const dial = (port: number): Socket => {
@@ -73,7 +67,7 @@ describe("PROXY protocol", () => {
     await eventually(() => gateway.records.length === 1);
     expect(gateway.records[0]?.clientIp).to.equal("203.0.113.5");
     gateway.update({
-      ports: [upstreamPort],
+      ports: [upstream.port],
       features: { "ip-access-control": { deny: ["203.0.113.0/24"], allow: ["2001:db8::/32"] } },
     });
     expect(await talk(`PROXY TCP4 203.0.113.9 192.0.2.1 1 80\r\n${get}`)).to.match(/^HTTP\/1.1 403 /);

@@ -1,10 +1,18 @@
 import { once } from "node:events";
-import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
+import { request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { issueCertificate } from "../tls/certificates.ts";
-import { eventually, exchange, routeId, startGateway, startTcp, type Gateway, type Plan } from "./gateway.ts";
+import {
+  eventually,
+  exchange,
+  routeId,
+  startGateway,
+  startHttp,
+  startTcp,
+  type Gateway,
+  type Plan,
+} from "./gateway.ts";
 
 const host = "a.example";
 
@@ -31,17 +39,12 @@ describe("features of a route, through the whole data plane", () => {
     plan: Partial<Plan> = {},
   ): Promise<void> {
     seen = [];
-    const server = createServer((request, response) => {
+    const upstream = await startHttp((request, response) => {
       seen.push(request);
       respond(request, response);
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    stop.push(async () => {
-      server.closeAllConnections();
-      server.close();
-    });
-    gateway = await startGateway({ ports: [(server.address() as AddressInfo).port], features, ...plan });
+    stop.push(() => upstream.close());
+    gateway = await startGateway({ ports: [upstream.port], features, ...plan });
     stop.push(() => gateway.close());
   }
 
