@@ -234,3 +234,9 @@ export function createBench(
   };
   return { request, upstream, mirrorUpstream, records, metrics, active, endpoints, retryBudget, log };
 }
+
+/** The value of the first field of this name, which is in lower case. */
+export const fieldOf = (headers: readonly string[], name: string): string | undefined => {
+  const index = headers.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name);
+  return index < 0 ? undefined : headers[index + 1];
+};

@@ -1,3 +1,4 @@
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
 import { type Logger, silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -19,7 +20,7 @@ import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/s
 import { emptyPortTable, type PortTable } from "../../src/routing/port-table.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
-import { wideLimits } from "../http/h1/harness.ts";
+import { RawClient, wideLimits } from "../http/h1/harness.ts";
 import { wideSettings } from "../tls/harness.ts";
 
 /** Everything that listeners said, in order: `added`, `opened 80`, `bound 80,443`, ... */
@@ -83,6 +84,12 @@ export type ManagerUnderTest = {
 };
 
 const running: ListenerManager[] = [];
+const clients: RawClient[] = [];
+const others: (() => unknown)[] = [];
+
+/** A whole request. */
+export const request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
 /** Without PROXY protocol, unless a listener asks for it. */
 export const noProxyProtocol: ProxyProtocolSettings = {
   accepted: false,
@@ -139,8 +146,42 @@ export function startManager(
   return { manager, events, errors, warnings, seen };
 }
 
+/** Something that ends with the managers. */
+export function closeLater(close: () => unknown): void {
+  others.push(close);
+}
+
+/** Ends all managers, the clients that were connected to them, and what was to be closed with them. */
 export async function stopManagers(): Promise<void> {
+  for (const client of clients.splice(0)) client.socket.destroy();
   for (const manager of running.splice(0)) await manager.shutdown(immediately, AbortSignal.abort());
+  for (const close of others.splice(0)) close();
+}
+
+/** A client of a listener port. */
+export async function connect({ manager }: ManagerUnderTest, port = 80): Promise<RawClient> {
+  const client = await RawClient.connect(manager.localPort(port) as number);
+  clients.push(client);
+  return client;
+}
+
+/** A client of listener port 443 that asks for `a.example`, once its handshake is done. */
+export function connectSecure(
+  { manager }: ManagerUnderTest,
+  options: ConnectionOptions = {},
+): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({
+      port: manager.localPort(443) as number,
+      host: "127.0.0.1",
+      servername: "a.example",
+      rejectUnauthorized: false,
+      ...options,
+    });
+    socket.once("secureConnect", () => resolve(socket));
+    socket.once("error", reject);
+    closeLater(() => socket.destroy());
+  });
 }
 
 export const http = (port: number, publicPort = port): ListenerPlan => ({

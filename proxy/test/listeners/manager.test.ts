@@ -1,65 +1,35 @@
-import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
-import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
 import { expect } from "chai";
 import { connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
-import { emptyPortTable, type PortTable } from "../../src/routing/port-table.ts";
-import { answer, eventually, RawClient, statusesOf } from "../http/h1/harness.ts";
+import type { ConnectionOptions } from "node:tls";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
+import type { PortTable } from "../../src/routing/port-table.ts";
+import { answer, eventually } from "../http/h1/harness.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { failureOf, readUntil, tlsPort } from "../tls/harness.ts";
 import {
+  closeLater,
+  connect,
+  connectSecure,
   http,
   https,
-  type ManagerUnderTest,
-  noProxyProtocol,
   plan,
+  request,
   startManager,
   stopManagers,
 } from "./harness.ts";
 
-const request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const certificate = issueCertificate(["a.example"]);
 const certificates = tlsPort(["exact", "a.example", [certificate]]);
 
 describe("the listener manager", () => {
-  const clients: RawClient[] = [];
-  const others: { close(): unknown }[] = [];
-
-  afterEach(async () => {
-    for (const client of clients.splice(0)) client.socket.destroy();
-    await stopManagers();
-    for (const other of others.splice(0)) other.close();
-  });
-
-  const connect = async ({ manager }: ManagerUnderTest, port = 80): Promise<RawClient> => {
-    const client = await RawClient.connect(manager.localPort(port) as number);
-    clients.push(client);
-    return client;
-  };
-
-  const connectSecure = (
-    { manager }: ManagerUnderTest,
-    options: ConnectionOptions = {},
-  ): Promise<TLSSocket> =>
-    new Promise((resolve, reject) => {
-      const socket = connectTls({
-        port: manager.localPort(443) as number,
-        host: "127.0.0.1",
-        servername: "a.example",
-        rejectUnauthorized: false,
-        ...options,
-      });
-      socket.once("secureConnect", () => resolve(socket));
-      socket.once("error", reject);
-      others.push({ close: () => socket.destroy() });
-    });
+  afterEach(stopManagers);
 
   /** Takes a port away from the listeners. */
   const occupy = (): Promise<Server & { readonly port: number }> =>
     new Promise((resolve) => {
       const server = createServer();
-      others.push(server);
+      closeLater(() => server.close());
       server.listen(0, "127.0.0.1", () =>
         resolve(Object.assign(server, { port: (server.address() as AddressInfo).port })),
       );
@@ -96,7 +66,7 @@ describe("the listener manager", () => {
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([http(80)]));
       const session = connectHttp2(`http://127.0.0.1:${started.manager.localPort(80)}`);
-      others.push(session);
+      closeLater(() => session.close());
       const stream = session.request({ ":path": "/" });
       expect(await readUntil(stream as never, /hello$/)).to.equal("hello");
       expect(started.seen[0]?.head.version).to.equal("2.0");
@@ -132,7 +102,7 @@ describe("the listener manager", () => {
         servername: "a.example",
         rejectUnauthorized: false,
       });
-      others.push(session);
+      closeLater(() => session.close());
       expect(await readUntil(session.request({ ":path": "/" }) as never, /hello$/)).to.equal("hello");
       expect(started.seen.map(({ head }) => head.version)).to.deep.equal(["1.1", "2.0"]);
       expect(started.seen.map(({ connection }) => connection.tls)).to.deep.equal([
@@ -323,292 +293,6 @@ describe("the listener manager", () => {
       await started.manager.apply(plan([http(80)]));
       await started.manager.apply(plan([]));
       expect(started.events.of("added", "removed", "drain_completed")).to.deep.equal([]);
-    });
-  });
-
-  describe("PROXY protocol", () => {
-    it("is a matter of each listener, and changes in place", async () => {
-      const started = startManager({}, (_, _head, client) => answer(client));
-      const accepting = { ...http(81), proxyProtocol: { accepted: true, trustedPeers: ["127.0.0.1/32"] } };
-      await started.manager.apply(plan([http(80), accepting]));
-      const header = "PROXY TCP4 192.0.2.7 192.0.2.1 1234 80\r\n";
-      const get = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-      const ask = async (port: number, text: string): Promise<readonly string[]> => {
-        const client = await connect(started, port);
-        client.socket.write(text);
-        return statusesOf(await client.untilEnd());
-      };
-      expect(await ask(81, header + get)).to.deep.equal(["200"]);
-      expect(await ask(81, get)).to.deep.equal([]);
-      expect(await ask(80, get)).to.deep.equal(["200"]);
-      expect(started.events.of("proxy-protocol-header")).to.have.length(1);
-      expect(started.seen.map(({ connection }) => connection.proxied)).to.deep.equal([true, false]);
-      await started.manager.apply(plan([http(80), http(81)]));
-      expect(await ask(81, get)).to.deep.equal(["200"]);
-      expect(started.events.of("added")).to.have.length(2);
-    });
-
-    it("is for the peers that the listener trusts, and for none where it names none", async () => {
-      const started = startManager({}, (_, _head, client) => answer(client));
-      const accepting = (trustedPeers: readonly string[]) => ({
-        ...http(80),
-        proxyProtocol: { accepted: true, trustedPeers },
-      });
-      const text =
-        "PROXY TCP4 192.0.2.7 192.0.2.1 1234 80\r\nGET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-      const ask = async (): Promise<readonly string[]> => {
-        const client = await connect(started, 80);
-        client.socket.on("error", () => {});
-        client.socket.write(text);
-        return statusesOf(await client.untilEnd());
-      };
-      for (const [trusted, statuses] of [
-        [["192.0.2.0/24"], []],
-        [[], []],
-        [["::1/128", "127.0.0.0/8"], ["200"]],
-      ] as const) {
-        await started.manager.apply(plan([accepting(trusted)]));
-        expect(await ask()).to.deep.equal(statuses);
-      }
-      expect(started.events.of("proxy-protocol-peer")).to.have.length(2);
-      expect(started.events.of("added")).to.have.length(1);
-    });
-
-    it("leaves connections alone that are there when it changes", async () => {
-      const started = startManager({}, (_, _head, client) => answer(client));
-      await started.manager.apply(plan([http(80)]));
-      const open = await connect(started, 80);
-      const get = "GET / HTTP/1.1\r\nHost: a\r\n";
-      open.socket.write(`${get}\r\n`);
-      await open.until(/200/);
-      const proxyProtocol = { accepted: true, trustedPeers: ["127.0.0.1/32"] };
-      await started.manager.apply(plan([{ ...http(80), proxyProtocol }]));
-      open.socket.write(`${get}Connection: close\r\n\r\n`);
-      expect(statusesOf(await open.untilEnd())).to.deep.equal(["200", "200"]);
-    });
-
-    it("is not waited for when the listener goes, nor longer than its time", async () => {
-      const settings = { ...noProxyProtocol, accepted: true, timeoutMs: 50 };
-      const started = startManager({ proxyProtocol: settings });
-      await started.manager.apply(plan([http(80)]));
-      const slow = await connect(started);
-      slow.socket.write("PROXY ");
-      await slow.untilEnd();
-      expect(started.events.of("proxy-protocol-timeout")).to.have.length(1);
-      await started.manager.shutdown({ acceptMs: 0, graceMs: 0, timeoutMs: 0 }, AbortSignal.abort());
-
-      const patient = startManager({ proxyProtocol: { ...settings, timeoutMs: 60_000 } });
-      await patient.manager.apply(plan([http(80)]));
-      const waiting = await connect(patient);
-      waiting.socket.write("PROXY ");
-      await eventually(() => patient.events.of("opened").length === 1);
-      await patient.manager.apply(plan([]));
-      await waiting.untilEnd();
-      expect(patient.events.of("proxy-protocol-timeout", "drain_exceeded")).to.deep.equal([]);
-    });
-  });
-
-  describe("limits", () => {
-    it("closes connections beyond the number of all listeners together", async () => {
-      const started = startManager({ gate: new ConnectionGate(2) });
-      await started.manager.apply(plan([http(80), http(81)]));
-      const first = await connect(started);
-      await connect(started, 81);
-      const third = await connect(started, 81);
-      await third.untilEnd();
-      expect(started.events.of("refused")).to.include("refused 81 connections");
-      first.socket.destroy();
-      await eventually(() => started.events.of("closed").length === 1);
-      const fourth = await connect(started);
-      fourth.send(request);
-      await eventually(() => started.seen.length === 1);
-    });
-
-    it("closes connections beyond the number of their listener, which may change", async () => {
-      const gate = new ConnectionGate(3);
-      const started = startManager({ gate, maxConnections: 2 });
-      await started.manager.apply(plan([{ ...http(80), maxConnections: 1 }, http(81)]));
-      const first = await connect(started);
-      await eventually(() => started.events.of("opened").length === 1);
-      await (await connect(started)).untilEnd();
-      await connect(started, 81);
-      await eventually(() => started.events.of("opened").length === 2);
-      await started.manager.apply(plan([http(80), http(81)]));
-      const second = await connect(started);
-      await eventually(() => started.events.of("opened").length === 3);
-      await (await connect(started)).untilEnd();
-      expect(started.events.of("refused")).to.deep.equal([
-        "refused 80 listener-connections",
-        "refused 80 connections",
-      ]);
-      first.socket.destroy();
-      second.socket.destroy();
-      await eventually(() => started.events.of("closed").length === 2);
-      const later = [await connect(started), await connect(started)];
-      await eventually(() => started.events.of("opened").length === 5);
-      for (const { socket } of later) socket.destroy();
-      await eventually(() => started.events.of("closed").length === 4);
-      await connect(started, 81);
-      await eventually(() => started.events.of("opened").length === 6);
-      await (await connect(started, 81)).untilEnd();
-      expect(started.events.of("refused").at(-1)).to.equal("refused 81 listener-connections");
-    });
-
-    it("closes a connection that stays silent", async () => {
-      const started = startManager({ firstByteTimeoutMs: 30 });
-      await started.manager.apply(plan([http(80)]));
-      const client = await connect(started);
-      expect(await client.untilEnd()).to.equal("");
-    });
-
-    it("leaves an unfinished method to the HTTP/1 front", async () => {
-      const started = startManager({ firstByteTimeoutMs: 1_000 }, (_, _head, client) => answer(client));
-      await started.manager.apply(plan([http(80)]));
-      const client = await connect(started);
-      client.send("PR");
-      const silent = await connect(started);
-      await silent.untilEnd();
-      client.send("OPFIND / HTTP/1.1\r\nHost: a\r\n\r\n");
-      expect(statusesOf(await client.until(/hello$/))).to.deep.equal(["200"]);
-    });
-
-    it("lets go of a client that leaves before its first byte", async () => {
-      const started = startManager();
-      await started.manager.apply(plan([http(80)]));
-      const client = await connect(started);
-      await eventually(() => started.events.of("opened").length === 1);
-      client.socket.end();
-      await eventually(() => started.events.of("closed").length === 1);
-    });
-  });
-
-  describe("shutdown", () => {
-    const soon = { acceptMs: 40, graceMs: 60_000, timeoutMs: 0 };
-
-    it("accepts for a while and asks clients to leave, then finishes what is under way", async () => {
-      const started = startManager();
-      await started.manager.apply(plan([http(80)]));
-      const [busy, idle] = [await connect(started), await connect(started)];
-      busy.send(request);
-      await eventually(() => started.seen.length === 1 && started.events.of("opened").length === 2);
-      const down = started.manager.shutdown({ ...soon, acceptMs: 60_000 }, AbortSignal.timeout(60_000));
-      const late = await connect(started);
-      late.send(request);
-      await eventually(() => started.seen.length === 2);
-      answer(started.seen[1]?.client as never);
-      expect(await late.untilEnd()).to.match(/Connection: close\r\n[^]*hello$/);
-      expect(idle.ended).to.equal(false);
-      void down;
-    });
-
-    it("goes on to follow changes of what it serves, and opens no socket", async () => {
-      const started = startManager();
-      await started.manager.apply(plan([http(80)]));
-      void started.manager.shutdown({ ...soon, acceptMs: 60_000 }, AbortSignal.timeout(60_000));
-      const next = plan([http(80), http(81)], { table: { ...emptyPortTable } });
-      await started.manager.apply(next);
-      const late = await connect(started);
-      late.send(request);
-      await eventually(() => started.seen.length === 1);
-      expect(started.seen[0]?.connection.listener.table).to.equal(next.tables.get(80));
-      expect(started.manager.boundPorts()).to.deep.equal([80]);
-    });
-
-    it("ends idle connections when it stops accepting, and resolves after the last answer", async () => {
-      const started = startManager();
-      await started.manager.apply(plan([http(80)]));
-      const port = started.manager.localPort(80) as number;
-      const [busy, idle] = [await connect(started), await connect(started)];
-      busy.send(request);
-      await eventually(() => started.seen.length === 1 && started.events.of("opened").length === 2);
-      let done = false;
-      const down = started.manager.shutdown(soon, new AbortController().signal).then(() => (done = true));
-      expect(await idle.untilEnd()).to.equal("");
-      const late = await RawClient.connect(port).catch((error: NodeJS.ErrnoException) => error.code);
-      expect(late).to.equal("ECONNREFUSED");
-      expect(done).to.equal(false);
-      answer(started.seen[0]?.client as never);
-      expect(await busy.untilEnd()).to.match(/Connection: close\r\n[^]*hello$/);
-      busy.socket.destroy();
-      await down;
-      expect(started.events.of("cut")).to.deep.equal([]);
-    });
-
-    it("cuts what is left at the end, and counts it", async () => {
-      const started = startManager();
-      await started.manager.apply(plan([http(80)]));
-      const busy = await connect(started);
-      busy.send(request);
-      await eventually(() => started.seen.length === 1);
-      await started.manager.shutdown(
-        { acceptMs: 10, graceMs: 20, timeoutMs: 10 },
-        new AbortController().signal,
-      );
-      expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
-    });
-
-    it("lets WebSockets go on until the end, then cuts and counts them", async () => {
-      const started = startManager({}, (_, _head, client) => {
-        const tunnel = client.upgrade([]);
-        tunnel?.socket.on("data", (chunk) => tunnel.socket.write(chunk));
-        tunnel?.socket.on("error", () => {});
-      });
-      await started.manager.apply(plan([http(80)]));
-      const [client, idle] = [await connect(started), await connect(started)];
-      client.send(request.replace("\r\n\r\n", "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"));
-      await client.until(/101/);
-      const hurry = new AbortController();
-      const down = started.manager.shutdown(soon, hurry.signal);
-      await idle.untilEnd();
-      client.send("still here");
-      await client.until(/still here/);
-      hurry.abort();
-      await down;
-      await client.untilEnd();
-      expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
-    });
-
-    it("asks HTTP/2 clients to leave, and lets their streams finish", async () => {
-      const started = startManager();
-      await started.manager.apply(plan([http(80)]));
-      const session = connectHttp2(`http://127.0.0.1:${started.manager.localPort(80)}`);
-      others.push({ close: () => session.destroy() });
-      let body = "";
-      const stream = session.request({ ":path": "/" });
-      stream.on("data", (chunk: Buffer) => (body += chunk.toString()));
-      const ended = new Promise((resolve) => stream.on("close", resolve));
-      await eventually(() => started.seen.length === 1);
-      const asked = new Promise((resolve) => session.on("goaway", resolve));
-      const down = started.manager.shutdown(soon, new AbortController().signal);
-      expect(await asked).to.equal(0);
-      answer(started.seen[0]?.client as never);
-      await ended;
-      expect([body, stream.rstCode]).to.deep.equal(["hello", 0]);
-      await down;
-      expect(started.events.of("cut")).to.deep.equal([]);
-    });
-
-    it("cuts at once when told to hurry", async () => {
-      const started = startManager();
-      await started.manager.apply(plan([http(80)]));
-      const busy = await connect(started);
-      busy.send(request);
-      await eventually(() => started.seen.length === 1);
-      const hurry = new AbortController();
-      const down = started.manager.shutdown(
-        { acceptMs: 60_000, graceMs: 60_000, timeoutMs: 60_000 },
-        hurry.signal,
-      );
-      hurry.abort();
-      await down;
-      expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
-    });
-
-    it("ignores plans that come later", async () => {
-      const started = startManager();
-      await started.manager.shutdown(soon, AbortSignal.abort());
-      await started.manager.apply(plan([http(80)]));
-      expect(started.manager.boundPorts()).to.deep.equal([]);
     });
   });
 });

@@ -1,44 +1,13 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
-import { createIdlePool, type IdlePool } from "../../../src/upstream/idle-pool.ts";
+import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
 import type { Addresses, Resolver } from "../../../src/upstream/resolver.ts";
-import type { UpstreamClient, UpstreamEndpoint, UpstreamRequest } from "../../../src/upstream/upstream.ts";
-import { answering, clientOptions, getRequest, ManualBody, RawServer, Recorder, until } from "../support.ts";
-
-const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+import type { UpstreamEndpoint } from "../../../src/upstream/upstream.ts";
+import { answering, ManualBody, RawServer, until } from "../support.ts";
+import { benchForEach, ok } from "./harness.ts";
 
 describe("the pool of HTTP/1.1 connections", () => {
-  let client: UpstreamClient;
-  let idlePool: IdlePool;
-  const servers: RawServer[] = [];
-
-  const withPool = (maxConnections: number): void => {
-    idlePool = createIdlePool(maxConnections);
-    client = createHttp1UpstreamClient(clientOptions({ idlePool }));
-  };
-  const start = async (server: Promise<RawServer>): Promise<RawServer> => {
-    servers.push(await server);
-    return server;
-  };
-  beforeEach(() => withPool(128));
-  afterEach(() => {
-    client.close();
-    for (const server of servers.splice(0)) server.close();
-  });
-
-  const send = (endpoint: UpstreamEndpoint, overrides: Partial<UpstreamRequest> = {}) => {
-    const recorder = new Recorder();
-    const stream = client.send(endpoint, getRequest(overrides), recorder);
-    return { recorder, stream };
-  };
-  const exchange = async (endpoint: UpstreamEndpoint, overrides: Partial<UpstreamRequest> = {}) => {
-    const { recorder } = send(endpoint, overrides);
-    await recorder.done;
-    return recorder;
-  };
+  const bench = benchForEach();
+  const { exchange, send, start } = bench;
 
   it("opens no connection in place of those that end because the client is closed", async () => {
     const server = await start(RawServer.start());
@@ -49,7 +18,7 @@ describe("the pool of HTTP/1.1 connections", () => {
     await first.recorder.done;
     const second = send(server.endpoint);
     await until(() => peer.received.split("GET ").length === 3);
-    client.close();
+    bench.client.close();
     await second.recorder.done;
     expect([second.recorder.ends, second.recorder.error?.text]).to.deep.equal([
       ["error"],
@@ -64,14 +33,14 @@ describe("the pool of HTTP/1.1 connections", () => {
 
   describe("the bound over all endpoints", () => {
     it("closes the connection that has been idle longest", async () => {
-      withPool(2);
+      bench.restart({ idlePool: createIdlePool(2) });
       const [a, b, c] = [await start(answering(ok)), await start(answering(ok)), await start(answering(ok))];
       await exchange(a.endpoint);
       await exchange(b.endpoint);
       await exchange(a.endpoint);
       await exchange(c.endpoint);
       await until(() => b.peers[0]?.closed === true);
-      expect([a.peers[0]?.closed, c.peers[0]?.closed, idlePool.size]).to.deep.equal([false, false, 2]);
+      expect([a.peers[0]?.closed, c.peers[0]?.closed, bench.idlePool.size]).to.deep.equal([false, false, 2]);
       expect((await exchange(a.endpoint)).reused).to.deep.equal([true]);
       expect((await exchange(c.endpoint)).reused).to.deep.equal([true]);
       expect((await exchange(b.endpoint)).reused).to.deep.equal([false]);
@@ -79,8 +48,7 @@ describe("the pool of HTTP/1.1 connections", () => {
 
     it("keeps a connection no longer than its Service allows", async () => {
       let nowMs = 0;
-      idlePool = createIdlePool(8, () => nowMs);
-      client = createHttp1UpstreamClient(clientOptions({ idlePool }));
+      bench.restart({ idlePool: createIdlePool(8, () => nowMs) });
       const server = await start(answering(ok));
       const endpoint = {
         ...server.endpoint,
@@ -93,146 +61,29 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect((await exchange(endpoint)).reused).to.deep.equal([false]);
       await until(() => server.peers[0]?.closed === true);
       nowMs = 3_000;
-      idlePool.closeExpired(nowMs);
+      bench.idlePool.closeExpired(nowMs);
       await until(() => server.peers[1]?.closed === true);
-      expect(idlePool.size).to.equal(0);
+      expect(bench.idlePool.size).to.equal(0);
     });
 
     it("does not bound what is in use", async () => {
-      withPool(1);
+      bench.restart({ idlePool: createIdlePool(1) });
       const server = await start(RawServer.start());
       const all = [send(server.endpoint), send(server.endpoint), send(server.endpoint)];
       await until(() => server.peers.filter(({ heads }) => heads === 1).length === 3);
       for (const peer of server.peers) peer.write(ok);
       await Promise.all(all.map(({ recorder }) => recorder.done));
       await until(() => server.peers.filter(({ closed }) => closed).length === 2);
-      expect(idlePool.size).to.equal(1);
+      expect(bench.idlePool.size).to.equal(1);
     });
 
     it("may be 0: nothing is kept", async () => {
-      withPool(0);
+      bench.restart({ idlePool: createIdlePool(0) });
       const server = await start(answering(ok));
       await exchange(server.endpoint);
       await until(() => server.peers[0]?.closed === true);
       expect((await exchange(server.endpoint)).reused).to.deep.equal([false]);
-      expect(idlePool.size).to.equal(0);
-    });
-  });
-
-  describe("how long a backend keeps idle connections", () => {
-    let nowMs = 0;
-
-    beforeEach(() => {
-      nowMs = 0;
-      idlePool = createIdlePool(8, () => nowMs);
-      client = createHttp1UpstreamClient(clientOptions({ idlePool }));
-    });
-
-    const announcing = (field: string) =>
-      start(answering(`HTTP/1.1 200 OK\r\nKeep-Alive: ${field}\r\nContent-Length: 2\r\n\r\nok`));
-
-    it("is heeded where Node announces it", async () => {
-      const backend = createServer((_, response) => response.end("ok"));
-      backend.keepAliveTimeout = 5_000;
-      backend.listen(0, "127.0.0.1");
-      await once(backend, "listening");
-      const { port } = backend.address() as AddressInfo;
-      const endpoint = { host: "127.0.0.1", port, address: `127.0.0.1:${port}` };
-      try {
-        expect((await exchange(endpoint)).reused).to.deep.equal([false]);
-        nowMs = 3_999;
-        expect((await exchange(endpoint, { method: "POST" })).reused).to.deep.equal([true]);
-        nowMs = 3_999 + 4_000;
-        expect((await exchange(endpoint)).reused).to.deep.equal([false]);
-      } finally {
-        backend.closeAllConnections();
-        backend.close();
-      }
-    });
-
-    it("is heeded after responses that do not repeat it", async () => {
-      const server = await start(
-        RawServer.start((peer) => {
-          peer.onData = () =>
-            peer.write(peer.heads === 1 ? ok.replace("\r\n", "\r\nKeep-Alive: timeout=5\r\n") : ok);
-        }),
-      );
-      await exchange(server.endpoint);
-      await exchange(server.endpoint);
-      nowMs = 4_000;
-      expect((await exchange(server.endpoint)).reused).to.deep.equal([false]);
-    });
-
-    it("closes connections in time that nothing uses again", async () => {
-      const server = await announcing("timeout=5");
-      await exchange(server.endpoint);
-      idlePool.closeExpired(3_999);
-      expect(idlePool.size).to.equal(1);
-      idlePool.closeExpired(4_000);
-      await until(() => server.peers[0]?.closed === true);
-    });
-
-    it("counts where it is shorter than what the Service allows, and only there", async () => {
-      const server = await announcing("timeout=5");
-      for (const [idleTimeoutMs, reusedAt, lateAt] of [
-        [60_000, 3_999, 4_000],
-        [2_000, 1_999, 2_000],
-      ] as const) {
-        nowMs = 0;
-        const endpoint = { ...server.endpoint, limits: { connectTimeoutMs: undefined, idleTimeoutMs } };
-        await exchange(endpoint);
-        nowMs = reusedAt;
-        expect((await exchange(endpoint)).reused).to.deep.equal([true]);
-        nowMs += lateAt;
-        expect((await exchange(endpoint)).reused).to.deep.equal([false]);
-      }
-    });
-
-    for (const field of ["timeout=0", "timeout=5, max=0"]) {
-      it(`may be not at all: ${field}`, async () => {
-        const server = await announcing(field);
-        await exchange(server.endpoint);
-        await until(() => server.peers[0]?.closed === true);
-        expect(idlePool.size).to.equal(0);
-      });
-    }
-
-    const oneByte = (): ManualBody =>
-      new ManualBody(1, (self) => {
-        self.push("x");
-        self.end();
-      });
-
-    it("is not known: after a second only what can be sent again goes over an idle connection", async () => {
-      const server = await start(answering(ok));
-      await exchange(server.endpoint);
-      for (const overrides of [{ method: "POST" }, { method: "PUT", body: oneByte() }]) {
-        nowMs += 1_000;
-        expect((await exchange(server.endpoint, overrides)).reused).to.deep.equal([true]);
-      }
-      nowMs += 60_000;
-      for (const method of ["GET", "PUT"]) {
-        expect((await exchange(server.endpoint, { method })).reused).to.deep.equal([true]);
-        nowMs += 1_001;
-      }
-      expect(server.peers).to.have.length(1);
-      for (const overrides of [{ method: "POST" }, { method: "PATCH" }, { method: "PUT", body: oneByte() }]) {
-        expect((await exchange(server.endpoint, overrides)).reused).to.deep.equal([false]);
-        // The new connection takes the place of the old one.
-        expect(idlePool.size).to.equal(1);
-        nowMs += 1_001;
-      }
-    });
-
-    it("is vouched for by the Service", async () => {
-      const server = await start(answering(ok));
-      const endpoint = {
-        ...server.endpoint,
-        limits: { connectTimeoutMs: undefined, idleTimeoutMs: 60_000 },
-      };
-      await exchange(endpoint);
-      nowMs = 59_999;
-      expect((await exchange(endpoint, { method: "POST" })).reused).to.deep.equal([true]);
+      expect(bench.idlePool.size).to.equal(0);
     });
   });
 
@@ -245,9 +96,9 @@ describe("the pool of HTTP/1.1 connections", () => {
       it(`that ${name} is dropped at once`, async () => {
         const server = await start(answering(ok));
         await exchange(server.endpoint);
-        expect(idlePool.size).to.equal(1);
+        expect(bench.idlePool.size).to.equal(1);
         act(server);
-        await until(() => idlePool.size === 0);
+        await until(() => bench.idlePool.size === 0);
         const next = await exchange(server.endpoint);
         expect([next.reused, next.text]).to.deep.equal([[false], "ok"]);
       });
@@ -372,9 +223,9 @@ describe("the pool of HTTP/1.1 connections", () => {
       const [a, b] = server.peers;
       a?.write(ok);
       await Promise.race([first.recorder.done, second.recorder.done]);
-      client.retire([server.endpoint]);
+      bench.client.retire([server.endpoint]);
       await until(() => a?.closed === true);
-      expect([b?.closed, idlePool.size]).to.deep.equal([false, 0]);
+      expect([b?.closed, bench.idlePool.size]).to.deep.equal([false, 0]);
       b?.write(ok);
       await Promise.all([first.recorder.done, second.recorder.done]);
       await until(() => b?.closed === true);
@@ -385,7 +236,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       const [a, b] = [await start(answering(ok)), await start(answering(ok))];
       await exchange(a.endpoint);
       await exchange(b.endpoint);
-      client.retire([a.endpoint]);
+      bench.client.retire([a.endpoint]);
       expect((await exchange(b.endpoint)).reused).to.deep.equal([true]);
     });
   });
@@ -397,7 +248,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       resolve: (_name, done) => done({ ok: true, value: addresses }),
       lastKnown: () => addresses,
     };
-    client = createHttp1UpstreamClient(clientOptions({ idlePool, resolver }));
+    bench.restart({ resolver });
     const byName: UpstreamEndpoint = { ...server.endpoint, host: "upstream.test" };
     expect((await exchange(byName)).reused).to.deep.equal([false]);
     expect((await exchange(byName)).reused).to.deep.equal([true]);

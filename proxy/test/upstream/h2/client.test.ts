@@ -2,55 +2,20 @@ import { once } from "node:events";
 import type { ServerHttp2Stream } from "node:http2";
 import { mock } from "node:test";
 import { expect } from "chai";
-import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
-import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { until } from "../../http/h2/support.ts";
-import {
-  type Backend,
-  bodyOf,
-  createClient,
-  endpointOf,
-  exchange,
-  FedBody,
-  startBackend,
-  type StreamHandler,
-} from "./support.ts";
+import { benchForEach } from "./bench.ts";
+import { bodyOf, exchange, FedBody } from "./support.ts";
 
 describe("HTTP/2 upstream client", () => {
-  let client: UpstreamClient;
-  let backend: Backend;
-  let handler: StreamHandler;
-  const streams: ServerHttp2Stream[] = [];
-
-  beforeEach(async () => {
-    client = createClient();
-    streams.length = 0;
-    handler = (stream) => {
-      stream.respond({ ":status": 200 });
-      stream.end("ok");
-    };
-    backend = await startBackend((stream, headers, raw) => {
-      streams.push(stream);
-      handler(stream, headers, raw);
-    });
-  });
-  afterEach(async () => {
-    client.close();
-    await backend.close();
-  });
-
-  /** Keeps requests open: the test answers. */
-  const hold = (): void => {
-    handler = () => undefined;
-  };
+  const bench = benchForEach();
 
   it("sends pseudo-fields and fields as HTTP/2 wants them", async () => {
     let received: readonly string[] = [];
-    handler = (stream, _headers, raw) => {
+    bench.handler = (stream, _headers, raw) => {
       received = raw;
       stream.respond({ ":status": 200 }, { endStream: true });
     };
-    await exchange(client, backend.port, {
+    await exchange(bench.client, bench.backend.port, {
       method: "DELETE",
       target: "/a?b=c",
       authority: "h.test:81",
@@ -77,11 +42,12 @@ describe("HTTP/2 upstream client", () => {
   });
 
   it("delivers head, body, length and end", async () => {
-    handler = (stream) => {
+    bench.handler = (stream) => {
       stream.respond({ ":status": 201, "content-length": "5", "x-a": "1", "set-cookie": ["a=1", "b=2"] });
       stream.end("hello");
     };
-    const { head, body, ended, trailers, connections } = await exchange(client, backend.port).settled;
+    const { head, body, ended, trailers, connections } = await exchange(bench.client, bench.backend.port)
+      .settled;
     expect(head?.status).to.equal(201);
     expect(head?.length).to.equal(5);
     expect(head?.bodyless).to.equal(false);
@@ -94,7 +60,7 @@ describe("HTTP/2 upstream client", () => {
   });
 
   it("knows the messages that have no body", async () => {
-    handler = (stream, headers) => {
+    bench.handler = (stream, headers) => {
       const status = headers[":path"] === "/304" ? 304 : headers[":path"] === "/204" ? 204 : 200;
       stream.respond(
         { ":status": status, ...(status === 204 ? {} : { "content-length": "5" }) },
@@ -106,27 +72,27 @@ describe("HTTP/2 upstream client", () => {
       ["GET", "/204"],
       ["GET", "/304"],
     ] as const) {
-      const { head, ended } = await exchange(client, backend.port, { method, target }).settled;
+      const { head, ended } = await exchange(bench.client, bench.backend.port, { method, target }).settled;
       expect(head?.bodyless).to.equal(true);
       expect(ended).to.equal(true);
     }
-    handler = (stream) => stream.respond({ ":status": 200 }, { endStream: true });
-    const { head } = await exchange(client, backend.port).settled;
+    bench.handler = (stream) => stream.respond({ ":status": 200 }, { endStream: true });
+    const { head } = await exchange(bench.client, bench.backend.port).settled;
     expect(head).to.deep.include({ bodyless: false, length: 0 });
   });
 
   it("delivers trailers, also those of a response that is only its head", async () => {
-    handler = (stream) => {
+    bench.handler = (stream) => {
       stream.respond({ ":status": 200 }, { waitForTrailers: true });
       stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0", "x-b": ["1", "2"] }));
       stream.end("data");
     };
-    const { body, trailers } = await exchange(client, backend.port).settled;
+    const { body, trailers } = await exchange(bench.client, bench.backend.port).settled;
     expect(body).to.equal("data");
     expect(trailers).to.deep.equal(["grpc-status", "0", "x-b", "1", "x-b", "2"]);
 
-    handler = (stream) => stream.respond({ ":status": 200, "grpc-status": "5" }, { endStream: true });
-    const only = await exchange(client, backend.port).settled;
+    bench.handler = (stream) => stream.respond({ ":status": 200, "grpc-status": "5" }, { endStream: true });
+    const only = await exchange(bench.client, bench.backend.port).settled;
     expect(only.head?.headers).to.include.members(["grpc-status", "5"]);
     expect(only.ended).to.equal(true);
   });
@@ -137,11 +103,11 @@ describe("HTTP/2 upstream client", () => {
     afterEach(() => mock.timers.reset());
 
     it("relays 1xx heads and waits for 100 before the body when asked to", async () => {
-      hold();
+      bench.hold();
       const body = new FedBody(4);
-      const sent = exchange(client, backend.port, { method: "POST", body, expectContinue: true });
-      await until(() => streams.length === 1);
-      const stream = streams[0] as ServerHttp2Stream;
+      const sent = exchange(bench.client, bench.backend.port, { method: "POST", body, expectContinue: true });
+      await until(() => bench.streams.length === 1);
+      const stream = bench.streams[0] as ServerHttp2Stream;
       expect(stream.sentInfoHeaders ?? []).to.have.length(0);
       expect(body.started).to.equal(false);
       stream.additionalHeaders({ ":status": 103, link: "</a>" });
@@ -160,20 +126,20 @@ describe("HTTP/2 upstream client", () => {
     });
 
     it("starts the body without 100 after a while", async () => {
-      hold();
+      bench.hold();
       const body = new FedBody();
-      exchange(client, backend.port, { method: "POST", body, expectContinue: true });
-      await until(() => streams.length === 1);
+      exchange(bench.client, bench.backend.port, { method: "POST", body, expectContinue: true });
+      await until(() => bench.streams.length === 1);
       mock.timers.tick(1_000);
       await body.whenStarted;
     });
   });
 
   it("sends a body with its length, and trailers", async () => {
-    hold();
-    const withLength = exchange(client, backend.port, { method: "POST", body: bodyOf("hello") });
-    await until(() => streams.length === 1);
-    const first = streams[0] as ServerHttp2Stream;
+    bench.hold();
+    const withLength = exchange(bench.client, bench.backend.port, { method: "POST", body: bodyOf("hello") });
+    await until(() => bench.streams.length === 1);
+    const first = bench.streams[0] as ServerHttp2Stream;
     let text = "";
     first.on("data", (chunk) => (text += String(chunk)));
     await once(first, "end");
@@ -182,9 +148,9 @@ describe("HTTP/2 upstream client", () => {
     expect(text).to.equal("hello");
 
     const body = new FedBody();
-    const streaming = exchange(client, backend.port, { method: "POST", body });
-    await until(() => streams.length === 2);
-    const second = streams[1] as ServerHttp2Stream;
+    const streaming = exchange(bench.client, bench.backend.port, { method: "POST", body });
+    await until(() => bench.streams.length === 2);
+    const second = bench.streams[1] as ServerHttp2Stream;
     let trailers: readonly string[] = [];
     second.on(
       "trailers",
@@ -199,48 +165,21 @@ describe("HTTP/2 upstream client", () => {
     await streaming.settled;
   });
 
-  it("multiplexes requests on one connection and says that it was reused", async () => {
-    hold();
-    const first = exchange(client, backend.port);
-    await until(() => streams.length === 1);
-    const others = Array.from({ length: 20 }, () => exchange(client, backend.port));
-    await until(() => streams.length === 21);
-    expect(backend.sessions).to.have.length(1);
-    for (const stream of streams) stream.respond({ ":status": 200 }, { endStream: true });
-    expect((await first.settled).connections).to.deep.equal([false]);
-    for (const other of others) expect((await other.settled).connections).to.deep.equal([true]);
-  });
-
-  it("opens another connection when the server's limit of streams is reached, at most eight", async () => {
-    await backend.close();
-    backend = await startBackend((stream) => streams.push(stream), { maxConcurrentStreams: 2 });
-    const sent = Array.from({ length: 20 }, () => exchange(client, backend.port));
-    await until(() => streams.length === 16);
-    expect(backend.sessions).to.have.length(8);
-    const answer = (stream: ServerHttp2Stream): void =>
-      stream.respond({ ":status": 200 }, { endStream: true });
-    streams.slice(0, 16).forEach(answer);
-    await until(() => streams.length === 20);
-    streams.slice(16).forEach(answer);
-    for (const one of sent) expect((await one.settled).ended).to.equal(true);
-    expect(backend.sessions).to.have.length(8);
-  });
-
   it("pauses a response that the handler cannot take", async () => {
     const size = 3_000_000;
     let stream: ServerHttp2Stream | undefined;
-    handler = (opened) => {
+    bench.handler = (opened) => {
       stream = opened;
       opened.respond({ ":status": 200 });
       opened.end(Buffer.alloc(size, 97));
     };
-    const sent = exchange(client, backend.port);
+    const sent = exchange(bench.client, bench.backend.port);
     sent.full = true;
     await sent.when(() => sent.body.length > 0);
     const before = sent.body.length;
     // Another request goes round: what could arrive has arrived by then.
-    handler = (opened) => opened.respond({ ":status": 200 }, { endStream: true });
-    await exchange(client, backend.port).settled;
+    bench.handler = (opened) => opened.respond({ ":status": 200 }, { endStream: true });
+    await exchange(bench.client, bench.backend.port).settled;
     expect(sent.body.length).to.equal(before);
     expect(stream?.bufferSize).to.be.greaterThan(size - 256 * 1024);
     sent.full = false;
@@ -250,9 +189,9 @@ describe("HTTP/2 upstream client", () => {
   });
 
   it("pauses a request body that the upstream does not read", async () => {
-    hold();
+    bench.hold();
     const body = new FedBody();
-    const sent = exchange(client, backend.port, { method: "POST", body });
+    const sent = exchange(bench.client, bench.backend.port, { method: "POST", body });
     await body.whenStarted;
     const chunk = Buffer.alloc(16_384, 97);
     let written = 0;
@@ -263,9 +202,9 @@ describe("HTTP/2 upstream client", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(written).to.be.at.most(256 * 1024);
-    await until(() => streams.length === 1);
+    await until(() => bench.streams.length === 1);
     expect(body.resumes).to.equal(0);
-    const stream = streams[0] as ServerHttp2Stream;
+    const stream = bench.streams[0] as ServerHttp2Stream;
     let received = 0;
     stream.on("data", (data: Buffer) => (received += data.length));
     await until(() => body.resumes > 0);
@@ -279,12 +218,12 @@ describe("HTTP/2 upstream client", () => {
   it("delivers an early response and gives up the rest of the request", async () => {
     const body = new FedBody();
     let rstCode = -1;
-    handler = (stream) => {
+    bench.handler = (stream) => {
       stream.on("close", () => (rstCode = stream.rstCode));
       stream.respond({ ":status": 413 });
       stream.end("too much");
     };
-    const sent = exchange(client, backend.port, { method: "POST", body });
+    const sent = exchange(bench.client, bench.backend.port, { method: "POST", body });
     await body.whenStarted;
     const { head, body: text, ended } = await sent.settled;
     expect(head?.status).to.equal(413);
@@ -292,40 +231,40 @@ describe("HTTP/2 upstream client", () => {
     expect(ended).to.equal(true);
     expect(body.data("more")).to.equal(false);
     await until(() => rstCode !== -1);
-    expect((await exchange(client, backend.port).settled).ended).to.equal(true);
-    expect(backend.sessions).to.have.length(1);
+    expect((await exchange(bench.client, bench.backend.port).settled).ended).to.equal(true);
+    expect(bench.backend.sessions).to.have.length(1);
   });
 
   it("resets the stream of an aborted request and tells nobody", async () => {
-    hold();
-    const sent = exchange(client, backend.port);
-    await until(() => streams.length === 1);
-    const stream = streams[0] as ServerHttp2Stream;
+    bench.hold();
+    const sent = exchange(bench.client, bench.backend.port);
+    await until(() => bench.streams.length === 1);
+    const stream = bench.streams[0] as ServerHttp2Stream;
     const closed = once(stream, "close");
     sent.stream.abort();
     await closed;
     expect(stream.rstCode).to.equal(8);
-    handler = (other) => other.respond({ ":status": 200 }, { endStream: true });
-    await exchange(client, backend.port).settled;
+    bench.handler = (other) => other.respond({ ":status": 200 }, { endStream: true });
+    await exchange(bench.client, bench.backend.port).settled;
     expect(sent.error).to.equal(undefined);
     expect(sent.ended).to.equal(false);
   });
 
   it("aborts a request that waits for its connection", async () => {
-    const sent = exchange(client, backend.port);
+    const sent = exchange(bench.client, bench.backend.port);
     sent.stream.abort();
-    await exchange(client, backend.port).settled;
-    expect(streams).to.have.length(1);
+    await exchange(bench.client, bench.backend.port).settled;
+    expect(bench.streams).to.have.length(1);
     expect(sent.connections).to.deep.equal([]);
   });
 
   it("reports a request body that ends early", async () => {
-    hold();
+    bench.hold();
     const body = new FedBody(10);
-    const sent = exchange(client, backend.port, { method: "POST", body });
+    const sent = exchange(bench.client, bench.backend.port, { method: "POST", body });
     await body.whenStarted;
-    await until(() => streams.length === 1);
-    const stream = streams[0] as ServerHttp2Stream;
+    await until(() => bench.streams.length === 1);
+    const stream = bench.streams[0] as ServerHttp2Stream;
     const closed = once(stream, "close");
     body.data("part");
     body.abort("timeout");
@@ -336,77 +275,7 @@ describe("HTTP/2 upstream client", () => {
   });
 
   it("refuses an upgrade", async () => {
-    const { error } = await exchange(client, backend.port, { upgrade: "websocket" }).settled;
+    const { error } = await exchange(bench.client, bench.backend.port, { upgrade: "websocket" }).settled;
     expect(error).to.deep.include({ kind: "invalid", requestSent: false });
-  });
-
-  it("closes connections of retired endpoints: idle ones now, busy ones with their last response", async () => {
-    hold();
-    const idle = await startBackend((stream) => stream.respond({ ":status": 200 }, { endStream: true }));
-    await exchange(client, idle.port).settled;
-    const sent = exchange(client, backend.port);
-    await until(() => streams.length === 1);
-    const closed = [...idle.sessions, ...backend.sessions].map((session) => once(session, "close"));
-    client.retire([endpointOf(idle.port), endpointOf(backend.port)]);
-    await closed[0];
-    streams[0]?.respond({ ":status": 200 });
-    streams[0]?.end("late");
-    expect((await sent.settled).body).to.equal("late");
-    await closed[1];
-    await idle.close();
-  });
-
-  it("serves a request to an endpoint that was retired after it was picked, and keeps nothing of it", async () => {
-    client.retire([endpointOf(backend.port)]);
-    for (let i = 1; i <= 2; i++) {
-      expect((await exchange(client, backend.port).settled).connections).to.deep.equal([false]);
-      await until(() => backend.sessions.length === i && backend.sessions.every(({ closed }) => closed));
-    }
-  });
-
-  it("keeps an idle connection for as long as its Service allows", async () => {
-    client.close();
-    let nowMs = 0;
-    const idlePool = createIdlePool(8, () => nowMs);
-    client = createClient({ idlePool });
-    const endpoint = endpointOf(backend.port);
-    const limited = { ...endpoint, limits: { connectTimeoutMs: undefined, idleTimeoutMs: 1_000 } };
-    const use = async (): Promise<readonly boolean[]> => {
-      const { connections } = await exchange(client, limited).settled;
-      await until(() => idlePool.size === 1);
-      return connections;
-    };
-    expect(await use()).to.deep.equal([false]);
-    nowMs = 999;
-    expect(await use()).to.deep.equal([true]);
-    nowMs = 1_999;
-    const { connections } = await exchange(client, limited).settled;
-    expect(connections).to.deep.equal([false]);
-  });
-
-  it("keeps idle connections in the shared pool, which may close them", async () => {
-    client.close();
-    const idlePool = createIdlePool(1);
-    client = createClient({ idlePool });
-    const second = await startBackend((stream) => stream.respond({ ":status": 200 }, { endStream: true }));
-    await exchange(client, backend.port).settled;
-    await until(() => idlePool.size === 1);
-    const closed = once(backend.sessions[0] as NodeJS.EventEmitter, "close");
-    await exchange(client, second.port).settled;
-    await closed;
-    expect(idlePool.size).to.equal(1);
-    const again = await exchange(client, second.port).settled;
-    expect(again.connections).to.deep.equal([true]);
-    client.close();
-    await until(() => idlePool.size === 0);
-    await second.close();
-  });
-
-  it("fails what is under way when it is closed", async () => {
-    hold();
-    const open = exchange(client, backend.port);
-    await until(() => streams.length === 1);
-    client.close();
-    expect((await open.settled).error?.kind).to.equal("reset");
   });
 });

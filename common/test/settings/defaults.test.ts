@@ -1,0 +1,112 @@
+import { expect } from "chai";
+import { flagsOf } from "../../src/settings/settings.ts";
+import { controller, proxy, standalone } from "./readers.ts";
+
+describe("settings: defaults", () => {
+  it("are those of the reference for a controller", () => {
+    expect(controller()).to.deep.include({
+      podName: "svc-local",
+      podNamespace: "svc-system",
+      managementBindAddress: "0.0.0.0",
+      adminPort: 8082,
+      healthPort: 8081,
+      log: { level: "info", targets: [] },
+      logFormat: "json",
+      discoveryTrustDomain: "cluster.local",
+      controllerName: "svc-labs.dev/gateway-controller",
+      watchNamespace: [],
+      ingressClass: undefined,
+      allowExternalName: false,
+      backendTlsStrict: false,
+      disableIngress: false,
+      disableGatewayApi: false,
+      ingressHttpPort: 80,
+      ingressHttpsPort: 443,
+      ingressHttpPublicPort: 80,
+      ingressHttpsPublicPort: 443,
+      ingressDefaultBackend: undefined,
+      defaultTlsSecret: undefined,
+      statusAddress: undefined,
+      controllerLeaseTtlMs: 15_000,
+      controllerLeaseRenewIntervalMs: 5000,
+      sharedProxySelector: {
+        "app.kubernetes.io/name": "svc",
+        "app.kubernetes.io/component": "shared-proxy",
+      },
+      sharedProxyServiceAccount: "svc-shared-proxy",
+      sharedVipServiceType: "LoadBalancer",
+      dedicatedImage: undefined,
+      discoveryPort: 50051,
+      discoveryBootstrapPort: 50052,
+      discoveryService: "svc-controller-discovery",
+      discoveryCaMode: "auto",
+      discoveryCaSecret: "svc-discovery-ca",
+      discoverySvidTtlMs: 86_400_000,
+      jwksAllowCidrs: [],
+      reconcileMinIntervalMs: 20,
+    });
+  });
+
+  it("are those of the reference for a proxy", () => {
+    expect(proxy(["--shared"])).to.deep.include({
+      scope: { kind: "shared" },
+      portMap: [],
+      accessLog: true,
+      accessLogPathMode: "full",
+      discoveryEndpoint: { host: "ctl", port: 50051 },
+      discoveryBootstrapEndpoint: { host: "ctl", port: 50052 },
+      discoverySaTokenPath: "/var/run/secrets/svc/discovery-token/token",
+      discoveryCaBundlePath: "/var/run/secrets/svc/trust-bundle/ca.crt",
+      proxyBindAddress: undefined,
+      proxyAcceptProxyProtocol: false,
+      proxyProtocolTrustedCidrs: [],
+      proxyWorkers: 0,
+      proxyMaxConnections: 50_000,
+      proxyMaxConnectionsPerListener: 0,
+      proxyShutdownGracePeriodMs: 30_000,
+      proxyShutdownTimeoutMs: 5000,
+      proxyListenerDrainTimeoutMs: 30_000,
+      proxyDefaultRequestTimeoutMs: 0,
+      proxyDefaultBackendRequestTimeoutMs: 0,
+      proxyConnectTimeoutMs: 5000,
+      proxyTlsHandshakeTimeoutMs: 10_000,
+      proxyClientHeaderTimeoutMs: 15_000,
+      proxyClientBodyTimeoutMs: 60_000,
+      proxyClientIdleTimeoutMs: 75_000,
+      proxyClientWriteTimeoutMs: 60_000,
+      proxyStreamIdleTimeoutMs: 300_000,
+      proxyTunnelIdleTimeoutMs: 3_600_000,
+      proxyMaxUriSizeBytes: 16_384,
+      proxyMaxHeaderSizeBytes: 65_536,
+      proxyMaxHeaders: 100,
+      proxyUpstreamKeepalivePoolSize: 128,
+      proxyRetryBufferSizeBytes: 65_536,
+      proxyVia: true,
+      proxyTlsMinVersion: "1.2",
+      proxyUdpSessionTimeoutMs: 10_000,
+    });
+  });
+
+  it("differ for standalone where it has no cluster", () => {
+    expect(standalone()).to.deep.include({
+      manifests: "dir",
+      allowExternalName: true,
+      portMap: [
+        { listenerPort: 80, localPort: 8080 },
+        { listenerPort: 443, localPort: 8443 },
+      ],
+    });
+  });
+
+  it("of every flag are values that the flag itself would read", () => {
+    for (const { name, type, defaultValue, standaloneDefault } of flagsOf("controller").concat(
+      flagsOf("proxy"),
+      flagsOf("standalone"),
+    )) {
+      for (const value of [defaultValue, standaloneDefault]) {
+        if (value === undefined || type.format(value) === "none") continue;
+        expect(type.parse(type.format(value)), name).to.deep.equal({ ok: true, value });
+      }
+    }
+  });
+});

@@ -1,0 +1,134 @@
+import { expect } from "chai";
+import type { Role } from "../../src/settings/flag.ts";
+import { readProxySettings, readStandaloneSettings } from "../../src/settings/settings.ts";
+import { type Env, errorOf, proxy, standalone } from "./readers.ts";
+
+describe("settings", () => {
+  describe("mistakes", () => {
+    const cases: readonly (readonly [Role, readonly string[], string])[] = [
+      ["standalone", ["--proxy-wrkers", "1"], "--proxy-wrkers: unknown flag (did you mean --proxy-workers?)"],
+      ["standalone", ["--nonsense"], "--nonsense: unknown flag"],
+      ["standalone", ["-v"], "-v: unknown flag"],
+      [
+        "standalone",
+        ["--log"],
+        '--log: expected error, warn, info, debug, trace or off, or directives such as "info,svc_proxy::access=off", got nothing',
+      ],
+      [
+        "standalone",
+        ["--proxy-workers", "--access-log"],
+        "--proxy-workers: expected a whole number from 0 to 1024, got nothing",
+      ],
+      ["standalone", ["--proxy-workers=1", "--proxy-workers", "2"], "--proxy-workers: given twice"],
+      ["standalone", ["extra"], 'unexpected argument "extra"'],
+      ["standalone", ["--", "--admin-port=1"], 'unexpected argument "--admin-port=1"'],
+      [
+        "standalone",
+        ["--discovery-port=1"],
+        "--discovery-port: not a flag of serve standalone, only of serve controller",
+      ],
+      [
+        "controller",
+        ["--port-map", "80=8080"],
+        "--port-map: not a flag of serve controller, only of serve proxy and serve standalone",
+      ],
+      [
+        "standalone",
+        ["--admin-port=9", "--health-port=9"],
+        '--health-port: expected another port than --admin-port, got "9"',
+      ],
+      [
+        "controller",
+        ["--ingress-http-port=443"],
+        '--ingress-https-port: expected another port than --ingress-http-port, got "443"',
+      ],
+      [
+        "controller",
+        ["--controller-lease-ttl=14s"],
+        '--controller-lease-ttl: expected at least three times the renew interval of 5s, got "14s"',
+      ],
+      [
+        "proxy",
+        ["--dedicated"],
+        "--shared, --dedicated: exactly one of them is required, with --dedicated also the Gateway",
+      ],
+      ["proxy", ["--gateway-name=g"], "--shared: does not go with --gateway-name or --gateway-namespace"],
+    ];
+    for (const [role, argv, message] of cases) {
+      it(`${role} ${argv.join(" ")}`, () => expect(errorOf(role, argv)).to.equal(message));
+    }
+
+    it("report a missing required flag, after mistakes in what was given", () => {
+      const missing = readStandaloneSettings({ argv: [], env: {} });
+      expect(missing).to.deep.equal({
+        ok: false,
+        error: { message: "--manifests: required: a path (or set SVC_MANIFESTS)" },
+      });
+      const both = readStandaloneSettings({ argv: ["--admin-port=x"], env: {} });
+      expect(both.ok || both.error.message).to.match(/^--admin-port/);
+    });
+
+    it("accept both ports as 0, and no Ingress port at all", () => {
+      expect(
+        standalone(["--admin-port=0", "--health-port=0", "--ingress-http-port=0", "--ingress-https-port=0"])
+          .adminPort,
+      ).to.equal(0);
+    });
+  });
+
+  describe("the scope of a proxy", () => {
+    it("is shared, or the one Gateway of a dedicated proxy", () => {
+      expect(proxy(["--dedicated", "--gateway-name=web", "--gateway-namespace=shop"]).scope).to.deep.equal({
+        kind: "dedicated",
+        gateway: { namespace: "shop", name: "web" },
+      });
+    });
+
+    it("is required", () => {
+      const read = readProxySettings({ argv: ["--discovery-endpoint=ctl"], env: {} });
+      expect(read.ok).to.equal(false);
+    });
+
+    it("is incomplete without the namespace of the Gateway", () => {
+      const read = readProxySettings({
+        argv: ["--discovery-endpoint=ctl", "--dedicated", "--gateway-name=web"],
+        env: {},
+      });
+      expect(read.ok || read.error.message).to.equal(
+        "--dedicated: requires --gateway-name and --gateway-namespace",
+      );
+    });
+  });
+
+  describe("variables that nobody reads", () => {
+    const warningsOf = (env: Env): readonly string[] => {
+      const read = readStandaloneSettings({ argv: ["--manifests=dir"], env });
+      return read.ok ? read.value.warnings : [read.error.message];
+    };
+
+    it("give one warning each, in order", () => {
+      expect(warningsOf({ SVC_PROXY_WORKRS: "1", SVC_ACCESSLOG: "true", OTHER: "x" })).to.deep.equal([
+        "SVC_ACCESSLOG: unknown variable, ignored",
+        "SVC_PROXY_WORKRS: unknown variable, ignored",
+      ]);
+    });
+
+    it("give none when they belong to another role", () => {
+      expect(warningsOf({ SVC_DISCOVERY_PORT: "1", SVC_IMAGE: "x", SVC_SHARED: "true" })).to.deep.equal([]);
+    });
+
+    it("give none, and set nothing, when Kubernetes made them for a Service", () => {
+      const links = {
+        SVC_SHARED_PROXY_SERVICE_HOST: "10.0.0.1",
+        SVC_SHARED_PROXY_SERVICE_PORT: "80",
+        SVC_SHARED_PROXY_SERVICE_PORT_HTTP: "80",
+        SVC_SHARED_PROXY_PORT: "tcp://10.0.0.1:80",
+        SVC_SHARED_PROXY_PORT_80_TCP: "tcp://10.0.0.1:80",
+        SVC_SHARED_PROXY_PORT_80_TCP_ADDR: "10.0.0.1",
+        SVC_ADMIN_PORT: "tcp://10.0.0.2:8082",
+      };
+      expect(warningsOf(links)).to.deep.equal([]);
+      expect(standalone([], links).adminPort).to.equal(8082);
+    });
+  });
+});

@@ -1,0 +1,152 @@
+import { status } from "@grpc/grpc-js";
+import { expect } from "chai";
+import {
+  type CertificateAuthority,
+  loadCertificateAuthority,
+} from "@svc-gateway/operator/discovery/certificate-authority.ts";
+import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
+import { until } from "../../../common/test/until.ts";
+import {
+  ready,
+  sharedToken,
+  startController,
+  stopControllers,
+  type TestController,
+} from "./support/controller.ts";
+import {
+  bootstrap,
+  gatewayScope,
+  openRawStream,
+  sharedScope,
+  subscribe,
+  type TestIdentity,
+} from "./support/raw-client.ts";
+import { createTestKey } from "./support/signing-request.ts";
+import { ended, gateway, shared, streamBench } from "./support/stream-bench.ts";
+
+describe("Stream: peers", () => {
+  const bench = streamBench();
+  beforeEach(async () => {
+    await bench.start();
+    bench.controller.gateways.push(
+      { gateway: { namespace: "team", name: "a" }, serviceAccount: "a-svc" },
+      { gateway: { namespace: "team", name: "b" }, serviceAccount: "b-svc" },
+    );
+    bench.controller.server.cache.publish([
+      [shared, snapshotOf({ x: 1 })],
+      [gateway("a"), snapshotOf({ a: 1 })],
+      [gateway("b"), snapshotOf({ b: 1 })],
+    ]);
+  });
+
+  const authorityOf = async ({ store }: TestController): Promise<CertificateAuthority> => {
+    const content = store.content();
+    if (content === undefined) throw new Error("no authority");
+    const authority = await loadCertificateAuthority("cluster.local", content);
+    if (!authority.ok) throw new Error(authority.error.message);
+    return authority.value;
+  };
+
+  const refusedConnection = async (shown: TestIdentity | undefined): Promise<void> => {
+    const stream = openRawStream(bench.controller.ports.streamPort, bench.trust, shown);
+    stream.send(subscribe("pod-1"));
+    expect(await ended(stream)).to.equal(status.UNAVAILABLE);
+    expect(stream.messages).to.deep.equal([]);
+    await until(() => bench.controller.streamCount("rejected") > 0, "the rejection is counted");
+    expect(bench.controller.streamCount("accepted")).to.equal(0);
+  };
+
+  it("must show a certificate", () => refusedConnection(undefined));
+
+  it("must show one that a trusted authority has signed", async () => {
+    const other = await startController();
+    const otherTrust = await ready(other);
+    const forged = await bootstrap(other.ports.bootstrapPort, otherTrust, { token: sharedToken });
+    await refusedConnection(forged.identity);
+  });
+
+  it("must show one for clients: the controller's own is not", async () => {
+    const authority = await authorityOf(bench.controller);
+    const key = createTestKey();
+    const { chainPem } = await authority.issueServerCertificate({
+      publicKey: key.publicKey,
+      identity: { namespace: "svc-system", serviceAccount: "svc-shared-proxy" },
+      dnsNames: [],
+      nowMs: Date.now(),
+      lifetimeMs: 3_600_000,
+    });
+    await refusedConnection({ chainPem, privateKeyPem: key.privateKeyPem });
+  });
+
+  it("must show one that is valid still", async () => {
+    const authority = await authorityOf(bench.controller);
+    const key = createTestKey();
+    const { chainPem } = await authority.issueSvid({
+      publicKey: key.publicKey,
+      identity: { namespace: "svc-system", serviceAccount: "svc-shared-proxy" },
+      nowMs: Date.now() - 3_600_000,
+      lifetimeMs: 1_800_000,
+    });
+    await refusedConnection({ chainPem, privateKeyPem: key.privateKeyPem });
+  });
+
+  const wrongScopes = [
+    { who: "the shared pool asks for a Gateway", token: sharedToken, scope: gatewayScope("team", "a") },
+    { who: "a Gateway asks for the shared pool", token: "token:team:a-svc", scope: sharedScope() },
+    { who: "a Gateway asks for another one", token: "token:team:a-svc", scope: gatewayScope("team", "b") },
+    {
+      who: "a Gateway asks for one that does not exist",
+      token: "token:team:a-svc",
+      scope: gatewayScope("team", "c"),
+    },
+  ];
+  for (const { who, token, scope } of wrongScopes) {
+    it(`may have only their own scope: ${who}`, async () => {
+      const stream = bench.open(await bench.identityOf(token));
+      stream.send(subscribe("pod-1", scope));
+      expect(await ended(stream)).to.equal(status.PERMISSION_DENIED);
+      expect(stream.messages).to.deep.equal([]);
+      expect(bench.controller.streamCount("rejected")).to.equal(1);
+      expect(bench.controller.server.fleet.nodes()).to.deep.equal([]);
+    });
+  }
+
+  it("may not take the name of a proxy of another identity", async () => {
+    const first = await bench.subscribed("pod-1");
+    const stranger = bench.open(await bench.identityOf("token:team:a-svc"));
+    stranger.send(subscribe("pod-1", gatewayScope("team", "a")));
+    expect(await ended(stranger)).to.equal(status.ALREADY_EXISTS);
+    await bench.acked(first);
+    expect(bench.controller.metrics.connectedProxies.with({}).value).to.equal(1);
+  });
+
+  it("take the place of their own older stream, which ends without an error", async () => {
+    const old = await bench.subscribed("pod-1");
+    const fresh = await bench.subscribed("pod-1");
+    expect(await ended(old)).to.equal(status.OK);
+    await bench.acked(fresh);
+    await until(() => bench.controller.metrics.connectedProxies.with({}).value === 1, "one stream is left");
+    expect(bench.controller.server.fleet.node("pod-1")?.isInSync).to.equal(true);
+  });
+
+  it("are bounded in number", async () => {
+    await stopControllers();
+    await bench.start({
+      streamLimits: {
+        maxConnections: 10,
+        maxConnectionsPerAddress: 2,
+        handshakeTimeoutMs: 10_000,
+        maxStreams: 1,
+      },
+    });
+    bench.publish({ x: 1 });
+    const first = await bench.subscribed("pod-1");
+    const second = bench.open();
+    second.send(subscribe("pod-2"));
+    expect(await ended(second)).to.equal(status.INTERNAL);
+    const third = bench.open();
+    third.send(subscribe("pod-3"));
+    expect(await ended(third)).to.equal(status.UNAVAILABLE);
+    await bench.acked(first);
+  });
+});

@@ -1,0 +1,84 @@
+import { expect } from "chai";
+import { FakeBody } from "./fakes.ts";
+import { answer, benchWith, fail, head, post, take, turn } from "./retry-bench.ts";
+
+describe("retries: the request body", () => {
+  it("is sent again as it was, with its trailers", async () => {
+    const bench = benchWith();
+    post(bench, ["hello ", "world"]);
+    await answer(bench, head(503));
+    expect(bench.upstream.last.request.body?.started).to.equal(false);
+    expect(take(bench)).to.deep.equal({ text: "hello world", trailers: ["X-Sum", "1"], ended: true });
+    await answer(bench, head(503));
+    expect(take(bench).text).to.equal("hello world");
+  });
+
+  it("holds its end back until a full upstream resumes", async () => {
+    const bench = benchWith();
+    post(bench, ["hello"]);
+    await answer(bench, head(503));
+    let ended = false;
+    const { body } = bench.upstream.last.request;
+    body?.start({ onData: () => false, onEnd: () => (ended = true), onAbort: () => {} });
+    expect(ended).to.equal(false);
+    body?.resume();
+    expect(ended).to.equal(true);
+  });
+
+  it("that is larger than the buffer lets the response through, also when its length was declared", async () => {
+    const streamed = benchWith();
+    const client = post(streamed, ["0123456789", "0123456"]);
+    await answer(streamed, head(503));
+    expect([streamed.upstream.sent.length, client.head?.status]).to.deep.equal([1, 503]);
+    const declared = benchWith();
+    const body = new FakeBody(17);
+    declared.request({ method: "PUT" }, body);
+    take(declared);
+    body.sink?.onData("0123456789abcdefg");
+    body.sink?.onEnd(undefined);
+    await fail(declared, "reset");
+    expect(declared.upstream.sent).to.have.length(1);
+  });
+
+  it("that fills the buffer to its last byte is kept", async () => {
+    const bench = benchWith();
+    post(bench, ["0123456789", "012345"]);
+    await answer(bench, head(503));
+    expect(take(bench).text).to.equal("0123456789012345");
+  });
+
+  it("that has arrived in part lets the response through", async () => {
+    const bench = benchWith();
+    const body = new FakeBody();
+    const client = bench.request({ method: "POST" }, body);
+    take(bench);
+    body.sink?.onData("half");
+    await answer(bench, head(503));
+    expect([bench.upstream.sent.length, client.head?.status]).to.deep.equal([1, 503]);
+  });
+
+  it("of any size is kept for a connect that failed, because nothing of it was read", async () => {
+    const bench = benchWith();
+    const body = new FakeBody(1_000_000);
+    bench.request({ method: "POST" }, body);
+    await fail(bench, "refused");
+    const got = take(bench);
+    body.sink?.onData("x".repeat(100));
+    expect(got.text).to.have.length(100);
+  });
+
+  it("that the client breaks off is not sent again", async () => {
+    const bench = benchWith();
+    const body = new FakeBody();
+    const client = bench.request({ method: "PUT" }, body);
+    const { request, handler } = bench.upstream.last;
+    request.body?.start({
+      onData: () => true,
+      onEnd: () => {},
+      onAbort: () => handler.onError({ kind: "request-body", text: "request body", requestSent: true }),
+    });
+    body.sink?.onAbort("malformed");
+    await turn();
+    expect([bench.upstream.sent.length, client.head?.status]).to.deep.equal([1, 400]);
+  });
+});

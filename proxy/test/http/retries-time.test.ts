@@ -1,0 +1,101 @@
+import { mock } from "node:test";
+import { expect } from "chai";
+import { retryFilter } from "../../src/filters/retry.ts";
+import { timeoutsFilter } from "../../src/filters/timeouts.ts";
+import { createBench } from "./fakes.ts";
+import { holdClock } from "./held-clock.ts";
+import {
+  addresses,
+  type Bench,
+  benchWith,
+  connectFailures,
+  fail,
+  plan,
+  retriesOf,
+  turn,
+} from "./retry-bench.ts";
+
+describe("retries: time and budget", () => {
+  // A timer that is due much later than it was set for looks at what has arrived before it expires.
+  holdClock();
+  beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
+  afterEach(() => mock.timers.reset());
+
+  it("waits at least the backoff, at most half as long again", async () => {
+    const bench = benchWith({ backoffMs: 100 });
+    bench.request();
+    await fail(bench, "refused");
+    mock.timers.tick(99);
+    expect(bench.upstream.sent).to.have.length(1);
+    mock.timers.tick(51);
+    expect(bench.upstream.sent).to.have.length(2);
+  });
+
+  it("ends the wait when the client leaves, or when the time of the request is over", async () => {
+    for (const status of [499, 504]) {
+      const bench = benchWith({ backoffMs: 100 });
+      const client = bench.request();
+      await fail(bench, "refused");
+      if (status === 499) client.onClose?.("client-closed");
+      else bench.active.sweep(performance.now() + 6_000);
+      mock.timers.tick(1000);
+      expect(bench.upstream.sent).to.have.length(1);
+      expect(bench.records.map((record) => record.status)).to.deep.equal([status]);
+    }
+  });
+
+  it("takes a response timeout for a 504, for idempotent methods", async () => {
+    const timedOut = async (method: string, codes: number[]): Promise<Bench> => {
+      const bench = createBench({
+        filters: [timeoutsFilter({ readTimeoutMs: 50 }), retryFilter({ ...plan, codes })],
+        endpoints: 2,
+      });
+      bench.request({ method });
+      bench.upstream.last.handler.onConnection(false);
+      mock.timers.tick(50);
+      await turn();
+      return bench;
+    };
+    const retried = await timedOut("GET", [504]);
+    expect(retried.upstream.sent).to.have.length(2);
+    expect([retriesOf(retried, "timeout"), retried.upstream.aborted]).to.deep.equal([1, 1]);
+    for (const [method, codes] of [
+      ["POST", [504]],
+      ["GET", [503]],
+    ] as const) {
+      const given = await timedOut(method, [...codes]);
+      expect([given.upstream.sent.length, given.records[0]?.status]).to.deep.equal([1, 504]);
+    }
+  });
+
+  it("gives up when the budget of the backend is used up, and counts it", async () => {
+    const bench = benchWith({ attempts: 10_000 });
+    const client = bench.request();
+    for (let attempt = 0; attempt < 5_000 && client.head === undefined; attempt++)
+      await fail(bench, "refused");
+    expect(client.head?.status).to.equal(502);
+    expect(bench.upstream.sent.length).to.be.within(100, 1_000);
+    expect(bench.metrics.limitsReached.with({ limit: "retry-budget" }).value).to.equal(1);
+  });
+
+  for (const [kind] of connectFailures) {
+    it(`${kind}: goes to the next endpoint though the budget is used up`, async () => {
+      const bench = benchWith();
+      bench.request();
+      let left = true;
+      while (left) left = bench.retryBudget.withdraw(performance.now());
+      await fail(bench, kind);
+      await fail(bench, kind);
+      expect(addresses(bench)).to.deep.equal(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
+    });
+  }
+
+  it("503 when every endpoint is gone by the time of the retry", async () => {
+    const bench = benchWith({ backoffMs: 100 }, 1);
+    const client = bench.request();
+    await fail(bench, "refused");
+    bench.endpoints.length = 0;
+    mock.timers.tick(150);
+    expect(client.head?.status).to.equal(503);
+  });
+});

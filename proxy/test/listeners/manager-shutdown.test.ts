@@ -1,0 +1,137 @@
+import { expect } from "chai";
+import { connect as connectHttp2 } from "node:http2";
+import { emptyPortTable } from "../../src/routing/port-table.ts";
+import { answer, eventually, RawClient } from "../http/h1/harness.ts";
+import { closeLater, connect, http, plan, request, startManager, stopManagers } from "./harness.ts";
+
+describe("the listener manager: shutdown", () => {
+  afterEach(stopManagers);
+
+  const soon = { acceptMs: 40, graceMs: 60_000, timeoutMs: 0 };
+
+  it("accepts for a while and asks clients to leave, then finishes what is under way", async () => {
+    const started = startManager();
+    await started.manager.apply(plan([http(80)]));
+    const [busy, idle] = [await connect(started), await connect(started)];
+    busy.send(request);
+    await eventually(() => started.seen.length === 1 && started.events.of("opened").length === 2);
+    const down = started.manager.shutdown({ ...soon, acceptMs: 60_000 }, AbortSignal.timeout(60_000));
+    const late = await connect(started);
+    late.send(request);
+    await eventually(() => started.seen.length === 2);
+    answer(started.seen[1]?.client as never);
+    expect(await late.untilEnd()).to.match(/Connection: close\r\n[^]*hello$/);
+    expect(idle.ended).to.equal(false);
+    void down;
+  });
+
+  it("goes on to follow changes of what it serves, and opens no socket", async () => {
+    const started = startManager();
+    await started.manager.apply(plan([http(80)]));
+    void started.manager.shutdown({ ...soon, acceptMs: 60_000 }, AbortSignal.timeout(60_000));
+    const next = plan([http(80), http(81)], { table: { ...emptyPortTable } });
+    await started.manager.apply(next);
+    const late = await connect(started);
+    late.send(request);
+    await eventually(() => started.seen.length === 1);
+    expect(started.seen[0]?.connection.listener.table).to.equal(next.tables.get(80));
+    expect(started.manager.boundPorts()).to.deep.equal([80]);
+  });
+
+  it("ends idle connections when it stops accepting, and resolves after the last answer", async () => {
+    const started = startManager();
+    await started.manager.apply(plan([http(80)]));
+    const port = started.manager.localPort(80) as number;
+    const [busy, idle] = [await connect(started), await connect(started)];
+    busy.send(request);
+    await eventually(() => started.seen.length === 1 && started.events.of("opened").length === 2);
+    let done = false;
+    const down = started.manager.shutdown(soon, new AbortController().signal).then(() => (done = true));
+    expect(await idle.untilEnd()).to.equal("");
+    const late = await RawClient.connect(port).catch((error: NodeJS.ErrnoException) => error.code);
+    expect(late).to.equal("ECONNREFUSED");
+    expect(done).to.equal(false);
+    answer(started.seen[0]?.client as never);
+    expect(await busy.untilEnd()).to.match(/Connection: close\r\n[^]*hello$/);
+    busy.socket.destroy();
+    await down;
+    expect(started.events.of("cut")).to.deep.equal([]);
+  });
+
+  it("cuts what is left at the end, and counts it", async () => {
+    const started = startManager();
+    await started.manager.apply(plan([http(80)]));
+    const busy = await connect(started);
+    busy.send(request);
+    await eventually(() => started.seen.length === 1);
+    await started.manager.shutdown(
+      { acceptMs: 10, graceMs: 20, timeoutMs: 10 },
+      new AbortController().signal,
+    );
+    expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
+  });
+
+  it("lets WebSockets go on until the end, then cuts and counts them", async () => {
+    const started = startManager({}, (_, _head, client) => {
+      const tunnel = client.upgrade([]);
+      tunnel?.socket.on("data", (chunk) => tunnel.socket.write(chunk));
+      tunnel?.socket.on("error", () => {});
+    });
+    await started.manager.apply(plan([http(80)]));
+    const [client, idle] = [await connect(started), await connect(started)];
+    client.send(request.replace("\r\n\r\n", "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"));
+    await client.until(/101/);
+    const hurry = new AbortController();
+    const down = started.manager.shutdown(soon, hurry.signal);
+    await idle.untilEnd();
+    client.send("still here");
+    await client.until(/still here/);
+    hurry.abort();
+    await down;
+    await client.untilEnd();
+    expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
+  });
+
+  it("asks HTTP/2 clients to leave, and lets their streams finish", async () => {
+    const started = startManager();
+    await started.manager.apply(plan([http(80)]));
+    const session = connectHttp2(`http://127.0.0.1:${started.manager.localPort(80)}`);
+    closeLater(() => session.destroy());
+    let body = "";
+    const stream = session.request({ ":path": "/" });
+    stream.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    const ended = new Promise((resolve) => stream.on("close", resolve));
+    await eventually(() => started.seen.length === 1);
+    const asked = new Promise((resolve) => session.on("goaway", resolve));
+    const down = started.manager.shutdown(soon, new AbortController().signal);
+    expect(await asked).to.equal(0);
+    answer(started.seen[0]?.client as never);
+    await ended;
+    expect([body, stream.rstCode]).to.deep.equal(["hello", 0]);
+    await down;
+    expect(started.events.of("cut")).to.deep.equal([]);
+  });
+
+  it("cuts at once when told to hurry", async () => {
+    const started = startManager();
+    await started.manager.apply(plan([http(80)]));
+    const busy = await connect(started);
+    busy.send(request);
+    await eventually(() => started.seen.length === 1);
+    const hurry = new AbortController();
+    const down = started.manager.shutdown(
+      { acceptMs: 60_000, graceMs: 60_000, timeoutMs: 60_000 },
+      hurry.signal,
+    );
+    hurry.abort();
+    await down;
+    expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
+  });
+
+  it("ignores plans that come later", async () => {
+    const started = startManager();
+    await started.manager.shutdown(soon, AbortSignal.abort());
+    await started.manager.apply(plan([http(80)]));
+    expect(started.manager.boundPorts()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import type { ServerHttp2Stream } from "node:http2";
+import { expect } from "chai";
+import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
+import { until } from "../../http/h2/support.ts";
+import { benchForEach } from "./bench.ts";
+import { createClient, endpointOf, exchange, startBackend } from "./support.ts";
+
+describe("HTTP/2 upstream client: connections", () => {
+  const bench = benchForEach();
+
+  it("multiplexes requests on one connection and says that it was reused", async () => {
+    bench.hold();
+    const first = exchange(bench.client, bench.backend.port);
+    await until(() => bench.streams.length === 1);
+    const others = Array.from({ length: 20 }, () => exchange(bench.client, bench.backend.port));
+    await until(() => bench.streams.length === 21);
+    expect(bench.backend.sessions).to.have.length(1);
+    for (const stream of bench.streams) stream.respond({ ":status": 200 }, { endStream: true });
+    expect((await first.settled).connections).to.deep.equal([false]);
+    for (const other of others) expect((await other.settled).connections).to.deep.equal([true]);
+  });
+
+  it("opens another connection when the server's limit of streams is reached, at most eight", async () => {
+    await bench.backend.close();
+    bench.backend = await startBackend((stream) => bench.streams.push(stream), { maxConcurrentStreams: 2 });
+    const sent = Array.from({ length: 20 }, () => exchange(bench.client, bench.backend.port));
+    await until(() => bench.streams.length === 16);
+    expect(bench.backend.sessions).to.have.length(8);
+    const answer = (stream: ServerHttp2Stream): void =>
+      stream.respond({ ":status": 200 }, { endStream: true });
+    bench.streams.slice(0, 16).forEach(answer);
+    await until(() => bench.streams.length === 20);
+    bench.streams.slice(16).forEach(answer);
+    for (const one of sent) expect((await one.settled).ended).to.equal(true);
+    expect(bench.backend.sessions).to.have.length(8);
+  });
+
+  it("closes connections of retired endpoints: idle ones now, busy ones with their last response", async () => {
+    bench.hold();
+    const idle = await startBackend((stream) => stream.respond({ ":status": 200 }, { endStream: true }));
+    await exchange(bench.client, idle.port).settled;
+    const sent = exchange(bench.client, bench.backend.port);
+    await until(() => bench.streams.length === 1);
+    const closed = [...idle.sessions, ...bench.backend.sessions].map((session) => once(session, "close"));
+    bench.client.retire([endpointOf(idle.port), endpointOf(bench.backend.port)]);
+    await closed[0];
+    bench.streams[0]?.respond({ ":status": 200 });
+    bench.streams[0]?.end("late");
+    expect((await sent.settled).body).to.equal("late");
+    await closed[1];
+    await idle.close();
+  });
+
+  it("serves a request to an endpoint that was retired after it was picked, and keeps nothing of it", async () => {
+    bench.client.retire([endpointOf(bench.backend.port)]);
+    for (let i = 1; i <= 2; i++) {
+      expect((await exchange(bench.client, bench.backend.port).settled).connections).to.deep.equal([false]);
+      await until(
+        () => bench.backend.sessions.length === i && bench.backend.sessions.every(({ closed }) => closed),
+      );
+    }
+  });
+
+  it("keeps an idle connection for as long as its Service allows", async () => {
+    bench.client.close();
+    let nowMs = 0;
+    const idlePool = createIdlePool(8, () => nowMs);
+    bench.client = createClient({ idlePool });
+    const endpoint = endpointOf(bench.backend.port);
+    const limited = { ...endpoint, limits: { connectTimeoutMs: undefined, idleTimeoutMs: 1_000 } };
+    const use = async (): Promise<readonly boolean[]> => {
+      const { connections } = await exchange(bench.client, limited).settled;
+      await until(() => idlePool.size === 1);
+      return connections;
+    };
+    expect(await use()).to.deep.equal([false]);
+    nowMs = 999;
+    expect(await use()).to.deep.equal([true]);
+    nowMs = 1_999;
+    const { connections } = await exchange(bench.client, limited).settled;
+    expect(connections).to.deep.equal([false]);
+  });
+
+  it("keeps idle connections in the shared pool, which may close them", async () => {
+    bench.client.close();
+    const idlePool = createIdlePool(1);
+    bench.client = createClient({ idlePool });
+    const second = await startBackend((stream) => stream.respond({ ":status": 200 }, { endStream: true }));
+    await exchange(bench.client, bench.backend.port).settled;
+    await until(() => idlePool.size === 1);
+    const closed = once(bench.backend.sessions[0] as NodeJS.EventEmitter, "close");
+    await exchange(bench.client, second.port).settled;
+    await closed;
+    expect(idlePool.size).to.equal(1);
+    const again = await exchange(bench.client, second.port).settled;
+    expect(again.connections).to.deep.equal([true]);
+    bench.client.close();
+    await until(() => idlePool.size === 0);
+    await second.close();
+  });
+
+  it("fails what is under way when it is closed", async () => {
+    bench.hold();
+    const open = exchange(bench.client, bench.backend.port);
+    await until(() => bench.streams.length === 1);
+    bench.client.close();
+    expect((await open.settled).error?.kind).to.equal("reset");
+  });
+});
