@@ -7,7 +7,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import { createLookup, type World } from "../world.ts";
-import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Leadership } from "./leadership.ts";
 import { fieldManager } from "./status-writer.ts";
 import {
@@ -25,6 +25,7 @@ export type TicketKeyKeeperOptions = {
   readonly namespace: string;
   readonly leadership: Pick<Leadership, "term">;
   readonly log: Logger;
+  /** Time of day: the age of a key counts through restarts, and every replica must see the same. */
   readonly clock?: Clock;
 };
 
@@ -53,7 +54,7 @@ type Stored = {
  * what the Secret holds. Without the Secret, or while it cannot be written, proxies make up keys of their own.
  */
 export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKeyKeeper {
-  const { client, namespace, leadership, log, clock = monotonicClock } = options;
+  const { client, namespace, leadership, log, clock = systemClock } = options;
   const secrets = `/api/v1/namespaces/${namespace}/secrets`;
   let world: World | undefined;
   let running = false;
@@ -74,8 +75,8 @@ export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKe
     const known = read(stored?.data?.[dataKey]);
     const nowMs = clock.nowMs();
     if (nextTicketSecretMs(known) > nowMs) return ok(undefined);
-    const text = formatTicketSecrets(withNewTicketSecret(known, nowMs));
-    const data = { [dataKey]: Buffer.from(text, "latin1").toString("base64") };
+    const renewed = withNewTicketSecret(known, nowMs);
+    const data = { [dataKey]: Buffer.from(formatTicketSecrets(renewed), "latin1").toString("base64") };
     const sent =
       stored === undefined
         ? await client.call(secrets, {
@@ -96,8 +97,8 @@ export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKe
             body: { metadata: { resourceVersion: stored.metadata.resourceVersion }, data },
           });
     // After a conflict the key of the faster replica counts; the watch brings it.
-    if (!sent.ok && sent.error.status !== 409) return problem(describeApiError(sent.error));
-    log.info({ secret: ticketKeySecret, keys: known.length + 1 }, "session ticket key added");
+    if (!sent.ok) return sent.error.status === 409 ? ok(undefined) : problem(describeApiError(sent.error));
+    log.info({ secret: ticketKeySecret, keys: renewed.length }, "session ticket key added");
     return ok(undefined);
   };
 

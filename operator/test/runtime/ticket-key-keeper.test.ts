@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
-import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { silentLogger, type LogFields } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { createTicketKeyKeeper, ticketKeySecret } from "../../src/runtime/ticket-key-keeper.ts";
 import { createWorld, emptyWorld, type World } from "../../src/world.ts";
@@ -17,6 +17,7 @@ function setUp(isLeading = true) {
   let version = 0;
   let refusal: number | undefined;
   const clock = createTestClock();
+  const told: { readonly message: string; readonly fields: LogFields }[] = [];
   const client: FakeClient = createFakeClient(({ method = "GET", body }) => {
     if (method === "GET") {
       return stored === undefined ? 404 : { metadata: { resourceVersion: String(version) }, data: stored };
@@ -30,7 +31,7 @@ function setUp(isLeading = true) {
     client,
     namespace: "svc-system",
     leadership: { term: () => (isLeading ? new AbortController().signal : undefined) },
-    log: silentLogger,
+    log: { ...silentLogger, info: (fields, message) => void told.push({ fields, message }) },
     clock,
   });
   const world = (): World =>
@@ -62,6 +63,7 @@ function setUp(isLeading = true) {
     keeper,
     keys,
     build,
+    told,
     writes: () => client.calls.filter(({ method }) => method !== undefined).length,
     refuse: (status: number | undefined) => (refusal = status),
   };
@@ -109,6 +111,20 @@ describe("the keeper of session ticket keys", () => {
     keeper.stop();
   });
 
+  it("tells the age of keys by the time of day, which goes on when a controller is started anew", async () => {
+    const client = createFakeClient(({ method }) => (method === undefined ? 404 : {}));
+    const leadership = { term: () => new AbortController().signal };
+    const keeper = createTicketKeyKeeper({ client, namespace: "svc-system", leadership, log: silentLogger });
+    keeper.check(emptyWorld);
+    await settle();
+    keeper.stop();
+    const sent = client.calls.find(({ method }) => method === "POST")?.body as Body;
+    const [time = ""] = Buffer.from(sent.data["keys"] ?? "", "base64")
+      .toString("latin1")
+      .split(" ");
+    expect(Math.abs(Date.parse(time) - Date.now())).to.be.lessThan(hour);
+  });
+
   it("leaves writing to the leader", async () => {
     const { build, writes, clock, keeper } = setUp(false);
     await build();
@@ -118,15 +134,19 @@ describe("the keeper of session ticket keys", () => {
   });
 
   it("tries again when the API server refuses, and takes a conflict for the other's success", async () => {
-    const { build, keys, refuse, clock, keeper } = setUp();
+    const { build, keys, refuse, clock, keeper, told } = setUp();
     refuse(500);
     await build();
     expect(keys()).to.deep.equal([]);
     refuse(409);
     await clock.advance(5_000);
+    expect(told).to.deep.equal([]);
     refuse(undefined);
     await clock.advance(5_000);
     expect(keys()).to.have.length(1);
+    expect(told).to.deep.equal([
+      { message: "session ticket key added", fields: { secret: ticketKeySecret, keys: 1 } },
+    ]);
     keeper.stop();
   });
 });
