@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { Result } from "@svc-gateway/common/values/result.ts";
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import { readKeySet } from "../translate/credentials/key-set.ts";
 import type { FetchedKeySet, FetchedKeySets } from "../translate/credentials/remote-key-sets.ts";
@@ -32,7 +32,7 @@ type Followed = { refreshMs: number; failures: number; cancel: () => void; reado
 
 export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeperOptions): KeySetKeeper {
   const followed = new Map<string, Followed>();
-  const waiting: string[] = [];
+  const waiting = new Set<string>();
   let fetching = 0;
   let stopped = false;
   let fetched: FetchedKeySets = new Map();
@@ -58,9 +58,9 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
       note(url, { keys: set.value.keys, problem: undefined });
     } else {
       one.failures++;
-      const problem = describeProblem(set.error);
-      note(url, { keys: fetched.get(url)?.keys, problem });
-      log.warn({ url, reason: problem, failures: one.failures }, "key set not fetched");
+      const reason = describeProblem(set.error);
+      note(url, { keys: fetched.get(url)?.keys, problem: reason });
+      log.warn({ url, reason, failures: one.failures }, "key set not fetched");
     }
     const retryMs = firstRetryMs * 2 ** (one.failures - 1);
     const delayMs = one.failures === 0 ? one.refreshMs : Math.min(retryMs, one.refreshMs);
@@ -69,22 +69,25 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
   };
 
   const enqueue = (url: string): void => {
-    waiting.push(url);
+    waiting.add(url);
     next();
   };
 
   const next = (): void => {
     while (fetching < maxFetching) {
-      const url = waiting.shift();
+      const [url] = waiting;
       if (url === undefined) return;
+      waiting.delete(url);
       const one = followed.get(url);
       if (one === undefined) continue;
       fetching++;
-      void fetch(url, one.ending.signal).then((answer) => {
-        fetching--;
-        if (followed.get(url) === one) take(url, one, answer);
-        next();
-      });
+      void fetch(url, one.ending.signal)
+        .catch((error: unknown) => problem(`internal error: ${String(error)}`))
+        .then((answer) => {
+          fetching--;
+          if (followed.get(url) === one) take(url, one, answer);
+          next();
+        });
     }
   };
 

@@ -104,4 +104,46 @@ describe("the keeper of key sets", () => {
     await clock.advance(120_000);
     expect([asked.length, clock.pending()]).to.deep.equal([2, 0]);
   });
+
+  it("asks once for what was dropped and is wanted again while it waited for its turn", async () => {
+    const clock = createManualClock(0);
+    const asked: string[] = [];
+    const answers: (() => void)[] = [];
+    const keeper = createKeySetKeeper({
+      fetch: (one) => {
+        asked.push(one);
+        return new Promise((resolve) => answers.push(() => resolve(ok({ keys: [jwk("a")] }))));
+      },
+      onChange: () => {},
+      clock,
+      log: fakeLog(),
+    });
+    const others = Array.from({ length: 8 }, (_, index): [string, number] => [`${url}/${index}`, 60_000]);
+    keeper.want(new Map([...others, [url, 60_000]]));
+    keeper.want(new Map(others));
+    keeper.want(new Map([...others, [url, 60_000]]));
+    for (const answer of answers.splice(0)) answer();
+    await clock.advance(0);
+    for (const answer of answers.splice(0)) answer();
+    await clock.advance(0);
+    await clock.advance(60_000);
+    for (const answer of answers.splice(0)) answer();
+    await clock.advance(0);
+    expect(asked.filter((one) => one === url)).to.have.length(2);
+    keeper.stop();
+  });
+
+  it("takes a fetch that throws for a failure like others", async () => {
+    const clock = createManualClock(0);
+    const keeper = createKeySetKeeper({
+      fetch: () => Promise.reject(new Error("a bug")),
+      onChange: () => {},
+      clock,
+      log: fakeLog(),
+    });
+    keeper.want(wanted(30_000));
+    await clock.advance(0);
+    expect(keeper.fetched.get(url)?.problem).to.equal("internal error: Error: a bug");
+    keeper.stop();
+  });
 });
