@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
@@ -28,15 +29,25 @@ export type VipReconcilerOptions = {
   readonly provisioned: Pick<ProvisionedObjects, "subscribe">;
   /** What the API server said about an address that a Gateway (`namespace/name`) asked for. */
   readonly refusals: Pick<Notes<string>, "set">;
+  readonly clock?: Pick<Clock, "schedule">;
 };
+
+/**
+ * What is out of line is looked at again after this time, although nothing has changed: an address may have become free,
+ * or somebody's Service may be gone from a name.
+ */
+const resyncMs = 15_000;
+
+/** A Service that is not as it should be. Without `wanted` it is one that belongs to no Gateway. */
+type Outstanding = { readonly wanted: Vip | undefined; readonly present: Service | undefined };
 
 /**
  * Keeps the Services that lead to the Gateways of the shared proxies: creates what is missing, puts right what somebody
  * has changed, deletes what belongs to no Gateway any more (docs/gateway-api.md, "Shared proxies").
  */
 export function vipReconciler(options: VipReconcilerOptions): Reconciler {
-  const { client, namespace, handover, fleet, provisioned, refusals } = options;
-  let lastBuild: Build | undefined;
+  const { client, namespace, handover, fleet, provisioned, refusals, clock = monotonicClock } = options;
+  let outstanding: ReadonlyMap<string, Outstanding> = new Map();
   const pathOf = (name: string): string => `/api/v1/namespaces/${namespace}/services/${name}`;
 
   const remove = async (name: string, signal: AbortSignal): Promise<Result<string>> => {
@@ -95,28 +106,30 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
 
   return {
     controller: "vip",
-    *dirty(_, build) {
-      const { world, translation } = build;
-      lastBuild = build;
-      const lookup = createLookup(world);
-      const known = new Set<string>();
-      for (const { service, state } of translation.vips) {
-        const { name } = service.metadata;
-        known.add(name);
-        if (state === "held") continue;
-        const present = lookup("Service", namespace, name);
-        if (state === "leaving" || present === undefined || !isInLine(present, service)) yield name;
-      }
-      for (const name of vipsIn(world, namespace)) if (!known.has(name)) yield name;
+    dirty(previous, build) {
+      const known = previous === undefined ? new Map<string, Outstanding>() : outstanding;
+      outstanding = outOfLine(build, namespace);
+      return [...outstanding].flatMap(([name, one]) =>
+        isLeaving(one) || !isSame(known.get(name), one) ? [name] : [],
+      );
     },
     subscribe(look) {
       const lookAtLeaving = (): void => {
-        for (const { service, state } of lastBuild?.translation.vips ?? []) {
-          if (state === "leaving") look(service.metadata.name);
-        }
+        for (const [name, one] of outstanding) if (isLeaving(one)) look(name);
       };
+      let cancelResync = (): void => {};
+      const planResync = (): void => {
+        cancelResync = clock.schedule(resyncMs, () => {
+          planResync();
+          for (const name of outstanding.keys()) look(name);
+        });
+      };
+      planResync();
       const unsubscribe = [fleet.subscribe(lookAtLeaving), provisioned.subscribe(lookAtLeaving)];
-      return () => unsubscribe.forEach((end) => end());
+      return () => {
+        cancelResync();
+        unsubscribe.forEach((end) => end());
+      };
     },
     async reconcile(name, { build, signal }) {
       const vip = build.translation.vips.find(({ service }) => service.metadata.name === name);
@@ -128,6 +141,37 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
 }
 
 const isOurs = ({ metadata }: Service): boolean => metadata.labels?.[componentLabel] === vipComponent;
+
+/** By name: what is to be created, changed, deleted, or waits for its Gateway to leave. */
+function outOfLine({ world, translation }: Build, namespace: string): ReadonlyMap<string, Outstanding> {
+  const lookup = createLookup(world);
+  const found = new Map<string, Outstanding>();
+  const wantedNames = new Set<string>();
+  for (const wanted of translation.vips) {
+    const { service, state } = wanted;
+    const { name } = service.metadata;
+    wantedNames.add(name);
+    if (state === "held") continue;
+    const present = lookup("Service", namespace, name);
+    if (state === "leaving" || present === undefined || !isInLine(present, service)) {
+      found.set(name, { wanted, present });
+    }
+  }
+  for (const name of vipsIn(world, namespace)) {
+    if (wantedNames.has(name)) continue;
+    found.set(name, { wanted: undefined, present: lookup("Service", namespace, name) });
+  }
+  return found;
+}
+
+const isLeaving = ({ wanted }: Outstanding): boolean => wanted?.state === "leaving";
+
+/** Whether another look could come to nothing else: what has failed is tried again by the queue. */
+const isSame = (before: Outstanding | undefined, now: Outstanding): boolean =>
+  before !== undefined &&
+  before.present === now.present &&
+  before.wanted?.state === now.wanted?.state &&
+  isDeepStrictEqual(before.wanted?.service, now.wanted?.service);
 
 const vipsIn = (world: World, namespace: string): readonly string[] =>
   [...objectsIn(world, "Service", namespace)].filter(isOurs).map(({ metadata }) => metadata.name);

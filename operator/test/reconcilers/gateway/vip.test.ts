@@ -4,6 +4,7 @@ import { vipReconciler } from "../../../src/reconcilers/gateway/vip.ts";
 import { createNotes, type Notes } from "../../../src/reconcilers/gateway/notes.ts";
 import type { Build } from "../../../src/runtime/table-builder.ts";
 import { createFakeClient, type FakeClient } from "../../runtime/fake-client.ts";
+import { createTestClock } from "../../runtime/test-clock.ts";
 import {
   buildOf,
   dedicatedGatewayYaml,
@@ -19,6 +20,7 @@ const path = `/api/v1/namespaces/svc-system/services/${name}`;
 
 function reconcilerOf(client: FakeClient, refusals: Notes<string> = createNotes(), isDone = false) {
   return vipReconciler({
+    clock,
     client,
     namespace: vips.namespace,
     handover: { isDone: () => isDone },
@@ -44,6 +46,7 @@ async function run(
 
 const dirty = (build: Build) => [...reconcilerOf(createFakeClient(() => 500)).dirty(undefined, build)];
 
+const clock = createTestClock();
 const vip = vipYaml(30_000, "[]");
 const [vipObject] = objectsOf(vip);
 
@@ -81,6 +84,28 @@ describe("vipReconciler", () => {
     const { result, sent } = await run(buildOf(gatewayYaml), objectsOf(vipYaml(30_005, "[]"))[0]);
     expect(result).to.deep.equal({ ok: true, value: "waiting" });
     expect(sent).to.deep.equal([]);
+  });
+
+  it("looks once at what is out of line, until it changes, or fifteen seconds have passed", async () => {
+    const foreign = vip.replace("shared-gateway-vip", "database");
+    const reconciler = reconcilerOf(createFakeClient(() => 500));
+    const first = buildOf(`${gatewayYaml}---${foreign}`);
+    expect([...reconciler.dirty(undefined, first)]).to.deep.equal([name]);
+    const second = { ...first, translation: { ...first.translation } };
+    expect([...reconciler.dirty(first, second)]).to.deep.equal([]);
+    const looked: string[] = [];
+    const end = reconciler.subscribe?.((one) => void looked.push(one));
+    await clock.advance(14_999);
+    expect(looked).to.deep.equal([]);
+    await clock.advance(1);
+    expect(looked).to.deep.equal([name]);
+    const changed = buildOf(gatewayYaml);
+    expect([...reconciler.dirty(second, changed)]).to.deep.equal([name]);
+    expect([...reconciler.dirty(changed, buildOf(`${gatewayYaml}---${vip}`))]).to.deep.equal([]);
+    await clock.advance(15_000);
+    end?.();
+    await clock.advance(60_000);
+    expect(looked).to.deep.equal([name]);
   });
 
   it("deletes the Service of a Gateway that is gone, and nobody else's", async () => {
