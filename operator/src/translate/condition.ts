@@ -11,6 +11,9 @@ export type DesiredCondition = {
 /** Why something is not as it was asked for: the reason of a condition, and a sentence for the person who asked. */
 export type Refusal = { readonly reason: string; readonly message: string };
 
+/** What is wrong with a part of an object: at which field, and what happens to that part instead. */
+export type Fault = Refusal & { readonly field: string; readonly consequence: string };
+
 /** The refusal with the field that it is about, which an object may have many of. */
 export const refusedAt = (field: string, { reason, message }: Refusal): Refusal => ({
   reason,

@@ -5,7 +5,7 @@
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";
 import type { EndpointUse } from "./backends/service-port.ts";
-import type { Refusal } from "./condition.ts";
+import type { Fault, Refusal } from "./condition.ts";
 import { oneLine, quote } from "./text.ts";
 import type { Diagnostic } from "./translation.ts";
 
@@ -22,6 +22,34 @@ const finding =
 /** "wrong; expected a right one", as far as the problem says what is expected. */
 export const describeProblem = ({ message, expected }: Problem): string =>
   expected === undefined ? message : `${message}, expected ${expected}`;
+
+/**
+ * The findings that another object mends by coming into being or by becoming ready, as it does a moment later when all
+ * objects of an application are applied together: a log waits before it tells them.
+ */
+const passing: ReadonlySet<Diagnostic["reason"]> = new Set([
+  "BackendNotFound",
+  "GatewayClassNotFound",
+  "GatewayPolicyTargetNotFound",
+  "IngressClassNotFound",
+  "InvalidCACertificateRef",
+  "InvalidCertificateRef",
+  "KeySetNotFetched",
+  "NoEndpoints",
+  "NoValidCACertificate",
+  "ParentNotFound",
+  "PolicyTargetNotFound",
+  "ProtectionUnavailable",
+  "RefNotPermitted",
+  "ReferenceNotFound",
+  "ReferenceNotPermitted",
+  "SecretNotFound",
+  "ServiceNotFound",
+  "ServicePortNotFound",
+]);
+
+/** Whether a finding may pass by itself. */
+export const mayPass = (reason: Diagnostic["reason"]): boolean => passing.has(reason);
 
 const failed =
   (severity: Diagnostic["severity"], reason: string, consequence: string) =>
@@ -145,6 +173,13 @@ export const invalidSessionKey = (place: Place): Diagnostic =>
 
 export const conditionFinding = (place: Place, { reason, message }: Refusal): Diagnostic =>
   finding("error", reason)(place, message);
+
+/** What is wrong with a part of a route. */
+export const faultFinding = (place: Place, { reason, message, consequence }: Fault): Diagnostic =>
+  finding("error", reason)(place, `${message}; ${consequence}`);
+
+export const refusedParent = (place: Place, { reason, message }: Refusal): Diagnostic =>
+  finding("error", reason)(place, `${message}; the route is not served there`);
 
 const withoutParent = finding("warning", "ParentNotFound");
 

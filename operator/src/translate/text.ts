@@ -14,6 +14,10 @@ const clean = (text: string): string => text.replaceAll(unprintable, "\uFFFD");
 export const quote = (text: string): string =>
   text.length <= maxQuotedLength ? `"${clean(text)}"` : `"${clean(text.slice(0, maxQuotedLength))}..."`;
 
+/** A kind that somebody wrote; those of the core group, whose name is empty, go by their own name. */
+export const quoteKind = ({ group, kind }: { readonly group: string; readonly kind: string }): string =>
+  quote(group === "" ? kind : `${group}/${kind}`);
+
 /** "an HTTPRoute", "a UDPRoute": the name of a kind as it is spoken. */
 export const withArticle = (kind: string): string => `${/^(?:[AEIO]|HTTP)/.test(kind) ? "an" : "a"} ${kind}`;
 

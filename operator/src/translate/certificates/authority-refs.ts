@@ -5,7 +5,7 @@ import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import { noGrant, type Referrer } from "../reference-grants.ts";
 import type { TranslateSettings } from "../settings.ts";
-import { quote } from "../text.ts";
+import { quoteKind } from "../text.ts";
 import type { View } from "../view.ts";
 import { bundleKey, readBundle } from "./authorities.ts";
 
@@ -66,7 +66,7 @@ function resolve(
     return contentOf(named, bundle && readTrustBundle(bundle));
   }
   if (group !== "" || kind !== "ConfigMap") {
-    const message = `${quote(`${group}/${kind}`)} is no kind of certificate authorities, expected ConfigMap or ClusterTrustBundle`;
+    const message = `${quoteKind({ group, kind })} is no kind of certificate authorities, expected ConfigMap or ClusterTrustBundle`;
     return { why: "kind", message };
   }
   const named = `ConfigMap ${namespace}/${name}`;

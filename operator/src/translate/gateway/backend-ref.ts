@@ -7,7 +7,7 @@ import {
   type EndpointUse,
   type Transport,
 } from "../backends/service-port.ts";
-import { quote } from "../text.ts";
+import { quoteKind } from "../text.ts";
 import type { View } from "../view.ts";
 import { noGrant, type Referrer } from "../reference-grants.ts";
 
@@ -30,6 +30,10 @@ export type ResolvedBackendRef = {
 
 /** What a share of a rule gets whose backend is invalid (Gateway API, HTTPRouteRule.backendRefs). */
 const invalidBackend = 500;
+
+/** The same as clients see it: the status of HTTP, or that of gRPC. */
+export const invalidAnswer = (kind: string): string =>
+  kind === "GRPCRoute" ? "UNAVAILABLE" : String(invalidBackend);
 
 export type BackendRefOptions = {
   readonly view: View;
@@ -54,7 +58,7 @@ export function resolveBackendRef(
     refusal: { reason, message },
   });
   if (group !== "" || kind !== "Service") {
-    return refused("InvalidKind", `${quote(`${group}/${kind}`)} is no kind of backend, expected Service`);
+    return refused("InvalidKind", `${quoteKind({ group, kind })} is no kind of backend, expected Service`);
   }
   const { view, allowExternalName, isGrpc, transport = "TCP", use = "requests" } = options;
   if (!view.permits(from, { kind: "Service", namespace, name })) {

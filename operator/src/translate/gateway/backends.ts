@@ -2,8 +2,8 @@ import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { HTTPRouteRuleFilter } from "../../api/generated/httproute.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
-import { refusedAt, type Refusal } from "../condition.ts";
-import { resolveBackendRef, type WrittenBackendRef } from "./backend-ref.ts";
+import type { Fault } from "../condition.ts";
+import { invalidAnswer, resolveBackendRef, type WrittenBackendRef } from "./backend-ref.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { readFilters } from "./filters.ts";
 
@@ -13,8 +13,8 @@ export type ReadBackends = {
   /** The backends for requests of one match, since replacing a prefix depends on it. */
   readonly of: (path: PathMatch) => readonly Backend[];
   readonly needs: readonly EndpointNeed[];
-  readonly unresolved: Refusal | undefined;
-  readonly unsupported: Refusal | undefined;
+  readonly unresolved: readonly Fault[];
+  readonly unsupported: readonly Fault[];
 };
 
 /**
@@ -25,12 +25,13 @@ export function readBackends(refs: readonly Written[] | undefined, context: Filt
   const { view, allowExternalName, kind, namespace } = context;
   const from = { kind, namespace };
   const options = { view, allowExternalName, isGrpc: kind === "GRPCRoute" };
+  const consequence = `its share of requests is answered ${invalidAnswer(kind)}`;
   const read = (refs ?? []).map((ref, index) => {
     const field = `${context.place.field}.backendRefs[${index}]`;
     const { refusal, ...resolved } = resolveBackendRef(ref, from, options);
     return {
       ...resolved,
-      refusal: refusal && refusedAt(field, refusal),
+      faults: refusal === undefined ? [] : [{ ...refusal, field, consequence }],
       // Filters of both route kinds have the shape of an HTTPRoute's.
       filters: readFilters(ref.filters as readonly HTTPRouteRuleFilter[] | undefined, {
         ...context,
@@ -49,9 +50,7 @@ export function readBackends(refs: readonly Written[] | undefined, context: Filt
   return {
     of,
     needs: read.flatMap(({ need }) => need ?? []),
-    unresolved: read.map(({ refusal, filters }) => refusal ?? filters.unresolved).find(isPresent),
-    unsupported: read.map(({ filters }) => filters.unsupported).find(isPresent),
+    unresolved: read.flatMap(({ faults, filters }) => [...faults, ...filters.unresolved]),
+    unsupported: read.flatMap(({ filters }) => filters.unsupported),
   };
 }
-
-const isPresent = (refusal: Refusal | undefined): boolean => refusal !== undefined;

@@ -4,7 +4,7 @@ import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.t
 import { refusedAt, type Refusal } from "../condition.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { noGrant, type Referrer } from "../reference-grants.ts";
-import { quote } from "../text.ts";
+import { quoteKind } from "../text.ts";
 import type { View } from "../view.ts";
 
 export type ResolvedCertificates = {
@@ -34,7 +34,7 @@ export function resolveCertificates(
 function resolve(ref: CertificateRef, owner: Referrer, view: View): TlsCertificate | Refusal {
   const { group = "", kind = "Secret", name, namespace = owner.namespace } = ref;
   if (group !== "" || kind !== "Secret") {
-    return invalid(`${quote(`${group}/${kind}`)} is no kind of certificate, expected Secret`);
+    return invalid(`${quoteKind({ group, kind })} is no kind of certificate, expected Secret`);
   }
   const named = `Secret ${namespace}/${name}`;
   if (!view.permits(owner, { kind: "Secret", namespace, name })) {

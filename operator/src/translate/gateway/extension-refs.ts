@@ -23,7 +23,7 @@ import { translateExtAuth } from "../features/ext-auth.ts";
 import { translateIpAccessControl } from "../features/ip-access-control.ts";
 import { translateRateLimit } from "../features/rate-limit.ts";
 import { readRetryPolicy } from "../features/retry.ts";
-import { quote, withArticle } from "../text.ts";
+import { quote, quoteKind, withArticle } from "../text.ts";
 import { featureContext, type FilterContext } from "./filter-context.ts";
 
 const extensionGroup = "gateway.svc-labs.dev";
@@ -111,7 +111,8 @@ export function readExtension(ref: ExtensionRef | undefined, context: FilterCont
   const extension = isKnown ? extensions[kind] : undefined;
   if (extension === undefined || !isSupported(extension, context)) {
     const where = withArticle(context.level === "rule" ? context.kind : context.level);
-    const message = `ExtensionRef ${quote(`${group}/${kind}`)} is not supported on ${where}`;
+    const expected = group === extensionGroup ? "" : `, expected a kind of group ${extensionGroup}`;
+    const message = `ExtensionRef ${quoteKind({ group, kind })} is not supported on ${where}${expected}`;
     return { unsupported: { reason: "UnsupportedValue", message } };
   }
   const { namespace, view } = context;

@@ -2,12 +2,13 @@
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../api/generated/httproute.ts";
-import { refusedAt, type Refusal } from "../condition.ts";
+import type { Fault, Refusal } from "../condition.ts";
 import { routeFieldIgnored } from "../diagnostics.ts";
-import { quote } from "../text.ts";
+import { quote, quoteKind } from "../text.ts";
 import { readCors } from "./cors-filter.ts";
 import { readExternalAuthFilter } from "./external-auth-filter.ts";
 import { isAdditiveExtension, readExtension } from "./extension-refs.ts";
+import { invalidAnswer } from "./backend-ref.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { readHeaderModifier } from "./header-filters.ts";
 import { readMirror } from "./mirror-filter.ts";
@@ -17,9 +18,9 @@ export type ReadFilters = {
   /** The features for requests of one match, since replacing a prefix depends on it. */
   readonly of: (path: PathMatch) => RouteFeatures | undefined;
   /** What cannot be followed. A mirror that cannot is left out; whatever carries another such filter answers 500. */
-  readonly unresolved: Refusal | undefined;
+  readonly unresolved: readonly Fault[];
   /** What cannot be honoured: whatever carries it answers 500. */
-  readonly unsupported: Refusal | undefined;
+  readonly unsupported: readonly Fault[];
   readonly isBroken: boolean;
 };
 
@@ -33,14 +34,18 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
   const ofPath: ((path: PathMatch) => RouteFeatures)[] = [];
   const seen = new Set<string>();
   const authenticates = filters.some(asksClients);
-  let unresolved: Refusal | undefined;
-  let unsupported: Refusal | undefined;
+  const unresolved: Fault[] = [];
+  const unsupported: Fault[] = [];
   let isBroken = false;
   for (const [index, filter] of filters.entries()) {
     const { type } = filter;
     const place = { ...outer.place, field: `${outer.place.field}.filters[${index}]` };
     const context = { ...outer, authenticates, place };
-    const at = (refusal: Refusal): Refusal => refusedAt(place.field, refusal);
+    const at = (refusal: Refusal, consequence = answersInstead(outer)): Fault => ({
+      ...refusal,
+      field: place.field,
+      consequence,
+    });
     const warn = (message: string): void => {
       outer.findings.diagnostics.push(routeFieldIgnored(place, message));
     };
@@ -70,7 +75,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
         break;
       case "RequestMirror": {
         const read = readMirror(filter.requestMirror, context);
-        if ("reason" in read) unresolved ??= at(read);
+        if ("reason" in read) unresolved.push(at(read, "requests are not mirrored there"));
         else fixed.push({ "mirror-target": read });
         break;
       }
@@ -79,8 +84,8 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
         if ("features" in read) fixed.push(read.features);
         else {
           isBroken = true;
-          if ("missing" in read) unresolved ??= at(read.missing);
-          else unsupported ??= at(read.unsupported);
+          if ("missing" in read) unresolved.push(at(read.missing));
+          else unsupported.push(at(read.unsupported));
         }
         break;
       }
@@ -89,14 +94,16 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
         if ("check" in read) fixed.push({ "ext-auth": [read] });
         else {
           isBroken = true;
-          if ("unresolved" in read) unresolved ??= at(read.unresolved);
-          else unsupported ??= at(read.unsupported);
+          if ("unresolved" in read) unresolved.push(at(read.unresolved));
+          else unsupported.push(at(read.unsupported));
         }
         break;
       }
       default:
         isBroken = true;
-        unsupported ??= at({ reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` });
+        unsupported.push(
+          at({ reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` }),
+        );
     }
   }
   const common = join(fixed);
@@ -112,9 +119,15 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
   return { of, unresolved, unsupported, isBroken };
 }
 
+/** What happens to whatever carries a filter that is missing or not supported. */
+const answersInstead = ({ kind, level }: FilterContext): string =>
+  `${level === "backend" ? "the backend's share" : "every request of the rule"} is answered ${invalidAnswer(kind)}`;
+
 /** What two filters have in common of which only the first counts. */
 const describe = ({ type, extensionRef: ref }: Filter): string =>
-  type === "ExtensionRef" ? `${type} ${quote(`${ref?.group}/${ref?.kind}`)}` : quote(type);
+  type === "ExtensionRef"
+    ? `${type} ${quoteKind({ group: ref?.group ?? "", kind: ref?.kind ?? "" })}`
+    : quote(type);
 
 /** Filters of which each counts, whatever others of the type there are: mirrors, and who is asked for permission. */
 const isAdditive = ({ type, extensionRef }: Filter): boolean =>
@@ -139,7 +152,7 @@ function join(all: readonly RouteFeatures[]): RouteFeatures {
 
 const none: ReadFilters = {
   of: () => undefined,
-  unresolved: undefined,
-  unsupported: undefined,
+  unresolved: [],
+  unsupported: [],
   isBroken: false,
 };

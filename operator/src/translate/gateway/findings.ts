@@ -2,7 +2,7 @@
 import type { KubeObject } from "../../api/object.ts";
 import { refOf } from "../../api/object.ts";
 import type { DesiredCondition } from "../condition.ts";
-import { conditionFinding } from "../diagnostics.ts";
+import { conditionFinding, faultFinding, refusedParent, type Place } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { GatewayStatus, ListenerSetStatus, RouteStatus } from "./status.ts";
@@ -24,15 +24,19 @@ const findingsOfListeners = memo(
   ],
 );
 
-/** The same for a route, at each of its parents. */
-export const findingsOfRoute = memo(({ object, parents }: RouteStatus): readonly Diagnostic[] => {
+/** Of a route with a parent of ours: parents that do not take it, and what is wrong with it at any parent. */
+export const findingsOfRoute = memo(({ object, parents, faults }: RouteStatus): readonly Diagnostic[] => {
+  if (parents.length === 0) return [];
   const references = object.spec.parentRefs ?? [];
-  // What is wrong with the route itself is wrong at every parent.
-  return withoutRepeats(
-    parents.flatMap(({ parentRef, conditions }) =>
-      findings(object, `spec.parentRefs[${references.indexOf(parentRef)}]`, conditions),
+  const at = (field: string): Place => ({ object: refOf(object), field });
+  return [
+    ...parents.flatMap(({ parentRef, refusal }) =>
+      refusal === undefined
+        ? []
+        : [refusedParent(at(`spec.parentRefs[${references.indexOf(parentRef)}]`), refusal)],
     ),
-  );
+    ...faults.map((fault) => faultFinding(at(fault.field), fault)),
+  ];
 });
 
 function withoutRepeats(all: readonly Diagnostic[]): readonly Diagnostic[] {

@@ -2,7 +2,6 @@
 import type { GRPCRouteRule } from "../../api/generated/grpcroute.ts";
 import type { HTTPRouteRuleFilter } from "../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { describeProblem } from "../diagnostics.ts";
 import { anyPath } from "../ingress/path.ts";
 import { readBackends } from "./backends.ts";
 import type { FilterContext } from "./filter-context.ts";
@@ -11,6 +10,7 @@ import { readFilters } from "./filters.ts";
 import { readGrpcMatch } from "./matches.ts";
 import {
   assembleRule,
+  invalidMatch,
   planRoute,
   type MatchPlan,
   type RouteContext,
@@ -31,8 +31,7 @@ function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
   const matches: MatchPlan[] = [];
   for (const [index, written] of (rule.matches ?? [{}]).entries()) {
     const match = readGrpcMatch(written);
-    if (!match.ok)
-      return { invalid: `${context.place.field}.matches[${index}]: ${describeProblem(match.error)}` };
+    if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
     matches.push({ match: match.value, backends: backends.of(anyPath), ...(features && { features }) });
   }
   return assembleRule(matches, filters, backends);

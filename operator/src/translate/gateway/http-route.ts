@@ -1,7 +1,7 @@
 /** What an HTTPRoute contributes, given the objects that it names. See docs/gateway-api.md. */
 import type { HTTPRouteRule } from "../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { describeProblem, routeFieldIgnored } from "../diagnostics.ts";
+import { routeFieldIgnored } from "../diagnostics.ts";
 import { readBackends } from "./backends.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { warnOfSessions } from "./unserved-fields.ts";
@@ -9,6 +9,7 @@ import { readFilters } from "./filters.ts";
 import { readHttpMatch } from "./matches.ts";
 import {
   assembleRule,
+  invalidMatch,
   planRoute,
   type MatchPlan,
   type RouteContext,
@@ -36,8 +37,7 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
   const matches: MatchPlan[] = [];
   for (const [index, written] of (rule.matches ?? [{}]).entries()) {
     const match = readHttpMatch(written);
-    if (!match.ok)
-      return { invalid: `${context.place.field}.matches[${index}]: ${describeProblem(match.error)}` };
+    if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
     const { path } = match.value;
     const features = { ...filters.of(path), ...(timeouts && { timeouts }), ...(retry && { retry }) };
     const hasFeatures = Object.keys(features).length > 0;

@@ -1,7 +1,7 @@
 /** What a TLSRoute, TCPRoute or UDPRoute contributes, given the objects that it names. See docs/features/l4.md. */
 import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { refusedAt } from "../condition.ts";
+import type { Fault } from "../condition.ts";
 import { resolveBackendRef } from "./backend-ref.ts";
 import type { L4RouteKind } from "./kinds.ts";
 import { describeRoute, hostsOf, unusable, type CommonPlan, type RouteContext } from "./route-plan.ts";
@@ -25,10 +25,15 @@ export function planL4Route(
     kind === "UDPRoute"
       ? ({ transport: "UDP", use: "datagrams" } as const)
       : ({ transport: "TCP", use: "connections" } as const);
+  const consequence =
+    kind === "UDPRoute" ? "its share of datagrams is dropped" : "its share of connections is reset";
+  const unresolved: Fault[] = [];
   const options = { view, allowExternalName, isGrpc: false, ...carried };
   const resolved = (rule?.backendRefs ?? []).map((ref, index) => {
     const { refusal, ...read } = resolveBackendRef(ref, { kind, namespace }, options);
-    return { ...read, refusal: refusal && refusedAt(`spec.rules[0].backendRefs[${index}]`, refusal) };
+    const field = `spec.rules[0].backendRefs[${index}]`;
+    if (refusal !== undefined) unresolved.push({ ...refusal, field, consequence });
+    return read;
   });
   return {
     ...describeRoute(object),
@@ -43,7 +48,7 @@ export function planL4Route(
       })),
     },
     needs: resolved.flatMap(({ need }) => need ?? []),
-    unresolved: resolved.map(({ refusal }) => refusal).find((refusal) => refusal !== undefined),
+    unresolved,
     dropped: [],
     isUnusable: false,
     diagnostics,

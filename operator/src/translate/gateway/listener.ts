@@ -8,7 +8,7 @@ import type { Refusal } from "../condition.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { anyHost } from "../ingress/host.ts";
 import type { TranslateSettings } from "../settings.ts";
-import { quote } from "../text.ts";
+import { quote, quoteKind } from "../text.ts";
 import type { View } from "../view.ts";
 import { backendCertificateName } from "./backend-certificate.ts";
 import { resolveCertificates } from "./certificate-refs.ts";
@@ -134,7 +134,7 @@ function readKinds({ protocol, allowedRoutes }: Written): {
     (one) => (one.group ?? gatewayGroup) !== gatewayGroup || !possible.some((kind) => kind === one.kind),
   );
   if (refused.length === 0) return { kinds };
-  const names = refused.map(({ group = gatewayGroup, kind }) => quote(`${group}/${kind}`)).join(", ");
+  const names = refused.map(({ group = gatewayGroup, kind }) => quoteKind({ group, kind })).join(", ");
   const message = `Routes of kind ${names} cannot attach to a listener of protocol ${protocol}`;
   return { kinds, refusal: { reason: "InvalidRouteKinds", message } };
 }

@@ -4,12 +4,13 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { Problem } from "@svc-gateway/common/values/result.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf, type ObjectRef } from "../../api/object.ts";
 import { ageOf, type Age } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
-import type { Refusal } from "../condition.ts";
+import type { Fault } from "../condition.ts";
 import { describeProblem, routeFieldIgnored } from "../diagnostics.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { Diagnostic } from "../translation.ts";
@@ -35,16 +36,18 @@ export type CommonPlan = {
   readonly hosts: readonly HostPattern[] | undefined;
   readonly parentRefs: readonly ParentRef[];
   readonly needs: readonly EndpointNeed[];
-  /** The first reference that cannot be followed. */
-  readonly unresolved: Refusal | undefined;
-  /** Rules of which nothing is served, by index, with the reason. */
-  readonly dropped: readonly { readonly rule: number; readonly message: string }[];
+  /** The references that cannot be followed. */
+  readonly unresolved: readonly Fault[];
+  /** Rules of which nothing is served, by index, with what is wrong there. */
+  readonly dropped: readonly DroppedRule[];
   /** Whether every rule is dropped. */
   readonly isUnusable: boolean;
   readonly diagnostics: readonly Diagnostic[];
   /** What is wrong at listeners where nobody but the route could authenticate clients. */
   readonly unlessAuthenticated: readonly Diagnostic[];
 };
+
+export type DroppedRule = { readonly rule: number; readonly faults: readonly Fault[] };
 
 export type RoutePlan = CommonPlan & {
   /** In the order of rules and matches. */
@@ -66,12 +69,20 @@ export type RulePlan =
   | {
       readonly matches: readonly MatchPlan[];
       readonly needs: readonly EndpointNeed[];
-      readonly unresolved: Refusal | undefined;
+      readonly unresolved: readonly Fault[];
       /** What of the rule is not supported. */
-      readonly unsupported: Refusal | undefined;
+      readonly unsupported: readonly Fault[];
     }
   /** Not served at all. */
-  | { readonly invalid: string };
+  | { readonly invalid: Fault };
+
+/** A match that cannot be tested takes its rule away: what it would have let through must not go elsewhere. */
+export const invalidMatch = (field: string, why: Problem): Fault => ({
+  field,
+  reason: "UnsupportedValue",
+  message: describeProblem(why),
+  consequence: "the rule is not served",
+});
 
 /** What a rule answers of which a filter is missing or not supported (Gateway API, HTTPRouteRule.filters). */
 const broken: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 500 }];
@@ -86,7 +97,7 @@ const breakRule = (
   ...why,
 });
 
-type RulePlanOf = Exclude<RulePlan, { readonly invalid: string }>;
+type RulePlanOf = Exclude<RulePlan, { readonly invalid: Fault }>;
 
 type RuleName = { readonly name?: string };
 
@@ -102,17 +113,15 @@ function assembleRoute(
   const source = { kind, name, namespace };
   const routes: Route[] = [];
   const needs: EndpointNeed[] = [...findings.needs];
-  const dropped: { rule: number; message: string }[] = [];
-  let unresolved: Refusal | undefined;
+  const dropped: DroppedRule[] = [];
+  const unresolved: Fault[] = [];
   for (const [index, [{ name: ruleName }, plan]] of rules.entries()) {
     if ("invalid" in plan) {
-      dropped.push({ rule: index, message: plan.invalid });
+      dropped.push({ rule: index, faults: [plan.invalid] });
       continue;
     }
-    if (plan.unsupported !== undefined) {
-      dropped.push({ rule: index, message: plan.unsupported.message });
-    }
-    unresolved ??= plan.unresolved;
+    if (plan.unsupported.length > 0) dropped.push({ rule: index, faults: plan.unsupported });
+    unresolved.push(...plan.unresolved);
     needs.push(...plan.needs);
     const id = `${kind.toLowerCase()}/${namespace}/${name}:${ruleName ?? index}`;
     for (const { match, backends, features } of plan.matches) {
@@ -157,8 +166,8 @@ export function assembleRule(
   filters: ReadFilters,
   backends: ReadBackends,
 ): RulePlan {
-  const unresolved = filters.unresolved ?? backends.unresolved;
-  const unsupported = filters.unsupported ?? backends.unsupported;
+  const unresolved = [...filters.unresolved, ...backends.unresolved];
+  const unsupported = [...filters.unsupported, ...backends.unsupported];
   if (filters.isBroken) return breakRule(matches, { unresolved, unsupported });
   return { matches, needs: backends.needs, unresolved, unsupported };
 }
@@ -190,7 +199,7 @@ export const unusable = (object: ObjectOf<RouteKind>): Omit<CommonPlan, "diagnos
   ...describeRoute(object),
   hosts: undefined,
   needs: [],
-  unresolved: undefined,
+  unresolved: [],
   dropped: [],
   isUnusable: true,
   unlessAuthenticated: [],

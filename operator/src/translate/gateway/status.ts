@@ -5,7 +5,7 @@
 import type { HTTPRouteParentRef as ParentRef } from "../../api/generated/httproute.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { conditionOf, type DesiredCondition, type Refusal } from "../condition.ts";
+import { conditionOf, refusedAt, type DesiredCondition, type Fault, type Refusal } from "../condition.ts";
 import type { Attachment } from "./attachment.ts";
 import { hasInsecureValidation } from "./frontend-validation.ts";
 import { nameFor, type Listener, type ListenerGroup } from "./gateways.ts";
@@ -69,8 +69,12 @@ export type RouteStatus = {
   /** One entry for each reference to a parent of ours. */
   readonly parents: readonly {
     readonly parentRef: ParentRef;
+    /** Why the parent does not take the route. */
+    readonly refusal: Refusal | undefined;
     readonly conditions: readonly DesiredCondition[];
   }[];
+  /** What is wrong with the route whatever its parents; the conditions say it as well, but not all of it. */
+  readonly faults: readonly Fault[];
 };
 
 export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): GatewayStatus {
@@ -221,8 +225,10 @@ export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]
   object: plan.object,
   parents: attachments.map(({ parentRef, refusal }) => ({
     parentRef,
+    refusal,
     conditions: routeConditions(plan, refusal),
   })),
+  faults: [...plan.dropped.flatMap(({ faults }) => faults), ...plan.unresolved],
 });
 
 function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readonly DesiredCondition[] {
@@ -232,11 +238,15 @@ function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readon
       ? undefined
       : {
           reason: "UnsupportedValue",
-          message: `Dropped Rule ${dropped.map(({ rule }) => rule).join(", ")}: ${dropped.map(({ message }) => message).join("; ")}`,
+          message: `Dropped Rule ${dropped.map(({ rule }) => rule).join(", ")}: ${dropped
+            .flatMap(({ faults }) => faults)
+            .map(({ field, message }) => `${field}: ${message}`)
+            .join("; ")}`,
         };
+  const [first] = unresolved;
   return [
     conditionOf("Accepted", refusal ?? (isUnusable ? broken : undefined), accepted("The route is served")),
-    resolvedRefs(unresolved),
+    resolvedRefs(first && refusedAt(first.field, first)),
     ...(broken !== undefined && !isUnusable && refusal === undefined
       ? [{ type: "PartiallyInvalid", status: "True" as const, ...broken }]
       : []),

@@ -9,7 +9,7 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import type { Refusal } from "../../condition.ts";
 import { parametersIgnored } from "../../diagnostics.ts";
-import { quote } from "../../text.ts";
+import { quoteKind } from "../../text.ts";
 import type { Diagnostic } from "../../translation.ts";
 import type { View } from "../../view.ts";
 import { overlayOf, type Overlay } from "./overlay.ts";
@@ -85,7 +85,7 @@ export const readClassParameters = (
 function read(ref: Reference | undefined, field: string, view: View): Result<Layer | undefined, Refusal> {
   if (ref === undefined) return ok(undefined);
   if (ref.group !== group || ref.kind !== kind) {
-    return invalid(`${field} names a ${quote(`${ref.group}/${ref.kind}`)}, expected ${group}/${kind}`);
+    return invalid(`${field} names a ${quoteKind(ref)}, expected ${group}/${kind}`);
   }
   if (ref.namespace === undefined) return invalid(`${field} needs a namespace`);
   const name = `${ref.namespace}/${ref.name}`;
