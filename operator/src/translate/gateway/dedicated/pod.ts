@@ -82,6 +82,8 @@ const podSpec = (
         { name: "SVC_DISCOVERY_ENDPOINT", value: settings.discoveryEndpoint },
         { name: "SVC_DISCOVERY_BOOTSTRAP_ENDPOINT", value: settings.bootstrapEndpoint },
         { name: "SVC_DISCOVERY_TRUST_DOMAIN", value: settings.trustDomain },
+        // Of the main thread, which is in no hurry; those that serve requests have a limit of their own.
+        { name: "NODE_OPTIONS", value: "--max-semi-space-size=4" },
       ],
       ports: Object.entries(podPorts).map(([name, containerPort]) => ({ name, containerPort })),
       startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 60 },
