@@ -107,7 +107,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const statuses = createStatusWriter({ client, source, pathOf, metrics });
   const leaderWork = createLeaderWork({ ...options, reconcilers, statuses });
   const ticketKeys = createTicketKeyKeeper({ ...options, namespace: settings.podNamespace });
-  const logDiagnostics = createDiagnosticLog(log);
+  const findings = createDiagnosticLog({ log });
   const keySets = createKeySetKeeper({
     fetch: (url, ending) => fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, signal: ending }),
     onChange: () => coalescer.markDirty(),
@@ -128,7 +128,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
       addResources: ticketKeys.resources,
       onBuild(build) {
         options.onBuild(build);
-        logDiagnostics(build.translation.diagnostics);
+        findings.report(build.translation.diagnostics);
         leaderWork.onBuild(build);
         ticketKeys.check(build.world);
       },
@@ -152,5 +152,6 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   cancelCheck();
   keySets.stop();
   ticketKeys.stop();
+  findings.stop();
   await coalescer.stop();
 }

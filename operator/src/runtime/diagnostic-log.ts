@@ -1,7 +1,9 @@
 import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
-import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { LogFields, Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { formatRef } from "../api/object.ts";
+import { mayPass } from "../translate/diagnostics.ts";
 import type { Diagnostic } from "../translate/translation.ts";
 
 /**
@@ -10,32 +12,95 @@ import type { Diagnostic } from "../translate/translation.ts";
  */
 export const isLoggedAsError = (reason: Diagnostic["reason"]): boolean => reason === "CleartextFallback";
 
-/** Tells the log what builds find: each finding once, and again only after it was gone. */
-export function createDiagnosticLog(log: Logger): (diagnostics: readonly Diagnostic[]) => void {
+export type DiagnosticLog = {
+  /** Takes in what a build has found, all of it. */
+  report(diagnostics: readonly Diagnostic[]): void;
+  /** Nothing is told any more. */
+  stop(): void;
+};
+
+export type DiagnosticLogOptions = {
+  readonly log: Logger;
+  readonly clock?: Pick<Clock, "schedule">;
+};
+
+/** What is applied together arrives in any order, and the pods of a new Service take a while to start. */
+const patienceMs = 10_000;
+
+/**
+ * Tells the log what builds find: each finding once while it lasts, and that it is gone. What another object can mend that
+ * is just on its way is told once it has lasted for ten seconds, everything else at once. See docs/reference/events.md.
+ */
+export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticLogOptions): DiagnosticLog {
   const known = createUseCounts();
+  const places = createUseCounts();
+  /** Ends the wait of a finding that is not told yet. Holds no more than there are findings. */
+  const waiting = new Map<string, () => void>();
+  /** Places of which something is told. */
+  const told = new Set<string>();
   let last: readonly Diagnostic[] = [];
-  return (diagnostics) => {
-    const { gone, come } = listChanges(last, diagnostics);
-    last = diagnostics;
-    for (const diagnostic of come) {
-      const key = keyOf(diagnostic);
-      if (known.count(key) === 0) write(log, diagnostic);
-      known.add([key]);
-    }
-    known.remove(gone.map(keyOf));
+
+  const tell = (diagnostic: Diagnostic): void => {
+    told.add(placeOf(diagnostic));
+    write(log, diagnostic);
+  };
+  const begin = (diagnostic: Diagnostic): void => {
+    if (!mayPass(diagnostic.reason)) return tell(diagnostic);
+    const key = keyOf(diagnostic);
+    const onLasting = (): void => {
+      waiting.delete(key);
+      tell(diagnostic);
+    };
+    waiting.set(key, clock.schedule(patienceMs, onLasting));
+  };
+  const end = (diagnostic: Diagnostic): void => {
+    const key = keyOf(diagnostic);
+    waiting.get(key)?.();
+    waiting.delete(key);
+    const place = placeOf(diagnostic);
+    // What is wrong there for another reason now is not gone.
+    if (places.count(place) > 0 || !told.delete(place)) return;
+    if (diagnostic.severity === "info") log.debug(fieldsOf(diagnostic), "finding gone");
+    else log.info(fieldsOf(diagnostic), "finding gone");
+  };
+
+  return {
+    report(diagnostics) {
+      const { gone, come } = listChanges(last, diagnostics);
+      last = diagnostics;
+      for (const diagnostic of come) {
+        const key = keyOf(diagnostic);
+        if (known.count(key) === 0) begin(diagnostic);
+        known.add([key]);
+      }
+      places.add(come.map(placeOf));
+      known.remove(gone.map(keyOf));
+      places.remove(gone.map(placeOf));
+      for (const diagnostic of gone) if (known.count(keyOf(diagnostic)) === 0) end(diagnostic);
+    },
+    stop() {
+      for (const cancel of waiting.values()) cancel();
+      waiting.clear();
+    },
   };
 }
 
 const keyOf = ({ object, severity, reason, field, message }: Diagnostic): string =>
   JSON.stringify([formatRef(object), severity, reason, field, message]);
 
-function write(log: Logger, { object, severity, reason, field, message }: Diagnostic): void {
-  const fields = {
-    reason,
-    object: formatRef(object),
-    ...(field !== undefined && { field }),
-    detail: message,
-  };
+/** What a finding is about, whatever it says of it. */
+const placeOf = ({ object, reason, field }: Diagnostic): string =>
+  JSON.stringify([formatRef(object), reason, field]);
+
+const fieldsOf = ({ object, reason, field }: Diagnostic): LogFields => ({
+  reason,
+  object: formatRef(object),
+  ...(field !== undefined && { field }),
+});
+
+function write(log: Logger, diagnostic: Diagnostic): void {
+  const { severity, reason, message } = diagnostic;
+  const fields = { ...fieldsOf(diagnostic), detail: message };
   if (severity === "info") log.debug(fields, "finding");
   else if (isLoggedAsError(reason)) log.error(fields, "finding");
   else log.warn(fields, "finding");

@@ -1,40 +1,105 @@
-import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
+import { fakeLog, type LogLine } from "../../../common/test/telemetry/fake-log.ts";
 import { createDiagnosticLog } from "../../src/runtime/diagnostic-log.ts";
 import type { Diagnostic } from "../../src/translate/translation.ts";
+import { createTestClock } from "./test-clock.ts";
 
-const finding = (reason: string, severity: Diagnostic["severity"] = "error"): Diagnostic => ({
+const finding = (
+  reason: string,
+  severity: Diagnostic["severity"] = "error",
+  message = "wrong",
+): Diagnostic => ({
   object: { kind: "Ingress", namespace: "ns", name: "a" },
   severity,
   reason,
   field: "spec",
-  message: "wrong",
+  message,
 });
 
 function setUp() {
-  const lines: { readonly level: string; readonly fields: LogFields }[] = [];
-  const at = (level: string) => (fields: LogFields) => void lines.push({ level, fields });
-  const log: Logger = { ...silentLogger, warn: at("warn"), debug: at("debug") };
-  return { lines, report: createDiagnosticLog(log) };
+  const log = fakeLog();
+  const clock = createTestClock();
+  return { lines: log.lines, clock, ...createDiagnosticLog({ log, clock }) };
 }
 
+/** As short as they can be read. */
+const told = (lines: readonly LogLine[]): readonly string[] =>
+  lines.map(({ level, fields, message }) => `${level} ${message} ${String(fields["reason"])}`);
+
+const ten = 10_000;
+
 describe("createDiagnosticLog", () => {
-  it("tells a finding once while it lasts, and again after it was gone", () => {
+  it("tells a finding once while it lasts, that it is gone, and again after that", () => {
     const { lines, report } = setUp();
     report([finding("A")]);
     report([finding("A"), finding("B")]);
     report([finding("B"), finding("B")]);
     report([finding("A"), finding("B")]);
-    expect(lines.map(({ fields }) => fields["reason"])).to.deep.equal(["A", "B", "A"]);
-    expect(lines[0]).to.deep.equal({
-      level: "warn",
-      fields: { reason: "A", object: "Ingress ns/a", field: "spec", detail: "wrong" },
+    expect(told(lines)).to.deep.equal([
+      "warn finding A",
+      "warn finding B",
+      "info finding gone A",
+      "warn finding A",
+    ]);
+    expect(lines[0]?.fields).to.deep.equal({
+      reason: "A",
+      object: "Ingress ns/a",
+      field: "spec",
+      detail: "wrong",
     });
+    expect(lines[2]?.fields).to.deep.equal({ reason: "A", object: "Ingress ns/a", field: "spec" });
   });
 
   it("leaves what is merely good to know to the debug level", () => {
     const { lines, report } = setUp();
     report([finding("A", "info"), finding("B", "warning")]);
-    expect(lines.map(({ level }) => level)).to.deep.equal(["debug", "warn"]);
+    report([]);
+    expect(lines.map(({ level }) => level)).to.deep.equal(["debug", "warn", "debug", "info"]);
+  });
+
+  it("says nothing of what is mended while the objects of an application arrive", async () => {
+    const { lines, clock, report } = setUp();
+    report([finding("ServiceNotFound")]);
+    await clock.advance(200);
+    report([finding("NoEndpoints", "warning", "no EndpointSlice")]);
+    await clock.advance(300);
+    report([finding("NoEndpoints", "warning", "none is ready")]);
+    await clock.advance(ten - 1);
+    report([]);
+    await clock.advance(ten);
+    expect(lines).to.deep.equal([]);
+  });
+
+  it("tells what lasts after ten seconds, and that it is gone", async () => {
+    const { lines, clock, report } = setUp();
+    report([finding("NoEndpoints", "warning")]);
+    await clock.advance(ten - 1);
+    report([finding("NoEndpoints", "warning"), finding("A")]);
+    expect(told(lines)).to.deep.equal(["warn finding A"]);
+    await clock.advance(1);
+    expect(told(lines).slice(1)).to.deep.equal(["warn finding NoEndpoints"]);
+    report([finding("A")]);
+    expect(told(lines).slice(2)).to.deep.equal(["info finding gone NoEndpoints"]);
+    report([finding("A"), finding("NoEndpoints", "warning")]);
+    await clock.advance(ten);
+    expect(told(lines).slice(3)).to.deep.equal(["warn finding NoEndpoints"]);
+  });
+
+  it("does not take a finding for gone that only has another cause", async () => {
+    const { lines, clock, report } = setUp();
+    report([finding("NoEndpoints", "warning", "no EndpointSlice")]);
+    await clock.advance(ten);
+    report([finding("NoEndpoints", "warning", "none is ready")]);
+    await clock.advance(1);
+    report([]);
+    expect(told(lines)).to.deep.equal(["warn finding NoEndpoints", "info finding gone NoEndpoints"]);
+  });
+
+  it("tells nothing after its end", async () => {
+    const { lines, clock, report, stop } = setUp();
+    report([finding("NoEndpoints", "warning")]);
+    stop();
+    await clock.advance(ten);
+    expect(lines).to.deep.equal([]);
   });
 });
