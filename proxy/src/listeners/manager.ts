@@ -1,11 +1,11 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
-import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
-import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { LogFields, Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
 import { emptyPortTable, type PortTable } from "../routing/port-table.ts";
 import type { L4Tables } from "../state/l4-tables.ts";
+import type { OwnedListener } from "../state/listener-list.ts";
 import { createCertificateStore, emptyCertificateStore, type ServedName } from "../tls/certificate-store.ts";
 import { createHandshakes } from "../tls/handshakes.ts";
 import type { TlsSettings } from "../tls/settings.ts";
@@ -22,7 +22,7 @@ import { UdpListener } from "./udp-listener.ts";
 /** What a snapshot says to the listeners; `ServingState` fits. Maps are by listener port. */
 export type ServingPlan = {
   /** Each (port, protocol) once. */
-  readonly listeners: readonly ListenerPlan[];
+  readonly listeners: readonly OwnedListener[];
   readonly tables: ReadonlyMap<number, PortTable>;
   /** What is served below HTTP, by `protocol/port`. */
   readonly l4: L4Tables;
@@ -145,10 +145,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     entry.binding = undefined;
     if (!bound) return scheduleRetry();
     if (stopping || entries.get(key) !== entry) return void listener.drain();
-    log.info(
-      { listener: plan.port, protocol: protocolOf(plan), local_port: listener.localPort },
-      "listener added",
-    );
+    log.info({ ...describe(plan), local_port: listener.localPort }, "listener added");
     events.onLifecycle("added");
     report();
   };
@@ -174,13 +171,13 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     entries.delete(key);
     if (tls !== undefined) certificatesChanged = true;
     if (listener.localPort === undefined) return;
-    log.info({ listener: plan.port, protocol: protocolOf(plan) }, "listener removed");
+    log.info(describe(plan), "listener removed");
     events.onLifecycle("removed");
     draining.add(listener);
     void drainWithin(listener, drainTimeoutMs).then(({ durationMs, cut }) => {
       draining.delete(listener);
       log.info(
-        { listener: plan.port, duration_ms: Math.round(durationMs), cut: cut ?? 0 },
+        { ...describe(plan), duration_ms: Math.round(durationMs), cut: cut ?? 0 },
         cut === undefined ? "listener drained" : "listener cut off",
       );
       events.onDrained(durationMs);
@@ -288,5 +285,13 @@ const tablesOf = (plan: ServingPlan, { port, family }: SocketPlan): ListenerTabl
   l4: family === "http" ? undefined : plan.l4.get(`${family}/${port}`),
 });
 
-/** As the log names it. */
-const protocolOf = ({ family, servesHttps }: SocketPlan): string => (servesHttps ? "https" : family);
+/**
+ * As the log names it. The port of a Gateway's listener is another one than that of the socket where many Gateways share
+ * proxies (docs/gateway-api.md, "Shared proxies").
+ */
+const describe = ({ port, publicPort, owner, family, servesHttps }: SocketPlan): LogFields => ({
+  listener: port,
+  public_port: publicPort,
+  owner,
+  protocol: servesHttps ? "https" : family,
+});

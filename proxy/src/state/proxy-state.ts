@@ -1,7 +1,7 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
-import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -16,7 +16,7 @@ import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { UpstreamRegistry } from "../upstream/registry.ts";
 import { checkCertificates, sortChanges } from "./changes.ts";
 import { stageL4, type L4Tables } from "./l4-tables.ts";
-import { listListeners } from "./listener-list.ts";
+import { listListeners, type OwnedListener } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { stageUpdate } from "./staged-update.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
@@ -25,7 +25,7 @@ import { createUpstreamLinks } from "./upstream-links.ts";
 export type ServingState = {
   readonly version: string;
   /** Each (port, protocol) once, sorted. */
-  readonly listeners: readonly Listener[];
+  readonly listeners: readonly OwnedListener[];
   /** Tables by listener port. The table of a port keeps its identity while none of its routes change. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
   /** What is served below HTTP; the table of a port keeps its identity while its routes do not change. */

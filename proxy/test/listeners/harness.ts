@@ -196,7 +196,7 @@ export const plan = (
   listeners: readonly ListenerPlan[],
   { table = emptyPortTable, tls }: { readonly table?: PortTable; readonly tls?: TlsPort } = {},
 ): Parameters<ListenerManager["apply"]>[0] => ({
-  listeners,
+  listeners: listeners.map((listener) => ({ ...listener, owner: "ns/gw" })),
   tables: new Map(listeners.map(({ port }) => [port, table])),
   l4: new Map(),
   tls: new Map(tls === undefined ? [] : listeners.map(({ port }) => [port, tls])),

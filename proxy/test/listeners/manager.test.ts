@@ -62,6 +62,21 @@ describe("the listener manager", () => {
       expect(started.events.of("opened", "closed")).to.deep.equal(["opened 80", "closed 80"]);
     });
 
+    it("a listener whose port, owner and socket the log names", async () => {
+      const log = fakeLog();
+      const { manager } = startManager({ log });
+      await manager.apply(plan([http(80, 8000)]));
+      const fields = { listener: 80, public_port: 8000, owner: "ns/gw", protocol: "http" };
+      const local_port = manager.localPort(80);
+      expect(log.lines).to.deep.equal([
+        { level: "info", message: "listener added", fields: { ...fields, local_port } },
+      ]);
+      await manager.apply(plan([]));
+      await eventually(() => log.lines.length === 3);
+      expect(log.lines[1]).to.deep.equal({ level: "info", message: "listener removed", fields });
+      expect(log.lines[2]?.fields).to.include(fields);
+    });
+
     it("HTTP/2 with prior knowledge on the same listener", async () => {
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([http(80)]));

@@ -11,7 +11,12 @@ describe("listListeners", () => {
       ["ns/gw", { listeners: [{ ...http, publicPort: 8080 }, udp, tcp] }],
       ["ingress", { listeners: [https, http] }],
     ]);
-    expect(listListeners(sets)).to.deep.equal([tcp, udp, http, https]);
+    expect(listListeners(sets)).to.deep.equal([
+      { ...tcp, owner: "ns/gw" },
+      { ...udp, owner: "ns/gw" },
+      { ...http, owner: "ingress" },
+      { ...https, owner: "ingress" },
+    ]);
     expect(listListeners(new Map())).to.deep.equal([]);
   });
 
@@ -22,7 +27,7 @@ describe("listListeners", () => {
       ["ingress", { listeners: [http] }],
       ["ns/gw", { listeners: [{ ...http, publicPort: 8080, proxyProtocol }] }],
     ]);
-    expect(listListeners(sets)).to.deep.equal([{ ...http, proxyProtocol }]);
+    expect(listListeners(sets)).to.deep.equal([{ ...http, owner: "ingress", proxyProtocol }]);
   });
 
   it("takes what one owner says of how many there may be, the first one if several do", () => {
@@ -32,6 +37,6 @@ describe("listListeners", () => {
       ["ns/gw", { listeners: [{ ...http, maxConnections: 5 }] }],
       ["ns/other", { listeners: [{ ...http, maxConnections: 7 }] }],
     ]);
-    expect(listListeners(sets)).to.deep.equal([{ ...http, maxConnections: 5 }]);
+    expect(listListeners(sets)).to.deep.equal([{ ...http, owner: "ingress", maxConnections: 5 }]);
   });
 });
