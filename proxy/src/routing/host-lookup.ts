@@ -1,3 +1,4 @@
+import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { firstFailure } from "./condition.ts";
 import type { Candidate } from "./host-table.ts";
@@ -57,8 +58,10 @@ class LookupInTurn implements HostLookup {
   }
 
   find(query: RouteQuery): CompiledRoute | undefined {
+    const literal = upperCaseEscapes(query.path);
     for (const { path, conditions, route } of this.candidates) {
-      if (pathMatches(path, query.path) && firstFailure(conditions, query) === undefined) return route;
+      if (pathMatches(path, query.path, literal) && firstFailure(conditions, query) === undefined)
+        return route;
     }
     return undefined;
   }
@@ -102,7 +105,7 @@ class LookupByText implements HostLookup {
   }
 
   find(query: RouteQuery): CompiledRoute | undefined {
-    const { path } = query;
+    const path = upperCaseEscapes(query.path);
     const exact = this.exacts.get(path);
     if (exact !== undefined) {
       const route = firstMatch(exact, query);

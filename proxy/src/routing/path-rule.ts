@@ -3,9 +3,13 @@ import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { testWithin } from "./expression-budget.ts";
 import { normalisePath } from "./normalise-path.ts";
+import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
 
-/** A path match made ready: `text` is canonical, that of a prefix without its trailing slash (`/` is the empty text). */
+/**
+ * A path match made ready: `text` is canonical with its escapes in upper case, that of a prefix without its trailing slash
+ * (`/` is the empty text).
+ */
 export type PathRule =
   | { readonly type: "exact"; readonly text: string }
   | { readonly type: "prefix"; readonly text: string }
@@ -31,16 +35,16 @@ const SLASH = 0x2f;
 
 /**
  * Whether one rule matches a canonical path: the definition, which the lookup by text in host-lookup.ts must equal. A
- * prefix ends at a segment boundary of the path (docs/routing.md).
+ * prefix ends at a segment boundary of the path (docs/routing.md). `literal` is the path with its escapes in upper case.
  */
-export function pathMatches(rule: PathRule, path: string): boolean {
+export function pathMatches(rule: PathRule, path: string, literal: string = upperCaseEscapes(path)): boolean {
   switch (rule.type) {
     case "exact":
-      return path === rule.text;
+      return literal === rule.text;
     case "prefix":
       return (
-        path.startsWith(rule.text) &&
-        (path.length === rule.text.length || path.charCodeAt(rule.text.length) === SLASH)
+        literal.startsWith(rule.text) &&
+        (literal.length === rule.text.length || literal.charCodeAt(rule.text.length) === SLASH)
       );
     case "regex":
       return testWithin(rule.regex, path);
@@ -53,5 +57,5 @@ export function pathMatches(rule: PathRule, path: string): boolean {
  */
 function canonicalRulePath(value: string, level: PathLevel): string {
   const encoded = value.toWellFormed().replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
-  return normalisePath(encoded, level) ?? encoded;
+  return upperCaseEscapes(normalisePath(encoded, level) ?? encoded);
 }

@@ -39,6 +39,13 @@ describe("a host table", () => {
       ["exact", "/a b", "/a%20b", true],
       ["exact", "/a%2fb", "/a%2fb", true],
       ["exact", "/a%2fb", "/a/b", false],
+      // The digits of an escape have no case (RFC 3986 6.2.2.1).
+      ["exact", "/café", "/caf%c3%a9", true],
+      ["exact", "/caf%c3%A9", "/caf%C3%a9", true],
+      ["exact", "/a%2fb", "/a%2Fb", true],
+      ["prefix", "/caf%c3%a9", "/caf%C3%A9/x", true],
+      ["prefix", "/café", "/caf%c3%a9s", false],
+      ["exact", "/%C3%A9A", "/%c3%a9a", false],
       ["exact", "/a#b", "/a", false],
       ["exact", "/a%zz", "/a%zz", true],
     ];
@@ -48,6 +55,12 @@ describe("a host table", () => {
         expect(winner(rules, request(path))).to.equal(expected ? "r" : undefined);
       });
     }
+
+    it("tries expressions on the path as the client wrote it", () => {
+      const routes = [regex("upper", "^/%C3%A9$"), regex("lower", "^/%c3%a9$"), prefix("root", "/x")];
+      expect(winner(routes, request("/%C3%A9"))).to.equal("upper");
+      expect(winner(routes, request("/%c3%a9"))).to.equal("lower");
+    });
 
     it("asks a tier before the next, whatever their paths", () => {
       const routes = [

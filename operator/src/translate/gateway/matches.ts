@@ -4,7 +4,7 @@ import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { GRPCRouteRuleMatch } from "../../api/generated/grpcroute.ts";
 import type { HTTPRouteRuleMatch, HTTPRouteRuleMatchHeader } from "../../api/generated/httproute.ts";
-import { anyPath, canonicalPath } from "../ingress/path.ts";
+import { anyPath, rulePath } from "../ingress/path.ts";
 import { quote } from "../text.ts";
 
 /** Reads a match of an HTTPRoute. */
@@ -27,13 +27,11 @@ function readPath(path: HTTPRouteRuleMatch["path"]): Result<PathMatch> {
   const { type = "PathPrefix", value = "/" } = path ?? {};
   switch (type) {
     case "Exact":
-      return value.startsWith("/") ? ok({ type: "exact", value: canonicalPath(value) }) : noSlash(value);
+      return value.startsWith("/") ? ok({ type: "exact", value: rulePath(value) }) : noSlash(value);
     case "PathPrefix":
       if (!value.startsWith("/")) return noSlash(value);
       // A trailing slash makes no difference: "/abc/" is "/abc".
-      return ok(
-        value === "/" ? anyPath : { type: "prefix", value: canonicalPath(value).replace(/\/+$/, "") },
-      );
+      return ok(value === "/" ? anyPath : { type: "prefix", value: rulePath(value).replace(/\/+$/, "") });
     case "RegularExpression": {
       const checked = compileRegex(value, { whole: true });
       return checked.ok ? ok({ type: "regex", value, whole: true }) : checked;

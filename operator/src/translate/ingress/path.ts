@@ -1,4 +1,5 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { quote } from "../text.ts";
@@ -37,7 +38,7 @@ const asPrefix = (path: string): PathMatch =>
   path === "/" ? anyPath : { type: "prefix", value: path.endsWith("/") ? path.slice(0, -1) : path };
 
 function parseLiteral(path: string, toMatch: (canonical: string) => PathMatch): Result<PathMatch> {
-  const canonical = canonicalPath(path);
+  const canonical = rulePath(path);
   if (!canonical.startsWith("/")) return problem(`Path ${quote(path)} does not start with "/"`, expected);
   if (unreachableSegment.test(canonical)) {
     return problem(`Path ${quote(path)} has an empty or a dot segment`, expected);
@@ -62,6 +63,9 @@ const unreachableSegment = /\/\/|\/\.\.?(?:\/|$)/;
 const plainPath = /^[!$&-.0-9:;=@A-Z_a-z~/]*$/;
 const escapeOrUnsafe = /%[0-9A-Fa-f]{2}|[^!"$&->@-~]/gu;
 const unreserved = /^[A-Za-z0-9\-._~]$/;
+
+/** A path that requests are compared with, for which the case of escapes makes no difference. */
+export const rulePath = (path: string): string => upperCaseEscapes(canonicalPath(path));
 
 /**
  * The path as a normalised request has it: escapes of unreserved characters decoded, what cannot stand in a URL
