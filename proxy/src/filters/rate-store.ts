@@ -18,10 +18,13 @@ export type RateStore = {
 
 /** A clock of doubles is finer than this; without slack, sums of thirds would miss their capacity by a rounding error. */
 const slackMs = 0.001;
+/** A worker that loses the processor between its look at the clock and its count sees the others ahead by so much. */
+const clockSkewMs = 100;
 
 /** Times are kept as nanoseconds in 64 bits. A capacity of 127 years leaves room for the clock. */
 const maxCapacityMs = 4e12;
 const nanosecondsPerMs = 1e6;
+const toNanoseconds = (ms: number): bigint => BigInt(Math.round(ms * nanosecondsPerMs));
 
 /** Words that a key needs: the generic cell rate algorithm keeps the time at which its next request is due. */
 const values = 1;
@@ -35,13 +38,18 @@ export function createRateStore(memory: SharedTableMemory): RateStore {
   return {
     take(key, { intervalMs, capacityMs }, nowMs) {
       const at = table.find(key, nowMs);
+      const fullMs = nowMs + Math.min(capacityMs, maxCapacityMs);
       for (;;) {
         const due = Atomics.load(table.words, at);
-        const arrivalMs = Math.max(Number(due) / nanosecondsPerMs, nowMs) + intervalMs;
-        const waitMs = arrivalMs - nowMs - Math.min(capacityMs, maxCapacityMs);
-        if (waitMs > slackMs) return waitMs;
-        const next = BigInt(Math.round(arrivalMs * nanosecondsPerMs));
-        if (Atomics.compareExchange(table.words, at, due, next) === due) return 0;
+        const dueMs = Number(due) / nanosecondsPerMs;
+        // Only a slower rate has led a client further ahead than this one can. It is gone, and so is the wait for it.
+        const hasOldDebt = dueMs - fullMs > clockSkewMs;
+        const arrivalMs = Math.max(hasOldDebt ? fullMs : dueMs, nowMs) + intervalMs;
+        const waitMs = arrivalMs - fullMs;
+        const isAdmitted = waitMs <= slackMs;
+        if (!isAdmitted && !hasOldDebt) return waitMs;
+        const next = toNanoseconds(isAdmitted ? arrivalMs : fullMs);
+        if (Atomics.compareExchange(table.words, at, due, next) === due) return isAdmitted ? 0 : waitMs;
       }
     },
   };

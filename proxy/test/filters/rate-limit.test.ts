@@ -61,6 +61,18 @@ describe("the rate-limit filter", () => {
     expect([glacial.ask("a"), glacial.ask("a")]).to.deep.equal([0, 86_400]);
   });
 
+  it("forgets what a slower rate has asked to wait for as soon as the rate is raised", () => {
+    const store = createRateStore(createRateMemory(100));
+    const slow = limited({ requestsPerSecond: 0.01, burst: 0 }, store);
+    expect([slow.ask("a"), slow.ask("a")]).to.deep.equal([0, 100]);
+    const raised = limited({ requestsPerSecond: 100, burst: 0 }, store);
+    expect(raised.ask("a")).to.equal(1);
+    raised.clock.nowMs += 10;
+    expect(raised.passing("a")).to.equal(1);
+    raised.clock.nowMs += 1_000;
+    expect(raised.passing("a")).to.equal(100);
+  });
+
   it("counts clients apart, and not those without an address", () => {
     const { passing } = limited({ requestsPerSecond: 1, burst: 0 });
     expect([passing("a"), passing("b"), passing("")]).to.deep.equal([1, 1, 100]);
