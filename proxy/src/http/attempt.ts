@@ -134,12 +134,17 @@ export class Attempt implements UpstreamHandler, Cancellable {
       retries.settle();
     }
     exchange.status = head.status;
-    const setCookie = this.selection?.setCookie;
-    if (setCookie !== undefined) head.headers.push("Set-Cookie", setCookie);
-    applyResponseFilters(exchange, head);
+    this.complement(head);
     this.transform = transformBody(exchange, head, this);
     if (this.transform !== undefined) exchange.client.onDrain = () => this.transform?.resume();
     exchange.client.sendHead(head);
+  }
+
+  /** Adds what the balancer says to the head of the response, and shows it to the filters. */
+  private complement(head: ResponseHead): void {
+    const setCookie = this.selection?.setCookie;
+    if (setCookie !== undefined) head.headers.push("Set-Cookie", setCookie);
+    applyResponseFilters(this.exchange, head);
   }
 
   resume(): void {
@@ -207,7 +212,9 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.timer?.stop();
     const { exchange } = this;
     const gone = exchange.finished || this.discarded;
-    const client = gone ? undefined : exchange.client.upgrade(headers);
+    const answer = { status: 101, headers, length: undefined, bodyless: true };
+    if (!gone) this.complement(answer);
+    const client = gone ? undefined : exchange.client.upgrade(answer.headers);
     if (client === undefined) {
       socket.destroy();
       if (!gone) this.owner.reply({ status: 502, error: "upgrade not possible" });

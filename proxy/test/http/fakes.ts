@@ -36,6 +36,8 @@ export class FakeClient implements ClientStream {
   ended = false;
   aborted = false;
   closing = false;
+  /** The fields of a 101 that it was to answer, which it cannot. */
+  upgradeFields: HeaderList | undefined;
   onDrain: (() => void) | null = null;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
 
@@ -69,7 +71,8 @@ export class FakeClient implements ClientStream {
   closeAfterResponse(): void {
     this.closing = true;
   }
-  upgrade(): undefined {
+  upgrade(headers: HeaderList): undefined {
+    this.upgradeFields = headers;
     return undefined;
   }
 }

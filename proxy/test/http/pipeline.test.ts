@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 import { expect } from "chai";
 import type { RequestHead } from "../../src/http/message.ts";
 import { awake } from "../../src/timing/awake-clock.ts";
@@ -94,6 +95,18 @@ describe("pipeline: the choice of an endpoint", () => {
     bench.upstream.last.handler.onError({ kind: "refused", text: "connection refused", requestSent: false });
     expect(fieldOf(failed.head?.headers ?? [], "set-cookie")).to.equal(undefined);
     expect(bench.told).to.deep.equal(["responded 200", "failed", "ended"]);
+  });
+
+  it("gives it with a 101 as well, since a WebSocket has no other answer", () => {
+    const bench = selecting("sid=1; Path=/; HttpOnly");
+    const client = bench.request({ headers: ["Host", "a", "Connection", "upgrade", "Upgrade", "websocket"] });
+    bench.upstream.last.handler.onUpgrade(["Upgrade", "websocket"], new PassThrough(), Buffer.alloc(0));
+    expect(client.upgradeFields).to.deep.equal([
+      "Upgrade",
+      "websocket",
+      "Set-Cookie",
+      "sid=1; Path=/; HttpOnly",
+    ]);
   });
 
   it("holds a missing answer against the endpoint, not a client that leaves", () => {

@@ -124,6 +124,32 @@ describe("features of a route, through the whole data plane", () => {
     expect(refused.message.headers["x-set"]).to.equal("gateway");
   });
 
+  it("response-headers: the answer to a WebSocket handshake is changed like any other", async () => {
+    const upstream = await startTcp((socket) => {
+      socket.once("data", () =>
+        socket.end(
+          "HTTP/1.1 101 x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Gone: 1\r\n\r\ntunnelled",
+        ),
+      );
+    });
+    stop.push(() => upstream.close());
+    const features = {
+      "response-headers": { set: [{ name: "X-Set", value: "gateway" }], remove: ["x-gone"] },
+    };
+    gateway = await startGateway({ ports: [upstream.port], features });
+    stop.push(() => gateway.close());
+    const answer = await exchange(
+      gateway.port,
+      `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    expect(answer).to.match(/^HTTP\/1\.1 101 /);
+    expect(answer)
+      .to.match(/^X-Set: gateway\r$/m)
+      .and.to.match(/^Upgrade: websocket\r$/m);
+    expect(answer).not.to.match(/^X-Gone:/m);
+    expect(answer.endsWith("\r\n\r\ntunnelled")).to.equal(true);
+  });
+
   it("redirect: answers without the upstream, with an absolute Location and an empty body", async () => {
     const redirect = {
       hostname: "b.example",
