@@ -14,7 +14,8 @@ export function holdClock(): HeldClock {
   let nowMs = 0;
   let looks = 0;
   beforeEach(() => {
-    nowMs = now.call(performance);
+    // Whole milliseconds add up exactly, so that a limit is met to the millisecond.
+    nowMs = Math.ceil(now.call(performance));
     performance.now = () => {
       looks++;
       return nowMs;
