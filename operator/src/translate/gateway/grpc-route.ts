@@ -7,7 +7,7 @@ import { readBackends } from "./backends.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { warnOfSessions } from "./unserved-fields.ts";
 import { readFilters } from "./filters.ts";
-import { readGrpcMatch } from "./matches.ts";
+import { methodLength, readGrpcMatch } from "./matches.ts";
 import {
   assembleRule,
   invalidMatch,
@@ -32,7 +32,12 @@ function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
   for (const [index, written] of (rule.matches ?? [{}]).entries()) {
     const match = readGrpcMatch(written);
     if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
-    matches.push({ match: match.value, backends: backends.of(anyPath), ...(features && { features }) });
+    matches.push({
+      match: match.value,
+      pathLength: methodLength(written, match.value.path),
+      backends: backends.of(anyPath),
+      ...(features && { features }),
+    });
   }
   return assembleRule(matches, filters, backends);
 }

@@ -138,8 +138,9 @@ function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Gu
   const ranked = claims.flatMap((claim) => {
     const tier = levels.indexOf(narrowness(claim));
     const { age, routes } = claim.plan;
-    return routes.map((route, position) => ({
+    return routes.map(({ route, pathLength }, position) => ({
       route: tier === 0 ? route : { ...route, tier },
+      pathLength,
       tier,
       age,
       position,

@@ -6,7 +6,7 @@ import { readBackends } from "./backends.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { warnOfSessions } from "./unserved-fields.ts";
 import { readFilters } from "./filters.ts";
-import { readHttpMatch } from "./matches.ts";
+import { pathLength, readHttpMatch } from "./matches.ts";
 import {
   assembleRule,
   invalidMatch,
@@ -39,9 +39,19 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
     const match = readHttpMatch(written);
     if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
     const { path } = match.value;
-    const features = { ...filters.of(path), ...(timeouts && { timeouts }), ...(retry && { retry }) };
-    const hasFeatures = Object.keys(features).length > 0;
-    matches.push({ match: match.value, backends: backends.of(path), ...(hasFeatures && { features }) });
+    const features = {
+      ...filters.of(path),
+      ...(timeouts && { timeouts }),
+      // Also one that asks for no attempts decides, whatever a RetryPolicy says.
+      ...(rule.retry && { retry }),
+    };
+    const hasFeatures = Object.values(features).some((feature) => feature !== undefined);
+    matches.push({
+      match: match.value,
+      pathLength: pathLength(path),
+      backends: backends.of(path),
+      ...(hasFeatures && { features }),
+    });
   }
   return assembleRule(matches, filters, backends);
 }

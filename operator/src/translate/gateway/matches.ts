@@ -6,6 +6,7 @@ import type { GRPCRouteRuleMatch } from "../../api/generated/grpcroute.ts";
 import type { HTTPRouteRuleMatch, HTTPRouteRuleMatchHeader } from "../../api/generated/httproute.ts";
 import { anyPath, rulePath } from "../ingress/path.ts";
 import { quote } from "../text.ts";
+import type { PathLength } from "./precedence.ts";
 
 /** Reads a match of an HTTPRoute. */
 export function readHttpMatch(match: HTTPRouteRuleMatch): Result<RouteMatch> {
@@ -71,6 +72,15 @@ export function readGrpcMatch({ method, headers: written }: GRPCRouteRuleMatch):
   if (!headers.ok) return headers;
   return ok({ path: path.value, ...(headers.value.length > 0 && { headers: headers.value }) });
 }
+
+/** What a match of an HTTPRoute, or one of a GRPCRoute that is such a path as well, is ranked by. */
+export const pathLength = ({ value }: PathMatch): PathLength => [value.length, 0];
+
+/** What a match of a GRPCRoute is ranked by: an expression says more of the service than its characters in all tell. */
+export const methodLength = (
+  { method: { service = "", method = "" } = {} }: GRPCRouteRuleMatch,
+  path: PathMatch,
+): PathLength => (path.type === "regex" ? [service.length, method.length] : pathLength(path));
 
 function readMethod({
   type = "Exact",

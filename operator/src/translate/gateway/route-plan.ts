@@ -20,6 +20,7 @@ import { noFindings, type FilterContext, type FilterFindings } from "./filter-co
 import type { ReadFilters } from "./filters.ts";
 import { readHosts } from "./hostnames.ts";
 import type { HttpRouteKind, RouteKind } from "./kinds.ts";
+import type { PathLength } from "./precedence.ts";
 import { unservedOfRoute } from "./unserved-fields.ts";
 
 /** What reading a route takes besides the route. */
@@ -51,15 +52,19 @@ export type DroppedRule = { readonly rule: number; readonly faults: readonly Fau
 
 export type RoutePlan = CommonPlan & {
   /** In the order of rules and matches. */
-  readonly routes: readonly Route[];
+  readonly routes: readonly PlannedRoute[];
   /** What filters name besides endpoint sets. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetNeed[];
 };
 
+/** A route with what its path match is ranked by. */
+export type PlannedRoute = { readonly route: Route; readonly pathLength: PathLength };
+
 /** One match of a rule, with what happens to its requests. */
 export type MatchPlan = {
   readonly match: RouteMatch;
+  readonly pathLength: PathLength;
   readonly backends: readonly Backend[];
   readonly features?: RouteFeatures | undefined;
 };
@@ -92,7 +97,7 @@ const breakRule = (
   matches: readonly MatchPlan[],
   why: Pick<RulePlanOf, "unresolved" | "unsupported">,
 ): RulePlan => ({
-  matches: matches.map(({ match }) => ({ match, backends: broken })),
+  matches: matches.map(({ match, pathLength }) => ({ match, pathLength, backends: broken })),
   needs: [],
   ...why,
 });
@@ -111,7 +116,7 @@ function assembleRoute(
   const { kind, metadata } = object;
   const { namespace, name } = metadata;
   const source = { kind, name, namespace };
-  const routes: Route[] = [];
+  const routes: PlannedRoute[] = [];
   const needs: EndpointNeed[] = [...findings.needs];
   const dropped: DroppedRule[] = [];
   const unresolved: Fault[] = [];
@@ -124,8 +129,8 @@ function assembleRoute(
     unresolved.push(...plan.unresolved);
     needs.push(...plan.needs);
     const id = `${kind.toLowerCase()}/${namespace}/${name}:${ruleName ?? index}`;
-    for (const { match, backends, features } of plan.matches) {
-      routes.push({ backends, ...(features && { features }), id, match, source });
+    for (const { match, pathLength, backends, features } of plan.matches) {
+      routes.push({ route: { backends, ...(features && { features }), id, match, source }, pathLength });
     }
   }
   return {
