@@ -69,7 +69,7 @@ function expandPath({ type, value, pattern }: ExpandedPath): OnRequest {
       if (path.length > maxPathLength) return tooLong;
     }
     if (replaces) path += matchedPath.slice(found?.end);
-    else if (!path.startsWith("/")) path = `/${path}`;
+    if (!path.startsWith("/")) path = `/${path}`;
     if (normalisePath(path, "base") !== path) return notCanonical;
     exchange.path = path;
     return undefined;
