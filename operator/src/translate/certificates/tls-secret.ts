@@ -17,6 +17,8 @@ export type TlsCertificate = {
   readonly keyType: "ecdsa" | "ed25519" | "rsa";
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
+  /** The DNS names of the leaf, lower-case. */
+  readonly names: ReadonlySet<string>;
   /** Whether the leaf names this host in a subject alternative name (RFC 6125 section 6.4). */
   readonly covers: (host: HostPattern) => boolean;
 };
@@ -51,6 +53,7 @@ export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertif
     keyType: keyType.value,
     notBeforeMs: leaf.validFromDate.getTime(),
     notAfterMs: leaf.validToDate.getTime(),
+    names,
     covers: ({ kind, host }) =>
       kind === "any" || names.has(host) || (kind === "exact" && names.has(host.replace(/^[^.]+/, "*"))),
   });

@@ -8,7 +8,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { conditionOf, refusedAt, type DesiredCondition, type Fault, type Refusal } from "../condition.ts";
 import type { Attachment } from "./attachment.ts";
 import { hasInsecureValidation } from "./frontend-validation.ts";
-import { nameFor, type Listener, type ListenerGroup } from "./gateways.ts";
+import type { Listener, ListenerGroup } from "./gateways.ts";
 import { gatewayGroup, type RouteKind } from "./kinds.ts";
 import { scopeOf, type PlacedGateway, type Placement, type Proxies } from "./placement.ts";
 import type { Bindings } from "./ports.ts";
@@ -34,8 +34,8 @@ export type ListenerFacts = {
   readonly ports: Bindings;
   /** What proxies bind for the Gateway. */
   readonly bound: Resource | undefined;
-  /** Another listener that ends TLS for the same server names, by the id of the listener. */
-  readonly overlaps: ReadonlyMap<string, Listener>;
+  /** What overlaps with another listener that ends TLS, by the id of the listener. */
+  readonly overlaps: ReadonlyMap<string, Refusal>;
 };
 
 export type GatewayStatus = {
@@ -86,7 +86,7 @@ export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): Gate
       refused === undefined
         ? acceptedGateway(own.listeners)
         : { type: "Accepted", status: "False", ...refused },
-      resolvedRefs(backendCertificate?.refusal ?? unresolvedListeners(own.listeners)),
+      ...gatewayReferences(backendCertificate, own.listeners),
       ...(hasInsecureValidation(gateway) ? [insecureValidation] : []),
     ],
     listeners: own.listeners.map((listener) => withRefusal(listenerStatus(listener, facts), refused)),
@@ -108,6 +108,18 @@ const withRefusal = (listener: ListenerStatus, refused: Refusal | undefined): Li
 
 const resolvedRefs = (refusal: Refusal | undefined): DesiredCondition =>
   conditionOf("ResolvedRefs", refusal, { reason: "ResolvedRefs", message: "All references are resolved" });
+
+/**
+ * Of the certificate for backends, where the Gateway names one; else there is only something to say where references of
+ * listeners cannot be followed.
+ */
+function gatewayReferences(
+  certificate: PlacedGateway["backendCertificate"],
+  listeners: readonly Listener[],
+): readonly DesiredCondition[] {
+  const refusal = certificate?.refusal ?? unresolvedListeners(listeners);
+  return certificate === undefined && refusal === undefined ? [] : [resolvedRefs(refusal)];
+}
 
 /** What the listeners say themselves, as a summary (Gateway API, GatewayReasonListenersNotResolved). */
 function unresolvedListeners(listeners: readonly Listener[]): Refusal | undefined {
@@ -165,7 +177,7 @@ function listenerStatus(listener: Listener, { attached, ports, overlaps }: Liste
           }
         : { type: "Conflicted", status: "True", ...conflict },
       resolvedRefs(unresolved),
-      ...(overlapping === undefined ? [] : [overlappingTls(listener, overlapping)]),
+      ...(overlapping === undefined ? [] : [overlappingTls(overlapping)]),
     ],
     unprogrammable: whyUnprogrammable(listener),
     port: ports.get(port),
@@ -173,11 +185,10 @@ function listenerStatus(listener: Listener, { attached, ports, overlaps }: Liste
 }
 
 /** Requests that come over a connection of the other one are answered 421 (docs/gateway-api.md, "Listeners"). */
-const overlappingTls = (listener: Listener, other: Listener): DesiredCondition => ({
+const overlappingTls = (overlap: Refusal): DesiredCondition => ({
   type: "OverlappingTLSConfig",
   status: "True",
-  reason: "OverlappingHostnames",
-  message: `Host ${listener.hostname.host} overlaps with ${other.hostname.host} of ${nameFor(listener, other)}`,
+  ...overlap,
 });
 
 function whyUnprogrammable(listener: Listener): Refusal | undefined {

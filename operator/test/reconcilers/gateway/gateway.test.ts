@@ -48,7 +48,6 @@ describe("gatewayReconciler", () => {
     const { conditions, addresses, listeners } = await run(true, withAddress);
     expect(brief(conditions)).to.deep.equal([
       "Accepted=True ListenersNotValid@3",
-      "ResolvedRefs=True ResolvedRefs@3",
       "Programmed=True Programmed@3",
     ]);
     expect(addresses).to.deep.equal([
