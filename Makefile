@@ -7,7 +7,7 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test golden generate format bench-smoke bench-mirror bench-control bench-translate clean \
+.PHONY: help install run build test golden generate format bench-smoke bench-mirror bench-control bench-metrics bench-translate clean \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager conformance
 
 help: ## Show the targets
@@ -48,6 +48,9 @@ bench-mirror: build ## Show what a slow or dead mirror does to latency
 
 bench-control: build ## Measure how fast changes reach clients, and a controller with 10,000 Ingresses
 	@$(NODE) bench/control/main.ts
+
+bench-metrics: $(INSTALLED) ## Measure what reading /metrics costs where all of 10,000 routes have traffic: ROUTES, WORKERS
+	@$(NODE) bench/metrics/main.ts
 
 bench-translate: $(INSTALLED) ## Measure the controller's own work in processor time: INGRESSES, ROUTES
 	@$(NODE) --max-semi-space-size=8 bench/translate/main.ts

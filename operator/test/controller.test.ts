@@ -6,7 +6,8 @@ import {
   controllerMetrics,
   discoveryServerMetrics,
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
-import { createMetricSet, exposeMetrics } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { until } from "../../common/test/until.ts";
 import type { KubeObject } from "../src/api/object.ts";

@@ -8,7 +8,8 @@ import {
   controllerMetrics,
   discoveryServerMetrics,
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
-import { createMetricSet, exposeMetrics } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { startController } from "@svc-gateway/operator/controller.ts";
 import type { Io } from "../command.ts";

@@ -32,6 +32,7 @@ export async function runProxy(
     settings,
     log,
     sink,
+    otherMetrics: [discoveryMetrics],
     onBoundPorts: (ports) => discovery?.setBoundPorts(ports),
   });
   if (!proxy.ok) {
@@ -41,7 +42,7 @@ export async function runProxy(
   const admin = await startAdminServers({
     settings,
     health: registry,
-    metrics: () => proxy.value.metrics(discoveryMetrics),
+    metrics: () => proxy.value.metrics(),
     logger: log,
   });
   if (!admin.ok) {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { ProcessSettings } from "../settings/settings.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Exposition } from "../telemetry/metric-set.ts";
+import type { Exposition } from "../telemetry/exposition.ts";
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
 import { createAdminApp, jsonAnswer, textAnswer, type AdminRoute } from "./admin-app.ts";
 import type { HealthRegistry } from "./health.ts";

@@ -3,8 +3,8 @@ import type {
   GaugeDeclaration,
   HistogramDeclaration,
   MetricDeclaration,
-  MetricMerge,
 } from "./metric-declaration.ts";
+import { valuesPerSeries, type MetricSnapshot } from "./metric-snapshot.ts";
 
 /** One counter series. Keep it where it is used: `inc` on a kept series is one addition. */
 export class Counter {
@@ -62,25 +62,8 @@ export type MetricFamily<Series, Label extends string = string> = {
   with(labels: LabelValues<Label>): Series;
   /** Drops the series whose label values match. Who still holds one counts into nothing. */
   remove(matches: (labels: LabelValues<Label>) => boolean): void;
-  /** The present values in the form in which prom-client writes and merges them. */
-  collect(labelForm: "shared" | "complete"): MetricSnapshot;
-};
-
-/** The values of one metric at one moment, as plain data. */
-export type MetricSnapshot = {
-  readonly name: string;
-  readonly help: string;
-  readonly type: MetricDeclaration["type"];
-  readonly aggregator: MetricMerge;
-  readonly values: readonly MetricValue[];
-};
-
-/** One line of the exposition. `sharedLabels` is a label set that prom-client formats once and remembers. */
-export type MetricValue = {
-  readonly value: number;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly metricName: string;
-  readonly sharedLabels?: Readonly<Record<string, string>>;
+  /** The present values. */
+  collect(): MetricSnapshot;
 };
 
 export type CounterFamily<Label extends string> = MetricFamily<Counter, Label>;
@@ -89,42 +72,41 @@ export type HistogramFamily<Label extends string> = MetricFamily<Histogram, Labe
 
 export const counterFamily = <Label extends string>(
   declaration: CounterDeclaration<Label>,
-): CounterFamily<Label> => createFamily(declaration, () => new Counter(), singleValue);
+): CounterFamily<Label> => createFamily(declaration, () => new Counter(), writeValue);
 
 export const gaugeFamily = <Label extends string>(declaration: GaugeDeclaration<Label>): GaugeFamily<Label> =>
-  createFamily(declaration, () => new Gauge(), singleValue);
+  createFamily(declaration, () => new Gauge(), writeValue);
 
 export function histogramFamily<Label extends string>(
   declaration: HistogramDeclaration<Label>,
 ): HistogramFamily<Label> {
   const bounds = Float64Array.from(declaration.buckets);
-  const bucketLabels = [...declaration.buckets.map((bound) => ({ le: String(bound) })), { le: "+Inf" }];
-  return createFamily(
-    declaration,
-    () => new Histogram(bounds),
-    (histogram, write) => {
-      let count = 0;
-      for (const [index, le] of bucketLabels.entries()) {
-        count += histogram.counts[index] ?? 0;
-        write(count, "_bucket", le);
-      }
-      write(histogram.sum, "_sum");
-      write(count, "_count");
-    },
-  );
+  return createFamily(declaration, () => new Histogram(bounds), writeHistogram);
 }
 
-type WriteValue = (value: number, suffix?: string, extraLabels?: Readonly<Record<string, string>>) => void;
+/** Writes the values of a series from `at` on. */
+type WriteSeries<Series> = (series: Series, values: Float64Array, at: number) => void;
 
-const singleValue = (series: { readonly value: number }, write: WriteValue): void => write(series.value);
+const writeValue: WriteSeries<{ readonly value: number }> = ({ value }, values, at) => {
+  values[at] = value;
+};
+
+const writeHistogram: WriteSeries<Histogram> = ({ counts, sum }, values, at) => {
+  let count = 0;
+  for (let bucket = 0; bucket < counts.length; bucket += 1) {
+    count += counts[bucket] as number;
+    values[at + bucket] = count;
+  }
+  values[at + counts.length] = sum;
+};
 
 function createFamily<Series, Label extends string>(
   declaration: MetricDeclaration<Label>,
   create: () => Series,
-  writeSeries: (series: Series, write: WriteValue) => void,
+  writeSeries: WriteSeries<Series>,
 ): MetricFamily<Series, Label> {
-  const { name, help, type, merge } = declaration;
   const labelNames = Object.keys(declaration.labels) as Label[];
+  const width = valuesPerSeries(declaration);
   const all = new Map<string, { readonly labels: LabelValues<Label>; readonly series: Series }>();
   const family: MetricFamily<Series, Label> = {
     declaration,
@@ -141,19 +123,14 @@ function createFamily<Series, Label extends string>(
     remove(matches) {
       for (const [key, { labels }] of all) if (matches(labels)) all.delete(key);
     },
-    collect(labelForm) {
-      const values: MetricValue[] = [];
-      for (const { labels, series } of all.values()) {
-        writeSeries(series, (value, suffix = "", extraLabels = {}) => {
-          values.push({
-            value,
-            labels: labelForm === "shared" ? extraLabels : { ...labels, ...extraLabels },
-            metricName: name + suffix,
-            ...(labelForm === "shared" && { sharedLabels: labels }),
-          });
-        });
+    collect() {
+      const values = new Float64Array(all.size * width);
+      let at = 0;
+      for (const { series } of all.values()) {
+        writeSeries(series, values, at);
+        at += width;
       }
-      return { name, help, type, values, aggregator: merge };
+      return { declaration, keys: [...all.keys()], values };
     },
   };
   for (const labels of knownLabelSets(declaration)) family.with(labels);

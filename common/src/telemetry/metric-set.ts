@@ -1,4 +1,3 @@
-import { AggregatorRegistry, Registry, type Metric } from "prom-client";
 import type {
   CounterDeclaration,
   GaugeDeclaration,
@@ -13,8 +12,8 @@ import {
   type GaugeFamily,
   type HistogramFamily,
   type MetricFamily,
-  type MetricSnapshot,
 } from "./metric-family.ts";
+import type { MetricSnapshot } from "./metric-snapshot.ts";
 
 export type MetricDeclarations = Readonly<Record<string, MetricDeclaration>>;
 
@@ -32,9 +31,6 @@ export type MetricSet<Declarations extends MetricDeclarations> = {
 /** All values of a set as plain data, which can be sent from a worker to its supervisor. */
 export type MetricExport = readonly MetricSnapshot[];
 
-/** Text of `/metrics` with its media type. */
-export type Exposition = { readonly contentType: string; readonly body: string };
-
 /** Creates the families of declared metrics. */
 export function createMetricSet<const Declarations extends MetricDeclarations>(
   declarations: Declarations,
@@ -44,46 +40,12 @@ export function createMetricSet<const Declarations extends MetricDeclarations>(
   ) as MetricSet<Declarations>;
 }
 
-/** The families of sets as plain data, for `mergeExports`. */
-export function exportMetrics(...sets: readonly AnyMetricSet[]): MetricExport {
-  return families(sets).map((family) => family.collect("complete"));
-}
-
-/** The families of sets in the Prometheus text format. */
-export async function exposeMetrics(...sets: readonly AnyMetricSet[]): Promise<Exposition> {
-  const registry = new Registry();
-  for (const family of families(sets)) {
-    // A registry asks a metric for its name, its values and its type only; its classes are not needed.
-    registry.registerMetric({
-      name: family.declaration.name,
-      getForPromString: () => Promise.resolve(family.collect("shared")),
-      get: () => Promise.resolve(family.collect("complete")),
-    } as unknown as Metric);
-  }
-  return { contentType: registry.contentType, body: await registry.metrics() };
-}
-
-/** Merges the exports of several workers into one, each metric as its declaration says. */
-export async function mergeExports(exports: readonly MetricExport[]): Promise<MetricExport> {
-  return (await aggregate(exports).getMetricsAsJSON()) as unknown as MetricExport;
-}
-
-/** The merged exports of several workers in the Prometheus text format. */
-export async function exposeExports(exports: readonly MetricExport[]): Promise<Exposition> {
-  const registry = aggregate(exports);
-  return { contentType: registry.contentType, body: await registry.metrics() };
-}
+/** The present values of all families of sets. */
+export const exportMetrics = (...sets: readonly AnyMetricSet[]): MetricExport =>
+  sets.flatMap((set) => Object.values(set)).map((family) => family.collect());
 
 /** Families under any keys. */
 export type AnyMetricSet = Readonly<Record<string, MetricFamily<unknown, never>>>;
-
-function families(sets: readonly AnyMetricSet[]): readonly MetricFamily<unknown, never>[] {
-  return sets.flatMap((set) => Object.values(set));
-}
-
-function aggregate(exports: readonly MetricExport[]): Registry {
-  return AggregatorRegistry.aggregate(exports.map((one) => [...one]) as never);
-}
 
 function createFamily(declaration: MetricDeclaration): MetricFamily<unknown> {
   switch (declaration.type) {

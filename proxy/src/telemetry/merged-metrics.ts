@@ -1,9 +1,7 @@
-import {
-  exposeExports,
-  mergeExports,
-  type Exposition,
-  type MetricExport,
-} from "@svc-gateway/common/telemetry/metric-set.ts";
+import { exposeExport, type Exposition } from "@svc-gateway/common/telemetry/exposition.ts";
+import { mergeExports } from "@svc-gateway/common/telemetry/merge-metrics.ts";
+import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { keepSeries } from "@svc-gateway/common/telemetry/metric-snapshot.ts";
 
 /** The metrics of a proxy with several workers, as one. Kept by the supervisor, which answers `/metrics`. */
 export type MergedMetrics = {
@@ -29,7 +27,7 @@ export function createMergedMetrics(): MergedMetrics {
   return {
     report: (worker, values) => void byWorker.set(worker, values),
     retire(worker) {
-      const counted = (byWorker.get(worker) ?? []).filter(({ type }) => type !== "gauge");
+      const counted = (byWorker.get(worker) ?? []).filter(({ declaration }) => declaration.type !== "gauge");
       byWorker.delete(worker);
       afterMerges(async () => {
         retired = await mergeExports([retired, counted]);
@@ -37,15 +35,13 @@ export function createMergedMetrics(): MergedMetrics {
     },
     forgetRoutes(routeIds) {
       afterMerges(() => {
-        retired = retired.map((metric) => ({
-          ...metric,
-          values: metric.values.filter(({ labels }) => !routeIds.has(labels["route"] ?? "")),
-        }));
+        if (routeIds.size === 0) return;
+        retired = retired.map((metric) => keepSeries(metric, ({ route = "" }) => !routeIds.has(route)));
       });
     },
     async expose(...own) {
       await merging;
-      return exposeExports([retired, ...byWorker.values(), ...own]);
+      return exposeExport(await mergeExports([retired, ...byWorker.values(), ...own]));
     },
   };
 }

@@ -1,12 +1,11 @@
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { Counter, type Histogram } from "@svc-gateway/common/telemetry/metric-family.ts";
 import { proxyMetrics, registeredMethods } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { exposeMetrics, type Exposition } from "@svc-gateway/common/telemetry/exposition.ts";
 import {
   createMetricSet,
   exportMetrics,
-  exposeMetrics,
   type AnyMetricSet,
-  type Exposition,
   type MetricExport,
   type MetricSet,
 } from "@svc-gateway/common/telemetry/metric-set.ts";

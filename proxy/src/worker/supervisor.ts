@@ -3,11 +3,11 @@ import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { proxyMetrics, supervisorMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { Exposition } from "@svc-gateway/common/telemetry/exposition.ts";
 import {
   createMetricSet,
   exportMetrics,
   type AnyMetricSet,
-  type Exposition,
 } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { fail, ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { prepareCollector } from "../collector.ts";
@@ -18,6 +18,7 @@ import { HeldSnapshot } from "./held-snapshot.ts";
 import { takeLines } from "./log-relay.ts";
 import { type Machine, readMachine, workerCount, workerHeapMegabytes } from "./machine.ts";
 import type { WorkerSettings } from "./messages.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { startThread, type ThreadEnd, workerProgram, type WorkerThread } from "./worker-thread.ts";
 
 export type SupervisorOptions = {
@@ -25,6 +26,8 @@ export type SupervisorOptions = {
   readonly log: Logger;
   /** Takes the lines of all workers. */
   readonly sink: LogSink;
+  /** The metrics of other parts of the process, to be shown with those of the workers. */
+  readonly otherMetrics?: readonly AnyMetricSet[];
   /** Listener ports that are bound in every worker, sorted, whenever that changes. */
   readonly onBoundPorts?: (ports: readonly number[]) => void;
   /** What the process may use; read from the system unless given. */
@@ -41,8 +44,8 @@ export type Supervisor = {
    * failed to be.
    */
   apply(update: SnapshotUpdate): Promise<Result<ApplySummary>>;
-  /** The metrics of the pod, and those of other parts of the process. */
-  metrics(...others: readonly AnyMetricSet[]): Promise<Exposition>;
+  /** The metrics of the pod as they are now, those of other parts of the process included. */
+  metrics(): Promise<Exposition>;
   /** Local port of a bound listener port. */
   localPort(port: number): number | undefined;
   /** Lets requests finish (docs/operations.md, "Shutdown"); cuts what is left when the signal aborts. */
@@ -74,7 +77,7 @@ const stableMs = 60_000;
 /** Starts the workers; a problem when one does not come up. See docs/adr/0013-workers.md. */
 export async function startSupervisor(options: SupervisorOptions): Promise<Result<Supervisor, Problem>> {
   prepareCollector();
-  const { settings, log, sink, onBoundPorts = () => {} } = options;
+  const { settings, log, sink, otherMetrics = [], onBoundPorts = () => {} } = options;
   const { machine = readMachine(), program = workerProgram } = options;
   const workers = workerCount(settings.proxyWorkers, machine);
   const heapMegabytes = workerHeapMegabytes(workers, machine);
@@ -238,7 +241,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
         await joined;
       }
     },
-    async metrics(...others) {
+    metrics: oneAtATime(async () => {
       await Promise.all(
         slots.map(async ({ worker, thread }) => {
           const values = await thread?.call("metrics", undefined, metricsTimeoutMs);
@@ -246,8 +249,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
         }),
       );
       counts.logLinesDropped.with({}).value = sink.droppedLines();
-      return merged.expose(exportMetrics(counts, ...others));
-    },
+      return merged.expose(exportMetrics(counts, ...otherMetrics));
+    }),
     localPort: (port) => (slots.some(({ ports }) => ports.includes(port)) ? localPorts.get(port) : undefined),
     async shutdown(hurry) {
       stopping = true;
