@@ -4,7 +4,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 
 /**
  * What connects compiled backends to upstreams, so that new endpoints reach routes that are not compiled again. A link
- * asks the registry once after each change of its endpoint set.
+ * belongs to whoever asked for it and is gone with them: kept here is one number for each endpoint set that there is.
  */
 export type UpstreamLinks = {
   /** Gives the present upstream whenever it is called; `identity` is as for `UpstreamRegistry.get`. */
@@ -13,48 +13,60 @@ export type UpstreamLinks = {
   update(changes: UpstreamChanges): void;
 };
 
+/** An endpoint set that links follow: its upstreams are other ones whenever the number is. */
+type FollowedSet = { changes: number };
+
 export function createUpstreamLinks(registry: UpstreamRegistry): UpstreamLinks {
-  /** By endpoint set: nearly always one, for which a map of its own would be too much. */
-  const links = new Map<string, readonly Link[]>();
+  const sets = new Map<string, FollowedSet>();
   return {
     to(endpoints, protocol, identity) {
-      const ofSet = links.get(endpoints) ?? [];
-      const known = ofSet.find((link) => link.protocol === protocol && link.identity === identity);
-      if (known !== undefined) return known.get;
-      const link = new Link(registry, endpoints, protocol, identity);
-      links.set(endpoints, [...ofSet, link]);
-      return link.get;
+      const link = new Link(sets, registry, { endpoints, protocol, identity });
+      return () => link.get();
     },
     update(changes) {
+      for (const [endpoints, set] of changes.endpoints) {
+        if (set === undefined) sets.delete(endpoints);
+        else if (!sets.has(endpoints)) sets.set(endpoints, { changes: 0 });
+      }
       for (const endpoints of registry.update(changes)) {
-        // Requests that still run on a removed set keep the upstream they have.
-        const isGone = changes.endpoints.has(endpoints) && changes.endpoints.get(endpoints) === undefined;
-        if (isGone) links.delete(endpoints);
-        else for (const link of links.get(endpoints) ?? []) link.forget();
+        const set = sets.get(endpoints);
+        if (set !== undefined) set.changes++;
       }
     },
   };
 }
 
-class Link {
+type Target = {
+  readonly endpoints: string;
   readonly protocol: Backend["protocol"];
   readonly identity: string | undefined;
-  readonly get: () => Upstream;
+};
+
+/** Asks the registry once after each change of its endpoint set; whenever it is asked as long as there is no such set. */
+class Link {
+  private readonly sets: ReadonlyMap<string, FollowedSet>;
+  private readonly registry: UpstreamRegistry;
+  private readonly target: Target;
+  private set: FollowedSet | undefined = undefined;
+  private seen = 0;
   private current: Upstream | undefined = undefined;
 
-  constructor(
-    registry: UpstreamRegistry,
-    endpoints: string,
-    protocol: Backend["protocol"],
-    identity: string | undefined,
-  ) {
-    this.protocol = protocol;
-    this.identity = identity;
-    this.get = () => (this.current ??= registry.get(endpoints, protocol, identity));
+  constructor(sets: ReadonlyMap<string, FollowedSet>, registry: UpstreamRegistry, target: Target) {
+    this.sets = sets;
+    this.registry = registry;
+    this.target = target;
   }
 
-  /** Looks again when it is asked next. */
-  forget(): void {
-    this.current = undefined;
+  /** Of a set that is gone the last upstream, for requests that still run. */
+  get(): Upstream {
+    const { current, set } = this;
+    return current !== undefined && set?.changes === this.seen ? current : this.look();
+  }
+
+  private look(): Upstream {
+    const { endpoints, protocol, identity } = this.target;
+    this.set ??= this.sets.get(endpoints);
+    this.seen = this.set?.changes ?? -1;
+    return (this.current = this.registry.get(endpoints, protocol, identity));
   }
 }

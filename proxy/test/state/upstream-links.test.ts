@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { createUpstreamLinks } from "../../src/state/upstream-links.ts";
 import { anyRequest, fakeUpstreams } from "./support.ts";
@@ -7,6 +9,13 @@ const set = (...hosts: readonly string[]) => ({
   resolve: "static" as const,
   addresses: hosts.map((host) => ({ host, port: 80 })),
 });
+
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  // What a reference was read from in this turn stays until its end.
+  await new Promise((resolve) => setImmediate(resolve));
+  (runInNewContext("gc") as () => void)();
+}
 
 describe("upstream links", () => {
   it("ask once and see every change of their endpoint set", () => {
@@ -24,13 +33,47 @@ describe("upstream links", () => {
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.2");
   });
 
-  it("share a link per protocol", () => {
+  it("ask for their protocol and the certificate of their Gateway", () => {
+    const asked: unknown[] = [];
     const upstreams = fakeUpstreams();
-    const links = createUpstreamLinks(upstreams);
+    const links = createUpstreamLinks({
+      ...upstreams,
+      get(...target) {
+        asked.push(target);
+        return upstreams.get(...target);
+      },
+    });
     links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
-    expect(links.to("ns/web/http", "http1")()).to.equal(links.to("ns/web/http", "http1")());
-    expect(links.to("ns/web/http", "http2")().protocol).to.equal("http2");
-    expect(upstreams.lookups).to.equal(2);
+    links.to("ns/web/http", "http1")();
+    links.to("ns/web/http", "http2", "ns/gateway")();
+    expect(asked).to.deep.equal([
+      ["ns/web/http", "http1", undefined],
+      ["ns/web/http", "http2", "ns/gateway"],
+    ]);
+  });
+
+  it("see a set that comes after they were asked", () => {
+    const upstreams = fakeUpstreams();
+    upstreams.sets.set("ns/web/http", set());
+    const links = createUpstreamLinks(upstreams);
+    const current = links.to("ns/web/http", "http1");
+    expect(current().pick(anyRequest)).to.equal(undefined);
+    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
+    expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
+  });
+
+  it("are kept by those alone who asked for them, whatever certificates come and go", async () => {
+    const links = createUpstreamLinks(fakeUpstreams());
+    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
+    const seen: WeakRef<() => unknown>[] = [];
+    for (let gateway = 0; gateway < 100; gateway++) {
+      const current = links.to("ns/web/http", "http1", `ns/gateway-${gateway}`);
+      current();
+      seen.push(new WeakRef(current));
+    }
+    await collectGarbage();
+    expect(seen.filter((one) => one.deref() !== undefined).length).to.be.at.most(1);
+    links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
   });
 
   it("leave requests under way the upstream of a set that is gone", () => {
