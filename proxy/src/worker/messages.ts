@@ -1,10 +1,10 @@
-import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { SharedMemory } from "../shared/shared-memory.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
+import type { PackedUpdate } from "./packed-update.ts";
 
 /** How a worker starts. */
 export type WorkerStart = {
@@ -22,7 +22,7 @@ export type WorkerSettings = DataPlaneSettings & {
 /** What the supervisor asks of a worker, one call at a time but for `metrics`: argument and answer. */
 export type WorkerCalls = {
   /** Checks and compiles an update. Nothing else is staged until it is committed or discarded. */
-  readonly stage: { readonly argument: SnapshotUpdate; readonly answer: Result<unknown> };
+  readonly stage: { readonly argument: PackedUpdate; readonly answer: Result<unknown> };
   /** Serves what is staged. Answered when its sockets are bound, or have failed to be. */
   readonly commit: { readonly argument: readonly PortMapping[]; readonly answer: Committed };
   readonly discard: { readonly argument: undefined; readonly answer: undefined };

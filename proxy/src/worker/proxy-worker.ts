@@ -9,6 +9,7 @@ import { createAccessLog } from "../telemetry/access-log.ts";
 import { createProxyMetrics } from "../telemetry/metrics.ts";
 import { createLogRelay } from "./log-relay.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
+import { unpackUpdate } from "./packed-update.ts";
 
 const port = parentPort as MessagePort;
 const { settings, worker, workers, memory } = workerData as WorkerStart;
@@ -43,7 +44,7 @@ type Handlers = {
 
 const handlers: Handlers = {
   stage(update): Result<unknown> {
-    const result = proxy.stage(update);
+    const result = proxy.stage(unpackUpdate(update));
     staged = result.ok ? result.value : undefined;
     return result.ok ? ok(undefined) : result;
   },

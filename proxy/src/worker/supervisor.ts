@@ -19,6 +19,7 @@ import { takeLines } from "./log-relay.ts";
 import { type Machine, readMachine, workerCount, workerHeapMegabytes } from "./machine.ts";
 import type { WorkerSettings } from "./messages.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
+import { packUpdate, type PackedUpdate } from "./packed-update.ts";
 import { startThread, type ThreadEnd, workerProgram, type WorkerThread } from "./worker-thread.ts";
 
 export type SupervisorOptions = {
@@ -161,7 +162,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return inTurn(async () => {
       const update = held.asUpdate();
       if (update !== undefined) {
-        const staged = await thread.call("stage", update, callTimeoutMs);
+        const staged = await thread.call("stage", packUpdate(update), callTimeoutMs);
         if (staged?.ok !== true || (await commit(slot)) === undefined) {
           void thread.terminate();
           return false;
@@ -188,7 +189,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return committed.summary;
   };
 
-  const stage = async (slot: Slot, update: SnapshotUpdate): Promise<Result<unknown>> => {
+  const stage = async (slot: Slot, update: PackedUpdate): Promise<Result<unknown>> => {
     const { thread } = slot;
     const staged = await thread?.call("stage", update, callTimeoutMs);
     if (staged !== undefined) return staged;
@@ -210,7 +211,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const applyOnce = async (update: SnapshotUpdate): Promise<Result<ApplySummary> | undefined> => {
     const present = serving();
     if (present.length === 0) return undefined;
-    const staging = Promise.all(present.map((slot) => stage(slot, update)));
+    const packed = packUpdate(update);
+    const staging = Promise.all(present.map((slot) => stage(slot, packed)));
     // While the workers compile.
     const checked = held.check(update);
     const refusal = (await staging).find((result) => !result.ok);
