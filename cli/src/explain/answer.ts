@@ -11,6 +11,8 @@ import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
 import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
 import { unresolvedFilter } from "@svc-gateway/proxy/filters/listener-filters.ts";
+import { refusalStatus } from "@svc-gateway/proxy/http/h1/refusal.ts";
+import { isHttp1Method } from "@svc-gateway/proxy/http/methods.ts";
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
@@ -22,6 +24,8 @@ import type { AskedRequest } from "./request.ts";
 
 export type Answer = {
   readonly request: Pick<AskedRequest, "method" | "scheme" | "host" | "port" | "path" | "query">;
+  /** What the listener answers over HTTP/1.1, so that all the rest is for HTTP/2 only; absent: it makes no difference. */
+  readonly http1Status?: number;
   /**
    * `route`: a route takes it. `tls-listener`: its server name belongs to a TLS listener of the port. Otherwise what ends
    * it before.
@@ -127,6 +131,7 @@ export function answerRequest(
     });
   return {
     request: { ...request, path },
+    ...(isHttp1Method(method) ? {} : { http1Status: refusalStatus["unknown-method"] }),
     outcome: found === undefined ? "no-route" : "route",
     listener,
     ...(tls === undefined ? {} : { tls }),

@@ -36,7 +36,7 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     ["route", route === undefined ? [] : describeRoute(route)],
     ["filters", route === undefined ? [] : describeFilters(route.filters)],
     ["backend", route === undefined || needsNone(answer) ? [] : describeBackends(route)],
-    ["result", [describeOutcome(answer)]],
+    ["result", [describeOutcome(answer), ...describeHttp1(answer)]],
   ];
   const way = formatSteps(steps, paint);
   const passed = [
@@ -133,6 +133,14 @@ function describeOutcome({ outcome, request, route, reply, listenerFilters = [] 
       return reply === undefined ? describeBackendOutcome(route?.backends ?? []) : describeReply(reply);
   }
 }
+
+/** The way above is then that of HTTP/2. */
+const describeHttp1 = ({ request: { method }, http1Status }: Answer): readonly string[] =>
+  http1Status === undefined
+    ? []
+    : [
+        `over HTTP/1.1 answered ${http1Status} before all this: its parser does not know the method ${method}`,
+      ];
 
 function describeReply({ by, status, location, after }: ExplainedReply): string {
   const what =
