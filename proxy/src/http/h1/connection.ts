@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { ClientConnection } from "../connection.ts";
@@ -7,6 +7,7 @@ import type { FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
 import { readFraming } from "./framing.ts";
 import { HalfCloseProbe } from "./half-close-probe.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
 import {
   isParseError,
   type ParseError,
@@ -86,7 +87,7 @@ export class Http1Connection {
   }
 
   /** A parsed head. `upgradeHead` comes with requests that took the socket away from Node's parser. */
-  request(request: IncomingMessage, response: ServerResponse, upgradeHead?: Buffer): void {
+  request(request: IncomingRequest, response: ServerResponse, upgradeHead?: Buffer): void {
     if (this.phase === "closing") return;
     this.requests++;
     this.headBegun = false;
@@ -150,6 +151,11 @@ export class Http1Connection {
       return false;
     }
     return stream.requestReceived || (stream.body?.length ?? Number.POSITIVE_INFINITY) <= maxDiscardedBytes;
+  }
+
+  /** TLS writes later than it is told to. */
+  get encrypted(): boolean {
+    return this.client.tls !== undefined;
   }
 
   /** Bytes wait for the client: it must take some within the write timeout. */

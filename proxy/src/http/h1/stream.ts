@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type {
   Chunk,
@@ -11,6 +11,7 @@ import type {
 } from "../message.ts";
 import type { Http1Connection } from "./connection.ts";
 import type { RequestFraming } from "./framing.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
 import { type RefusalReason, refusalReply, refusalStatus } from "./refusal.ts";
 import { Http1RequestBody } from "./request-body.ts";
 import { writeHead } from "./response-head.ts";
@@ -49,7 +50,7 @@ export class Http1Stream implements ClientStream {
 
   constructor(
     connection: Http1Connection,
-    request: IncomingMessage,
+    request: IncomingRequest,
     response: ServerResponse,
     framing: RequestFraming,
     upgradeHead: Buffer | undefined,
@@ -88,6 +89,10 @@ export class Http1Stream implements ClientStream {
 
   get canUpgrade(): boolean {
     return this.upgradeHead !== undefined && this.head.method !== "CONNECT";
+  }
+
+  get pendingBytes(): number | undefined {
+    return this.connection.encrypted ? undefined : this.response.writableLength;
   }
 
   /** True when all of the request has been read from the connection. */
@@ -229,15 +234,23 @@ export class Http1Stream implements ClientStream {
 
   private put(chunk: Chunk): boolean {
     if (this.done) return false;
-    const taken =
-      typeof chunk === "string" ? this.response.write(chunk, "latin1") : this.response.write(chunk);
-    if (taken) return true;
+    if (typeof chunk === "string" ? this.response.write(chunk, "latin1") : this.putBytes(chunk)) return true;
     if (!this.watchesDrain) {
       this.watchesDrain = true;
       this.response.on("drain", () => this.onDrain?.());
     }
     this.connection.watchWrites();
     return false;
+  }
+
+  /** Lets the system have the bytes at once, where Node would hold them back until the end of the turn. */
+  private putBytes(bytes: Buffer): boolean {
+    const { response } = this;
+    const { socket } = response;
+    socket?.cork();
+    const hasRoom = response.write(bytes);
+    socket?.uncork();
+    return hasRoom || response.writableLength === 0;
   }
 
   private addTrailers(trailers: HeaderList): void {
@@ -260,7 +273,7 @@ export class Http1Stream implements ClientStream {
   }
 }
 
-const expects100 = (request: IncomingMessage): boolean =>
+const expects100 = (request: IncomingRequest): boolean =>
   request.headers.expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect);
 
 /** The fields that make a 101 an upgrade (RFC 9110 7.8), where they are missing. */

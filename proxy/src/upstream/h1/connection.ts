@@ -102,11 +102,12 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
       buffer: () => memory.next(),
       callback: (length, into) => {
         const buffer = into as Buffer;
+        const handler = this.stream?.handler;
         const more = reader.read(buffer, length, memory.filled(buffer, length));
         this.paused = !more;
         const { announcedBytes } = reader;
-        if (announcedBytes === undefined) memory.reset();
-        else memory.settle(announcedBytes, this.stream?.handler.pendingBytes, more);
+        if (announcedBytes === undefined) memory.reset(handler?.pendingBytes);
+        else memory.settle(announcedBytes, handler?.pendingBytes, more);
         return more;
       },
     };

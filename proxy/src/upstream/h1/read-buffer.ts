@@ -10,6 +10,10 @@ const minRoomBytes = 65_536;
 /** With at least this many bytes to come a body may become a bulk transfer. */
 const bulkBytes = 65_536;
 
+/** Slabs that no transfer uses, for the next ones; more are left to the collector. */
+const spares: Buffer[] = [];
+const maxSpares = 16;
+
 /**
  * Where a connection reads to. By default that is memory shared by all connections of the thread, copied out at
  * once. A large body whose receiver keeps up gets private memory, handed on without a copy and written again only
@@ -30,7 +34,7 @@ export class ReadBuffer {
       return shared;
     }
     if (this.slab === shared || this.slab.length - this.usedBytes < minRoomBytes) {
-      this.slab = Buffer.allocUnsafeSlow(slabBytes);
+      this.slab = spares.pop() ?? Buffer.allocUnsafeSlow(slabBytes);
       this.usedBytes = 0;
     }
     const end = Math.min(this.slab.length, this.usedBytes + this.maxReadBytes);
@@ -56,8 +60,11 @@ export class ReadBuffer {
     if (heldBytes === 0) this.usedBytes = 0;
   }
 
-  /** Nothing large is under way. */
-  reset(): void {
+  /** Nothing large is under way; the receiver still holds `heldBytes` of the last body (undefined: it does not say). */
+  reset(heldBytes: number | undefined): void {
     this.bulk = false;
+    if (this.slab === shared) return;
+    if (heldBytes === 0 && spares.length < maxSpares) spares.push(this.slab);
+    this.slab = shared;
   }
 }

@@ -356,6 +356,31 @@ describe("the HTTP/1 front: responses", () => {
     expect(stream?.headSent).to.equal(true);
   });
 
+  it("gives bytes to the system at once, and tells what a client that does not read leaves here", async () => {
+    let stream: ClientStream | undefined;
+    const { client } = await ask((given) => {
+      stream = given;
+      given.sendHead(head());
+      expect(given.write(Buffer.from("first"))).to.equal(true);
+      expect(given.pendingBytes).to.equal(0);
+    });
+    await client.until(/first\r\n$/);
+    client.socket.pause();
+    const piece = Buffer.alloc(1_000_000, "x");
+    let pieces = 0;
+    while (stream?.write(piece) === true) pieces++;
+    expect(stream?.pendingBytes).to.be.at.least(piece.length);
+    const drained = new Promise<void>((resolve) => {
+      if (stream !== undefined) stream.onDrain = resolve;
+    });
+    client.socket.resume();
+    await drained;
+    expect(stream?.pendingBytes).to.equal(0);
+    stream?.end(undefined);
+    await client.until(/0\r\n\r\n$/);
+    expect(bodyOf(client.text).length).to.be.above(pieces * piece.length);
+  });
+
   it("ignores calls after the end", async () => {
     const { client } = await ask((stream) => {
       answer(stream);

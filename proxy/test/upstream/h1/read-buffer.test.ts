@@ -79,10 +79,17 @@ describe("ReadBuffer", () => {
     expect(memory.next().buffer).to.equal(new ReadBuffer().next().buffer);
   });
 
-  it("gives the private memory up at the end of the body", () => {
-    const memory = bulk(0);
-    read(memory, 1000, { held: 0 });
-    memory.reset();
-    expect(memory.next().buffer).to.equal(new ReadBuffer().next().buffer);
-  });
+  for (const [held, isReused] of [
+    [0, true],
+    [1, false],
+    [undefined, false],
+  ] as const) {
+    it(`gives the private memory up at the end of the body, to others when ${held ?? "nobody knows how many"} bytes are held`, () => {
+      const memory = bulk(held === undefined ? undefined : 0);
+      const { buffer } = read(memory, 1000, { held: held === undefined ? undefined : 0 });
+      memory.reset(held);
+      expect(memory.next().buffer).to.equal(new ReadBuffer().next().buffer);
+      expect(bulk(0).next().buffer === buffer.buffer).to.equal(isReused);
+    });
+  }
 });
