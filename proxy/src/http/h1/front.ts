@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, ServerResponse } from "node:http";
+import { createServer, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { ClientConnection } from "../connection.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
@@ -90,10 +90,10 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxHeadersCount = limits.maxHeaders === 0 ? 0 : Math.max(maxFieldsSeen, limits.maxHeaders + 1);
 
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+  const onRequest = (request: IncomingRequest, response: ServerResponse): void => {
     connections.get(request.socket)?.request(request, response);
   };
-  const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
+  const onUpgrade = (request: IncomingRequest, socket: Socket, head: Buffer): void => {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     connections.get(socket)?.request(request, response, head);

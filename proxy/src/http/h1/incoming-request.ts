@@ -1,4 +1,13 @@
 import { type IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+
+/** Takes the body of a request as Node's parser reads it. */
+export type BodyReceiver = {
+  /** A piece of the body, or null after its last one. False: read nothing more until the request is asked to (`_read`). */
+  receive(piece: Buffer | null): boolean;
+  /** True once the last piece has been received. */
+  readonly ended: boolean;
+};
 
 /** Nearly every request has none of the fields that are looked for. */
 const none: IncomingHttpHeaders = Object.freeze({});
@@ -7,8 +16,26 @@ const none: IncomingHttpHeaders = Object.freeze({});
  * A request whose `headers` has only what Node's server and the front look up by name: the fields that frame a body, and
  * Expect, TE and Upgrade. Node would build an object of all fields of each request to find none of them there, which is
  * more work than routing it. Whatever else is asked of the fields of a request is asked of `rawHeaders`.
+ *
+ * A body goes to its receiver, if there is one, in the turn in which it is read: with the first piece at hand the head of the
+ * upstream request need not wait for it, and nobody needs the events of a stream.
  */
-export class IncomingRequest extends IncomingMessage {}
+export class IncomingRequest extends IncomingMessage {
+  receiver: BodyReceiver | undefined = undefined;
+
+  override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
+    return this.receiver === undefined ? super.push(piece, encoding) : this.receiver.receive(piece);
+  }
+}
+
+const streamEnded = Object.getOwnPropertyDescriptor(Readable.prototype, "readableEnded")?.get;
+
+/** Node's server lets go of a request that has been read to its end. */
+Object.defineProperty(IncomingRequest.prototype, "readableEnded", {
+  get(this: IncomingRequest) {
+    return this.receiver === undefined ? streamEnded?.call(this) : this.receiver.ended;
+  },
+});
 
 Object.defineProperty(IncomingRequest.prototype, "headers", {
   get(this: IncomingMessage) {
