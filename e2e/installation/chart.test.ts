@@ -84,6 +84,19 @@ describe("the Helm chart", () => {
     expect(named(await render("podMonitor.enabled=true"), "PodMonitor")).to.deep.equal(["svc-proxies"]);
   });
 
+  it("agrees with the flags of the controllers about ports and classes", async () => {
+    const manifests = await render(
+      'controller.flags={"ingress-https-port":0,"ingress-http-port":8080,"controller-name":"example.com/gateway"}',
+    );
+    const specOf = (kind: string, name: string): Readonly<Record<string, unknown>> | undefined =>
+      manifests.find((one) => one.kind === kind && one.metadata.name === name)?.spec;
+    expect(specOf("IngressClass", "svc")).to.deep.equal({ controller: "example.com/gateway" });
+    const ports = (specOf("Service", "svc-shared-proxy")?.["ports"] ?? []) as readonly { name: string }[];
+    expect(ports.map(({ name }) => name)).to.deep.equal(["http"]);
+    const none = await render('controller.flags={"ingress-https-port":0,"ingress-http-port":0}');
+    expect(named(none, "Service")).to.deep.equal(["svc-controller-discovery"]);
+  });
+
   it("refuses values that do not exist, flags included", async () => {
     for (const value of ['controller.flags={"no-such-flag":1}', "controler={}", 'vap.enabled="yes"']) {
       const refused = await render(value).then(

@@ -27,6 +27,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- end }}
 
+{{/* Whose classes are served: the flag of the controllers, where it is set. */}}
+{{- define "svc.controllerName" -}}
+{{ get .Values.controller.flags "controller-name" | default "svc-labs.dev/gateway-controller" }}
+{{- end }}
+
 {{- define "svc.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 65532
