@@ -84,7 +84,7 @@ export const proxyMetrics = {
   ),
   tlsCertsLoaded: gauge(
     "svc_proxy_tls_certs_loaded",
-    "TLS certificates by the way they are selected.",
+    "Server names with a TLS certificate, by the way they are selected.",
     { bucket: ["exact", "wildcard", "default"] },
     "max",
   ),
@@ -229,9 +229,11 @@ export const controllerMetrics = {
     "Time to build a routing table.",
     controlBuckets,
   ),
-  tlsCertsLoaded: gauge("svc_controller_tls_certs_loaded", "TLS certificates by the way they are selected.", {
-    bucket: ["exact", "wildcard", "default"],
-  }),
+  tlsCertsLoaded: gauge(
+    "svc_controller_tls_certs_loaded",
+    "Server names with a TLS certificate, by the way they are selected.",
+    { bucket: ["exact", "wildcard", "default"] },
+  ),
 } as const;
 
 /** Metrics of the discovery server, on the controller. */

@@ -48,13 +48,11 @@ function createRouteCounter(metrics: TableMetrics): (hosts: Routing["hosts"]) =>
 
 const buckets: readonly TlsHost["bucket"][] = ["exact", "wildcard", "default"];
 
-/** Certificates that can be selected in each way; one that is selected under several names counts once. */
+/** As proxies count: the server names of each bucket, each once, however many ports and certificates they have. */
 function countCertificates(ports: readonly TlsPort[], metrics: TableMetrics): void {
-  const selected = new Map(buckets.map((bucket) => [bucket, new Set<string>()]));
+  const served = new Map(buckets.map((bucket) => [bucket, new Set<string>()]));
   for (const { hosts } of ports) {
-    for (const { bucket, certificates } of hosts) {
-      for (const id of certificates) selected.get(bucket)?.add(id);
-    }
+    for (const { bucket, host } of hosts) served.get(bucket)?.add(host);
   }
-  for (const [bucket, ids] of selected) metrics.tlsCertsLoaded.with({ bucket }).set(ids.size);
+  for (const [bucket, names] of served) metrics.tlsCertsLoaded.with({ bucket }).set(names.size);
 }
