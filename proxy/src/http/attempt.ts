@@ -41,6 +41,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   private transform: BodyTransform | undefined = undefined;
   /** Set on routes that limit the time of their upstreams. */
   private timer: UpstreamTimer | undefined = undefined;
+  private hasTimedOut = false;
   /** Another attempt has taken over: whatever still comes is of no interest. */
   private discarded = false;
 
@@ -81,15 +82,14 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   private expired(error: string): void {
-    this.countError("timeout");
-    this.selection?.watch?.failed();
+    this.countTimeout();
     if (this.owner.retries?.afterTimeout() === true) this.discard();
     else this.exchange.owner?.expire(error);
   }
 
   cancel(timedOut?: boolean): void {
     const isSent = this.owner.body?.ended !== false;
-    if (timedOut === true && isSent) this.selection?.watch?.failed();
+    if (timedOut === true && isSent) this.countTimeout();
     this.timer?.stop();
     this.stream?.abort();
     this.transform?.cancel();
@@ -278,6 +278,14 @@ export class Attempt implements UpstreamHandler, Cancellable {
       default:
         return { status: 400, error: "malformed request body", close: true };
     }
+  }
+
+  /** The upstream took too long, by whichever limit: counted once. */
+  private countTimeout(): void {
+    if (this.hasTimedOut) return;
+    this.hasTimedOut = true;
+    this.countError("timeout");
+    this.selection?.watch?.failed();
   }
 
   private countError(type: "refused" | "connect" | "timeout" | "tls" | "5xx" | "other"): void {

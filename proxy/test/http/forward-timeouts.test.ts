@@ -133,6 +133,7 @@ describe("forwarding under timeouts", () => {
       expect(client.head?.status).to.equal(504);
       expect(under.upstream.aborted).to.equal(1);
       expect(under.records[0]).to.include({ status: 504, error: "request timeout" });
+      expect(timeoutsOf(under)).to.equal(1);
     });
   });
 });
