@@ -193,6 +193,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     metrics,
     rates: createRateStore(memory.rates),
     log: snapshotLog,
+    defaultBackendTimeoutMs: settings.proxyDefaultBackendRequestTimeoutMs,
     publish(serving) {
       binding = listeners.apply(serving);
     },

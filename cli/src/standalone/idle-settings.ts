@@ -4,7 +4,7 @@ import { settingName } from "@svc-gateway/common/settings/read-flags.ts";
 import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 
 /** Flags that this release reads, but that belong to features which it does not have yet. */
-const idleFlags: ReadonlySet<string> = new Set(["proxy-default-backend-request-timeout", "status-address"]);
+const idleFlags: ReadonlySet<string> = new Set(["status-address"]);
 
 /** One line for each such flag that was given a value of its own: whoever sets it relies on it. */
 export const describeIdleSettings = (settings: StandaloneSettings): readonly string[] =>

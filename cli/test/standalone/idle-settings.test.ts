@@ -15,9 +15,6 @@ describe("describeIdleSettings", () => {
 
   it("names flags that were given in vain", () => {
     const settings = read("--proxy-default-backend-request-timeout", "45s", "--status-address", "192.0.2.1");
-    expect(describeIdleSettings(settings)).to.have.members([
-      "--proxy-default-backend-request-timeout: has no effect in this release",
-      "--status-address: has no effect in this release",
-    ]);
+    expect(describeIdleSettings(settings)).to.deep.equal(["--status-address: has no effect in this release"]);
   });
 });

@@ -15,6 +15,8 @@ export const timeoutsSchema = z.object({
   readTimeoutMs: timeoutSchema,
   /** From the connection to the end of the request. */
   sendTimeoutMs: timeoutSchema,
+  /** The rule says itself which of the first two it has: the defaults of the proxy do not apply to it. */
+  replacesDefaults: z.literal(true).optional(),
 });
 
 export type Timeouts = Readonly<z.infer<typeof timeoutsSchema>>;

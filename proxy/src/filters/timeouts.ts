@@ -1,8 +1,21 @@
 import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Filter } from "./filter.ts";
 
+/** The features of a route with the proxy's own limit of an attempt, in milliseconds, where its rule says nothing of it; 0: none. */
+export function withDefaultTimeout(
+  features: RouteFeatures | undefined,
+  backendTimeoutMs: number,
+): RouteFeatures | undefined {
+  const own = features?.timeouts;
+  if (backendTimeoutMs === 0 || own?.replacesDefaults === true) return features;
+  return { ...features, timeouts: { backendTimeoutMs, ...own } };
+}
+
 /** Sets the limits that hold while the request is forwarded. See docs/features/timeouts.md. */
-export function timeoutsFilter({ requestTimeoutMs, ...upstream }: Timeouts): Filter {
+export function timeoutsFilter(timeouts: Timeouts): Filter {
+  const { requestTimeoutMs, backendTimeoutMs, readTimeoutMs, sendTimeoutMs } = timeouts;
+  const upstream = { backendTimeoutMs, readTimeoutMs, sendTimeoutMs };
   const limitsUpstream = Object.values(upstream).some((limit) => limit !== undefined);
   return {
     slug: "timeouts",

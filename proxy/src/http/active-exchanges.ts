@@ -5,7 +5,7 @@ export type ExchangeTimeouts = {
   readonly streamIdleTimeoutMs: number;
   /** The same for upgraded connections and gRPC. */
   readonly tunnelIdleTimeoutMs: number;
-  /** From the head of the request to the end of the response, milliseconds, 0 = off. */
+  /** From the head of the request to the end of the response, where the rule has no timeouts; milliseconds, 0 = off. */
   readonly requestTimeoutMs: number;
 };
 
@@ -57,7 +57,8 @@ export class ActiveExchanges {
       if (exchange === undefined) continue;
       const tunnel = exchange.status === 101;
       const idleTimeoutMs = tunnel || exchange.grpc ? tunnelIdleTimeoutMs : streamIdleTimeoutMs;
-      if (requestTimeoutMs > 0 && !tunnel && nowMs - exchange.awakeAtMs >= requestTimeoutMs) {
+      const defaultMs = tunnel || exchange.route?.hasOwnTimeouts === true ? 0 : requestTimeoutMs;
+      if (defaultMs > 0 && nowMs - exchange.awakeAtMs >= defaultMs) {
         exchange.owner?.expire("request timeout");
       } else if (idleTimeoutMs > 0 && nowMs - exchange.lastActivityMs >= idleTimeoutMs) {
         exchange.owner?.expire("idle timeout");

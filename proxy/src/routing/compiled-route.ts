@@ -12,6 +12,8 @@ export type CompiledRoute = {
   readonly pattern: string;
   /** False when this route writes no access-log line. */
   readonly accessLog: boolean;
+  /** Whether the rule has timeouts of its own, so that the request timeout of the whole proxy does not hold. */
+  readonly hasOwnTimeouts: boolean;
   /** The filters that this route uses, in the order of filters/order.ts. */
   readonly filters: readonly Filter[];
   /** Metric children of (listener port, route): asked when a request has matched, so that series are those of routes in use. */

@@ -12,6 +12,7 @@ export class ServedRoute implements CompiledRoute {
   readonly id: string;
   readonly pattern: string;
   readonly accessLog: boolean;
+  readonly hasOwnTimeouts: boolean;
   readonly filters: readonly Filter[];
   /** The only backend, or the choice between several. */
   private readonly backend: CompiledBackend | (() => CompiledBackend);
@@ -29,6 +30,7 @@ export class ServedRoute implements CompiledRoute {
     this.id = route.id;
     this.pattern = route.match.path.value;
     this.accessLog = route.accessLog !== false;
+    this.hasOwnTimeouts = route.features?.timeouts?.replacesDefaults === true;
     this.filters = filters;
     this.source = metrics;
     const [only] = backends;

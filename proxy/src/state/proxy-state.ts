@@ -81,6 +81,8 @@ export type ProxyStateOptions = {
   readonly publish: (serving: ServingState) => void;
   /** A number from 0 to 1, 1 excluded. */
   readonly random?: () => number;
+  /** Limit of an attempt where a rule says nothing of it, in milliseconds; none unless given. */
+  readonly defaultBackendTimeoutMs?: number | undefined;
 };
 
 /** Responses that a worker compresses at the same time: at most about 170 MB (docs/features/compression.md). */
@@ -88,12 +90,13 @@ const maxEncoders = 100;
 
 /** Creates the state of a worker: empty, so that every request is answered 404 until the first snapshot. */
 export function createProxyState(options: ProxyStateOptions): ProxyState {
-  const { metrics, rates, log, publish, random = Math.random } = options;
+  const { metrics, rates, log, publish, random = Math.random, defaultBackendTimeoutMs = 0 } = options;
   const links = createUpstreamLinks(options.upstreams);
   const routing = createRoutingTables({
     metrics,
     upstreamOf: links.to,
     random,
+    defaultBackendTimeoutMs,
     filters: {
       auth: options.auth,
       rates,

@@ -4,6 +4,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { compileFilters } from "../filters/compile.ts";
 import type { FilterEnvironment } from "../filters/environment.ts";
 import type { Filter } from "../filters/filter.ts";
+import { withDefaultTimeout } from "../filters/timeouts.ts";
 import { compileListenerFilters } from "../filters/listener-filters.ts";
 import type { CompiledBackend } from "../routing/compiled-route.ts";
 import { compileHostTable, type HostTable, type RouteProblem } from "../routing/host-table.ts";
@@ -22,6 +23,8 @@ export type RouteEnvironment = {
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly filters: FilterEnvironment;
+  /** Limit of an attempt where a rule says nothing of it, in milliseconds; 0: none. */
+  readonly defaultBackendTimeoutMs: number;
 };
 
 export type HostOwner = { readonly group: RouteGroup; readonly port: number; readonly host: HostPattern };
@@ -68,7 +71,8 @@ class PartCompiler {
       weight: backend.weight,
       backend: this.backend(backend),
     }));
-    return new ServedRoute(route, this.filters(route.features), backends, this.environment);
+    const features = withDefaultTimeout(route.features, this.environment.defaultBackendTimeoutMs);
+    return new ServedRoute(route, this.filters(features), backends, this.environment);
   }
 
   /** A backend that names no endpoint set answers its share with its status, or with 500. */

@@ -176,6 +176,7 @@ export function createBench(
     id: "ingress/ns/web:0.0",
     pattern: "/a",
     accessLog: true,
+    hasOwnTimeouts: false,
     filters: options.filters ?? [],
     metricsOf: (listener) => metrics.requestMetrics(listener, "ingress/ns/web:0.0"),
     pickBackend: () => backend,

@@ -29,6 +29,7 @@ export const prepared = (source: Route): CompiledRoute => ({
   id: source.id,
   pattern: source.match.path.value,
   accessLog: true,
+  hasOwnTimeouts: false,
   filters: [],
   metricsOf: () => ({ count() {}, observe() {} }),
   pickBackend: () => ({ kind: "status", status: 500 }),

@@ -2,13 +2,14 @@ import { parseTimeout, type Timeouts } from "@svc-gateway/common/features/timeou
 import type { HTTPRouteRuleTimeouts } from "../../api/generated/httproute.ts";
 import { describeProblem } from "../diagnostics.ts";
 
-/** The timeouts of a rule (GEP-1742); zero means none. */
+/** The timeouts of a rule (GEP-1742); zero means none, whatever the default of the proxy. */
 export function readTimeouts(
   written: HTTPRouteRuleTimeouts | undefined,
   warn: (message: string) => void,
 ): Timeouts | undefined {
+  if (written === undefined) return undefined;
   const read = (name: "request" | "backendRequest"): number | undefined => {
-    const text = written?.[name];
+    const text = written[name];
     if (text === undefined) return undefined;
     const parsed = parseTimeout(text);
     if (parsed.ok) return parsed.value;
@@ -17,8 +18,8 @@ export function readTimeouts(
   };
   const requestTimeoutMs = read("request");
   const backendTimeoutMs = read("backendRequest");
-  if (requestTimeoutMs === undefined && backendTimeoutMs === undefined) return undefined;
   return {
+    replacesDefaults: true,
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(backendTimeoutMs !== undefined && { backendTimeoutMs }),
   };

@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
+import { exchange, startGateway, startTcp } from "./gateway.ts";
+
+const request = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
+
+describe("timeouts of the whole proxy", () => {
+  /** What a client gets from a backend that answers after 300 ms, and what the log says about it. */
+  async function ask(flags: readonly string[], timeouts?: Timeouts): Promise<readonly [string, unknown]> {
+    const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    const backend = await startTcp((socket) => {
+      socket.once("data", () => setTimeout(() => socket.end(answer), 300));
+    });
+    const features = timeouts === undefined ? {} : { features: { timeouts } };
+    const gateway = await startGateway({ ports: [backend.port], ...features }, flags);
+    try {
+      const response = await exchange(gateway.port, request);
+      return [response.slice(9, 12), gateway.records[0]?.error];
+    } finally {
+      await gateway.close();
+      await backend.close();
+    }
+  }
+
+  const request50 = "--proxy-default-request-timeout=50ms";
+  const attempt50 = "--proxy-default-backend-request-timeout=50ms";
+
+  it("limit a rule that has none of its own", async () => {
+    expect(await ask([request50])).to.deep.equal(["504", "request timeout"]);
+    expect(await ask([attempt50])).to.deep.equal(["504", "upstream request timeout"]);
+  });
+
+  it("limit a rule that has limits of another kind", async () => {
+    expect(await ask([attempt50], { readTimeoutMs: 60_000 })).to.deep.equal([
+      "504",
+      "upstream request timeout",
+    ]);
+  });
+
+  it("leave a rule alone that says itself which it has, even if that is none", async () => {
+    const flags = [request50, attempt50];
+    expect(await ask(flags, { replacesDefaults: true })).to.deep.equal(["200", undefined]);
+    expect(await ask(flags, { replacesDefaults: true, requestTimeoutMs: 60_000 })).to.deep.equal([
+      "200",
+      undefined,
+    ]);
+  });
+});
