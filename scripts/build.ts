@@ -45,7 +45,7 @@ const launcher = join(output, "svc-gateway");
 const lines = [
   "#!/bin/sh",
   'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
-  'exec "$here/../scripts/node" "$here/svc-gateway.mjs" "$@"',
+  'exec "$here/../scripts/node" --disable-warning=DEP0040 "$here/svc-gateway.mjs" "$@"',
   "",
 ];
 writeFileSync(launcher, lines.join("\n"));
