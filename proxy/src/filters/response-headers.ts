@@ -6,11 +6,13 @@ import { compileHeaderModifier } from "./header-modifier.ts";
 export function responseHeadersFilter(modifier: HeaderModifier): Filter {
   const apply = compileHeaderModifier(modifier);
   const { set = [], remove = [] } = modifier;
+  const removesDate = remove.some((name) => name.toLowerCase() === "date");
   return {
     slug: "response-headers",
     ownedResponseFields: [...set.map(({ name }) => name), ...remove],
     onResponse(_exchange, head) {
       apply(head.headers);
+      if (removesDate) head.undated = true;
     },
   };
 }

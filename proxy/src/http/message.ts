@@ -63,6 +63,8 @@ export type ResponseHead = {
   length: number | undefined;
   /** True when no body follows (HEAD, 204, 304): the message is its head. */
   bodyless: boolean;
+  /** The route takes Date away, so that none is added where it is missing. */
+  undated?: true;
 };
 
 /** Why the client side ended before the response did. */

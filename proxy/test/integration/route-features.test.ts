@@ -124,6 +124,17 @@ describe("features of a route, through the whole data plane", () => {
     expect(refused.message.headers["x-set"]).to.equal("gateway");
   });
 
+  it("response-headers: Date is gone where it is removed, and not added again", async () => {
+    await serve({ "response-headers": { remove: ["DATE"] } });
+    expect((await get("/")).message.headers).not.to.have.property("date");
+    gateway.update({ ports: [], features: { "response-headers": { remove: ["date"] } } });
+    const refused = await get("/");
+    expect(refused.status).to.equal(503);
+    expect(refused.message.headers).not.to.have.property("date");
+    gateway.update({ ports: [] });
+    expect((await get("/")).message.headers).to.have.property("date");
+  });
+
   it("response-headers: the answer to a WebSocket handshake is changed like any other", async () => {
     const upstream = await startTcp((socket) => {
       socket.once("data", () =>

@@ -10,7 +10,8 @@ export type ResponseOptions = {
 
 /**
  * Gives the head to Node with the framing of RFC 9112 6: the length that came, else chunks, else (HTTP/1.0) the end of
- * the connection. Date is added where it is missing (RFC 9110 6.6.1). Answers whether the connection can stay open.
+ * the connection. Date is added where it is missing (RFC 9110 6.6.1), unless
+ * the head is to have none. Answers whether the connection can stay open.
  */
 export function writeHead(response: ServerResponse, head: ResponseHead, options: ResponseOptions): boolean {
   const { headers } = head;
@@ -21,6 +22,7 @@ export function writeHead(response: ServerResponse, head: ResponseHead, options:
   else if (!options.http11) headers.push("Connection", "keep-alive");
   // Node would add `Connection: keep-alive`, which says nothing to an HTTP/1.1 client.
   else response.removeHeader("Connection");
+  if (head.undated === true) response.sendDate = false;
   response.writeHead(head.status, headers);
   return keepAlive;
 }

@@ -1,4 +1,4 @@
-import { constants, type ServerHttp2Stream } from "node:http2";
+import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from "node:http2";
 import type {
   Chunk,
   ClientCloseReason,
@@ -196,12 +196,9 @@ export class Http2ClientStream implements ClientStream {
     const fields: string[] = [":status", String(head.status)];
     appendFields(fields, head.headers);
     this.takesTrailers = !whole;
-    if (whole) {
-      stream.respond(fields, endStream ? endOfStream : undefined);
-    } else {
-      stream.on("wantTrailers", () => this.sendTrailers());
-      stream.respond(fields, trailersFollow);
-    }
+    if (!whole) stream.on("wantTrailers", () => this.sendTrailers());
+    const options = whole ? (endStream ? endOfStream : undefined) : trailersFollow;
+    stream.respond(fields, head.undated === true ? withoutDate(options) : options);
     return true;
   }
 
@@ -255,4 +252,8 @@ export class Http2ClientStream implements ClientStream {
 
 const endOfStream = { endStream: true } as const;
 const trailersFollow = { waitForTrailers: true } as const;
+
+/** The option of Node's own Http2ServerResponse, which its types do not know. */
+const withoutDate = (options?: ServerStreamResponseOptions): ServerStreamResponseOptions =>
+  Object.assign({ sendDate: false }, options);
 const ignore = (): void => undefined;

@@ -87,6 +87,32 @@ describe("HTTP/2 front: messages", () => {
     expect((await answer).status).to.equal(200);
   });
 
+  for (const [what, headers, bodyless] of [
+    ["with a length", [], false],
+    ["with trailers to come", ["Content-Type", "application/grpc"], false],
+    ["without body", [], true],
+  ] as const) {
+    it(`adds no Date to a head ${what} that is to have none`, async () => {
+      const answers = [get(session), get(session)];
+      for (const undated of [undefined, true] as const) {
+        const { client } = await server.next();
+        const length = headers.length === 0 ? 0 : undefined;
+        client.sendHead({
+          status: 200,
+          headers: [...headers],
+          length,
+          bodyless,
+          ...(undated && { undated }),
+        });
+        client.end(undefined);
+      }
+      const [dated, undated] = await Promise.all(answers);
+      expect(dated?.headers).to.have.property("date");
+      expect(undated?.status).to.equal(200);
+      expect(undated?.headers).not.to.have.property("date");
+    });
+  }
+
   it("sends a message without body as one HEADERS frame", async () => {
     const stream = session.request({ ":path": "/" });
     const answer = answerOf(stream);
