@@ -7,6 +7,7 @@ describe("the timeouts filter", () => {
     const under = exchange();
     expect(under.upstreamTimeouts).to.equal(undefined);
     expect(timeoutsFilter({ readTimeoutMs: 5 }).onRequest?.(under)).to.equal(undefined);
-    expect(under.upstreamTimeouts).to.deep.equal({ readTimeoutMs: 5 });
+    const unset = { backendTimeoutMs: undefined, sendTimeoutMs: undefined };
+    expect(under.upstreamTimeouts).to.deep.equal({ readTimeoutMs: 5, ...unset });
   });
 });
