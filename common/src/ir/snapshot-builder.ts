@@ -1,7 +1,7 @@
 import type { ResourceKey } from "./keys.ts";
 import { hasChanges, listChanges } from "../collections/list-changes.ts";
 import type { Resource } from "./resource.ts";
-import { createSnapshot, type Snapshot } from "./snapshot.ts";
+import { createSnapshot, sortSnapshot, type Snapshot } from "./snapshot.ts";
 import { changeEntries } from "./sorted-entries.ts";
 import { changeVersionLines, noVersionLines, versionOf } from "./version-lines.ts";
 
@@ -14,10 +14,18 @@ export function createSnapshotBuilder(): (resources: readonly Resource[]) => Sna
   let last = createSnapshot([]);
   let lastList: readonly Resource[] = [];
   let lines = noVersionLines;
+  const anew = (list: readonly Resource[]): Snapshot => {
+    const sorted = sortSnapshot(list);
+    lines = sorted.lines;
+    if (sorted.snapshot.version !== last.version) last = sorted.snapshot;
+    return last;
+  };
   return (list) => {
     const listed = listChanges(lastList, list);
     lastList = list;
     if (!hasChanges(listed)) return last;
+    // Nothing of the one before is left: no use in changing it.
+    if (listed.come.length === list.length) return anew(list);
     const changes = new Map<ResourceKey, Resource | undefined>();
     for (const { key } of listed.gone) changes.set(key, undefined);
     for (const resource of listed.come) changes.set(resource.key, resource);

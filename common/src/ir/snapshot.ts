@@ -1,8 +1,8 @@
 import type { ResourceKey } from "./keys.ts";
 import type { Resource } from "./resource.ts";
 import { listChanges } from "../collections/list-changes.ts";
-import { findEntry, sortEntries, type SortedEntries } from "./sorted-entries.ts";
-import { changeVersionLines, noVersionLines, versionOf } from "./version-lines.ts";
+import { compareKeys, findEntry, type SortedEntries } from "./sorted-entries.ts";
+import { versionLinesOf, versionOf, type VersionLines } from "./version-lines.ts";
 
 /** All resources of one scope. */
 export type Snapshot = {
@@ -23,8 +23,18 @@ export type SnapshotUpdate = {
 export function createSnapshot(resources: Iterable<Resource>): Snapshot {
   const byKey = new Map<ResourceKey, Resource>();
   for (const resource of resources) byKey.set(resource.key, resource);
-  const hashes = new Map([...byKey].map(([key, { hash }]) => [key, hash]));
-  return { version: versionOf(changeVersionLines(noVersionLines, hashes)), resources: sortEntries(byKey) };
+  return sortSnapshot([...byKey.values()]).snapshot;
+}
+
+/** The snapshot of resources of different keys, and what its version was worked out from. */
+export function sortSnapshot(resources: readonly Resource[]): {
+  readonly snapshot: Snapshot;
+  readonly lines: VersionLines;
+} {
+  const values = resources.toSorted((a, b) => compareKeys(a.key, b.key));
+  const keys = values.map(({ key }) => key);
+  const lines = versionLinesOf({ keys, values: values.map(({ hash }) => hash) });
+  return { snapshot: { version: versionOf(lines), resources: { keys, values } }, lines };
 }
 
 export const fullUpdate = ({ version, resources }: Snapshot): SnapshotUpdate => ({

@@ -16,10 +16,17 @@ export function sortEntries<T, K extends string>(
   entries: ReadonlyMap<K, T | undefined>,
 ): SortedEntries<T, K> {
   const keys: K[] = [];
+  const values: T[] = [];
+  let isOrdered = true;
   entries.forEach((value, key) => {
-    if (value !== undefined) keys.push(key);
+    if (value === undefined) return;
+    if (isOrdered && keys.length > 0 && (keys[keys.length - 1] as K) > key) isOrdered = false;
+    keys.push(key);
+    values.push(value);
   });
-  keys.sort(compareKeys);
+  if (isOrdered) return { keys, values };
+  // Without a function the order is that of `compareKeys`, and is found in two thirds of the time.
+  keys.sort();
   // Each of these keys has a value.
   return { keys, values: keys.map((key) => entries.get(key) as T) };
 }
@@ -27,6 +34,17 @@ export function sortEntries<T, K extends string>(
 export function findEntry<T, K extends string>({ keys, values }: SortedEntries<T, K>, key: K): T | undefined {
   const at = positionOf(keys, key);
   return keys[at] === key ? values[at] : undefined;
+}
+
+/** The values of all keys that begin with a text, in key order. */
+export function entriesUnder<T, K extends string>(
+  { keys, values }: SortedEntries<T, K>,
+  prefix: string,
+): readonly T[] {
+  const start = positionOf(keys, prefix);
+  let end = start;
+  while (keys[end]?.startsWith(prefix) === true) end++;
+  return values.slice(start, end);
 }
 
 /** So many changes are put in one by one: a copy of a long list costs less than a walk through it. */
@@ -79,7 +97,7 @@ function mergeIn<T, K extends string>(
       values.push(current.values[at] as T);
     }
   };
-  for (const key of [...changes.keys()].sort(compareKeys)) {
+  for (const key of [...changes.keys()].sort()) {
     keepUntil(positionOf(current.keys, key));
     if (current.keys[at] === key) at++;
     const value = changes.get(key);

@@ -20,6 +20,12 @@ export const noVersionLines: VersionLines = { pages: [], states: [] };
 /** Lines in a page that is not split yet, about 30 KiB. */
 const maxPageLength = 256;
 
+/** The lines of a whole snapshot. */
+export const versionLinesOf = (hashes: SortedEntries<string>): VersionLines => ({
+  pages: split(hashes).map(formatPage),
+  states: [],
+});
+
 /** Merges changes into the lines: a hash sets the resource of a key, undefined removes it. */
 export function changeVersionLines(
   { pages, states }: VersionLines,

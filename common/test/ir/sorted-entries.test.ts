@@ -1,4 +1,10 @@
-import { changeEntries, noEntries, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import {
+  changeEntries,
+  entriesUnder,
+  noEntries,
+  sortEntries,
+  type SortedEntries,
+} from "@svc-gateway/common/ir/sorted-entries.ts";
 import { expect } from "chai";
 import fc from "fast-check";
 
@@ -28,5 +34,23 @@ describe("changeEntries", () => {
         }
       }),
     );
+  });
+});
+
+describe("entriesUnder", () => {
+  it("finds the values of all keys that begin with a text, in key order", () => {
+    const entries = sortEntries(
+      new Map([
+        ["a/bc/80", 4],
+        ["a/b/80", 2],
+        ["a/b/443", 1],
+        ["a-b/b/80", 0],
+        ["a/b0/80", 3],
+      ]),
+    );
+    expect(entriesUnder(entries, "a/b/")).to.deep.equal([1, 2]);
+    expect(entriesUnder(entries, "a/bc/")).to.deep.equal([4]);
+    expect(entriesUnder(entries, "a/bd/")).to.deep.equal([]);
+    expect(entriesUnder(noEntries, "a")).to.deep.equal([]);
   });
 });

@@ -3,11 +3,12 @@ import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { listChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { entriesUnder, findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { emptyWorld, endpointSlicesOf, serviceOfSlice, type World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
 import { createFindings } from "../findings-list.ts";
-import { changesOf, createGroups, createKeyedList } from "../groups.ts";
+import { createGroups, createKeyedList } from "../groups.ts";
+import { memo } from "../memo.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import { resolveEndpoints, type ResolvedEndpoints } from "./endpoints.ts";
 import { chooseNeed, isSameNeed, type EndpointNeed } from "./service-port.ts";
@@ -47,12 +48,8 @@ export function createEndpointTranslator({
   readonly allowExternalName: boolean;
 }): (inputs: Inputs) => EndpointPart {
   const wanted = createGroups(({ name }: EndpointNeed) => name, chooseNeed, isSameNeed);
-  const ofService = createGroups(
-    ({ key }: EndpointNeed) => key,
-    (all) => all,
-  );
   const resolved = createKeyedList(({ name }: Resolved) => name);
-  const resources = createKeyedList(({ key }: Resource) => key);
+  const resourcesOf = memo((all: readonly Resolved[]) => all.map(({ resource }) => resource));
   const findings = createFindings(({ name }: Resolved) => name);
   let last: Inputs = {
     world: emptyWorld,
@@ -63,10 +60,9 @@ export function createEndpointTranslator({
 
   return (inputs) => {
     const changes = wanted.edit(listChanges(last.needs, inputs.needs));
-    ofService.edit(changes);
     const fresh = new Set(changes.come);
     for (const service of changedServices(last, inputs)) {
-      for (const need of findEntry(ofService.entries, service) ?? []) fresh.add(need);
+      for (const need of entriesUnder(wanted.entries, `${service}/`)) fresh.add(need);
     }
     last = inputs;
     const names = new Set<string>();
@@ -78,10 +74,9 @@ export function createEndpointTranslator({
     };
     resolved.edit(outcome);
     findings.edit(outcome);
-    resources.edit(changesOf(outcome, ({ resource }) => [resource]));
     return {
       sets: resolved.entries,
-      resources: resources.entries.values,
+      resources: resourcesOf(resolved.entries.values),
       diagnostics: findings.list.diagnostics,
     };
   };

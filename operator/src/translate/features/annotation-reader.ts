@@ -13,6 +13,8 @@ export type AnnotationReader = <T>(definition: AnnotationDefinition<T>) => T | u
 export type ClassDefaults = {
   /** The namespace of the object that holds them. */
   readonly namespace: string;
+  /** The annotations that have one, by their full keys. */
+  readonly keys: readonly string[];
   readonly get: <T>(definition: AnnotationDefinition<T>) => T | undefined;
 };
 

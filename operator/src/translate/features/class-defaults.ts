@@ -1,4 +1,8 @@
-import { annotationPrefix, type AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import {
+  annotationKey,
+  annotationPrefix,
+  type AnnotationDefinition,
+} from "@svc-gateway/common/features/definition.ts";
 import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { problem } from "@svc-gateway/common/values/result.ts";
 import { refOf } from "../../api/object.ts";
@@ -44,6 +48,7 @@ export const readClassDefaults = memo(
     }
     const defaults: ClassDefaults = {
       namespace: parameters.metadata.namespace,
+      keys: Array.from(values.keys(), annotationKey),
       // A value was parsed by the definition that it is filed under.
       get: <T>(definition: AnnotationDefinition<T>) => values.get(definition) as T | undefined,
     };

@@ -1,4 +1,5 @@
-import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { annotationKey } from "@svc-gateway/common/features/definition.ts";
+import { features, type FeatureSlug, type RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
 import { translateExtAuth } from "./ext-auth.ts";
@@ -44,16 +45,29 @@ const translators: {
 
 const inOrder = Object.entries(translators);
 
-/** The features of an Ingress, the same for all its routes; undefined when it has none. */
+/** The feature that an annotation belongs to, by its full key. */
+const slugOf: ReadonlyMap<string, string> = new Map(
+  Object.values(features).flatMap(({ slug, annotations }) =>
+    Object.values<{ readonly name: string }>(annotations).map((one) => [annotationKey(one), slug] as const),
+  ),
+);
+
+/**
+ * The features of an Ingress, the same for all its routes; undefined when it has none. `keys` are the annotations that are
+ * set, on the Ingress or as defaults of its class: of the many features few are asked for, and the others are off.
+ */
 export function translateFeatures(
   read: AnnotationReader,
   context: FeatureContext,
+  keys: readonly string[],
 ): RouteFeatures | undefined {
-  const features: { [slug: string]: unknown } = {};
+  const asked = new Set(keys.map((key) => slugOf.get(key)));
+  const found: { [slug: string]: unknown } = {};
   for (const [slug, translateFeature] of inOrder) {
+    if (!asked.has(slug)) continue;
     const value = translateFeature(read, context);
-    if (value !== undefined) features[slug] = value;
+    if (value !== undefined) found[slug] = value;
   }
   // Each value is what its translator gives.
-  return Object.keys(features).length === 0 ? undefined : (features as RouteFeatures);
+  return Object.keys(found).length === 0 ? undefined : (found as RouteFeatures);
 }

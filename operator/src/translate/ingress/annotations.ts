@@ -62,12 +62,17 @@ export function readAnnotations(
   surroundings: Surroundings,
 ): ReadAnnotations {
   const { read, context, ...findings } = openAnnotations(ingress, defaults, surroundings);
-  const features = translateFeatures(read, context);
+  const own = Object.keys(ingress.metadata.annotations ?? {});
+  const features = translateFeatures(
+    read,
+    context,
+    defaults === undefined ? own : [...defaults.keys, ...own],
+  );
   const isRegex = read(useRegex.annotations.useRegex) === true;
   const newPath = read(rewriteTarget.annotations.rewriteTarget);
   const pathLevel = read(pathNormalize.annotations.pathNormalize);
   const object = refOf(ingress);
-  const unknown = unknownKeys(Object.keys(ingress.metadata.annotations ?? {})).map((key) =>
+  const unknown = unknownKeys(own).map((key) =>
     unknownAnnotation({ object, field: keyField("metadata.annotations", key) }, key),
   );
   const diagnostics = [...findings.diagnostics, ...unknown];

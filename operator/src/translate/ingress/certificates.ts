@@ -2,12 +2,12 @@
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { hasChanges } from "@svc-gateway/common/collections/list-changes.ts";
-import { nameOf, refOf } from "../../api/object.ts";
+import { nameOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
 import { createFindings, type FindingsList } from "../findings-list.ts";
 import { changesOf, createGroups } from "../groups.ts";
-import { trackedMemo } from "../memo.ts";
+import { memo, trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createTracker } from "../tracker.ts";
 import type { Classification } from "./classes.ts";
@@ -26,10 +26,10 @@ export function createCertificateTracker(
   settings: TranslateSettings,
 ): (world: World, classify: (ingress: ObjectOf<"Ingress">) => Classification) => CertificatesPart {
   const track = createTracker({
-    inputs: ({ Ingress }) => Ingress,
+    inputs: ({ Ingress }) => concerningTls(Ingress),
     compute: (ingress, { ours }: Classification, view): Contribution => {
-      const plan = ours !== undefined && concernsTls(ingress) ? planTls(ingress, view) : nothing;
-      return { ...plan, key: nameOf(refOf(ingress)) };
+      const plan = ours === undefined ? nothing : planTls(ingress, view);
+      return { ...plan, key: nameOf(ingress.metadata) };
     },
   });
   const defaultCertificateOf = trackedMemo(planDefaultCertificate);
@@ -70,3 +70,6 @@ const authTlsKeys = Object.values(authTls.annotations).map(annotationKey);
 
 const concernsTls = ({ spec, metadata: { annotations = {} } }: ObjectOf<"Ingress">): boolean =>
   spec?.tls !== undefined || authTlsKeys.some((key) => Object.hasOwn(annotations, key));
+
+/** Most Ingresses have their TLS ended elsewhere, and nothing is kept for them. */
+const concerningTls = memo((all: readonly ObjectOf<"Ingress">[]) => all.filter(concernsTls));

@@ -126,6 +126,10 @@ function claimHosts(
   }));
 }
 
+/** Names of Services hold no such characters. */
+const portKey = (service: string, port: BackendRef["port"]): string =>
+  "number" in port ? `${service}:${port.number}` : `${service}/${port.name}`;
+
 /** Resolves each Service port once, however many rules name it. */
 function createBackendResolver(
   { ref, namespace }: ParsedIngress,
@@ -142,7 +146,7 @@ function createBackendResolver(
   const resolve: ToBackends = (reference) => {
     if (reference === undefined) return nowhere;
     const { service: name, port, field } = reference;
-    const key = JSON.stringify([name, port]);
+    const key = portKey(name, port);
     const hit = known.get(key);
     if (hit !== undefined) return hit;
     const place = { object: ref, field };

@@ -4,9 +4,10 @@ import { hasChanges, type Changes } from "@svc-gateway/common/collections/list-c
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
-import { nameOf, refOf } from "../../api/object.ts";
+import { nameOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
+import { compareText } from "../age.ts";
 import { chooseNeed, isSameNeed, type EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { createFindings, type FindingsList } from "../findings-list.ts";
@@ -35,8 +36,14 @@ export type RoutesPart = FindingsList & {
   readonly keySets: readonly KeySetNeed[];
 };
 
-/** What one Ingress contributes; `ours` holds it where it is ours. */
-type Contribution = IngressPlan & { readonly key: string; readonly ours: readonly ObjectOf<"Ingress">[] };
+/** What one Ingress contributes; undefined stands for the settings. */
+type Contribution = IngressPlan & {
+  readonly ingress: ObjectOf<"Ingress"> | undefined;
+  readonly isOurs: boolean;
+};
+
+const keyOf = ({ ingress }: Pick<Contribution, "ingress">): string =>
+  ingress === undefined ? "" : nameOf(ingress.metadata);
 
 /**
  * Keeps the routes in line with the world; `lastResort` stands below all others on every host. The same value for as long
@@ -51,19 +58,22 @@ export function createRouteTracker(
   const track = createTracker({
     inputs: ({ Ingress }) => Ingress,
     compute: (ingress, { ours: info, diagnostics }: Classification, view): Contribution => {
-      const key = nameOf(refOf(ingress));
-      if (info === undefined) return { ...nothing, diagnostics, key, ours: [] };
+      if (info === undefined) return { ...nothing, diagnostics, ingress, isOurs: false };
       const plan = planIngress(ingress, { info, view, allowExternalName, httpsPublicPort });
-      return { ...plan, key, ours: [ingress] };
+      return { ...plan, ingress, isOurs: true };
     },
   });
-  const ingresses = createKeyedList((ingress: ObjectOf<"Ingress">) => nameOf(refOf(ingress)));
+  const ingresses = createKeyedList(({ metadata }: ObjectOf<"Ingress">) => nameOf(metadata));
   const tables = createGroups(
     ({ host }: HostClaim) => host.host,
     (claims) => buildHostTable(claims, { ports, lastResort }),
   );
-  const hosts = createKeyedList(({ host }: ServedHost) => host.host);
-  const routes = createKeyedList(({ key }: Resource) => key);
+  const hostsOf = memo((all: readonly HostTable[]) => all.map(({ served }) => served));
+  // In the order of their keys, in which ports are text.
+  const byText = [...ports.keys()].sort((a, b) => compareText(String(ports[a]), String(ports[b])));
+  const routesOf = memo((all: readonly HostTable[]) =>
+    byText.flatMap((port) => all.map(({ resources: onPorts }) => onPorts[port] as Resource)),
+  );
   const resources = createGroups(
     ({ key }: Resource) => key,
     ([first]) => first,
@@ -75,18 +85,16 @@ export function createRouteTracker(
   );
   const disputed = createKeyedList(({ served }: HostTable) => served.host.host);
   const conflictsOf = memo((all: readonly HostTable[]) => all.flatMap(({ conflicts }) => conflicts));
-  const findings = createFindings(({ key }: Contribution) => key);
+  const findings = createFindings<Contribution>(keyOf);
   const hostFindings = createFindings(({ served }: HostTable) => served.host.host);
 
   const edit = (changes: Changes<Contribution>): void => {
-    ingresses.edit(changesOf(changes, ({ ours }) => ours));
+    ingresses.edit(changesOf(changes, oursOf));
     resources.edit(changesOf(changes, (one) => one.resources));
     needs.edit(changesOf(changes, (one) => one.needs));
     keySets.edit(changesOf(changes, (one) => one.keySets));
     findings.edit(changes);
     const changed = tables.edit(changesOf(changes, ({ claims }) => claims));
-    hosts.edit(changesOf(changed, ({ served }) => [served]));
-    routes.edit(changesOf(changed, (table) => table.resources));
     disputed.edit(changesOf(changed, (table) => (table.conflicts.length > 0 ? [table] : [])));
     hostFindings.edit(changed);
   };
@@ -99,9 +107,9 @@ export function createRouteTracker(
     edit(changes);
     last = {
       ingresses: ingresses.entries.values,
-      hosts: hosts.entries.values,
+      hosts: hostsOf(tables.entries.values),
       conflicts: conflictsOf(disputed.entries.values),
-      routes: routes.entries.values,
+      routes: routesOf(tables.entries.values),
       resources: resources.entries.values,
       needs: needs.entries.values,
       keySets: keySets.entries.values,
@@ -121,10 +129,15 @@ const nothing: IngressPlan = {
   keySets: [],
 };
 
+const noIngress: readonly ObjectOf<"Ingress">[] = [];
+
+const oursOf = ({ ingress, isOurs }: Contribution): readonly ObjectOf<"Ingress">[] =>
+  isOurs && ingress !== undefined ? [ingress] : noIngress;
+
 /** Claims the host that stands for all others, and no path on it, so that the backend of last resort has a place. */
-const catchAll: Pick<Contribution, "claims" | "key" | "ours"> = {
-  key: "",
-  ours: [],
+const catchAll: Pick<Contribution, "claims" | "ingress" | "isOurs"> = {
+  ingress: undefined,
+  isOurs: false,
   claims: [
     {
       host: anyHost,

@@ -27,6 +27,7 @@ function read(annotations: { readonly [key: string]: string }, classDefault?: nu
         ? undefined
         : {
             namespace: "infra",
+            keys: ["ingress.svc-labs.dev/level"],
             get: <T>(definition: AnnotationDefinition<T>) =>
               definition.name === "level" ? (classDefault as T) : undefined,
           },
@@ -56,7 +57,7 @@ describe("annotation reader", () => {
     const optional = defineAnnotation<number | undefined>({ ...level, parse: () => ok(undefined) });
     const reader = createAnnotationReader({
       annotations: { "ingress.svc-labs.dev/level": "0" },
-      classDefaults: { namespace: "infra", get: <T>() => 5 as T },
+      classDefaults: { namespace: "infra", keys: [], get: <T>() => 5 as T },
       onInvalid: () => expect.fail(),
       onWarning: () => expect.fail(),
     });
@@ -72,7 +73,7 @@ describe("annotation reader", () => {
   it("takes an empty value for absent without a word where that is a way to say nothing", () => {
     const reader = createAnnotationReader({
       annotations: { "ingress.svc-labs.dev/level": " " },
-      classDefaults: { namespace: "infra", get: <T>() => 5 as T },
+      classDefaults: { namespace: "infra", keys: [], get: <T>() => 5 as T },
       onInvalid: () => expect.fail(),
       onWarning: () => expect.fail(),
     });
