@@ -171,8 +171,14 @@ export const invalidSessionKey = (place: Place): Diagnostic =>
 
 // Gateway API
 
-export const conditionFinding = (place: Place, { reason, message }: Refusal): Diagnostic =>
-  finding("error", reason)(place, message);
+/** What a condition says, at the field that it names; `place` is where the condition stands. */
+export function conditionFinding(place: Place, refusal: Refusal, consequence?: string): Diagnostic {
+  const { reason, message, field } = refusal;
+  const bare = field === undefined ? message : message.slice(`${field}: `.length);
+  const within = place.field === undefined || field?.startsWith("spec.") === true ? "" : `${place.field}.`;
+  const at = field === undefined ? place : { ...place, field: `${within}${field}` };
+  return finding("error", reason)(at, consequence === undefined ? bare : `${bare}; ${consequence}`);
+}
 
 /** What is wrong with a part of a route. */
 export const faultFinding = (place: Place, { reason, message, consequence }: Fault): Diagnostic =>

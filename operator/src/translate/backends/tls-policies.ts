@@ -99,7 +99,12 @@ function attach(
     settings.set(nameOf(refOf(object)), own);
     diagnostics.push(...own.diagnostics);
     const refusal = own.unaccepted ?? own.unresolved;
-    if (refusal !== undefined) diagnostics.push(conditionFinding({ object: refOf(object) }, refusal));
+    if (refusal !== undefined) {
+      // What falls back to cleartext says so itself.
+      const isClosed = own.unaccepted !== undefined && own.tls !== undefined;
+      const consequence = isClosed ? "requests to its Services are answered 502" : undefined;
+      diagnostics.push(conditionFinding({ object: refOf(object) }, refusal, consequence));
+    }
     const targets = claim(object, owners, lookup, diagnostics);
     attachments.push(keep({ object, ancestors: ancestorsOf(targets, own, gateways) }));
   }

@@ -13,7 +13,7 @@ import type {
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
 import { resolveAuthorities, type AuthorityOptions } from "../certificates/authority-refs.ts";
-import type { Refusal } from "../condition.ts";
+import { refusedAt, type Refusal } from "../condition.ts";
 import { cleartextFallback, describeProblem, policyValueIgnored } from "../diagnostics.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { quote } from "../text.ts";
@@ -85,15 +85,11 @@ function readTrust(validation: Validation, namespace: string, options: Authority
     from,
     options,
   );
-  const unresolved = refusal && {
-    reason: refusal.why === "kind" ? "InvalidKind" : "InvalidCACertificateRef",
-    message: refusal.message,
-  };
+  const because = (reason: string): Refusal | undefined =>
+    refusal && refusedAt(refusal.field, { reason, message: refusal.message });
+  const unresolved = because(refusal?.why === "kind" ? "InvalidKind" : "InvalidCACertificateRef");
   return pem === undefined
-    ? {
-        unaccepted: { reason: "NoValidCACertificate", message: refusal?.message ?? "No authority is named" },
-        unresolved,
-      }
+    ? { unaccepted: because("NoValidCACertificate"), unresolved }
     : { authorities: pem, unaccepted: undefined, unresolved };
 }
 

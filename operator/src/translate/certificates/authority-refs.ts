@@ -18,7 +18,13 @@ export type AuthorityRef = {
 };
 
 /** What is wrong with a reference: its kind, a missing grant, or what it leads to. */
-export type AuthorityRefusal = { readonly why: "kind" | "grant" | "object"; readonly message: string };
+export type AuthorityRefusal = {
+  readonly why: "kind" | "grant" | "object";
+  readonly field: string;
+  readonly message: string;
+};
+
+type Unresolved = Omit<AuthorityRefusal, "field">;
 
 export type ResolvedAuthorities = {
   /** The certificates of all references that can be used, PEM; undefined: none can. */
@@ -44,7 +50,7 @@ export function resolveAuthorities(
   for (const [index, ref] of refs.entries()) {
     const resolved = resolve(ref, from, options);
     if (typeof resolved === "string") bundles.push(resolved);
-    else refusal ??= { why: resolved.why, message: `${field}[${index}]: ${resolved.message}` };
+    else refusal ??= { why: resolved.why, field: `${field}[${index}]`, message: resolved.message };
   }
   return { pem: bundles.length === 0 ? undefined : bundles.join(""), refusal };
 }
@@ -53,7 +59,7 @@ function resolve(
   ref: AuthorityRef,
   from: Referrer,
   { view, trustBundles }: AuthorityOptions,
-): string | AuthorityRefusal {
+): string | Unresolved {
   const { group, kind, name, namespace = from.namespace } = ref;
   if (group === "certificates.k8s.io" && kind === "ClusterTrustBundle") {
     if (!trustBundles) return { why: "kind", message: "The cluster does not serve ClusterTrustBundles" };
@@ -77,7 +83,7 @@ function resolve(
   return contentOf(named, map && readConfigMap(map));
 }
 
-const contentOf = (named: string, read: Result<string> | undefined): string | AuthorityRefusal =>
+const contentOf = (named: string, read: Result<string> | undefined): string | Unresolved =>
   read === undefined
     ? { why: "object", message: `${named} does not exist` }
     : read.ok

@@ -1,7 +1,7 @@
 /** The addresses that a Gateway asks for. See docs/gateway-api.md, "Addresses". */
 import { parseIpAddress } from "@svc-gateway/common/values/ip-address.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import type { Refusal } from "../condition.ts";
+import { refusedAt, type Refusal } from "../condition.ts";
 import { quote } from "../text.ts";
 import { memo } from "../memo.ts";
 
@@ -39,7 +39,7 @@ export const requestedAddress = memo(({ spec }: ObjectOf<"Gateway">): RequestedA
   const wanted = (spec.addresses ?? []).map(
     ({ type = "IPAddress", value = "", routability = "" }): AddressRequest => ({ type, value, routability }),
   );
-  const foreign = wanted.find(({ type }) => type !== "IPAddress" && type !== "Hostname");
+  const foreign = wanted.findIndex(({ type }) => type !== "IPAddress" && type !== "Hostname");
   const valuesOf = (of: string): readonly string[] => [
     ...new Set(wanted.filter(({ type, value }) => type === of && value !== "").map(({ value }) => value)),
   ];
@@ -72,12 +72,12 @@ export const requestedAddress = memo(({ spec }: ObjectOf<"Gateway">): RequestedA
     pinned: unusable === undefined ? pinned : undefined,
     hostnames,
     refusal:
-      foreign === undefined
+      foreign < 0
         ? undefined
-        : {
+        : refusedAt(`spec.addresses[${foreign}]`, {
             reason: "UnsupportedAddress",
-            message: `Addresses of type ${quote(foreign.type)} are not supported, expected IPAddress or Hostname`,
-          },
+            message: `Addresses of type ${quote(wanted[foreign]?.type ?? "")} are not supported, expected IPAddress or Hostname`,
+          }),
     unusable,
   };
 });

@@ -86,7 +86,14 @@ export function createExternalAuthAttacher(): (
           guards.set(key, settings.guard);
         }
         diagnostics.push(
-          ...describeVerdict({ object: refOf(policy), field: `spec.targetRefs[${index}]` }, verdict),
+          ...describeVerdict(
+            {
+              object: refOf(policy),
+              // Whoever is named, what is wrong is the service that should be asked.
+              field: verdict.reason === "Invalid" ? "spec.backendRef" : `spec.targetRefs[${index}]`,
+            },
+            verdict,
+          ),
         );
         return ancestorOf(policy, ref, verdict);
       });

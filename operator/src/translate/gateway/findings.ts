@@ -1,5 +1,4 @@
 /** What the statuses of Gateway API objects say that is wrong, as findings for `check`, `explain` and the log. */
-import type { KubeObject } from "../../api/object.ts";
 import { refOf } from "../../api/object.ts";
 import type { DesiredCondition } from "../condition.ts";
 import { conditionFinding, faultFinding, refusedParent, type Place } from "../diagnostics.ts";
@@ -15,13 +14,29 @@ export const describeStatuses = ({
 }: Pick<GatewayStatuses, "gateways" | "listenerSets">): readonly Diagnostic[] =>
   [...gateways, ...listenerSets].flatMap(findingsOfListeners);
 
+/** Reasons of conditions that say that nothing of their object is served; others may leave in place what is there. */
+const outOfService: ReadonlySet<string> = new Set([
+  "ListenersNotValid",
+  "NoValidCACertificate",
+  "NotAllowed",
+]);
+
 const findingsOfListeners = memo(
-  ({ object, conditions, listeners }: GatewayStatus | ListenerSetStatus): readonly Diagnostic[] => [
-    ...withoutRepeats(findings(object, undefined, conditions)),
-    ...listeners.flatMap((listener, index) =>
-      findings(object, `spec.listeners[${index}]`, listener.conditions),
-    ),
-  ],
+  ({ object, conditions, listeners }: GatewayStatus | ListenerSetStatus): readonly Diagnostic[] => {
+    const ref = refOf(object);
+    const isOut = conditions.some(({ status, reason }) => status === "False" && outOfService.has(reason));
+    const consequence = isOut ? `the ${object.kind} is not served` : undefined;
+    return [
+      ...withoutRepeats(findings({ object: ref }, conditions, consequence)),
+      ...listeners.flatMap(({ name, conditions: own, unprogrammable }, index) =>
+        findings(
+          { object: ref, field: `spec.listeners[${index}]` },
+          own,
+          unprogrammable === undefined ? undefined : `listener ${name} is not served`,
+        ),
+      ),
+    ];
+  },
 );
 
 /** Of a route with a parent of ours: parents that do not take it, and what is wrong with it at any parent. */
@@ -49,15 +64,11 @@ function withoutRepeats(all: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 const findings = (
-  object: KubeObject,
-  field: string | undefined,
+  place: Place,
   conditions: readonly DesiredCondition[],
+  consequence: string | undefined,
 ): readonly Diagnostic[] =>
-  conditions
-    .filter(isBad)
-    .map((condition) =>
-      conditionFinding({ object: refOf(object), ...(field !== undefined && { field }) }, condition),
-    );
+  conditions.filter(isBad).map((condition) => conditionFinding(place, condition, consequence));
 
 /** Conditions of which `True` is the bad news. */
 const abnormal: ReadonlySet<string> = new Set(["Conflicted", "PartiallyInvalid"]);

@@ -10,7 +10,7 @@ import {
   type AuthorityOptions,
   type AuthorityRefusal,
 } from "../certificates/authority-refs.ts";
-import type { Refusal } from "../condition.ts";
+import { refusedAt, type Refusal } from "../condition.ts";
 import { routeFieldIgnored } from "../diagnostics.ts";
 import { listMemo, memo } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
@@ -62,11 +62,19 @@ export function readFrontendValidation(
   const from = { kind: "Gateway", namespace: gateway.metadata.namespace } as const;
   const { pem, refusal } = resolveAuthorities(validation.caCertificateRefs.slice(0, 1), field, from, options);
   if (pem === undefined) {
-    const message = refusal?.message ?? "No certificate authorities are named";
+    const {
+      why,
+      message,
+      field: at,
+    } = refusal ?? {
+      why: "object",
+      message: "No certificate authorities are named",
+      field,
+    };
     return {
       validation: undefined,
-      unresolved: { reason: reasons[refusal?.why ?? "object"], message },
-      unaccepted: { reason: "NoValidCACertificate", message },
+      unresolved: refusedAt(at, { reason: reasons[why], message }),
+      unaccepted: refusedAt(at, { reason: "NoValidCACertificate", message }),
     };
   }
   return {

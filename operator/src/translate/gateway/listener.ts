@@ -135,7 +135,9 @@ function readKinds({ protocol, allowedRoutes }: Written): {
   );
   if (refused.length === 0) return { kinds };
   const names = refused.map(({ group = gatewayGroup, kind }) => quoteKind({ group, kind })).join(", ");
-  const message = `Routes of kind ${names} cannot attach to a listener of protocol ${protocol}`;
+  const expected =
+    possible.length === 0 ? "" : `, expected ${possible.join(" or ")} of group ${gatewayGroup}`;
+  const message = `Routes of kind ${names} cannot attach to a listener of protocol ${protocol}${expected}`;
   return { kinds, refusal: { reason: "InvalidRouteKinds", message } };
 }
 
