@@ -2,10 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { StatusChange } from "../runtime/status-writer.ts";
 import type { Build } from "../runtime/table-builder.ts";
-import type { World } from "../world.ts";
 import { createAddressReader, type Address } from "./ingress-address.ts";
 import type { Reconciler } from "./reconciler.ts";
-import { statusReconciler, uniformStatuses } from "./status-reconciler.ts";
+import { uniformStatusReconciler } from "./status-reconciler.ts";
 
 export type IngressReconcilerOptions = {
   /** What `--status-address` says. */
@@ -18,11 +17,10 @@ export type IngressReconcilerOptions = {
 export function ingressReconciler(options: IngressReconcilerOptions): Reconciler {
   const addressesOf = createAddressReader(options);
   const changeOf = rememberLast((addresses: readonly Address[]) => setAddresses(addresses));
-  const statusesOf = uniformStatuses();
-  const changeFor = (world: World): StatusChange => changeOf(addressesOf(world));
-  return statusReconciler({
+  return uniformStatusReconciler({
     kind: "Ingress",
-    statuses: ({ world, translation }: Build) => statusesOf(translation.ingresses, changeFor(world)),
+    objects: ({ translation }: Build) => translation.ingresses,
+    change: ({ world }) => changeOf(addressesOf(world)),
     release: ({ world }) => clearAddresses(addressesOf(world)),
   });
 }

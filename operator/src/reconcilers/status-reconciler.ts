@@ -3,7 +3,6 @@ import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 import type { KindName } from "../api/kinds.ts";
 import type { StatusChange } from "../runtime/status-writer.ts";
 import type { Build } from "../runtime/table-builder.ts";
-import { memo } from "../translate/memo.ts";
 import { createLookup } from "../world.ts";
 import type { Reconciler } from "./reconciler.ts";
 
@@ -24,9 +23,7 @@ export type StatusReconcilerOptions = {
 /** A reconciler of a kind of which we write nothing but the status. */
 export function statusReconciler({ kind, statuses, release }: StatusReconcilerOptions): Reconciler {
   const findDesired = (name: string, build: Build): DesiredStatus | undefined => {
-    const [namespace = "", objectName] = name.split("/");
-    const lookup = createLookup(build.world);
-    const object = objectName === undefined ? lookup(kind, "", name) : lookup(kind, namespace, objectName);
+    const object = findObject(build, kind, name);
     if (object === undefined) return undefined;
     return indexOf(statuses(build)).get(object) ?? { object, change: release(build) };
   };
@@ -48,17 +45,49 @@ export function statusReconciler({ kind, statuses, release }: StatusReconcilerOp
   };
 }
 
-/** The list of statuses of objects that all get the same change: the same as before for as long as it says the same. */
-export function uniformStatuses(): (
-  objects: readonly KubeObject[],
-  change: StatusChange,
-) => readonly DesiredStatus[] {
-  const ofChange = memo((change: StatusChange) => {
-    const statusOf = memo((object: KubeObject): DesiredStatus => ({ object, change }));
-    return memo((objects: readonly KubeObject[]) => objects.map(statusOf));
-  });
-  return (objects, change) => ofChange(change)(objects);
+export type UniformStatusOptions = {
+  readonly kind: KindName;
+  /** The objects that get the status: the same list as before for as long as it holds the same. */
+  readonly objects: (build: Build) => readonly KubeObject[];
+  /** What all of them get: the same as before for as long as it says the same. */
+  readonly change: (build: Build) => StatusChange;
+  readonly release: (build: Build) => StatusChange;
+};
+
+/** The same where all objects get the same status: a change of one of many costs no list and no index of all. */
+export function uniformStatusReconciler({
+  kind,
+  objects,
+  change,
+  release,
+}: UniformStatusOptions): Reconciler {
+  return {
+    controller: kind.toLowerCase(),
+    kind,
+    dirty(previous, next) {
+      const before = previous === undefined ? [] : objects(previous);
+      const after = objects(next);
+      const { gone, come } = listChanges(before, after);
+      const isSame = previous !== undefined && change(previous) === change(next);
+      return namesOf([...gone, ...(isSame ? come : after)]);
+    },
+    async reconcile(name, { build, statuses: writer, signal }) {
+      const object = findObject(build, kind, name);
+      if (object === undefined) return { ok: true, value: "gone" };
+      const wanted = objects(build).includes(object) ? change(build) : release(build);
+      return writer.write({ kind, name, uid: object.metadata.uid, change: wanted }, signal);
+    },
+  };
 }
+
+function findObject({ world }: Build, kind: KindName, name: string): KubeObject | undefined {
+  const [namespace = "", objectName] = name.split("/");
+  const lookup = createLookup(world);
+  return objectName === undefined ? lookup(kind, "", name) : lookup(kind, namespace, objectName);
+}
+
+const namesOf = (objects: readonly KubeObject[]): ReadonlySet<string> =>
+  new Set(objects.map((object) => nameOf(refOf(object))));
 
 /** By object: built once for each list. */
 const indexes = new WeakMap<readonly DesiredStatus[], ReadonlyMap<KubeObject, DesiredStatus>>();
@@ -74,7 +103,7 @@ function indexOf(list: readonly DesiredStatus[]): ReadonlyMap<KubeObject, Desire
 /** Names of the objects whose status is another one in the two lists. */
 function differences(before: readonly DesiredStatus[], after: readonly DesiredStatus[]): ReadonlySet<string> {
   const { gone, come } = listChanges(before, after);
-  return new Set([...come, ...gone].map(({ object }) => nameOf(refOf(object))));
+  return namesOf([...come, ...gone].map(({ object }) => object));
 }
 
 const noStatuses: readonly DesiredStatus[] = [];
