@@ -17,6 +17,8 @@ export type ReconcileMetrics = Pick<
 export type RunReconcilersOptions = {
   readonly reconcilers: readonly Reconciler[];
   readonly statuses: StatusWriter;
+  /** Whether what the API server has of an object is what was written here last. */
+  readonly isWritten: (kind: KindName, name: string) => boolean;
   readonly metrics: ReconcileMetrics;
   readonly log: Logger;
   /** The leader's time in office. */
@@ -50,9 +52,9 @@ const observedDelayMs = 1_000;
 
 /** Runs reconcilers for one time in office, each with a queue of its own. */
 export function runReconcilers(options: RunReconcilersOptions): RunningReconcilers {
-  const { reconcilers, signal, log, clock = monotonicClock } = options;
+  const { reconcilers, signal, log, isWritten, clock = monotonicClock } = options;
   let build: Build | undefined;
-  const observed = new Map<WorkQueue, Set<string>>();
+  const observed = new Map<KindName, Set<string>>();
   let cancelTimer = (): void => {};
   const queues: readonly (readonly [Reconciler, WorkQueue])[] = reconcilers.map((reconciler) => [
     reconciler,
@@ -66,9 +68,15 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
   ]);
 
   const lookAtObserved = (): void => {
-    const waiting = [...observed];
+    const waiting = new Map(observed);
     observed.clear();
-    for (const [queue, names] of waiting) for (const name of names) queue.add(name);
+    for (const [kind, names] of waiting) {
+      // The watch may have told of our own write before the API server has answered it.
+      const changed = [...names].filter((name) => !isWritten(kind, name));
+      for (const [reconciler, queue] of queues) {
+        if (reconciler.kind === kind) for (const name of changed) queue.add(name);
+      }
+    }
   };
   const unsubscribe = queues.map(([reconciler, queue]) => reconciler.subscribe?.((name) => queue.add(name)));
   const stop = (): void => {
@@ -87,11 +95,9 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
       }
     },
     onObserved(kind, name) {
-      for (const [reconciler, queue] of queues) {
-        if (reconciler.kind !== kind || signal.aborted) continue;
-        if (observed.size === 0) cancelTimer = clock.schedule(observedDelayMs, lookAtObserved);
-        observed.set(queue, (observed.get(queue) ?? new Set()).add(name));
-      }
+      if (signal.aborted || !reconcilers.some((reconciler) => reconciler.kind === kind)) return;
+      if (observed.size === 0) cancelTimer = clock.schedule(observedDelayMs, lookAtObserved);
+      observed.set(kind, (observed.get(kind) ?? new Set()).add(name));
     },
     onProxies() {
       if (build === undefined || signal.aborted) return;

@@ -105,7 +105,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     onError: (kind) => metrics.watchErrors.with({ kind: kind.toLowerCase() }).inc(),
   });
   const statuses = createStatusWriter({ client, source, pathOf, metrics });
-  const leaderWork = createLeaderWork({ ...options, reconcilers, statuses });
+  const leaderWork = createLeaderWork({ ...options, reconcilers, statuses, isWritten: source.isWritten });
   const ticketKeys = createTicketKeyKeeper({ ...options, namespace: settings.podNamespace });
   const findings = createDiagnosticLog({ log });
   const keySets = createKeySetKeeper({

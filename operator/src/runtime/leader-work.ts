@@ -15,6 +15,8 @@ export type LeaderWorkOptions = {
   readonly leadership: Pick<Leadership, "term" | "subscribe">;
   readonly reconcilers: readonly Reconciler[];
   readonly statuses: StatusWriter;
+  /** Whether what the API server has of an object is what this process has written. */
+  readonly isWritten: (kind: KindName, name: string) => boolean;
   readonly events: EventSource;
   readonly metrics: ReconcileMetrics;
   readonly log: Logger;

@@ -87,12 +87,13 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
       const path = pathOf(kind, name);
       let observed = source.observed(kind, name);
       if (path === undefined || observed === undefined) return ok("gone");
+      const since = observed.version;
       for (let attempt = 1; attempt <= maxAttempts && !signal.aborted; attempt++) {
         const patch = change(observed.status, nowMs());
         if (changesNothing(patch, observed)) return ok("unchanged");
         const sent = await send(target, path, { version: observed.version, patch, signal });
         if (sent.ok) {
-          source.remember(kind, sent.value);
+          source.remember(kind, sent.value, since);
           return ok("written");
         }
         if (sent.error.status === 404) return ok("gone");

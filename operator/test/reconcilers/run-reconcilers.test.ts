@@ -14,7 +14,7 @@ import { createTestClock } from "../runtime/test-clock.ts";
 
 const build: Build = { world: emptyWorld, translation: translate(emptyWorld, defaultTranslateSettings) };
 
-function setUp(reconcile: Reconciler["reconcile"]) {
+function setUp(reconcile: Reconciler["reconcile"], isWritten = (): boolean => false) {
   const clock = createTestClock();
   const abort = new AbortController();
   const metrics = createMetricSet(controllerMetrics);
@@ -32,6 +32,7 @@ function setUp(reconcile: Reconciler["reconcile"]) {
   const running = runReconcilers({
     reconcilers: [reconciler],
     statuses: { write: () => Promise.resolve(ok("unchanged")) },
+    isWritten,
     metrics,
     log,
     signal: abort.signal,
@@ -56,6 +57,22 @@ describe("runReconcilers", () => {
     expect(lines[0]?.level).to.equal("debug");
     expect(lines[0]?.fields).to.include({ controller: "ingress", object: "ns/a", result: "written" });
     expect(lines[0]?.fields["duration_ms"]).to.be.a("number");
+  });
+
+  it("does not look again at an object because of what was written here", async () => {
+    const names: string[] = [];
+    const { running, clock } = setUp(
+      (name) => {
+        names.push(name);
+        return Promise.resolve(ok("written"));
+      },
+      () => true,
+    );
+    running.onBuild(build);
+    await running.idle();
+    running.onObserved("Ingress", "ns/a");
+    await clock.advance(5_000);
+    expect(names).to.deep.equal(["ns/a", "ns/b"]);
   });
 
   it("looks again at an object whose status somebody has changed, but not as fast as they change it", async () => {

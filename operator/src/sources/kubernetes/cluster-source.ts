@@ -36,8 +36,10 @@ export type ClusterSource = {
   world(): World;
   /** What the API server last said about an object (`namespace/name`) besides what the world holds. */
   observed(kind: KindName, name: string): Observed | undefined;
-  /** Takes note of the answer to a write, before the watch tells of it. */
-  remember(kind: KindName, object: KubeObject): void;
+  /** Takes note of the answer to a write that began when the version `since` was observed. */
+  remember(kind: KindName, object: KubeObject, since: string): void;
+  /** Whether what the API server last said about an object is what this process has written. */
+  isWritten(kind: KindName, name: string): boolean;
   /** Resolves when all watches have ended after the signal. */
   readonly done: Promise<void>;
 };
@@ -171,7 +173,8 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       return world;
     },
     observed: (kind, name) => held.get(kind)?.[0]?.observed(name),
-    remember: (kind, object) => held.get(kind)?.[0]?.remember(nameOf(refOf(object)), object),
+    remember: (kind, object, since) => held.get(kind)?.[0]?.remember(nameOf(refOf(object)), object, since),
+    isWritten: (kind, name) => held.get(kind)?.[0]?.isWritten(name) === true,
     done: Promise.all(running).then(() => undefined),
   };
 }

@@ -14,8 +14,13 @@ export type Observed = {
   readonly status: unknown;
 };
 
-/** `version` is the last one that the watch brought; `observed` may be newer. */
-type Held = { readonly object: KubeObject; readonly version: string; readonly observed: Observed };
+/** `version` is the last one that the watch brought; `observed` may be newer. `written` is what our last write has made. */
+type Held = {
+  readonly object: KubeObject;
+  readonly version: string;
+  readonly observed: Observed;
+  readonly written?: string;
+};
 
 /** What a new version of an object changes. */
 export type PutOutcome = "declared" | "observed" | "nothing";
@@ -27,8 +32,13 @@ export type HeldObjects = {
   names(): readonly string[];
   /** Takes in a version; an object that is not valid is refused, and what was held stays. */
   put(name: string, object: KubeObject): Result<PutOutcome, InvalidObject>;
-  /** Takes note of a version that a write has answered: the watch will tell of it soon. */
-  remember(name: string, object: KubeObject): void;
+  /**
+   * Takes note of a version that a write has answered: the watch will tell of it soon. `since` is the version that was
+   * observed when the write began; what the watch has brought meanwhile is that very version, or one that is newer.
+   */
+  remember(name: string, object: KubeObject, since: string): void;
+  /** Whether what is observed is what the last write has made. */
+  isWritten(name: string): boolean;
   delete(name: string): void;
 };
 
@@ -51,17 +61,22 @@ export function createHeldObjects(): HeldObjects {
       if (!valid.ok) return fail(valid.error);
       const object = valid.value.object;
       if (before === undefined || !isDeepStrictEqual(before.object, object)) {
-        held.set(name, { object, version, observed });
+        held.set(name, { ...before, object, version, observed });
         return ok("declared");
       }
-      held.set(name, { object: before.object, version, observed });
+      held.set(name, { ...before, version, observed });
       return ok(isDeepStrictEqual(before.observed.status, observed.status) ? "nothing" : "observed");
     },
-    remember(name, object) {
+    remember(name, object, since) {
       const before = held.get(name);
-      if (before !== undefined && before.object.metadata.uid === object.metadata.uid) {
-        held.set(name, { ...before, observed: observedOf(object) });
-      }
+      if (before === undefined || before.object.metadata.uid !== object.metadata.uid) return;
+      const answered = observedOf(object);
+      const observed = before.observed.version === since ? answered : before.observed;
+      held.set(name, { ...before, observed, written: answered.version });
+    },
+    isWritten(name) {
+      const known = held.get(name);
+      return known?.written !== undefined && known.written === known.observed.version;
     },
     delete: (name) => void held.delete(name),
   };

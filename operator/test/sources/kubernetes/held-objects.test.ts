@@ -69,15 +69,39 @@ describe("createHeldObjects", () => {
   it("knows the answer to a write before the watch brings it", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
-    held.remember("ns/a", ingressAt("5", { status: address("10.0.0.1") }));
+    held.remember("ns/a", ingressAt("5", { status: address("10.0.0.1") }), "1");
     expect(held.observed("ns/a")).to.deep.equal({ version: "5", status: address("10.0.0.1") });
     expect(held.put("ns/a", ingressAt("5", { status: address("10.0.0.1") }))).to.deep.equal(ok("nothing"));
+  });
+
+  it("does not put the answer to a write in the place of what somebody has written since", () => {
+    const held = createHeldObjects();
+    held.put("ns/a", ingressAt("1"));
+    expect(held.put("ns/a", ingressAt("5", { status: address("10.0.0.1") }))).to.deep.equal(ok("observed"));
+    expect(held.put("ns/a", ingressAt("6", { status: address("10.9.9.9") }))).to.deep.equal(ok("observed"));
+    held.remember("ns/a", ingressAt("5", { status: address("10.0.0.1") }), "1");
+    expect(held.observed("ns/a")).to.deep.equal({ version: "6", status: address("10.9.9.9") });
+    expect(held.isWritten("ns/a")).to.equal(false);
+  });
+
+  it("knows what was written here, whether the watch or the answer tells of it first", () => {
+    const held = createHeldObjects();
+    const written = ingressAt("5", { status: address("10.0.0.1") });
+    held.put("ns/a", ingressAt("1"));
+    expect(held.isWritten("ns/a")).to.equal(false);
+    held.put("ns/a", written);
+    held.remember("ns/a", written, "1");
+    expect(held.isWritten("ns/a")).to.equal(true);
+    held.put("ns/a", ingressAt("6", { status: address("10.9.9.9") }));
+    expect(held.isWritten("ns/a")).to.equal(false);
+    held.remember("ns/a", ingressAt("7", { status: address("10.0.0.1") }), "6");
+    expect(held.isWritten("ns/a")).to.equal(true);
   });
 
   it("loses no declared change that a write's answer had in it already", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
-    held.remember("ns/a", ingressAt("5", { host: "other", status: address("10.0.0.1") }));
+    held.remember("ns/a", ingressAt("5", { host: "other", status: address("10.0.0.1") }), "1");
     expect(held.put("ns/a", ingressAt("5", { host: "other", status: address("10.0.0.1") }))).to.deep.equal(
       ok("declared"),
     );
@@ -85,10 +109,10 @@ describe("createHeldObjects", () => {
 
   it("does not take note of an answer about another object of the name, or of one that is gone", () => {
     const held = createHeldObjects();
-    held.remember("ns/a", ingressAt("5"));
+    held.remember("ns/a", ingressAt("5"), "");
     expect(held.observed("ns/a")).to.equal(undefined);
     held.put("ns/a", ingressAt("1"));
-    held.remember("ns/a", ingressAt("5", { uid: "other" }));
+    held.remember("ns/a", ingressAt("5", { uid: "other" }), "1");
     expect(held.observed("ns/a")?.version).to.equal("1");
     held.delete("ns/a");
     expect(held.names()).to.deep.equal([]);
