@@ -55,13 +55,14 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
   const { reconcilers, signal, log, isWritten, clock = monotonicClock } = options;
   let build: Build | undefined;
   const observed = new Map<KindName, Set<string>>();
+  const failures: Failures = new Map();
   let cancelTimer = (): void => {};
   const queues: readonly (readonly [Reconciler, WorkQueue])[] = reconcilers.map((reconciler) => [
     reconciler,
     createWorkQueue({
       ...queueLimits,
       signal,
-      process: (name) => reconcileOne(reconciler, name, build, options),
+      process: (name) => reconcileOne(reconciler, name, build, { ...options, failures }),
       onBug: (error) => log.error({ controller: reconciler.controller, err: error }, "reconciliation threw"),
       clock,
     }),
@@ -118,11 +119,14 @@ export function prepareReconcileMetrics(reconcilers: readonly Reconciler[], metr
   }
 }
 
+/** What reconciliations failed with last, by controller and object; gone when one succeeds. */
+type Failures = Map<string, string>;
+
 async function reconcileOne(
   { controller, reconcile }: Reconciler,
   name: string,
   build: Build | undefined,
-  { statuses, metrics, log, signal }: RunReconcilersOptions,
+  { statuses, metrics, log, signal, failures }: RunReconcilersOptions & { readonly failures: Failures },
 ): Promise<Result<string>> {
   if (build === undefined) return { ok: true, value: "unchanged" };
   const startedMs = performance.now();
@@ -133,10 +137,17 @@ async function reconcileOne(
   metrics.reconcileDuration.with({ controller }).observe(durationMs / 1000);
   metrics.reconciles.with({ controller, result: result.ok ? "ok" : "error" }).inc();
   const fields = { controller, object: name, duration_ms: Math.round(durationMs * 10) / 10 };
-  if (result.ok) log.debug({ ...fields, result: result.value }, "reconciled");
-  else {
+  const key = `${controller} ${name}`;
+  if (result.ok) {
+    // The end of what was told as a failure is worth as much.
+    log[failures.delete(key) ? "info" : "debug"]({ ...fields, result: result.value }, "reconciled");
+  } else {
     metrics.reconcileErrors.with({ controller }).inc();
-    log.warn({ ...fields, result: "error", error: result.error.message }, "reconcile failed");
+    const error = result.error.message;
+    // It is tried again and again; what is said already is not said again.
+    const level = failures.get(key) === error ? "debug" : "warn";
+    failures.set(key, error);
+    log[level]({ ...fields, result: "error", error }, "reconcile failed");
   }
   return result;
 }

@@ -20,7 +20,7 @@ function setUp(reconcile: Reconciler["reconcile"], isWritten = (): boolean => fa
   const metrics = createMetricSet(controllerMetrics);
   const lines: { readonly level: string; readonly fields: LogFields }[] = [];
   const at = (level: string) => (fields: LogFields) => void lines.push({ level, fields });
-  const log: Logger = { ...silentLogger, debug: at("debug"), warn: at("warn") };
+  const log: Logger = { ...silentLogger, debug: at("debug"), info: at("info"), warn: at("warn") };
   const reconciler: Reconciler = {
     controller: "ingress",
     kind: "Ingress",
@@ -106,6 +106,21 @@ describe("runReconcilers", () => {
     running.onProxies();
     await running.idle();
     expect(names).to.deep.equal(["ns/a", "ns/b", "ns/a"]);
+  });
+
+  it("tells an error once while it lasts, another one again, and the end of it", async () => {
+    const errors = ["no", "no", "never", undefined];
+    const { running, lines, clock } = setUp((name) => {
+      const error = name === "ns/a" ? errors.shift() : undefined;
+      return Promise.resolve(error === undefined ? ok("written") : problem(error));
+    });
+    running.onBuild(build);
+    await clock.advance(5_000);
+    await running.idle();
+    const ofA = lines.filter(({ fields }) => fields["object"] === "ns/a");
+    expect(
+      ofA.map(({ level, fields }) => `${level} ${String(fields["error"] ?? fields["result"])}`),
+    ).to.deep.equal(["warn no", "debug no", "warn never", "info written"]);
   });
 
   it("counts, tells and repeats what fails, whether it says so or throws", async () => {

@@ -85,7 +85,9 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       if (!outcome.ok) {
         options.log.warn(
           { kind, object: name, problems: problemsOf(outcome.error) },
-          "object refused, its last good state stays",
+          own.get(name) === undefined
+            ? "object refused, it is left out"
+            : "object refused, its last good state stays",
         );
         return false;
       }

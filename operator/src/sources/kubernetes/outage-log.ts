@@ -6,16 +6,21 @@ export type OutageLog = {
   works(): void;
 };
 
-/** The first failure is a warning, the following ones are for debugging, and the end is worth an info. */
+/** One failure is none yet: an API server that is restarted, or hands over to another one, cuts every watch once. */
+const toldFailures = 2;
+
+/**
+ * A warning once a second try has failed as well, and an info when that is over; everything else is for debugging.
+ */
 export function createOutageLog(log: Logger, what: string, fields: LogFields = {}): OutageLog {
   let failures = 0;
   return {
     failed(details) {
       failures++;
-      log[failures === 1 ? "warn" : "debug"]({ ...fields, ...details }, `${what} fails`);
+      log[failures === toldFailures ? "warn" : "debug"]({ ...fields, ...details }, `${what} fails`);
     },
     works() {
-      if (failures > 0) log.info({ ...fields, failures }, `${what} works again`);
+      if (failures >= toldFailures) log.info({ ...fields, failures }, `${what} works again`);
       failures = 0;
     },
   };

@@ -1,23 +1,39 @@
-import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
+import { fakeLog } from "../../../../common/test/telemetry/fake-log.ts";
 import { createOutageLog } from "../../../src/sources/kubernetes/outage-log.ts";
 
+function setUp() {
+  const log = fakeLog();
+  const outage = createOutageLog(log, "watch", { kind: "Ingress" });
+  const lines = (): readonly string[] =>
+    log.lines.map(({ level, message, fields }) => `${level} ${message} ${JSON.stringify(fields)}`);
+  return { outage, lines };
+}
+
 describe("createOutageLog", () => {
-  it("tells the beginning and the end of an outage, and whispers in between", () => {
-    const lines: string[] = [];
-    const at = (level: string) => (fields: LogFields, message: string) =>
-      void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
-    const log: Logger = { ...silentLogger, warn: at("warn"), info: at("info"), debug: at("debug") };
-    const outage = createOutageLog(log, "watch", { kind: "Ingress" });
+  it("tells of an outage when a second try has failed, and its end, and whispers in between", () => {
+    const { outage, lines } = setUp();
     outage.works();
-    outage.failed({ error: "a" });
-    outage.failed({ error: "b" });
+    for (const error of ["a", "b", "c"]) outage.failed({ error });
     outage.works();
     outage.works();
-    expect(lines).to.deep.equal([
-      'warn watch fails {"kind":"Ingress","error":"a"}',
-      'debug watch fails {"kind":"Ingress","error":"b"}',
-      'info watch works again {"kind":"Ingress","failures":2}',
+    expect(lines()).to.deep.equal([
+      'debug watch fails {"kind":"Ingress","error":"a"}',
+      'warn watch fails {"kind":"Ingress","error":"b"}',
+      'debug watch fails {"kind":"Ingress","error":"c"}',
+      'info watch works again {"kind":"Ingress","failures":3}',
+    ]);
+  });
+
+  it("does not raise its voice for what the next try has mended", () => {
+    const { outage, lines } = setUp();
+    outage.failed({ error: "cut" });
+    outage.works();
+    outage.failed({ error: "cut" });
+    outage.works();
+    expect(lines()).to.deep.equal([
+      'debug watch fails {"kind":"Ingress","error":"cut"}',
+      'debug watch fails {"kind":"Ingress","error":"cut"}',
     ]);
   });
 });
