@@ -2,6 +2,7 @@ import type { ClientConnection } from "./connection.ts";
 import { plainName } from "./fields.ts";
 import { connectionOptions, withoutConnectionOptions } from "./hop-by-hop.ts";
 import type { HeaderList, HttpVersion } from "./message.ts";
+import { memoByName } from "./name-memo.ts";
 
 /** What the pipeline learns from the one pass over the request's fields. */
 export type RequestFields = {
@@ -48,18 +49,11 @@ const dispositions = new Map<string, Disposition>([
   ["x-ssl-client-cert", "drop"],
 ]);
 
-/** Field names seen so far, as sent, with what to do: the same few spellings come again and again. */
-const knownNames = new Map<string, Disposition>();
-const maxKnownNames = 4096;
-
-function dispositionOf(name: string): Disposition {
-  const known = knownNames.get(name);
-  if (known !== undefined) return known;
+/** What to do with a field, by its name as sent. */
+const dispositionOf = memoByName((name): Disposition => {
   const plain = plainName(name);
-  const found = dispositions.get(plain) ?? (plain.startsWith("proxy-") ? "drop" : "keep");
-  if (knownNames.size < maxKnownNames) knownNames.set(name, found);
-  return found;
-}
+  return dispositions.get(plain) ?? (plain.startsWith("proxy-") ? "drop" : "keep");
+});
 
 /** One pass over the received fields: what goes on, and what the pipeline must know. */
 export function readRequestFields(received: readonly string[], version: HttpVersion): RequestFields {

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import type { HeaderList, ReadonlyHeaderList } from "../message.ts";
+import { memoByName } from "../name-memo.ts";
 
 /** Fields that HTTP/2 messages must not carry (RFC 9113 8.2.2), by lower-case name. */
 const connectionFields = new Set([
@@ -12,18 +13,11 @@ const connectionFields = new Set([
 ]);
 
 /** Names as they go on the wire, by any spelling; null for those that must not. */
-const wireNames = new Map<string, string | null>();
-const maxWireNames = 4096;
-
-function wireName(name: string): string | null {
-  const known = wireNames.get(name);
-  if (known !== undefined) return known;
+const wireName = memoByName((name): string | null => {
   const lower = name.toLowerCase();
   const allowed = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(lower) && !connectionFields.has(lower);
-  const found = allowed ? lower : null;
-  if (wireNames.size < maxWireNames) wireNames.set(name, found);
-  return found;
-}
+  return allowed ? lower : null;
+});
 
 /** NUL, CR and LF: Node's own field list is separated by NUL, and HTTP/1 hops by CR and LF. */
 // oxlint-disable-next-line no-control-regex

@@ -1,0 +1,24 @@
+/** Longer names are rare. */
+const maxLength = 64;
+const maxNames = 4096;
+
+/**
+ * Remembers what was found out about field names: the same few spellings come again and again. Names come from strangers,
+ * so the memory is bounded in bytes as well (about half a megabyte), and starts anew when it is full: names that were made
+ * up to fill it cannot keep the others out.
+ */
+export function memoByName<Value>(compute: (name: string) => Value): (name: string) => Value {
+  const known = new Map<string, Value>();
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const value = compute(name);
+    if (name.length > maxLength) return value;
+    if (known.size >= maxNames) known.clear();
+    known.set(copyOf(name), value);
+    return value;
+  };
+}
+
+/** A name may be a piece of the text of a whole head, which it would keep in memory. */
+const copyOf = (name: string): string => Buffer.from(name).toString();
