@@ -248,7 +248,7 @@ export class Http1Connection {
   }
 
   private enqueue(stream: Http1Stream): void {
-    if (!this.context.reserveWaiting()) {
+    if (!this.context.reserveWaiting(stream.waitingBytes)) {
       this.report({ reason: "pipelining", status: 0 });
       return this.leave("client-closed");
     }
@@ -262,7 +262,7 @@ export class Http1Connection {
     if (this.phase !== "idle" && this.phase !== "discarding") return;
     const stream = this.waiting.shift();
     if (stream !== undefined) {
-      this.context.releaseWaiting(1);
+      this.context.releaseWaiting(stream.waitingBytes);
       return this.dispatch(stream);
     }
     if (this.refusal !== undefined) return this.refuse(this.refusal);
@@ -295,7 +295,7 @@ export class Http1Connection {
       return;
     }
     this.waiting.pop();
-    this.context.releaseWaiting(1);
+    this.context.releaseWaiting(stream.waitingBytes);
   }
 
   /** Answers bytes that are no request. */
@@ -326,7 +326,7 @@ export class Http1Connection {
   }
 
   private forgetWaiting(): void {
-    this.context.releaseWaiting(this.waiting.length);
+    for (const stream of this.waiting) this.context.releaseWaiting(stream.waitingBytes);
     this.waiting.length = 0;
   }
 

@@ -13,8 +13,8 @@ export type FrontContext = {
   readonly draining: boolean;
   report(event: FrontEvent): void;
   flushLater(stream: Http1Stream): void;
-  /** Counts a pipelined request that waits; false when the front holds too many. */
-  reserveWaiting(): boolean;
-  releaseWaiting(count: number): void;
+  /** Counts the memory of a pipelined request that waits; false when those of the front take too much. */
+  reserveWaiting(bytes: number): boolean;
+  releaseWaiting(bytes: number): void;
   forget(socket: Socket): void;
 };

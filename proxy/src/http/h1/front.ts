@@ -20,8 +20,8 @@ export type Http1FrontOptions = {
 /** How often deadlines are checked, at most; short timeouts are checked four times within their duration. */
 const maxSweepIntervalMs = 500;
 const minSweepIntervalMs = 10;
-/** Pipelined requests that wait for their turn, over all connections: about 1.5 KiB each. */
-const maxWaitingRequests = 16_384;
+/** What the pipelined requests that wait for their turn may take, over all connections. */
+const maxWaitingBytes = 25_165_824;
 /** Head sizes that the parser accepts although they are over a limit, so that the answer can say which one. */
 const headSlack = 2;
 /** The parser gives up beyond this without saying why; fewer, but too many for the limit, are refused as such. */
@@ -34,7 +34,7 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
   const clock = new FrontClock(sweepIntervalOf(limits));
   const connections = new Map<Socket, Http1Connection>();
   let sweeper: NodeJS.Timeout | undefined;
-  let waiting = 0;
+  let waitingBytes = 0;
   let draining = false;
   let unflushed: Http1Stream[] = [];
 
@@ -54,13 +54,13 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
     flushLater(stream) {
       if (unflushed.push(stream) === 1) process.nextTick(flush);
     },
-    reserveWaiting() {
-      if (waiting >= maxWaitingRequests) return false;
-      waiting++;
+    reserveWaiting(bytes) {
+      if (waitingBytes + bytes > maxWaitingBytes) return false;
+      waitingBytes += bytes;
       return true;
     },
-    releaseWaiting(count) {
-      waiting -= count;
+    releaseWaiting(bytes) {
+      waitingBytes -= bytes;
     },
     forget(socket) {
       connections.delete(socket);

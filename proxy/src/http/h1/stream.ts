@@ -16,6 +16,11 @@ import { type RefusalReason, refusalReply, refusalStatus } from "./refusal.ts";
 import { Http1RequestBody } from "./request-body.ts";
 import { writeHead } from "./response-head.ts";
 
+/** The objects of a request, about. */
+const requestBytes = 1536;
+/** What Node's parser reads of a body that nobody asks for. */
+const readAheadBytes = 65_536;
+
 /**
  * One request on an HTTP/1 connection and the response to it, written through Node's ServerResponse. The head waits
  * for the first data or the end of the turn, so that a small message leaves in one write.
@@ -98,6 +103,14 @@ export class Http1Stream implements ClientStream {
   /** True when all of the request has been read from the connection. */
   get requestReceived(): boolean {
     return this.body === null || this.body.received;
+  }
+
+  /** What the request takes while others are before it: its objects, its head, and what is read ahead of its body. */
+  get waitingBytes(): number {
+    const { head, body, upgradeHead } = this;
+    let bytes = requestBytes + head.target.length + (upgradeHead?.length ?? 0);
+    for (const text of head.headers) bytes += text.length;
+    return body === null ? bytes : bytes + Math.min(body.length ?? readAheadBytes, readAheadBytes);
   }
 
   sendInformational(status: number, headers: HeaderList): void {

@@ -56,6 +56,22 @@ describe("the HTTP/1 front: connections", () => {
       expect(events).to.have.length(1);
     });
 
+    const large: readonly [name: string, request: string][] = [
+      ["heads", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(60_000)}\r\n\r\n`],
+      ["bodies", `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n${"x".repeat(60_000)}`],
+      ["chunked bodies", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+    ];
+    for (const [name, text] of large) {
+      it(`ends connections earlier whose requests have large ${name}`, async () => {
+        const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
+        const client = await connect();
+        client.send(request("/") + text.repeat(1000));
+        await eventually(() => events.length > 0);
+        expect(events.map((event) => event.reason)).to.deep.equal(["pipelining"]);
+        await eventually(() => front.connections === 0);
+      });
+    }
+
     it("does not start the next request while the client does not read the last answer", async () => {
       const big = "x".repeat(20_000_000);
       const { connect, streams } = await startManual();
