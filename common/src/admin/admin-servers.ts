@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { ProcessSettings } from "../settings/settings.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Exposition } from "../telemetry/exposition.ts";
@@ -27,7 +27,7 @@ export type AdminServers = {
   close(): Promise<void>;
 };
 
-/** Connections of one port at a time; more are closed at once. */
+/** Connections of one port at a time. */
 const maxConnections = 64;
 
 /**
@@ -99,7 +99,7 @@ async function listen(
       app(request, response);
     },
   );
-  server.maxConnections = maxConnections;
+  boundConnections(server);
   server.timeout = timeLimitMs;
   try {
     server.listen({ port, host });
@@ -110,6 +110,23 @@ async function listen(
       `cannot listen on ${host} port ${port}: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+}
+
+/**
+ * Lets everybody in; the connection that has been open longest gives way. Whoever holds connections open to keep out others,
+ * such as a kubelet, whose probes would then fail and end the process, loses only their own.
+ */
+function boundConnections(server: Server): void {
+  /** In the order in which they came. */
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    if (open.size <= maxConnections) return;
+    const [oldest] = open;
+    if (oldest !== undefined) open.delete(oldest);
+    oldest?.destroy();
+  });
 }
 
 function portOf(server: Server): number {
