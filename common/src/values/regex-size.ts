@@ -31,6 +31,42 @@ export function estimateSteps(pattern: string): number {
   return groups.reduce((sum, { size }) => sum + size, 0);
 }
 
+/** What the table of one Unicode class takes to compile, in steps: as it is, and with the other cases of its letters. */
+const classSteps = { plain: 60, folded: 160 };
+/** Letters that have other cases are looked for one by one between these code points, so many in the time of one step. */
+const cased = { first: 0x41, last: 0x1e943, perStep: 31 };
+
+/**
+ * What an expression takes to compile besides its steps, in steps: Unicode classes are tables of hundreds of ranges, and
+ * where case does not matter, the other cases of each character of a range are looked up. Found without compiling it.
+ */
+export function estimateTables(pattern: string): number {
+  const isFolded = /\(\?[A-Za-z]*i/.test(pattern);
+  const classes = pattern.match(/\\[pP]/g)?.length ?? 0;
+  const steps = classes * (isFolded ? classSteps.folded : classSteps.plain);
+  return isFolded ? steps + foldedRanges(pattern) : steps;
+}
+
+/** A range of a class: two characters, or their codes. */
+const range = /(\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|[^\\])-(\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|[^\\])/gu;
+
+function foldedRanges(pattern: string): number {
+  let characters = 0;
+  for (const [, from = "", to = ""] of pattern.matchAll(range)) {
+    const first = codePointOf(from);
+    const last = codePointOf(to);
+    // All that have other cases: nothing is looked up.
+    if (first <= cased.first && last >= cased.last) continue;
+    characters += Math.max(0, Math.min(last, cased.last) - Math.max(first, cased.first));
+  }
+  return Math.ceil(characters / cased.perStep);
+}
+
+function codePointOf(text: string): number {
+  const [, hex] = /^\\x\{?([0-9A-Fa-f]+)/.exec(text) ?? [];
+  return hex === undefined ? (text.codePointAt(0) ?? 0) : Number.parseInt(hex, 16);
+}
+
 function append(group: { size: number; last: number } | undefined, size: number): void {
   if (group === undefined) return;
   group.size += size;

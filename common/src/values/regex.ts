@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import { estimateSteps } from "./regex-size.ts";
+import { estimateSteps, estimateTables } from "./regex-size.ts";
 import { ok, problem, type Result } from "./result.ts";
 
 /** A compiled regular expression whose matching time is linear in the input (docs/adr/0007-linear-time-regular-expressions.md). */
@@ -9,6 +9,8 @@ export type Regex = {
   find(input: string): Match | undefined;
   /** Steps of the compiled expression, the most that finding a match looks at for each character of its input. */
   readonly steps: number;
+  /** What compiling it takes, in steps: a step takes some microseconds, and some hundred bytes. */
+  readonly cost: number;
 };
 
 /** A match from index `start` to before `end`, with the texts of its groups 1 to n, empty for a group that took no part. */
@@ -47,12 +49,18 @@ export function compileRegex(pattern: string, { whole }: { readonly whole: boole
       return { start: matcher.start(), end: matcher.end(), groups };
     },
     steps: value.programSize(),
+    cost: value.programSize() + estimateTables(pattern),
   });
 }
 
 const tooLarge = problem(
   "the regular expression repeats too much",
   `at most ${maxRegexSteps} steps with repetitions written out`,
+);
+
+const tooManyCharacters = problem(
+  "the regular expression has too many Unicode classes, or too many characters whose case does not matter",
+  `what takes as long to compile as ${maxRegexSteps} steps, at most`,
 );
 
 function lookUp(pattern: string): Result<RE2JS> {
@@ -63,6 +71,7 @@ function lookUp(pattern: string): Result<RE2JS> {
     return ok(known);
   }
   if (estimateSteps(pattern) > maxRegexSteps) return tooLarge;
+  if (estimateTables(pattern) > maxRegexSteps) return tooManyCharacters;
   let fresh: RE2JS;
   try {
     fresh = RE2JS.compile(pattern);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { RE2JS } from "re2js";
 import { compileRegex } from "../../src/values/regex.ts";
-import { estimateSteps } from "../../src/values/regex-size.ts";
+import { estimateSteps, estimateTables } from "../../src/values/regex-size.ts";
 
 describe("the size of an expression", () => {
   for (const pattern of [
@@ -38,6 +38,35 @@ describe("the size of an expression", () => {
     });
   }
 
+  for (const pattern of [
+    `(?i)${"[B-\\x{1e942}]".repeat(60)}`,
+    `(?si)[${"\\x{42}-\\x{1e942}".repeat(50)}]`,
+    `(?i:[^${"B-\u{1e942}".repeat(80)}])`,
+    "\\pL".repeat(300),
+    `(?i)[${"\\p{Greek}\\PN".repeat(70)}]`,
+  ]) {
+    it(`refuses ${pattern.slice(0, 40)}, which takes long to compile, before it is compiled`, () => {
+      expect(estimateTables(pattern)).to.be.above(10_000);
+      expect(compileRegex(pattern, { whole: false })).to.deep.nested.include({
+        ok: false,
+        "error.message":
+          "the regular expression has too many Unicode classes, or too many characters whose case does not matter",
+      });
+    });
+  }
+
+  for (const pattern of [
+    "(?i)/[a-z0-9-]+/[^/]+",
+    "(?i)[\\x{0}-\\x{10ffff}]+",
+    "/[\\x{100}-\\x{ffff}]+",
+    "(?i)/[\\p{L}\\p{N}_.-]+@\\pL",
+    "(?-i)[B-\\x{1e942}]",
+  ]) {
+    it(`accepts ${pattern}`, () => {
+      expect(compileRegex(pattern, { whole: false })).to.include({ ok: true });
+    });
+  }
+
   it("is some number for what is no expression", () => {
     for (const pattern of [
       "(",
@@ -51,7 +80,8 @@ describe("the size of an expression", () => {
       "\\Q",
       "(?{2}",
     ]) {
-      expect(estimateSteps(pattern)).to.be.a("number").and.at.least(0);
+      for (const estimate of [estimateSteps, estimateTables])
+        expect(estimate(pattern)).to.be.a("number").and.at.least(0);
     }
   });
 });

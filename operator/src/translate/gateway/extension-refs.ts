@@ -9,7 +9,6 @@ import { maxBodySize } from "@svc-gateway/common/features/max-body-size.ts";
 import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
 import { rateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
-import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../api/generated/httproute.ts";
 import type { KindName } from "../../api/kinds.ts";
 import type { Refusal } from "../condition.ts";
@@ -171,7 +170,7 @@ function readPathRewrite({ namespace, name }: Name, { view, place, findings }: F
   const resource = view.lookup("PathRewriteRegex", namespace, name);
   if (resource === undefined) return {};
   const { pattern, replacement } = resource.spec;
-  const checked = compileRegex(pattern, { whole: false });
+  const checked = findings.expressions.compile(pattern, { whole: false });
   const wrong = checked.ok
     ? isPathText(replacement.replaceAll("$", ""))
       ? undefined

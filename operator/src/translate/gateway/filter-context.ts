@@ -3,6 +3,7 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { referenceNotPermitted, resourcePartlyIgnored, type Place } from "../diagnostics.ts";
+import { ExpressionBudget } from "../expression-budget.ts";
 import type { FeatureContext } from "../features/context.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
@@ -15,6 +16,8 @@ export type FilterFindings = {
   readonly resources: Resource[];
   readonly keySets: KeySetNeed[];
   readonly diagnostics: Diagnostic[];
+  /** What the expressions of the object may still take. */
+  readonly expressions: ExpressionBudget;
   /** What is wrong only where neither the listener nor its Gateway authenticates clients. */
   readonly unlessAuthenticated: Diagnostic[];
 };
@@ -39,6 +42,7 @@ export const noFindings = (): FilterFindings => ({
   resources: [],
   keySets: [],
   diagnostics: [],
+  expressions: new ExpressionBudget(),
   unlessAuthenticated: [],
 });
 

@@ -1,7 +1,7 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
-import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { ExpressionBudget } from "../expression-budget.ts";
 import { quote } from "../text.ts";
 
 /** The match of every path. */
@@ -13,12 +13,12 @@ const expected = 'a path that starts with "/" and has no empty, "." or ".." segm
  * The path of an Ingress rule as requests are compared with it (Kubernetes documentation, "Ingress path types"):
  * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
  * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to; paths with empty
- * or dot segments are refused. With `useRegex`, `ImplementationSpecific` paths are expressions instead. See docs/routing.md.
+ * or dot segments are refused. With a budget for `expressions`, `ImplementationSpecific` paths are expressions instead. See docs/routing.md.
  */
 export function parseIngressPath(
   path: string | undefined,
   pathType: string | undefined,
-  useRegex = false,
+  expressions?: ExpressionBudget,
 ): Result<PathMatch> {
   switch (pathType) {
     case "Exact":
@@ -27,7 +27,7 @@ export function parseIngressPath(
       return parseLiteral(path ?? "", asPrefix);
     case "ImplementationSpecific":
     case undefined:
-      if (useRegex) return parseRegex(path || "/");
+      if (expressions !== undefined) return parseRegex(path || "/", expressions);
       return path === undefined || path === "" ? ok(anyPath) : parseLiteral(path, asPrefix);
     default:
       return problem(`Path type ${quote(pathType)} is not known`, "Exact, Prefix or ImplementationSpecific");
@@ -47,10 +47,10 @@ function parseLiteral(path: string, toMatch: (canonical: string) => PathMatch): 
 }
 
 /** An expression that does not begin with a slash would match where no path of Kubernetes can: in the middle. */
-function parseRegex(pattern: string): Result<PathMatch> {
+function parseRegex(pattern: string, expressions: ExpressionBudget): Result<PathMatch> {
   if (!pattern.startsWith("/"))
     return problem(`Path ${quote(pattern)} does not start with "/"`, expectedRegex);
-  const compiled = compileRegex(pattern, { whole: false });
+  const compiled = expressions.compile(pattern, { whole: false });
   return compiled.ok
     ? ok({ type: "regex", value: pattern })
     : problem(`Path ${quote(pattern)}: ${compiled.error.message}`, compiled.error.expected);

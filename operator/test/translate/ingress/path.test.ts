@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { ExpressionBudget } from "../../../src/translate/expression-budget.ts";
 import { parseIngressPath } from "../../../src/translate/ingress/path.ts";
 
 describe("parseIngressPath", () => {
@@ -34,16 +35,19 @@ describe("parseIngressPath", () => {
 
   it("reads ImplementationSpecific as an expression where that is asked for", () => {
     const regex = (value: string) => ({ ok: true, value: { type: "regex", value } });
-    expect(parseIngressPath("/a/(b|c)//$", "ImplementationSpecific", true)).to.deep.equal(
+    expect(parseIngressPath("/a/(b|c)//$", "ImplementationSpecific", new ExpressionBudget())).to.deep.equal(
       regex("/a/(b|c)//$"),
     );
-    expect(parseIngressPath("", undefined, true)).to.deep.equal(regex("/"));
-    expect(parseIngressPath("/a.b", "Prefix", true)).to.deep.equal({
+    expect(parseIngressPath("", undefined, new ExpressionBudget())).to.deep.equal(regex("/"));
+    expect(parseIngressPath("/a.b", "Prefix", new ExpressionBudget())).to.deep.equal({
       ok: true,
       value: { type: "prefix", value: "/a.b" },
     });
     for (const pattern of ["^/a", "a", "/(", "/(?!a)", `/${"a".repeat(1024)}`]) {
-      expect(parseIngressPath(pattern, "ImplementationSpecific", true).ok, pattern).to.equal(false);
+      expect(
+        parseIngressPath(pattern, "ImplementationSpecific", new ExpressionBudget()).ok,
+        pattern,
+      ).to.equal(false);
     }
   });
 

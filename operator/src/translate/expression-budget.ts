@@ -1,0 +1,27 @@
+import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
+import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+
+/** What the regular expressions of one object may take to compile, in steps (docs/routing.md, "Regular expressions"). */
+const maxCost = 50_000;
+
+const overspent = problem(
+  "the regular expressions of this object take too much together",
+  `at most ${maxCost} steps with repetitions written out`,
+);
+
+/**
+ * Compiles the expressions of one object within what an object may take: controllers and the workers of all proxies
+ * compile them one after another, and do nothing else meanwhile.
+ */
+export class ExpressionBudget {
+  private left = maxCost;
+
+  /** As `compileRegex`; a problem also for each expression after those that have spent the budget. */
+  compile(pattern: string, options: { readonly whole: boolean }): Result<Regex> {
+    if (this.left < 0) return overspent;
+    const compiled = compileRegex(pattern, options);
+    if (!compiled.ok) return compiled;
+    this.left -= compiled.value.cost;
+    return this.left < 0 ? overspent : compiled;
+  }
+}
