@@ -71,6 +71,16 @@ export const duplicatePath = (place: Place, host: string, path: string): Diagnos
     `Host ${host} path ${quote(path)} stands earlier in this Ingress, which is served instead`,
   );
 
+/** `answer` is what requests get instead. */
+export const routesTooLarge = (place: Place, maxBytes: number, answer: number): Diagnostic =>
+  finding("error", "RoutesTooLarge")(
+    place,
+    `${describeTooLarge(maxBytes)}; all their requests are answered ${answer}`,
+  );
+
+export const describeTooLarge = (maxBytes: number): string =>
+  `The routes take more than ${maxBytes / 1_048_576} MiB, counting what is said once for many paths, hosts or listeners at each of them`;
+
 export const routeConflict = (place: Place, message: string): Diagnostic =>
   finding("error", "RouteConflict")(place, message);
 

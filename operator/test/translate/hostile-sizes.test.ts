@@ -78,6 +78,128 @@ describe("translate: hostile sizes", () => {
     );
   });
 
+  const neighbour = ingress({
+    name: "neighbour",
+    spec: { rules: [{ host: "n.example.com", http: { paths: [path("/")] } }] },
+  });
+  const sizeOf = (translation: ReturnType<typeof run>): number =>
+    translation.scopes.shared.reduce((sum, { body }) => sum + body.length, 0);
+
+  it("answers 503 for an Ingress that says much for many paths, and leaves its neighbour alone", () => {
+    const annotations = {
+      "ingress.svc-labs.dev/response-header-set": Array.from(
+        { length: 30 },
+        (_, index) => `X-${index}: ${"v".repeat(1000)}`,
+      ).join("\n"),
+    };
+    const paths = Array.from({ length: 2000 }, (_, index) => path(`/p${index}`));
+    const big = ingress({ annotations, spec: { rules: [{ host: "a.example.com", http: { paths } }] } });
+    const translation = run(big, neighbour);
+    expect(sizeOf(translation)).to.be.below(2_000_000);
+    const [first, other] = translation.routing.hosts;
+    expect(first?.value.routes).to.have.lengthOf(2000);
+    for (const { features, backends } of first?.value.routes ?? []) {
+      expect(features).to.equal(undefined);
+      expect(backends[0]?.status).to.equal(503);
+    }
+    expect(other?.host.host).to.equal("n.example.com");
+    expect(translation.diagnostics.map(({ reason }) => reason)).to.include("RoutesTooLarge");
+  });
+
+  const gatewayObjects = (filterBytes: number): readonly KubeObject[] => {
+    const group = "gateway.networking.k8s.io/v1";
+    const listeners = Array.from({ length: 8 }, (_, index) => ({
+      name: `l${index}`,
+      port: 8000 + index,
+      protocol: "HTTP",
+    }));
+    const set = Array.from({ length: 16 }, (_, index) => ({
+      name: `X-${index}`,
+      value: "v".repeat(filterBytes),
+    }));
+    const matches = Array.from({ length: 64 }, (_, index) => ({
+      path: { type: "PathPrefix", value: `/${index}` },
+    }));
+    return [
+      {
+        apiVersion: group,
+        kind: "GatewayClass",
+        metadata: { name: "svc" },
+        ...{ spec: { controllerName: "svc-labs.dev/gateway-controller" } },
+      },
+      {
+        apiVersion: group,
+        kind: "Gateway",
+        metadata: { namespace: "shop", name: "web" },
+        ...{ spec: { gatewayClassName: "svc", listeners } },
+      },
+      {
+        apiVersion: group,
+        kind: "HTTPRoute",
+        metadata: { namespace: "shop", name: "big" },
+        ...{
+          spec: {
+            parentRefs: [{ name: "web" }],
+            hostnames: Array.from({ length: 16 }, (_, index) => `h${index}.example.com`),
+            rules: [
+              { matches, filters: [{ type: "ResponseHeaderModifier", responseHeaderModifier: { set } }] },
+            ],
+          },
+        },
+      },
+    ];
+  };
+
+  it("answers 500 for an HTTPRoute that says much on many hosts and listeners, and says so in its status", () => {
+    const translation = run(...gatewayObjects(4000), neighbour);
+    expect(sizeOf(translation)).to.be.below(8 * 1024 * 1024);
+    const routes = translation.routing.hosts
+      .filter(({ group }) => group === "gateway")
+      .flatMap(({ value }) => value.routes);
+    expect(routes).to.have.lengthOf(8 * 16 * 64);
+    for (const { features, backends } of routes) {
+      expect(features).to.equal(undefined);
+      expect(backends[0]?.status).to.equal(500);
+    }
+    const [status] = translation.gatewayStatuses.routes;
+    expect(JSON.stringify(status)).to.include("UnsupportedValue").and.to.include("more than 8 MiB");
+  });
+
+  it("serves an HTTPRoute that is large, but not too large", () => {
+    const { routing, diagnostics } = run(...gatewayObjects(20));
+    expect(routing.hosts.flatMap(({ value }) => value.routes)).to.have.lengthOf(8 * 16 * 64);
+    expect(JSON.stringify(diagnostics)).to.not.include("MiB");
+  });
+
+  it("compiles no more expressions of one Ingress than an object may have", () => {
+    const annotations = { "ingress.svc-labs.dev/use-regex": "true" };
+    const paths = Array.from({ length: 3000 }, (_, index) => ({
+      ...path(`/${index}${"((a{10}){10}){10}".repeat(5)}`),
+      pathType: "ImplementationSpecific",
+    }));
+    const { routing, diagnostics } = run(
+      ingress({ annotations, spec: { rules: [{ host: "a.example.com", http: { paths } }] } }),
+      neighbour,
+    );
+    expect(routing.hosts[0]?.value.routes).to.have.lengthOf(8);
+    expect(routing.hosts[1]?.value.routes).to.have.lengthOf(1);
+    const refused = diagnostics.filter(({ reason }) => reason === "InvalidPath");
+    expect(refused).to.have.lengthOf(2992);
+    expect(refused[0]?.message).to.include("take too much together");
+  });
+
+  it("serves an Ingress of hundreds of ordinary expressions", () => {
+    const annotations = { "ingress.svc-labs.dev/use-regex": "true" };
+    const paths = Array.from({ length: 500 }, (_, index) => ({
+      ...path(`/api/v[0-9]+/r${index}/(users|orders)/[a-z0-9-]+$`),
+      pathType: "ImplementationSpecific",
+    }));
+    const { routing } = run(
+      ingress({ annotations, spec: { rules: [{ host: "a.example.com", http: { paths } }] } }),
+    );
+    expect(routing.hosts[0]?.value.routes).to.have.lengthOf(500);
+  });
+
   it("refuses a chain of more certificates than any real one has", () => {
     const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n".repeat(10_000);
     const secret = {

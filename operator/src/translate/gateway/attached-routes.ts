@@ -50,6 +50,8 @@ export type AttachedRoutesOptions<K extends RouteKind, Plan> = {
   readonly plan: (route: ObjectOf<K>, view: View) => Plan;
   /** Whether there is anything to serve. */
   readonly serves: (plan: Plan) => boolean;
+  /** What is left of a plan that stands in so many tables; the same one where that is all of it. */
+  readonly fit: (plan: Plan, copies: number) => Plan;
 };
 
 /**
@@ -60,6 +62,7 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
   kinds,
   plan,
   serves,
+  fit,
 }: AttachedRoutesOptions<K, Plan>): (world: World, parents: Parents) => AttachedRoutes<Plan> {
   const planOf = viewMemo(plan);
   const keyOf = ({ kind, ref }: Plan): string => `${kinds.indexOf(kind as K)} ${nameOf(ref)}`;
@@ -69,7 +72,14 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
       compute: (route: ObjectOf<K>, parents: Parents, view): AttachedRoute<Plan> => {
         const planned = planOf(route, view);
         const attachments = attach(planned, parents, view);
-        return attachedRoute(planned, serves(planned), attachments, findMissingParents(planned, view));
+        const places = placesOf(attachments);
+        const fitting = serves(planned) ? fit(planned, places.length) : planned;
+        return attachedRoute(
+          fitting,
+          serves(fitting) ? places : [],
+          attachments,
+          findMissingParents(planned, view),
+        );
       },
     }),
   );
@@ -152,26 +162,36 @@ function createListenerClaims<Plan extends CommonPlan>() {
 const compareClaims = ({ plan: a }: Claim<CommonPlan>, { plan: b }: Claim<CommonPlan>): number =>
   compareText(a.age.key, b.age.key) || compareText(b.kind, a.kind);
 
+/** A host of a listener. */
+type Place = Pick<Claim<CommonPlan>, "listener" | "host">;
+
+/** Each host of each listener that takes the route, once. */
+function placesOf(attachments: readonly Attachment[]): readonly Place[] {
+  const places = new Map<string, Place>();
+  for (const { listeners } of attachments) {
+    for (const { listener, hosts } of listeners) {
+      if (!listener.serves) continue;
+      for (const host of hosts) places.set(`${listener.id} ${host.host}`, { listener, host });
+    }
+  }
+  return [...places.values()];
+}
+
 function attachedRoute<Plan extends CommonPlan>(
   plan: Plan,
-  hasRoutes: boolean,
+  places: readonly Place[],
   attachments: readonly Attachment[],
   missing: readonly Diagnostic[],
 ): AttachedRoute<Plan> {
-  const claims = new Map<string, Claim<Plan>>();
   const listeners = new Set<string>();
-  for (const attachment of attachments) {
-    for (const { listener, hosts } of attachment.listeners) {
-      if (!plan.isUnusable) listeners.add(listener.id);
-      if (!hasRoutes || !listener.serves) continue;
-      for (const host of hosts) claims.set(`${listener.id} ${host.host}`, { listener, host, plan });
-    }
-  }
+  if (!plan.isUnusable)
+    for (const attachment of attachments)
+      for (const { listener } of attachment.listeners) listeners.add(listener.id);
   return {
     plan,
     status: routeStatus(plan, attachments),
     listeners: [...listeners],
-    claims: [...claims.values()],
+    claims: places.map((place) => ({ ...place, plan })),
     diagnostics:
       attachments.length === 0
         ? missing

@@ -11,8 +11,9 @@ import { refOf, type ObjectRef } from "../../api/object.ts";
 import { ageOf, type Age } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { Fault } from "../condition.ts";
-import { describeProblem, routeFieldIgnored } from "../diagnostics.ts";
+import { describeProblem, describeTooLarge, routeFieldIgnored } from "../diagnostics.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import { areTooLarge, maxRoutesBytes } from "../route-size.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import type { ReadBackends } from "./backends.ts";
@@ -175,6 +176,42 @@ export function assembleRule(
   const unsupported = [...filters.unsupported, ...backends.unsupported];
   if (filters.isBroken) return breakRule(matches, { unresolved, unsupported });
   return { matches, needs: backends.needs, unresolved, unsupported };
+}
+
+/**
+ * A plan that stands in so many tables, of which nothing is left but its matches, with 500 as their answer, where it would
+ * fill the snapshot; not even these where they alone would.
+ */
+export function fitRoute(plan: RoutePlan, copies: number): RoutePlan {
+  const isTooLarge = (planned: readonly PlannedRoute[]): boolean =>
+    areTooLarge(
+      planned.map(({ route }) => route),
+      copies,
+    );
+  if (!isTooLarge(plan.routes)) return plan;
+  const refused = plan.routes.map(({ route: { id, match, source }, pathLength }) => ({
+    route: { id, match, source, backends: broken },
+    pathLength,
+  }));
+  const fault = {
+    field: "spec.rules",
+    reason: "UnsupportedValue",
+    message: describeTooLarge(maxRoutesBytes),
+    consequence: "all their requests are answered 500",
+  };
+  return {
+    ...plan,
+    routes: isTooLarge(refused) ? [] : refused,
+    dropped: (plan.object.spec.rules ?? [{}]).map((_, rule) => ({
+      rule,
+      // Said once for all of them.
+      faults: rule === 0 ? [fault] : [],
+    })),
+    isUnusable: true,
+    needs: [],
+    resources: [],
+    keySets: [],
+  };
 }
 
 /** The hosts of a route, and findings about names that are none, such as IP addresses. */

@@ -27,7 +27,7 @@ import { planL4Route, unusableL4Route, type L4Plan } from "./l4-route.ts";
 import { createOwnScopes, createPlanFinder, type OwnScope } from "./own-scopes.ts";
 import { createPlacer, scopeOf, type PlacedGateway } from "./placement.ts";
 import { bindAdvertised, bindInternal, type Bindings } from "./ports.ts";
-import { unusableRoute, type CommonPlan, type RoutePlan } from "./route-plan.ts";
+import { fitRoute, unusableRoute, type CommonPlan, type RoutePlan } from "./route-plan.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scope.ts";
 import { createStrayFinder } from "./strays.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./statuses.ts";
@@ -83,12 +83,15 @@ export function createGatewayTranslator(
       ),
     // A rule that is not supported answers 500, also when no other is left.
     serves: (plan) => plan.routes.length > 0,
+    fit: fitRoute,
   });
   const attachL4 = createAttachedRoutes<L4RouteKind, L4Plan>({
     kinds: ["TLSRoute", "TCPRoute", "UDPRoute"],
     plan: (route, view) =>
       attempt(route, () => planL4Route(route, { view, allowExternalName }), unusableL4Route(route)),
     serves: (plan) => !plan.isUnusable,
+    // Nothing of them repeats what can be large.
+    fit: (plan) => plan,
   });
   // Ports are shared where the shared proxies bind them as Gateways write them.
   const attachPolicies = createPolicyAttacher<PlacedGateway>((gateway) =>

@@ -10,6 +10,8 @@ import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
 import { expandRewriteTarget } from "../features/rewrite-target.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import { routesTooLarge } from "../diagnostics.ts";
+import { areTooLarge, maxRoutesBytes } from "../route-size.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import { readAnnotations } from "./annotations.ts";
@@ -61,7 +63,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const parsed = parseIngress(ingress, annotations.useRegex);
   const backends = createBackendResolver(parsed, context);
   const source = { kind: "Ingress", name: parsed.ref.name, namespace: parsed.namespace };
-  const claims = claimHosts(parsed, annotations.pathLevel, backends.resolve, (id, parts) => {
+  const wanted = claimHosts(parsed, annotations.pathLevel, backends.resolve, (id, parts) => {
     const { path } = parts.match;
     const features =
       path.type === "regex"
@@ -77,15 +79,35 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
       source,
     };
   });
+  const isTooLarge = areTooLarge(routesOf(wanted), 1);
+  const claims = isTooLarge ? wanted.map(withoutService) : wanted;
+  const tooLarge = isTooLarge ? [routesTooLarge({ object: parsed.ref }, maxRoutesBytes, 503)] : [];
   return {
     claims,
     needs: [...backends.needs, ...annotations.needs],
-    diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
+    diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics, ...tooLarge],
     events: annotations.events,
     resources: annotations.resources,
     keySets: annotations.keySets,
   };
 }
+
+const routesOf = (claims: readonly HostClaim[]): readonly Route[] =>
+  claims
+    .flatMap(({ routes, fallback }) => [...routes, ...(fallback ? [fallback] : [])])
+    .map(({ route }) => route);
+
+/** The same places without what is to happen there: a request must not find a route open that somebody has protected. */
+const withoutService = ({ routes, fallback, ...claim }: HostClaim): HostClaim => ({
+  ...claim,
+  routes: routes.map(unserved),
+  fallback: fallback && unserved(fallback),
+});
+
+const unserved = ({ route, ...claim }: RouteClaim): RouteClaim => {
+  const { features: _, ...rest } = route;
+  return { ...claim, route: { ...rest, backends: [unresolvedBackend("")] } };
+};
 
 type RouteParts = Pick<Route, "match" | "backends" | "fallback">;
 type ToRoute = (id: string, parts: RouteParts) => Route;
