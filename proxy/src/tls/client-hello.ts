@@ -51,18 +51,28 @@ export function peekClientHello(bytes: Buffer): ClientHelloPeek {
   return bytes.length < maxClientHelloBytes ? incomplete : other;
 }
 
-/** The handshake bytes of all records, the last of which may be cut; undefined when these are no TLS records. */
+/**
+ * The handshake bytes of the records up to the one that completes the first message, the last of which may be cut;
+ * undefined when these are no TLS records. What follows the message, such as early data, may be anything.
+ */
 function joinRecords(bytes: Buffer): Buffer | undefined {
   const fragments: Buffer[] = [];
   let at = 0;
-  while (at < bytes.length) {
+  let joined = 0;
+  let wanted = handshakeHeaderBytes;
+  while (at < bytes.length && joined < wanted) {
     if (bytes[at] !== handshakeRecord) return undefined;
     if (at + 1 < bytes.length && bytes[at + 1] !== 3) return undefined;
     if (at + recordHeaderBytes > bytes.length) break;
     const length = bytes.readUInt16BE(at + 3);
     if (length === 0 || length > maxRecordBytes) return undefined;
     const start = at + recordHeaderBytes;
-    fragments.push(bytes.subarray(start, start + length));
+    const fragment = bytes.subarray(start, start + length);
+    fragments.push(fragment);
+    joined += fragment.length;
+    if (wanted === handshakeHeaderBytes && joined >= wanted) {
+      wanted += Buffer.concat(fragments).readUIntBE(1, 3);
+    }
     at = start + length;
   }
   return fragments.length === 1 ? fragments[0] : Buffer.concat(fragments);
