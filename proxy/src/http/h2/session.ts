@@ -54,6 +54,7 @@ export class Http2ServerConnection implements StreamHost {
   private writtenBytes = 0;
   private flooded = false;
   private leaving = false;
+  private clientHasEnded = false;
 
   constructor(socket: Duplex, connection: ClientConnection, context: SessionContext) {
     const nowMs = awake.nowMs;
@@ -151,6 +152,7 @@ export class Http2ServerConnection implements StreamHost {
 
   /** Nobody can open a window or acknowledge anything any more, so what is under way cannot be completed. */
   private clientEnded(): void {
+    this.clientHasEnded = true;
     if (this.streams.size === 0) this.drain();
     else this.session.destroy();
   }
@@ -214,7 +216,8 @@ export class Http2ServerConnection implements StreamHost {
 
   private endLinger(nowMs: number, wrote: boolean): void {
     if (this.lingerSinceMs === 0 || wrote) this.lingerSinceMs = nowMs;
-    else if (nowMs - this.lingerSinceMs >= lingerMs) this.socket.destroy();
+    // One that ended in the middle of a header block has left Node waiting for the rest of it.
+    else if (this.clientHasEnded || nowMs - this.lingerSinceMs >= lingerMs) this.socket.destroy();
   }
 
   private punish(flood: Flood | undefined): void {
