@@ -14,6 +14,8 @@ export type Http2FrontEventReason =
   | "idle-timeout"
   | "write-timeout"
   | "requests-per-connection"
+  /** Node has reset a request before the proxy saw it: more fields or a larger header list than it reads, or malformed. */
+  | "unread-request"
   /** The connection breaks RFC 9113, or a request has a length that is refused. */
   | "malformed"
   /** Too many streams reset by the client, or by the proxy for the client's faults. */

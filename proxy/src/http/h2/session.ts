@@ -16,6 +16,7 @@ import { type Flood, FloodGuard } from "./flood-guard.ts";
 import { type HeadRefusal, type ReceivedHead, readRequestHead } from "./request-head.ts";
 import { Http2RequestBody } from "./request-body.ts";
 import { connectionWindowBytes, serverOptions } from "./settings.ts";
+import { UnreadRequests } from "./unread-requests.ts";
 
 /** What all sessions of a front share. */
 export type SessionContext = {
@@ -47,6 +48,7 @@ export class Http2ServerConnection implements StreamHost {
   private readonly context: SessionContext;
   private readonly session: ServerHttp2Session;
   private readonly streams = new Set<Http2ClientStream>();
+  private readonly unread = new UnreadRequests();
   private requests = 0;
   private faultyStreams = 0;
   private idleSinceMs: number;
@@ -81,6 +83,9 @@ export class Http2ServerConnection implements StreamHost {
     session.on("close", () => this.context.onClosed(this));
     // Node's session does not end with it on sockets that may be half open.
     socket.on("end", () => this.clientEnded());
+    // Before Node takes the session apart.
+    const onEnd = (): void => this.endRequests();
+    socket.prependListener("error", onEnd).prependListener("close", onEnd);
   }
 
   /** Requests whose response is not complete. */
@@ -109,6 +114,7 @@ export class Http2ServerConnection implements StreamHost {
    * Streams that cross the GOAWAY are not processed, which tells the client that it may send them again.
    */
   drain(): void {
+    this.endRequests();
     if (!this.session.destroyed) this.session.close();
   }
 
@@ -153,12 +159,14 @@ export class Http2ServerConnection implements StreamHost {
   /** Nobody can open a window or acknowledge anything any more, so what is under way cannot be completed. */
   private clientEnded(): void {
     this.clientHasEnded = true;
+    this.endRequests();
     if (this.streams.size === 0) this.drain();
     else this.session.destroy();
   }
 
   private onStream(stream: ServerHttp2Stream, flags: number, raw: string[]): void {
     const { context } = this;
+    this.reportUnread(this.unread.seen(stream.id ?? 0));
     const received = readRequestHead(raw, context.limits);
     this.guard.explain(received.listBytes + requestOverheadBytes);
     const body =
@@ -232,6 +240,15 @@ export class Http2ServerConnection implements StreamHost {
     else if ((error as NodeJS.ErrnoException).code === "ERR_HTTP2_ERROR") {
       this.report("malformed", { error });
     }
+  }
+
+  /** No request comes any more that has not come by now. */
+  private endRequests(): void {
+    if (!this.session.destroyed) this.reportUnread(this.unread.end(this.session.state.lastProcStreamID ?? 0));
+  }
+
+  private reportUnread(requests: number): void {
+    for (let i = 0; i < requests; i++) this.report("unread-request");
   }
 
   private unreadBytes(): number {

@@ -3,7 +3,17 @@ import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect } from "chai";
 import { holdClock } from "../held-clock.ts";
-import { frame, frameTypes, preface, rawClient, RawPeer, requestFrame, uint32 } from "./frames.ts";
+import {
+  flags,
+  frame,
+  frameTypes,
+  preface,
+  rawClient,
+  RawPeer,
+  requestBlock,
+  requestFrame,
+  uint32,
+} from "./frames.ts";
 import {
   answerOf,
   type FrontServer,
@@ -19,6 +29,60 @@ import {
 describe("HTTP/2 front: limits", () => {
   let server: FrontServer;
   afterEach(() => server.close());
+
+  describe("that Node keeps and does not tell about", () => {
+    const good = (id: number) => requestFrame(id, { end: true });
+    /** A request with so many fields that Node resets its stream: each one the field 16 of the static table, a byte. */
+    const tooMany = (id: number): Buffer =>
+      frame(
+        frameTypes.headers,
+        flags.endStream | flags.endHeaders,
+        id,
+        Buffer.concat([requestBlock("GET"), Buffer.alloc(4001, 0x90)]),
+      );
+    const unread = () => server.events.filter(({ reason }) => reason === "unread-request").length;
+    const begin = async (limits = {}): Promise<RawPeer> => {
+      server = await startFront((_connection, _head, client) => reply(client, "ok"), limits);
+      const peer = rawClient(server.port);
+      await peer.ofType(frameTypes.settings);
+      peer.send(frame(frameTypes.settings, flags.ack, 0));
+      return peer;
+    };
+
+    it("counts a request with more than 4000 fields when the next one comes", async () => {
+      const peer = await begin();
+      peer.send(good(1), tooMany(3));
+      expect(await peer.resetCode(3)).to.equal(11);
+      expect(unread()).to.equal(0);
+      peer.send(good(5));
+      await until(() => server.requests.length === 2);
+      expect(unread()).to.equal(1);
+      peer.close();
+    });
+
+    it("counts one after which nothing comes when the connection ends, and none that has been answered", async () => {
+      const peer = await begin();
+      peer.send(good(1));
+      await until(() => server.requests.length === 1);
+      peer.send(tooMany(3));
+      expect(await peer.resetCode(3)).to.equal(11);
+      server.front.drain();
+      await until(() => unread() === 1);
+      expect(await peer.goawayCode()).to.equal(0);
+      expect(unread()).to.equal(1);
+    });
+
+    it("counts one whose client leaves at once", async () => {
+      for (const leave of ["end", "resetAndDestroy"] as const) {
+        const peer = await begin();
+        peer.send(tooMany(1));
+        await peer.resetCode(1);
+        peer.socket[leave]();
+        await until(() => unread() === 1);
+        await server.close();
+      }
+    });
+  });
 
   describe("of size", () => {
     it("answers 414 for a target over the limit and keeps the connection", async () => {
