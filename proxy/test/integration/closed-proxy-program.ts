@@ -1,5 +1,4 @@
 /** A process whose proxy is closed in the middle of everything: it ends by itself when nothing is left behind. */
-import { createHook } from "node:async_hooks";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
@@ -11,18 +10,9 @@ import { issueCertificate } from "../tls/certificates.ts";
 import { version2, addresses } from "../listeners/proxy-protocol/headers.ts";
 import { eventually, startGateway, startTcp } from "./gateway.ts";
 import { l4Route, startL4 } from "./l4.ts";
+import { watchOpenResources } from "./open-resources.ts";
 
-/** Where each timer that has not been cleared was set; those of the event loop alone tell nothing of unreferenced ones. */
-const timers = new Map<number, string>();
-createHook({
-  init(id, type) {
-    if (type !== "Timeout") return;
-    const { stack = "" } = new Error("set");
-    // Node's own text of the date is forgotten once a second.
-    if (!stack.includes("utcDate")) timers.set(id, stack);
-  },
-  destroy: (id) => void timers.delete(id),
-}).enable();
+const open = watchOpenResources();
 
 const { chainPem, keyPem } = issueCertificate(["a.example", "end.example.com"]);
 const certificate = { chainPem, keyPem };
@@ -140,5 +130,7 @@ await backend.close();
 process.once("beforeExit", () => {
   // Pipes are where this is written to.
   const resources = process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap");
-  console.log(JSON.stringify({ resources, timers: [...timers.values()] }));
+  // The event loop's own list tells nothing of unreferenced ones.
+  const timers = open.since(0).filter((stack) => stack.startsWith("Error: Timeout"));
+  console.log(JSON.stringify({ resources, timers }));
 });

@@ -1,0 +1,16 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect } from "chai";
+
+const program = new URL("./peers-gone-program.ts", import.meta.url);
+
+describe("a proxy whose peers are gone", () => {
+  it("has nothing open that it did not have before them", async () => {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--expose-gc", program.pathname]);
+    // Warnings of too many listeners among it.
+    expect(stderr).to.equal("");
+    const left = JSON.parse(stdout) as Record<string, readonly string[]>;
+    expect(Object.keys(left)).to.include.members(["HTTP/1", "HTTP/2", "TCP", "UDP", "replaced workers"]);
+    for (const [part, stacks] of Object.entries(left)) expect(stacks, part).to.deep.equal([]);
+  }).timeout(300_000);
+});
