@@ -85,6 +85,41 @@ describe("TCP routes", () => {
     expect(await gateway.samples("svc_proxy_upstream_errors_total")).to.deep.equal([]);
   });
 
+  it("hold the place of a client that ended its side while its backend is connected to", async () => {
+    const silent = await silentPort();
+    closing.push(silent);
+    const gateway = await start(
+      { tcp: l4Route([set, 1]), endpoints: { [set]: [silent.port] }, policy: { connectTimeoutMs: 600_000 } },
+      "--proxy-max-connections-per-listener=2",
+    );
+    const active = gateway.metrics.connectionsActive.with({ listener: "9000" });
+    const ends: string[] = [];
+    for (let i = 1; i <= 2; i++) {
+      void talk(gateway.tcpPort, "whole").then((end) => ends.push(end));
+      await eventually(() => active.value === i);
+    }
+    await talk(gateway.tcpPort, "whole");
+    const refused = gateway.metrics.limitsReached.with({ limit: "listener-connections" });
+    expect([refused.value, active.value, ends.length]).to.deep.equal([1, 2, 0]);
+    await gateway.close();
+    await eventually(() => ends.length === 2);
+    expect(ends).to.deep.equal(["[ECONNRESET]", "[ECONNRESET]"]);
+    expect(active.value).to.equal(0);
+  });
+
+  it("give up on backends that do not answer connects, for clients that ended their side, too", async () => {
+    const silent = await silentPort();
+    closing.push(silent);
+    const gateway = await start(
+      { tcp: l4Route([set, 1]), endpoints: { [set]: [silent.port] } },
+      "--proxy-connect-timeout=20ms",
+    );
+    expect(await talk(gateway.tcpPort, "whole")).to.equal("[ECONNRESET]");
+    expect((await gateway.samples("svc_proxy_upstream_errors_total")).join("\n")).to.contain(
+      'upstream="ns/db",error_type="timeout"} 2',
+    );
+  });
+
   it("pass on the bytes of a server that speaks first", async () => {
     const port = await serve((socket) => socket.end("220 ready"));
     const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
