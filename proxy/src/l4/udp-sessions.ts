@@ -15,6 +15,8 @@ export type DropReason =
   | "no-route"
   | "no-endpoint"
   | "session-limit"
+  /** From port 0, which is no port that could be answered (RFC 768). */
+  | "source-port"
   /** The listener is going away, and the client has no session. */
   | "draining"
   /** Too much waits to be sent. */
@@ -76,6 +78,7 @@ export class UdpSessions {
 
   /** Forwards a datagram; a client that has no session yet gets one by `route`. */
   receive(message: Buffer, client: UdpClient, route: CompiledL4Route | undefined): void {
+    if (client.port === 0) return this.drop("source-port");
     const session = this.sessions.get(keyOf(client)) ?? this.open(client, route);
     if (session === undefined) return;
     session.lastActivityMs = this.options.now();

@@ -88,6 +88,12 @@ describe("UdpSessions", () => {
     };
   };
 
+  it("drop what comes from port 0, to which no answer can be sent", () => {
+    const { sessions, route, active, dropped } = start();
+    sessions.receive(Buffer.from("a"), clientOf(0), route);
+    expect([active(), dropped("source-port")]).to.deep.equal([0, 1]);
+  });
+
   it("give each client a socket of its own, for as long as datagrams pass", async () => {
     const { sessions, route, active } = start();
     sessions.receive(Buffer.from("a"), clientOf(1), route);
