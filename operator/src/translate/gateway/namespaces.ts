@@ -34,9 +34,18 @@ export function admits(rule: NamespaceRule, own: string, namespace: string, view
     case "None":
       return false;
     case "Selector":
-      return selects(rule.selector, view.lookup("Namespace", "", namespace)?.metadata.labels ?? {});
+      return selects(rule.selector, labelsOf(namespace, view));
   }
 }
+
+/**
+ * The labels of a namespace with its name, which an API server gives to each (Kubernetes, "Well-Known Labels"). Manifests
+ * in a folder need not have it, nor the Namespace at all.
+ */
+const labelsOf = (namespace: string, view: View): { readonly [key: string]: string } => ({
+  ...view.lookup("Namespace", "", namespace)?.metadata.labels,
+  "kubernetes.io/metadata.name": namespace,
+});
 
 /**
  * Whether a label selector matches (Kubernetes API reference, LabelSelector). An operator that is not known matches
