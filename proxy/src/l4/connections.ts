@@ -33,7 +33,7 @@ export type L4Connection = {
 export type L4ConnectionOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "resolver"> & {
   /** No byte either way, milliseconds, 0 = off. */
   readonly idleTimeoutMs: number;
-  readonly metrics: Pick<ProxyMetrics, "upstreamErrors" | "upstreamConnections">;
+  readonly metrics: Pick<ProxyMetrics, "upstreamErrors" | "upstreamConnections" | "limitsReached">;
 };
 
 /** Endpoints that are tried for one connection before it is reset. */
@@ -66,9 +66,13 @@ export class L4Connections {
 
   /** Resets what was idle for too long. `nowMs` is on the awake clock. */
   sweep(nowMs: number): void {
-    const { idleTimeoutMs } = this.options;
+    const { idleTimeoutMs, metrics } = this.options;
     if (idleTimeoutMs === 0) return;
-    for (const relay of this.relays) if (nowMs - relay.lastActivityMs >= idleTimeoutMs) relay.abort();
+    for (const relay of this.relays) {
+      if (nowMs - relay.lastActivityMs < idleTimeoutMs) continue;
+      metrics.limitsReached.with({ limit: "tunnel-idle-timeout" }).inc();
+      relay.abort();
+    }
   }
 }
 

@@ -228,6 +228,7 @@ describe("TCP routes", () => {
     const client = dial(gateway.tcpPort);
     const failed = new Promise((resolve) => client.once("error", resolve));
     expect(await failed).to.include({ code: "ECONNRESET" });
+    expect(gateway.metrics.limitsReached.with({ limit: "tunnel-idle-timeout" }).value).to.equal(1);
   });
 
   it("take the address of the client from the PROXY protocol, for balancing by it", async () => {
