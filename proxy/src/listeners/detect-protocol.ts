@@ -8,12 +8,13 @@ const prefaceStart = "PRI ";
 
 /**
  * Waits for the first bytes of a cleartext connection and tells HTTP/2 with prior knowledge from HTTP/1. The bytes are
- * put back. A connection that sends none within `timeoutMs` (0 = ever), or ends, is closed without a word.
+ * put back. A connection that sends none within `timeoutMs` (0 = ever), which `onSilent` hears of, or ends, is closed without
+ * a word.
  */
 export function detectProtocol(
   socket: Socket,
   timeoutMs: number,
-  then: (protocol: CleartextProtocol) => void,
+  events: { readonly then: (protocol: CleartextProtocol) => void; readonly onSilent: () => void },
 ): void {
   let bytes: Buffer = Buffer.alloc(0);
   const decide = (protocol: CleartextProtocol): void => {
@@ -22,7 +23,7 @@ export function detectProtocol(
     socket.off("end", onEnd);
     socket.off("close", onClose);
     socket.unshift(bytes);
-    then(protocol);
+    events.then(protocol);
   };
   const onReadable = (): void => {
     const chunk = socket.read() as Buffer | null;
@@ -36,7 +37,11 @@ export function detectProtocol(
   // An unfinished method is answered by the HTTP/1 front, when its own time is over.
   const timer =
     timeoutMs > 0
-      ? new AwakeTimer(() => (bytes.length > 0 ? decide("http1") : onEnd()), timeoutMs)
+      ? new AwakeTimer(() => {
+          if (bytes.length > 0) return decide("http1");
+          events.onSilent();
+          onEnd();
+        }, timeoutMs)
       : undefined;
   const onClose = (): void => timer?.clear();
   socket.on("readable", onReadable);

@@ -20,6 +20,8 @@ export type ListenerEvents = {
   onConnectionClosed(listener: string, durationMs: number): void;
   /** A connection was closed at once because there are too many, of the proxy or of the listener. */
   onConnectionRefused(listener: string, limit: ConnectionLimit): void;
+  /** A connection was closed because it stayed silent for as long as the head of its first request may take. */
+  onFirstByteTimeout(): void;
   /** A connection was closed because of its PROXY protocol header, or for the lack of one. */
   onProxyHeaderRefused(reason: ProxyHeaderRefusal): void;
   onRequestsForceClosed(reason: "drain_exceeded" | "shutdown", requests: number): void;

@@ -245,9 +245,12 @@ export class Listener {
 
   private detect(socket: Socket, client: Client): void {
     this.silent.add(socket);
-    detectProtocol(socket, this.context.firstByteTimeoutMs, (protocol) => {
-      this.silent.delete(socket);
-      this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, client, undefined);
+    detectProtocol(socket, this.context.firstByteTimeoutMs, {
+      then: (protocol) => {
+        this.silent.delete(socket);
+        this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, client, undefined);
+      },
+      onSilent: () => this.context.events.onFirstByteTimeout(),
     });
   }
 

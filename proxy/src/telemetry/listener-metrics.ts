@@ -33,6 +33,8 @@ export function createListenerMetrics(
       metrics.connectionDuration.with({ listener }).observe(durationMs / 1000);
     },
     onConnectionRefused: (_, limit) => metrics.limitsReached.with({ limit }).inc(),
+    // As the fronts count what they find silent.
+    onFirstByteTimeout: () => metrics.limitsReached.with({ limit: "header-timeout" }).inc(),
     onProxyHeaderRefused: (reason) => metrics.limitsReached.with({ limit: reason }).inc(),
     onRequestsForceClosed: (reason, requests) => metrics.requestsForceClosed.with({ reason }).inc(requests),
     onHandshake({ result, version, reason }) {

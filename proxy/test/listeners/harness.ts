@@ -54,6 +54,9 @@ export class EventLog implements ListenerEvents {
   onConnectionRefused(listener: string, limit: string): void {
     this.lines.push(`refused ${listener} ${limit}`);
   }
+  onFirstByteTimeout(): void {
+    this.lines.push("first-byte-timeout");
+  }
   onProxyHeaderRefused(reason: string): void {
     this.lines.push(reason);
   }

@@ -56,6 +56,7 @@ describe("the listener manager: limits", () => {
     await started.manager.apply(plan([http(80)]));
     const client = await connect(started);
     expect(await client.untilEnd()).to.equal("");
+    expect(started.events.of("first-byte-timeout")).to.have.length(1);
   });
 
   it("leaves an unfinished method to the HTTP/1 front", async () => {
