@@ -195,8 +195,11 @@ export function createHandshakes(
   };
 }
 
-function keyOf({ remoteAddress, remotePort, localPort }: Socket): string | undefined {
-  return remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort} ${localPort}`;
+/** A client may use one port of its own for connections to several addresses of the proxy. */
+function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string | undefined {
+  return remoteAddress === undefined
+    ? undefined
+    : `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 
 function versionOf(socket: TLSSocket): HandshakeResult["version"] {

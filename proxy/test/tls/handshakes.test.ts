@@ -1,10 +1,11 @@
 import { expect } from "chai";
+import { once } from "node:events";
 import { connect as connectPlain, Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import { eventually } from "../http/h1/harness.ts";
 import { holdClock } from "../http/held-clock.ts";
 import { issueCertificate } from "./certificates.ts";
-import { capturedHello, failureOf, startTls, stopTls, tlsPort } from "./harness.ts";
+import { capturedHello, failureOf, readUntil, startTls, stopTls, tlsPort } from "./harness.ts";
 
 const a = issueCertificate(["a.example"]);
 const b = issueCertificate(["b.example"]);
@@ -328,6 +329,26 @@ describe("TLS handshakes", () => {
         socket.destroy();
       }
       expect(results.map(({ result }) => result)).to.deep.equal(["fail", "fail", "fail"]);
+    });
+
+    it("tells connections apart that one port of a client makes to two addresses", async () => {
+      const { port, serve, handshakes, accepted } = await startTls({}, "0.0.0.0");
+      serve(tlsPort(["exact", "a.example", [a]], ["exact", "b.example", [b]]));
+      const one = connectPlain({ port, host: "127.0.0.1", localAddress: "127.0.0.1" });
+      await once(one, "connect");
+      const { localPort = 0 } = one;
+      const other = connectPlain({ port, host: "127.0.0.2", localAddress: "127.0.0.1", localPort });
+      await eventually(() => accepted.length === 2);
+      expect(handshakes.pending).to.equal(2);
+      const names = [
+        [one, "a.example"],
+        [other, "b.example"],
+      ] as const;
+      const secure = names.map(([socket, servername]) =>
+        connectTls({ socket, servername, rejectUnauthorized: false }),
+      );
+      const texts = await Promise.all(secure.map((socket) => readUntil(socket, /\|$/)));
+      expect(texts).to.deep.equal(["a.example|", "b.example|"]);
     });
 
     it("ends a connection that does not speak TLS", async () => {

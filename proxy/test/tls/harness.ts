@@ -50,7 +50,10 @@ export type TlsUnderTest = {
 const running: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
 
 /** Accepts TLS connections, echoes what they send, and shows what became of each handshake. */
-export async function startTls(settings: Partial<TlsSettings> = {}): Promise<TlsUnderTest> {
+export async function startTls(
+  settings: Partial<TlsSettings> = {},
+  host = "127.0.0.1",
+): Promise<TlsUnderTest> {
   const all = { ...wideSettings, ...settings };
   const results: HandshakeResult[] = [];
   const accepted: Socket[] = [];
@@ -76,7 +79,7 @@ export async function startTls(settings: Partial<TlsSettings> = {}): Promise<Tls
       },
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   running.push({ server, sockets });
   return {
