@@ -242,6 +242,12 @@ export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]
   faults: [...plan.dropped.flatMap(({ faults }) => faults), ...plan.unresolved],
 });
 
+/** Of a route that trips over a bug. */
+const unreadable: Refusal = {
+  reason: "UnsupportedValue",
+  message: "The route cannot be translated, so nothing of it is served",
+};
+
 function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readonly DesiredCondition[] {
   const { dropped, isUnusable, unresolved } = plan;
   const broken =
@@ -256,7 +262,11 @@ function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readon
         };
   const [first] = unresolved;
   return [
-    conditionOf("Accepted", refusal ?? (isUnusable ? broken : undefined), accepted("The route is served")),
+    conditionOf(
+      "Accepted",
+      refusal ?? (isUnusable ? (broken ?? unreadable) : undefined),
+      accepted("The route is served"),
+    ),
     resolvedRefs(first && refusedAt(first.field, first)),
     ...(broken !== undefined && !isUnusable && refusal === undefined
       ? [{ type: "PartiallyInvalid", status: "True" as const, ...broken }]
