@@ -42,6 +42,11 @@ describe("parseRequestAddress", () => {
       { host: "[2001:db8::1]", authority: "[2001:DB8::1]:81", target: "/" },
     ],
     [
+      "an IPv6 literal without a port",
+      { target: "/", headers: ["Host", "[::1]"] },
+      { host: "[::1]", authority: "[::1]", target: "/" },
+    ],
+    [
       "the asterisk of OPTIONS",
       { target: "*", method: "OPTIONS", headers: ["Host", "a"] },
       { host: "a", authority: "a", target: "*" },
