@@ -175,8 +175,9 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
   private onResponseEnd(stream: ClientHttp2Stream): void {
     if (this.settled || !this.complete) return;
     this.settle();
-    // The rest of the request interests nobody any more.
-    if (!stream.writableFinished) stream.close(NGHTTP2_CANCEL);
+    // The rest of the request interests nobody any more. Not within this turn: while Node reads from the session, it sends
+    // END_STREAM ahead of the reset, and half a body would look like a whole one.
+    if (!stream.writableFinished) setImmediate(() => stream.close(NGHTTP2_CANCEL));
     this.handler.onEnd(this.trailers);
   }
 

@@ -127,6 +127,21 @@ describe("HTTP/2 upstream client: failures", () => {
     }
   });
 
+  it("does not let half a body look whole to a server that has answered already", async () => {
+    const body = new FedBody();
+    const sent = exchange(client, backend.port, { method: "POST", body });
+    const peer = await backend.accept();
+    peer.send(settings);
+    await peer.ofType(frameTypes.headers);
+    body.data("half");
+    await peer.ofType(frameTypes.data);
+    peer.send(head(1), data(1, "early", flags.endStream));
+    expect((await sent.settled).body).to.equal("early");
+    const { payload } = await peer.ofType(frameTypes.rstStream);
+    expect(payload.readUInt32BE()).to.equal(8);
+    expect(peer.frames.filter((f) => f.type === frameTypes.data).map((f) => f.flags)).to.deep.equal([0]);
+  });
+
   it("reports a connection that closes within the body", async () => {
     const sent = exchange(client, backend.port);
     const peer = await backend.accept();
