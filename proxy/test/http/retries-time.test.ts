@@ -2,6 +2,7 @@ import { mock } from "node:test";
 import { expect } from "chai";
 import { retryFilter } from "../../src/filters/retry.ts";
 import { timeoutsFilter } from "../../src/filters/timeouts.ts";
+import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import { createBench } from "./fakes.ts";
 import { holdClock } from "./held-clock.ts";
 import {
@@ -66,6 +67,29 @@ describe("retries: time and budget", () => {
       const given = await timedOut(method, [...codes]);
       expect([given.upstream.sent.length, given.records[0]?.status]).to.deep.equal([1, 504]);
     }
+  });
+
+  it("holds a response timeout against the endpoint, though another attempt follows", async () => {
+    const told: string[] = [];
+    const endpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
+    const watch = {
+      responded: () => undefined,
+      failed: () => void told.push("failed"),
+      ended: () => undefined,
+    };
+    const retryBudget = new RetryBudget(0);
+    const protocol = "http1" as const;
+    const upstream = { key: "ns/web/80", service: "ns/web", protocol, retryBudget, endpoints: [endpoint] };
+    const pick = () => ({ endpoint, watch, setCookie: undefined });
+    const bench = createBench({
+      filters: [timeoutsFilter({ readTimeoutMs: 50 }), retryFilter({ ...plan, codes: [504] })],
+      backend: { kind: "upstream", filters: [], upstream: { ...upstream, pick } },
+    });
+    bench.request();
+    bench.upstream.last.handler.onConnection(false);
+    mock.timers.tick(50);
+    await turn();
+    expect([bench.upstream.sent.length, told]).to.deep.equal([2, ["failed"]]);
   });
 
   it("gives up when the budget of the backend is used up, and counts it", async () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createServer, get, type IncomingHttpHeaders, type Server } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:tls";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -73,9 +73,11 @@ describe("requests to hosts with client certificates", () => {
     readonly host: string;
     readonly identity?: Issued;
     readonly headers?: Record<string, string>;
+    /** Absent: a connection of its own. */
+    readonly agent?: Agent;
   };
 
-  const ask = ({ sni, host, identity, headers = {} }: Ask): Promise<number> =>
+  const ask = ({ sni, host, identity, headers = {}, agent }: Ask): Promise<number> =>
     new Promise((resolve, reject) => {
       const outgoing = request(
         {
@@ -83,7 +85,7 @@ describe("requests to hosts with client certificates", () => {
           port: gateway.tlsPort,
           servername: sni,
           rejectUnauthorized: false,
-          agent: false,
+          agent: agent ?? false,
           headers: { host, ...headers },
           ...(identity === undefined ? {} : { cert: identity.chainPem, key: identity.keyPem }),
         },
@@ -113,10 +115,20 @@ describe("requests to hosts with client certificates", () => {
     expect(seen[1]?.["x-ssl-client-cert"]).to.equal(undefined);
   });
 
-  it("show nothing where it is not asked for, and follow a change on open connections", async () => {
+  it("show nothing where it is not asked for", async () => {
     gateway.update({ ...plan, clientCerts: clientCerts(false) });
     expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(200);
     expect(seen[0]?.["x-ssl-client-cert"]).to.equal(undefined);
+  });
+
+  it("show it no more on an open connection when it is not asked for any more", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const asked = { sni: "m.example", host: "m.example", identity: alice, agent };
+    expect(await ask(asked)).to.equal(200);
+    gateway.update({ ...plan, clientCerts: clientCerts(false) });
+    expect(await ask(asked)).to.equal(200);
+    expect(seen.map((headers) => "x-ssl-client-cert" in headers)).to.deep.equal([true, false]);
+    agent.destroy();
   });
 
   it("are answered 421 over a connection for another host, with or without a certificate", async () => {
@@ -125,6 +137,7 @@ describe("requests to hosts with client certificates", () => {
     expect(await ask({ sni: "m.example", host: "other.example", identity: alice })).to.equal(421);
     expect(await ask({ sni: "m.example", host: "open.example", identity: alice })).to.equal(200);
     expect(seen).to.have.length(1);
+    expect(seen[0]).not.to.have.property("x-ssl-client-cert");
     expect(gateway.records.filter(({ status }) => status === 421)).to.have.length(3);
   });
 
