@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import type { ServerHttp2Stream } from "node:http2";
 import { expect } from "chai";
 import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
 import { until } from "../../http/h2/support.ts";
