@@ -94,6 +94,8 @@ export async function withWorkers(
 export async function beginRequest(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");
+  // Where the connection is cut, its end may be a reset.
+  socket.on("error", () => {});
   socket.write("GET / HTTP/1.1\r\n");
   return socket;
 }
