@@ -14,7 +14,7 @@ const prefaceStart = "PRI ";
 export function detectProtocol(
   socket: Socket,
   timeoutMs: number,
-  events: { readonly then: (protocol: CleartextProtocol) => void; readonly onSilent: () => void },
+  events: { readonly onProtocol: (protocol: CleartextProtocol) => void; readonly onSilent: () => void },
 ): void {
   let bytes: Buffer = Buffer.alloc(0);
   const decide = (protocol: CleartextProtocol): void => {
@@ -23,7 +23,7 @@ export function detectProtocol(
     socket.off("end", onEnd);
     socket.off("close", onClose);
     socket.unshift(bytes);
-    events.then(protocol);
+    events.onProtocol(protocol);
   };
   const onReadable = (): void => {
     const chunk = socket.read() as Buffer | null;

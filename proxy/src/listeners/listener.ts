@@ -246,7 +246,7 @@ export class Listener {
   private detect(socket: Socket, client: Client): void {
     this.silent.add(socket);
     detectProtocol(socket, this.context.firstByteTimeoutMs, {
-      then: (protocol) => {
+      onProtocol: (protocol) => {
         this.silent.delete(socket);
         this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, client, undefined);
       },
