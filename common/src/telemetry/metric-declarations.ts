@@ -62,7 +62,12 @@ export const proxyMetrics = {
     { upstream: open },
     "max",
   ),
-  routingTableHosts: gauge("svc_proxy_routing_table_hosts", "Host names in the routing table.", {}, "max"),
+  routingTableHosts: gauge(
+    "svc_proxy_routing_table_hosts",
+    "Host names in the routing table that have routes.",
+    {},
+    "max",
+  ),
   routingTableRoutes: gauge(
     "svc_proxy_routing_table_routes",
     "Routes in the routing table, by the API that defines them.",
@@ -212,7 +217,7 @@ export const controllerMetrics = {
   watchErrors: counter("svc_controller_watch_errors_total", "Watches that failed.", { kind: open }),
   routingTableHosts: gauge(
     "svc_controller_routing_table_hosts",
-    "Host names in the routing table; a lasting difference to the proxies' value means that they hold an old one.",
+    "Host names in the routing tables of all proxies that have routes; where no Gateway has proxies of its own, a lasting difference to the proxies' value means that they hold an old table.",
   ),
   routingTableRoutes: gauge(
     "svc_controller_routing_table_routes",

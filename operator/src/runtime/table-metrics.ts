@@ -27,7 +27,7 @@ export function createTableCounter(metrics: TableMetrics): (tables: readonly Rou
   };
 }
 
-/** As proxies count: host names and route ids, each once, however many ports or hosts show them. */
+/** As proxies count: host names with routes and route ids, each once, however many ports or hosts show them. */
 function createRouteCounter(metrics: TableMetrics): (hosts: Routing["hosts"]) => void {
   const names = createUseCounts();
   const routes = { ingress: createUseCounts(), gateway: createUseCounts() };
@@ -35,8 +35,8 @@ function createRouteCounter(metrics: TableMetrics): (hosts: Routing["hosts"]) =>
   return (hosts) => {
     const { gone, come } = listChanges(last, hosts);
     last = hosts;
-    names.add(come.map(({ host }) => host.host));
-    names.remove(gone.map(({ host }) => host.host));
+    names.add(namesOf(come));
+    names.remove(namesOf(gone));
     for (const { group, value } of come) routes[group].add(value.routes.map(({ id }) => id));
     for (const { group, value } of gone) routes[group].remove(value.routes.map(({ id }) => id));
     metrics.routingTableHosts.with({}).set(names.size);
@@ -45,6 +45,9 @@ function createRouteCounter(metrics: TableMetrics): (hosts: Routing["hosts"]) =>
     }
   };
 }
+
+const namesOf = (hosts: Routing["hosts"]): readonly string[] =>
+  hosts.filter(({ value }) => value.routes.length > 0).map(({ host }) => host.host);
 
 const buckets: readonly TlsHost["bucket"][] = ["exact", "wildcard", "default"];
 

@@ -4,7 +4,7 @@ import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { createTableCounter } from "../../src/runtime/table-metrics.ts";
-import type { Routing } from "../../src/translate/translation.ts";
+import type { Routing, ServedHost } from "../../src/translate/translation.ts";
 
 describe("createTableCounter", () => {
   const table = (...ports: readonly TlsPort[]): Routing => ({
@@ -12,6 +12,34 @@ describe("createTableCounter", () => {
     endpoints: noEntries,
     tls: new Map(ports.map((port, index) => [443 + index, port])),
     clientCerts: new Map(),
+  });
+
+  it("counts no host that has no routes", () => {
+    const metrics = createMetricSet(controllerMetrics);
+    const count = createTableCounter(metrics);
+    const served = (host: string, ...ids: readonly string[]): ServedHost => ({
+      group: "gateway",
+      ports: [80],
+      host: { kind: host === "*" ? "any" : "exact", host },
+      value: {
+        listener: "edge",
+        inherit: false,
+        routes: ids.map((id) => ({
+          id,
+          source: { kind: "HTTPRoute", namespace: "ns", name: "r" },
+          match: { path: { type: "prefix", value: "/" } },
+          backends: [],
+        })),
+      },
+    });
+    const hosts = metrics.routingTableHosts.with({});
+    const one = served("a.example.com", "httproute/ns/r:0");
+    count([{ ...table(), hosts: [one, served("*")] }]);
+    expect(hosts.value).to.equal(1);
+    count([{ ...table(), hosts: [one, served("*", "httproute/ns/r:1")] }]);
+    expect(hosts.value).to.equal(2);
+    count([{ ...table(), hosts: [one] }]);
+    expect(hosts.value).to.equal(1);
   });
 
   it("counts server names with a certificate, as proxies do", () => {

@@ -13,7 +13,7 @@ export type HostUpdate = {
   readonly routes: HostRoutes | undefined;
 };
 
-/** How many host names and routes there are; what serves several ports or hosts counts once. */
+/** How many host names with routes, and how many routes there are; what serves several ports or hosts counts once. */
 export type TableCounts = { readonly hosts: number; readonly routes: Readonly<Record<RouteGroup, number>> };
 
 /** Compiled changes that wait to be put in place. */
@@ -88,7 +88,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     const previous = entries.get(key);
     // New uses first: a route that only moves must not look gone.
     if (uses !== undefined) {
-      hostNames.add([host.host]);
+      hostNames.add(namesOf(host, uses));
       routeIds[group].add(uses.routeIds);
       endpointUses.add(uses.endpoints);
       entries.set(key, uses);
@@ -96,7 +96,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
       entries.delete(key);
     }
     if (previous === undefined) return;
-    hostNames.remove([host.host]);
+    hostNames.remove(namesOf(host, previous));
     for (const id of routeIds[group].remove(previous.routeIds)) gone.add(id);
     endpointUses.remove(previous.endpoints);
   };
@@ -157,6 +157,10 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     },
   };
 }
+
+/** A host without routes only keeps others from serving its requests, and does not count. */
+const namesOf = ({ host }: HostOwner["host"], { routeIds }: HostUses): readonly string[] =>
+  routeIds.length === 0 ? [] : [host];
 
 /** Ports that serve a host alike have the same resource value: what it uses is read once. */
 function createUsesReader(): (routes: HostRoutes) => HostUses {

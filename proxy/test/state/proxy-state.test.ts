@@ -361,6 +361,19 @@ describe("the proxy state", () => {
       expect(rebuilds(under, "ok")).to.equal(2);
     });
 
+    it("count no host that has no routes", () => {
+      const under = harness();
+      const empty = host("*", [], { group: "gateway" });
+      under.move(web, webHost, empty);
+      expect(under.state.counts.hosts).to.equal(1);
+      under.move(web, webHost, host("*", [routeTo("httproute/ns/r:0", "/", [])], { group: "gateway" }));
+      expect(under.state.counts.hosts).to.equal(2);
+      under.move(web, webHost, empty);
+      expect(under.state.counts.hosts).to.equal(1);
+      under.move(web, webHost);
+      expect(under.state.counts.hosts).to.equal(1);
+    });
+
     it("drop the series of routes that are gone from every table, and no others", async () => {
       const under = harness();
       const secure = host("web.example.com", [routeTo("ingress/ns/web:0.0", "/", [])], { port: 443 });
