@@ -9,14 +9,14 @@ export type Hostname = { readonly kind: "exact" | "wildcard"; readonly name: str
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-const expected = 'a DNS name such as "example.com" or "*.example.com"';
+const expected = 'a DNS name such as "example.com"';
 
 /** Reads an exact or wildcard host name. IP addresses are refused, as Kubernetes refuses them. */
 export function parseHostname(text: string): Result<Hostname, Problem> {
   const trimmed = text.trim().toLowerCase();
   const isWildcard = trimmed.startsWith("*.");
   const name = parseDnsName(isWildcard ? trimmed.slice(2) : trimmed);
-  if (!name.ok) return problem(name.error.message, expected);
+  if (!name.ok) return problem(name.error.message, `${expected} or "*.example.com"`);
   return ok({ kind: isWildcard ? "wildcard" : "exact", name: name.value });
 }
 

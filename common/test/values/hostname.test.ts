@@ -5,6 +5,17 @@ import { formatHostname, parseDnsName, parseHostname } from "../../src/values/ho
 const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/);
 const dnsName = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join("."));
 
+describe("parseDnsName", () => {
+  it("offers a wildcard only where one may stand", () => {
+    const expectedBy = (read: typeof parseDnsName | typeof parseHostname): string | undefined => {
+      const result = read("-a.com");
+      return result.ok ? undefined : result.error.expected;
+    };
+    expect(expectedBy(parseDnsName)).to.equal('a DNS name such as "example.com"');
+    expect(expectedBy(parseHostname)).to.equal('a DNS name such as "example.com" or "*.example.com"');
+  });
+});
+
 describe("parseHostname", () => {
   it("reads exact and wildcard names in any case, with or without the trailing dot", () => {
     expect(parseHostname("Shop.Example.COM.")).to.deep.equal({
