@@ -22,8 +22,8 @@ export function createStandaloneHealth(
   const proxy = registry.register("proxy", ["routing_table_loaded"]);
   return {
     sourceRead(isReadable) {
-      const stateOf = (isDisabled: boolean): HealthState =>
-        isReadable && !isDisabled ? "Ready" : "Degraded";
+      // What a flag switched off lacks nothing, as in a cluster.
+      const stateOf = (isDisabled: boolean): HealthState => (isReadable || isDisabled ? "Ready" : "Degraded");
       controller.set("ingress", stateOf(disableIngress));
       controller.set("httproute", stateOf(disableGatewayApi));
       controller.set("gateway", stateOf(disableGatewayApi));
