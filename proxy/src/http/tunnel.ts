@@ -1,4 +1,6 @@
 import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
+import type { TunnelReader, TunnelReceiver } from "../upstream/tunnel-reader.ts";
 import type { Cancellable } from "./exchange.ts";
 
 /** One end of an upgraded connection, with the bytes that were read ahead. */
@@ -7,6 +9,8 @@ export type TunnelEnd = {
   readonly head: Buffer;
   /** Ends the connection at once; unless given, by destroying the socket. */
   readonly abort?: () => void;
+  /** What reads the socket, if it does not emit what it reads. */
+  readonly reader?: TunnelReader;
 };
 
 export type TunnelEvents = {
@@ -46,13 +50,18 @@ function relay(
   destroy: () => void,
   closed: () => void,
 ): void {
-  const { socket } = from;
-  const forward = (chunk: Buffer): void => {
+  const { socket, reader } = from;
+  const forward = (chunk: Buffer): boolean => {
     onProgress(chunk.length);
-    if (!to.write(chunk)) socket.pause();
+    // What the system took at once needs no wait, however much it was.
+    return to.write(chunk) || to.writableLength === 0;
+  };
+  const forwardOrPause = (chunk: Buffer): void => {
+    if (!forward(chunk)) socket.pause();
   };
   to.on("drain", () => socket.resume());
-  socket.on("data", forward);
+  if (reader === undefined) socket.on("data", forwardOrPause);
+  else reader.start(receiverOf(to, forward));
   // One that has ended already, with nothing left to read, does not say so again.
   if (socket.readableEnded) to.end();
   else socket.on("end", () => to.end());
@@ -61,6 +70,14 @@ function relay(
     if (!socket.readableEnded) destroy();
     closed();
   });
-  if (from.head.length > 0) forward(from.head);
+  if (from.head.length > 0) forwardOrPause(from.head);
   socket.resume();
 }
+
+/** TLS writes later than it is told to, so that something always seems to be held. */
+const receiverOf = (to: Duplex, receive: (bytes: Buffer) => boolean): TunnelReceiver => ({
+  receive,
+  get heldBytes() {
+    return to instanceof TLSSocket ? undefined : to.writableLength;
+  },
+});

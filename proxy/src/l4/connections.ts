@@ -5,6 +5,7 @@ import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { connectEndpoint } from "../upstream/connect.ts";
 import type { UpstreamClientOptions } from "../upstream/options.ts";
+import { TunnelReader } from "../upstream/tunnel-reader.ts";
 import type {
   PickRequest,
   Selection,
@@ -120,8 +121,11 @@ class Relay {
     const { endpoint, watch } = selection;
     const isLast = tried.has(endpoint);
     tried.add(endpoint);
-    const attempt = connectEndpoint(endpoint, { ...this.options, allowHalfOpen: true }, (connected) => {
-      if (connected.ok) return this.join(connected.value.socket, selection);
+    const reader = new TunnelReader();
+    const { onread } = reader;
+    const options = { ...this.options, allowHalfOpen: true, onread };
+    const attempt = connectEndpoint(endpoint, options, (connected) => {
+      if (connected.ok) return this.join(connected.value.socket, reader, selection);
       watch?.failed();
       watch?.ended();
       this.count(upstream.service, errorTypeOf(connected.error));
@@ -134,7 +138,7 @@ class Relay {
     };
   }
 
-  private join(socket: Socket, { watch }: Selection): void {
+  private join(socket: Socket, reader: TunnelReader, { watch }: Selection): void {
     const { connection, options } = this;
     connection.socket.off("close", this.onClientGone);
     options.metrics.upstreamConnections.with({ state: "new" }).inc();
@@ -142,7 +146,7 @@ class Relay {
     this.lastActivityMs = awake.nowMs;
     const tunnel = joinTunnel(
       { socket: connection.socket, head: nothing, abort: () => reset(connection) },
-      { socket, head: nothing, abort: () => resetSocket(socket) },
+      { socket, head: nothing, abort: () => resetSocket(socket), reader },
       {
         onProgress: () => {
           this.lastActivityMs = awake.nowMs;

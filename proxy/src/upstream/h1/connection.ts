@@ -6,7 +6,7 @@ import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamClientOptions } from "../options.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
 import type { ConnectionPool } from "./pool.ts";
-import { ReadBuffer } from "./read-buffer.ts";
+import { ReadBuffer } from "../read-buffer.ts";
 import { type ResponseEvents, ResponseReader } from "./response-reader.ts";
 import type { Http1Stream } from "./stream.ts";
 

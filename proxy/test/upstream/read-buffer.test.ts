@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ReadBuffer } from "../../../src/upstream/h1/read-buffer.ts";
+import { ReadBuffer } from "../../src/upstream/read-buffer.ts";
 
 const kibibyte = 1024;
 
