@@ -3,7 +3,7 @@
  * keep-alive, metrics and a JSON access log on. The figure to quote is the ratio. See docs/benchmarks.md.
  */
 import { type ChildProcess, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { writeManifests } from "./manifests.ts";
@@ -13,6 +13,11 @@ import { cpuSeconds, freePorts, isInstalled, startPinned, stop, waitForPort } fr
 const rounds = Number(process.env["ROUNDS"] ?? 5);
 const seconds = Number(process.env["SECONDS"] ?? 4);
 const connections = Number(process.env["CONNECTIONS"] ?? 64);
+/** At most 1024 together with a body in the request: a file cannot be posted to. */
+const responseBytes = Number(process.env["RESPONSE_BYTES"] ?? 1024);
+/** 0: GET, else POST. */
+const requestBytes = Number(process.env["REQUEST_BYTES"] ?? 0);
+/** For what is measured by default. */
 const target = 0.55;
 
 type Sample = { readonly requestsPerCore: number; readonly requests: number; readonly errors: number };
@@ -26,11 +31,29 @@ const requestHeaders = [
   "Cookie: sid=0123456789abcdef0123456789abcdef; theme=dark",
 ];
 
-function measure(port: number, pid: number, durationSeconds: number): Sample {
+/** Arguments that have wrk send a body, if there is to be one. */
+function writeScript(folder: string): readonly string[] {
+  if (requestBytes === 0) return [];
+  const file = join(folder, "post.lua");
+  writeFileSync(file, `wrk.method = "POST"\nwrk.body = string.rep("x", ${requestBytes})\n`);
+  return ["-s", file];
+}
+
+function measure(port: number, pid: number, durationSeconds: number, script: readonly string[]): Sample {
   const before = cpuSeconds(pid);
   const headers = requestHeaders.flatMap((header) => ["-H", header]);
   const url = `http://127.0.0.1:${port}/svc7/items/123?x=1`;
-  const load = ["-c", "1", "wrk", "-t1", `-c${connections}`, `-d${durationSeconds}s`, ...headers, url];
+  const load = [
+    "-c",
+    "1",
+    "wrk",
+    "-t1",
+    `-c${connections}`,
+    `-d${durationSeconds}s`,
+    ...script,
+    ...headers,
+    url,
+  ];
   const { stdout } = spawnSync("taskset", load, { encoding: "utf8" });
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0);
   const failed = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
@@ -62,7 +85,7 @@ async function main(): Promise<number> {
     const ports = await freePorts(6);
     const [backendPort = 0, nginxPort = 0, gatewayPort = 0, tlsPort, adminPort, healthPort] = ports;
     writeManifests(join(folder, "manifests"), backendPort);
-    start(1, "nginx", ["-p", folder, "-c", writeBackendConfig(folder, backendPort)]);
+    start(1, "nginx", ["-p", folder, "-c", writeBackendConfig(folder, backendPort, responseBytes)]);
     const nginxPid = start(0, "nginx", [
       "-p",
       folder,
@@ -76,12 +99,13 @@ async function main(): Promise<number> {
       ...["--admin-port", String(adminPort), "--health-port", String(healthPort)],
     ]);
     for (const port of [backendPort, nginxPort, gatewayPort]) await waitForPort(port);
+    const script = writeScript(folder);
     const samples = { gateway: [] as Sample[], nginx: [] as Sample[] };
-    measure(gatewayPort, gatewayPid, 3);
-    measure(nginxPort, nginxPid, 1);
+    measure(gatewayPort, gatewayPid, 3, script);
+    measure(nginxPort, nginxPid, 1, script);
     for (let round = 0; round < rounds; round++) {
-      samples.gateway.push(measure(gatewayPort, gatewayPid, seconds));
-      samples.nginx.push(measure(nginxPort, nginxPid, seconds));
+      samples.gateway.push(measure(gatewayPort, gatewayPid, seconds, script));
+      samples.nginx.push(measure(nginxPort, nginxPid, seconds, script));
     }
     return report(samples);
   } finally {
@@ -100,13 +124,14 @@ function report(samples: { readonly gateway: readonly Sample[]; readonly nginx: 
     (sample, round) => sample.requestsPerCore / (samples.nginx[round]?.requestsPerCore ?? Number.NaN),
   );
   const ratio = median(ratios);
+  const isDefault = requestBytes === 0 && responseBytes === 1024;
   const low = Math.min(...ratios);
   const high = Math.max(...ratios);
   process.stdout.write(
-    `ratio    ${ratio.toFixed(2)} of nginx (median of ${ratios.length}; ${low.toFixed(2)} to ${high.toFixed(2)}; target ${target})\n`,
+    `ratio    ${ratio.toFixed(2)} of nginx (median of ${ratios.length}; ${low.toFixed(2)} to ${high.toFixed(2)}${isDefault ? `; target ${target}` : ""})\n`,
   );
   const errors = [...samples.gateway, ...samples.nginx].reduce((sum, sample) => sum + sample.errors, 0);
-  return errors === 0 && ratio >= target ? 0 : 1;
+  return errors === 0 && (ratio >= target || !isDefault) ? 0 : 1;
 }
 
 process.exitCode = await main();

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hostCount, hostName, pathCount } from "./manifests.ts";
 
@@ -50,20 +50,31 @@ http {
   );
 }
 
-/** A second nginx that answers 1 KiB without touching a file: the backend of both proxies. */
-export function writeBackendConfig(folder: string, port: number): string {
+/** Up to this many bytes nginx answers from its configuration. */
+const maxInlineBytes = 1024;
+
+/** A second nginx, the backend of both proxies: answers `bytes` bytes, 1 KiB or less without touching a file. */
+export function writeBackendConfig(folder: string, port: number, bytes: number): string {
+  const isInline = bytes <= maxInlineBytes;
+  if (!isInline) {
+    writeFileSync(join(folder, "response"), "x".repeat(bytes));
+    // Workers that root's nginx starts belong to nobody.
+    chmodSync(folder, 0o755);
+  }
+  const answer = isInline ? `return 200 "${"x".repeat(bytes)}"` : `root ${folder}; try_files /response =404`;
   return write(
     folder,
     "backend",
     `${common(folder, "backend")}
 http {
   access_log off;
+  sendfile on;
   keepalive_requests 1000000;
   client_body_temp_path ${folder}/b-body; proxy_temp_path ${folder}/b-proxy;
   fastcgi_temp_path ${folder}/b-f; uwsgi_temp_path ${folder}/b-u; scgi_temp_path ${folder}/b-s;
   server {
     listen 127.0.0.1:${port} backlog=4096;
-    location / { default_type text/plain; return 200 "${"x".repeat(1024)}"; }
+    location / { default_type text/plain; ${answer}; }
   }
 }
 `,
