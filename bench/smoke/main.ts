@@ -3,7 +3,7 @@
  * keep-alive, metrics and a JSON access log on. The figure to quote is the ratio. See docs/benchmarks.md.
  */
 import { type ChildProcess, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { writeManifests } from "./manifests.ts";
@@ -74,6 +74,8 @@ async function main(): Promise<number> {
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), "svc-gateway-bench-"));
+  // Workers that root's nginx starts are nobody's.
+  chmodSync(folder, 0o755);
   const started: ChildProcess[] = [];
   const start = (cpu: number, command: string, args: readonly string[]): number => {
     const child = startPinned(cpu, command, args);

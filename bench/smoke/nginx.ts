@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hostCount, hostName, pathCount } from "./manifests.ts";
 
@@ -56,11 +56,7 @@ const maxInlineBytes = 1024;
 /** A second nginx, the backend of both proxies: answers `bytes` bytes, 1 KiB or less without touching a file. */
 export function writeBackendConfig(folder: string, port: number, bytes: number): string {
   const isInline = bytes <= maxInlineBytes;
-  if (!isInline) {
-    writeFileSync(join(folder, "response"), "x".repeat(bytes));
-    // Workers that root's nginx starts belong to nobody.
-    chmodSync(folder, 0o755);
-  }
+  if (!isInline) writeFileSync(join(folder, "response"), "x".repeat(bytes));
   const answer = isInline ? `return 200 "${"x".repeat(bytes)}"` : `root ${folder}; try_files /response =404`;
   return write(
     folder,
