@@ -51,8 +51,10 @@ export function refusalOf(error: ParseError): RefusalReason {
       return overflowedPart(error);
     case "HPE_INVALID_VERSION":
       return error.reason === "Invalid HTTP version" ? "unknown-version" : "malformed";
+    case "HPE_INVALID_CONSTANT":
+      return error.reason === methodOfRtsp ? "unknown-method" : "malformed";
     case "HPE_INVALID_METHOD":
-      return failedInToken(error) ? "unknown-method" : "malformed";
+      return isUnknownMethod(error) ? "unknown-method" : "malformed";
     case "HPE_INVALID_TRANSFER_ENCODING":
       return isUnknownCoding(error) ? "unknown-coding" : "malformed";
     case "HPE_PAUSED_H2_UPGRADE":
@@ -69,10 +71,15 @@ const isUnknownCoding = ({ reason }: ParseError): boolean =>
 
 const tokenCharacter = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 
-/** True when the parser met a character that may stand in a method: the method is unknown rather than malformed. */
-function failedInToken({ rawPacket, bytesParsed }: ParseError): boolean {
+/** llhttp knows the methods of RTSP, too. */
+const methodOfRtsp = "Invalid method for HTTP/x.x request";
+
+/** True when the method is unknown rather than malformed: the first wrong character may stand in one, or ends it. */
+function isUnknownMethod({ rawPacket, bytesParsed }: ParseError): boolean {
   if (rawPacket === undefined || bytesParsed === undefined) return false;
-  return tokenCharacter.test(String.fromCharCode(rawPacket[bytesParsed] ?? 0));
+  const characterAt = (index: number): string => String.fromCharCode(rawPacket[index] ?? 0);
+  const wrong = characterAt(bytesParsed);
+  return tokenCharacter.test(wrong === " " ? characterAt(bytesParsed - 1) : wrong);
 }
 
 /** At most a method, a space, and a target that has not ended. */
