@@ -3,6 +3,7 @@ import { BodyMemory } from "../http/body-memory.ts";
 import type { HeaderList } from "../http/message.ts";
 import { createBcryptChecker } from "./bcrypt-checker.ts";
 import type { AskEndpoint } from "./external-call.ts";
+import { FairPlaces } from "./fair-places.ts";
 import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
 import { createUserList, type UserList } from "./user-list.ts";
 import { createVerifiedCache, type VerifiedCache } from "./verified-cache.ts";
@@ -21,8 +22,11 @@ export type AuthStore = {
   readonly bodies: BodyMemory;
   /** Tells of a limit that was reached. */
   readonly countLimit: (limit: AuthLimit) => void;
-  /** Room for one more question, to be given back by calling the result; undefined when there is none. */
-  enterCall(): (() => void) | undefined;
+  /**
+   * Room for one more question, to be given back by calling the result; undefined when there is none. `onLost` is called when
+   * another owner needs it, who has fewer questions under way.
+   */
+  enterCall(owner: string, onLost: () => void): (() => void) | undefined;
   /** Takes over the resources that changed, by name; undefined is one that is gone. */
   update(changes: AuthChanges): void;
   close(): void;
@@ -72,7 +76,7 @@ export function createAuthStore({
 }: AuthStoreOptions = {}): AuthStore {
   const bcrypt = createBcryptChecker(maxWaitingComparisons);
   const verified = createVerifiedCache<true>(maxVerifiedCredentials);
-  let calls = 0;
+  const calls = new FairPlaces(maxCalls);
   const lists = new Map<string, UserList>();
   const keySets = new Map<string, VerificationKeys>();
   return {
@@ -81,13 +85,13 @@ export function createAuthStore({
     ask,
     bodies: new BodyMemory(maxHeldBytes),
     countLimit,
-    enterCall() {
-      if (calls >= maxCalls) {
+    enterCall(owner, onLost) {
+      const place = calls.take(owner, () => {
         countLimit("auth-calls");
-        return undefined;
-      }
-      calls++;
-      return () => calls--;
+        onLost();
+      });
+      if (place === undefined) countLimit("auth-calls");
+      return place;
     },
     tokens: createVerifiedCache(maxAcceptedTokens),
     update({ htpasswd, jwks }) {
@@ -98,7 +102,10 @@ export function createAuthStore({
       for (const [name, value] of htpasswd) {
         lists.get(name)?.forget();
         if (value === undefined) lists.delete(name);
-        else lists.set(name, createUserList(value, { bcrypt, verified, now }));
+        else {
+          const [owner = ""] = name.split("/", 1);
+          lists.set(name, createUserList(value, { bcrypt, owner, verified, now }));
+        }
       }
     },
     close: () => bcrypt.close(),

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { BcryptQuestion } from "./bcrypt-thread.ts";
+import { FairQueue } from "./fair-queue.ts";
 
 /** `busy`: too many comparisons wait, or the thread has failed; nothing is known about the password. */
 export type BcryptVerdict = "match" | "mismatch" | "busy";
@@ -10,8 +11,11 @@ export type BcryptVerdict = "match" | "mismatch" | "busy";
  * checks of signatures need that pool, too.
  */
 export type BcryptChecker = {
-  /** `isWanted` is asked when the turn comes: what nobody waits for any more is not computed. */
-  compare(password: string, hash: string, isWanted: () => boolean): Promise<BcryptVerdict>;
+  /**
+   * `isWanted` is asked when the turn comes: what nobody waits for any more is not computed. Owners take turns, so that
+   * expensive hashes of one do not keep the users of another waiting.
+   */
+  compare(password: string, hash: string, isWanted: () => boolean, owner?: string): Promise<BcryptVerdict>;
   /** Ends the thread; what waits is answered `busy`. */
   close(): void;
 };
@@ -26,9 +30,9 @@ type Job = {
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf("."));
 const threadFile = new URL(`./bcrypt-thread${extension}`, import.meta.url);
 
-/** Starts no thread before the first comparison. At most `maxWaiting` comparisons wait for the one under way. */
+/** Starts no thread before the first comparison. At most `maxWaiting` comparisons wait for the one under way (`FairQueue`). */
 export function createBcryptChecker(maxWaiting: number): BcryptChecker {
-  const waiting: Job[] = [];
+  const waiting = new FairQueue<Job>(maxWaiting);
   let current: Job | undefined;
   let thread: Worker | undefined;
 
@@ -71,10 +75,9 @@ export function createBcryptChecker(maxWaiting: number): BcryptChecker {
   };
 
   return {
-    compare(password, hash, isWanted) {
-      if (waiting.length >= maxWaiting) return Promise.resolve("busy");
+    compare(password, hash, isWanted, owner = "") {
       return new Promise((settle) => {
-        waiting.push({ question: { password, hash }, isWanted, settle });
+        waiting.push(owner, { question: { password, hash }, isWanted, settle })?.settle("busy");
         next();
       });
     },
@@ -82,9 +85,10 @@ export function createBcryptChecker(maxWaiting: number): BcryptChecker {
       const ended = thread;
       thread = undefined;
       void ended?.terminate();
-      const left = [...(current === undefined ? [] : [current]), ...waiting.splice(0)];
+      const last = current;
       current = undefined;
-      for (const job of left) job.settle("busy");
+      last?.settle("busy");
+      for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) job.settle("busy");
     },
   };
 }

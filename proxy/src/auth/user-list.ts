@@ -18,6 +18,8 @@ export type UserList = {
 /** What the lists of a worker share. */
 export type UserListOptions = {
   readonly bcrypt: BcryptChecker;
+  /** Whose list it is: those of one owner wait for each other. */
+  readonly owner: string;
   readonly verified: VerifiedCache<true>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -32,7 +34,7 @@ const shaPrefix = "{SHA}";
  * 60 s without another comparison, found by a hash under a key that only this list has, so it ends with the list.
  */
 export function createUserList({ users }: Htpasswd, options: UserListOptions): UserList {
-  const { bcrypt, verified, now } = options;
+  const { bcrypt, owner, verified, now } = options;
   const cacheKey = randomBytes(32);
   // Bytes, because those can be overwritten.
   const hashes = users.map(({ hash }) => Buffer.from(hash, "latin1"));
@@ -52,7 +54,7 @@ export function createUserList({ users }: Htpasswd, options: UserListOptions): U
       ? matchesSha1(given.password, hash)
         ? "match"
         : "mismatch"
-      : bcrypt.compare(given.password, hash, isWanted);
+      : bcrypt.compare(given.password, hash, isWanted, owner);
 
   const verify = async (
     given: BasicCredentials,

@@ -50,14 +50,21 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const api: ExternalCheckApi = check.api === "grpc" ? createGrpcCheck(check) : createHttpCheck(check);
   const isPassedOn = compileNames(check.allowedResponseHeaders);
   const onFailure = failClosed ? failed : undefined;
+  // Questions to the services of one namespace make room for those of others.
+  const [owner = ""] = endpoints.split("/", 1);
 
   /** Undefined: the service failed. */
-  const ask = async (exchange: Exchange, pick: Upstream["pick"]): Promise<ExternalVerdict | undefined> => {
+  const ask = async (
+    exchange: Exchange,
+    pick: Upstream["pick"],
+    onCall: (call: ExternalCall) => void,
+  ): Promise<ExternalVerdict | undefined> => {
     const question = api.question(exchange, maxBodyBytes === undefined ? undefined : exchange.held?.bytes);
     const selection = pick(exchange);
     if (selection === undefined) return undefined;
     const call = new ExternalCall(auth.ask, selection, question, { timeoutMs, readsBody: api.readsBody });
     exchange.work = call;
+    onCall(call);
     const answer = await call.answer;
     if (exchange.work === call) exchange.work = undefined;
     return answer && api.verdict(answer);
@@ -68,9 +75,15 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     if (refused !== undefined || exchange.finished) return refused;
     const { pick, endpoints: known } = upstream();
     if (known.length === 0) return unavailable;
-    const release = auth.enterCall();
+    let call: ExternalCall | undefined;
+    let isDisplaced = false;
+    const release = auth.enterCall(owner, () => {
+      isDisplaced = true;
+      call?.cancel();
+    });
     if (release === undefined) return tooMany;
-    const verdict = await ask(exchange, pick).finally(release);
+    const verdict = await ask(exchange, pick, (started) => (call = started)).finally(release);
+    if (isDisplaced) return tooMany;
     if (verdict === undefined) return onFailure;
     if (!verdict.allowed) return verdict.reply;
     tellUpstream(exchange.headers, pickFields(verdict.headers, isPassedOn));

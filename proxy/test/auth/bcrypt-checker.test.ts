@@ -30,6 +30,26 @@ describe("the bcrypt checker", () => {
     expect(await checker.compare("p", hash, wanted)).to.equal("match");
   });
 
+  it("compares for an owner with one password although another floods it with expensive ones", async () => {
+    checker = createBcryptChecker(4);
+    const expensive = hashSync("p", 8);
+    const settled: string[] = [];
+    const flood = Array.from({ length: 20 }, (_, index) =>
+      checker.compare("x", expensive, wanted, "blog").then((verdict) => {
+        settled.push(`blog ${index} ${verdict}`);
+        return verdict;
+      }),
+    );
+    const own = checker.compare("p", hashSync("p", 4), wanted, "shop").then((verdict) => {
+      settled.push(`shop ${verdict}`);
+    });
+    await Promise.all([...flood, own]);
+    // After the one under way and the one whose turn it was.
+    const compared = settled.filter((text) => !text.endsWith("busy"));
+    expect(compared.indexOf("shop match")).to.be.within(0, 2);
+    expect(compared).to.have.lengthOf(5);
+  });
+
   it("does not compute what nobody waits for any more", async () => {
     checker = createBcryptChecker(4);
     const hash = hashSync("p", 4);

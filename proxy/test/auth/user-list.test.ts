@@ -33,7 +33,7 @@ function rig(users: Users, sha1: Users = []) {
           ...sha1.map(([name, password]) => ({ name, hash: sha(password) })),
         ],
       },
-      { bcrypt, verified, now: () => clock.nowMs },
+      { bcrypt, owner: "shop", verified, now: () => clock.nowMs },
     );
   const list = make(users);
   const check = (name: string, password: string): UserVerdict | Promise<UserVerdict> =>

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { createAuthStore } from "../../src/auth/auth-store.ts";
+import { FairPlaces } from "../../src/auth/fair-places.ts";
 import { createEncoderSlots } from "../../src/filters/encoder-slots.ts";
 import { extAuthFilter } from "../../src/filters/ext-auth.ts";
+import type { LocalReply } from "../../src/http/local-reply.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
 import { exchange } from "./support.ts";
@@ -10,7 +12,7 @@ const check = {
   endpoints: "ns/gate/80",
   protocol: "http1",
   api: "http",
-  timeoutMs: 1_000,
+  timeoutMs: 50,
   failClosed: true,
 } as const;
 
@@ -43,6 +45,45 @@ describe("ext-auth", () => {
     const { ask, entered } = filterWith(() => undefined);
     expect((await ask())?.status).to.equal(503);
     expect(entered()).to.equal(0);
+  });
+
+  it("gives up a question whose place goes to another namespace, whether it fails closed or not", async () => {
+    for (const failClosed of [true, false]) {
+      const places = new FairPlaces(2);
+      let aborted = 0;
+      const auth = {
+        ...createAuthStore({ ask: () => ({ resume() {}, abort: () => void aborted++ }) }),
+        enterCall: places.take.bind(places),
+      };
+      const endpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
+      const ask = (endpoints: string): Promise<LocalReply | undefined> => {
+        const upstream: Upstream = {
+          key: endpoints,
+          service: "x",
+          protocol: "http1",
+          endpoints: [endpoint],
+          retryBudget: new RetryBudget(0),
+          pick: () => ({ endpoint, watch: undefined, setCookie: undefined }),
+        };
+        const filter = extAuthFilter([{ check: { ...check, endpoints, failClosed } }], {
+          auth,
+          rates: { take: () => 0 },
+          upstreamOf: () => () => upstream,
+          encoders: createEncoderSlots(0, { inc() {} }),
+        });
+        return Promise.resolve(filter.onRequest?.(exchange()));
+      };
+      const first = ask("blog/gate/80");
+      const others = [ask("blog/gate/80")];
+      await Promise.resolve();
+      others.push(ask("shop/gate/80"));
+      expect((await first)?.error).to.equal("too many authorization requests");
+      expect(aborted).to.equal(1);
+      // The others end with their time.
+      expect((await Promise.all(others)).map((reply) => reply?.status)).to.deep.equal(
+        failClosed ? [503, 503] : [undefined, undefined],
+      );
+    }
   });
 
   it("gives its place back after a bug", async () => {

@@ -1,0 +1,45 @@
+/**
+ * Places that several owners share. When none is left, the owner with the most gives up the oldest of them for one who has
+ * fewer: whoever takes all places keeps nobody out.
+ */
+export class FairPlaces {
+  private readonly max: number;
+  /** What the holders of places are told when they lose them, oldest first. */
+  private readonly byOwner = new Map<string, Set<() => void>>();
+  private taken = 0;
+
+  constructor(max: number) {
+    this.max = max;
+  }
+
+  /**
+   * Takes a place, to be given back by calling the result; undefined when there is none. `onLost` is called when it goes to
+   * another owner instead.
+   */
+  take(owner: string, onLost: () => void): (() => void) | undefined {
+    if (this.taken >= this.max && !this.makePlace(owner)) return undefined;
+    const own = this.byOwner.get(owner) ?? new Set();
+    this.byOwner.set(owner, own);
+    const lose = (): void => onLost();
+    own.add(lose);
+    this.taken++;
+    return () => this.giveBack(owner, lose);
+  }
+
+  private giveBack(owner: string, lose: () => void): void {
+    const own = this.byOwner.get(owner);
+    if (own?.delete(lose) !== true) return;
+    this.taken--;
+    if (own.size === 0) this.byOwner.delete(owner);
+  }
+
+  private makePlace(owner: string): boolean {
+    let most: readonly [owner: string, places: ReadonlySet<() => void>] = ["", new Set()];
+    for (const entry of this.byOwner) if (entry[1].size > most[1].size) most = entry;
+    const [oldest] = most[1];
+    if (oldest === undefined || most[1].size <= (this.byOwner.get(owner)?.size ?? 0) + 1) return false;
+    this.giveBack(most[0], oldest);
+    oldest();
+    return true;
+  }
+}
