@@ -194,7 +194,7 @@ export class Http2ClientStream implements ClientStream {
     const { stream } = this;
     if (stream.destroyed || stream.closed) return false;
     const fields: string[] = [":status", String(head.status)];
-    appendFields(fields, head.headers);
+    appendFields(fields, head.status === resetContent ? withoutLength(head.headers) : head.headers);
     this.takesTrailers = !whole;
     if (!whole) stream.on("wantTrailers", () => this.sendTrailers());
     const options = whole ? (endStream ? endOfStream : undefined) : trailersFollow;
@@ -249,6 +249,14 @@ export class Http2ClientStream implements ClientStream {
     onClose?.(this.closeReason);
   }
 }
+
+/** A status without content (RFC 9110 15.3.6): Node sends none, whatever an upstream has announced. */
+const resetContent = 205;
+
+const withoutLength = (fields: ReadonlyHeaderList): ReadonlyHeaderList =>
+  fields.flatMap((name, index) =>
+    index % 2 === 1 || name.toLowerCase() === "content-length" ? [] : [name, fields[index + 1] ?? ""],
+  );
 
 const endOfStream = { endStream: true } as const;
 const trailersFollow = { waitForTrailers: true } as const;

@@ -166,6 +166,17 @@ describe("HTTP/2 front: messages", () => {
     expect((await answer).complete).to.equal(true);
   });
 
+  it("sends a 205 without the content that an upstream gave it, which no client would accept", async () => {
+    const answer = get(session);
+    const { client } = await server.next();
+    client.sendHead({ status: 205, headers: ["A", "b", "Content-Length", "2"], length: 2, bodyless: false });
+    client.write("ok");
+    client.end(undefined);
+    const { status, headers, body, complete } = await answer;
+    expect([status, body, complete]).to.deep.equal([205, "", true]);
+    expect(headers).to.include({ a: "b" }).and.not.have.property("content-length");
+  });
+
   it("sends a head that nothing follows at the end of the turn", async () => {
     const stream = session.request({ ":path": "/" });
     const answer = answerOf(stream);
