@@ -35,14 +35,19 @@ export const uint32 = (value: number): Buffer => {
   return bytes;
 };
 
-/** A field as a literal without indexing (RFC 7541 6.2.2); shorter than 127 bytes each. */
+/** A field as a literal without indexing (RFC 7541 6.2.2). */
 export const field = (name: string, value: string): Buffer =>
-  Buffer.concat([
-    Buffer.from([0, name.length]),
-    Buffer.from(name, "latin1"),
-    Buffer.from([value.length]),
-    Buffer.from(value, "latin1"),
-  ]);
+  Buffer.concat([Buffer.of(0), literal(name), literal(value)]);
+
+/** A text behind its length, a number with a prefix of 7 bits (RFC 7541 5.1 and 5.2). */
+function literal(text: string): Buffer {
+  const bytes = Buffer.from(text, "latin1");
+  if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes]);
+  const length = [127];
+  let rest = bytes.length - 127;
+  for (; rest > 127; rest >>>= 7) length.push((rest & 127) | 128);
+  return Buffer.concat([Buffer.of(...length, rest), bytes]);
+}
 
 export const requestBlock = (method: string, fields: readonly (readonly [string, string])[] = []): Buffer =>
   Buffer.concat(
