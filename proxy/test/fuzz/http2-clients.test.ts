@@ -213,7 +213,7 @@ const otherFrame = fc
       payload: noise,
     }),
   )
-  .map((frame): readonly Frame[] => [frame]);
+  .map((one): readonly Frame[] => [one]);
 
 /** What clients may send at any time, on streams that may be open, closed or new. */
 const allowedFrame = fc
@@ -238,7 +238,7 @@ const allowedFrame = fc
       .map(([streamId, flags]): Frame => ({ type: data, flags, streamId, payload: Buffer.from("hello") })),
     streamIds.map((streamId): Frame => ({ type: rstStream, flags: 0, streamId, payload: uint32(8) })),
   )
-  .map((frame): readonly Frame[] => [frame]);
+  .map((one): readonly Frame[] => [one]);
 
 const script = fc.record({
   frames: fc.array(
@@ -251,9 +251,7 @@ const script = fc.record({
         ),
         anyFlags,
       )
-      .map(([frames, flags]) =>
-        flags === undefined ? frames : frames.map((frame) => ({ ...frame, flags })),
-      ),
+      .map(([frames, flags]) => (flags === undefined ? frames : frames.map((one) => ({ ...one, flags })))),
     { minLength: 1, maxLength: 16 },
   ),
   /** Where the bytes are cut into pieces that are sent one by one. */
