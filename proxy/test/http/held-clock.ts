@@ -1,3 +1,5 @@
+import { awake } from "../../src/timing/awake-clock.ts";
+
 /** `performance.now()`, by which fronts judge time limits, standing still until a test moves it on. */
 export type HeldClock = {
   advance(byMs: number): void;
@@ -9,20 +11,31 @@ export type HeldClock = {
 
 const { now } = performance;
 
-/** Holds the clock during each test of the describe block that calls this, which then cannot run out of time by itself. */
+/**
+ * Holds the clock during each test of the describe block that calls this, which then cannot run out of time by itself. What
+ * a test moves it on by is time that passes: nobody takes it for a pause of the process, not even a proxy of another test.
+ */
 export function holdClock(): HeldClock {
+  const { look } = awake;
   let nowMs = 0;
   let looks = 0;
+  let lostMs = 0;
   beforeEach(() => {
+    ({ lostMs } = awake);
     // Whole milliseconds add up exactly, so that a limit is met to the millisecond.
     nowMs = Math.ceil(now.call(performance));
     performance.now = () => {
       looks++;
       return nowMs;
     };
+    awake.look = () => {};
   });
   afterEach(() => {
     performance.now = now;
+    awake.look = look;
+    // What is looked at next is the time of now, not that of the test.
+    awake.look();
+    awake.lostMs = lostMs;
   });
   return {
     advance: (byMs) => (nowMs += byMs),

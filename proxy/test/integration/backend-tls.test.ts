@@ -58,7 +58,8 @@ describe("backends with TLS, through the whole data plane", () => {
       resources: [policyOf()],
       ...plan,
     });
-    stop.push(() => gateway.close());
+    const started = gateway;
+    stop.push(() => started.close());
   }
 
   async function get(path = "/"): Promise<number> {

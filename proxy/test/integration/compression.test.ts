@@ -32,7 +32,8 @@ describe("compression, through the whole data plane", () => {
     const upstream = await startHttp(respond);
     stop.push(() => upstream.close());
     gateway = await startGateway({ ports: [upstream.port], features: { compression } });
-    stop.push(() => gateway.close());
+    const started = gateway;
+    stop.push(() => started.close());
   }
 
   async function get(accepts: string, method = "GET"): Promise<IncomingMessage> {

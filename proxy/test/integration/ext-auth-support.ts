@@ -97,7 +97,8 @@ export class GuardedGateway {
       },
       flags,
     );
-    this.onClose(() => this.gateway.close());
+    const { gateway } = this;
+    this.onClose(() => gateway.close());
   }
 
   async send(options: {

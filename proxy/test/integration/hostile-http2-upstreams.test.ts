@@ -44,7 +44,8 @@ describe("hostile HTTP/2 upstreams, through the whole data plane", () => {
     });
     stop.push(() => server.close());
     gateway = await startGateway({ ports: [server.port], protocol: "http2" });
-    stop.push(() => gateway.close());
+    const started = gateway;
+    stop.push(() => started.close());
   };
 
   for (const [name, code] of [

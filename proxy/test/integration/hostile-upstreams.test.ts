@@ -22,7 +22,8 @@ describe("hostile upstreams, through the whole data plane", () => {
 
   const start = async (ports: readonly number[], plan: Partial<Plan> = {}): Promise<void> => {
     gateway = await startGateway({ ports, ...plan });
-    stop.push(() => gateway.close());
+    const started = gateway;
+    stop.push(() => started.close());
   };
 
   /** An upstream that calls `answer` for every request head; `index` counts requests over all connections. */

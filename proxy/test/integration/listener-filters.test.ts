@@ -80,8 +80,9 @@ describe("listener-filters", () => {
   ];
 
   async function serve(tables: Tables, gates: readonly Resource[] = []): Promise<void> {
-    guarded.gateway = await startGateway({ ports, hosts: [], resources: resourcesOf(tables, gates) });
-    guarded.onClose(() => guarded.gateway.close());
+    const gateway = await startGateway({ ports, hosts: [], resources: resourcesOf(tables, gates) });
+    guarded.gateway = gateway;
+    guarded.onClose(() => gateway.close());
   }
 
   async function send(

@@ -45,7 +45,8 @@ describe("features of a route, through the whole data plane", () => {
     });
     stop.push(() => upstream.close());
     gateway = await startGateway({ ports: [upstream.port], features, ...plan });
-    stop.push(() => gateway.close());
+    const started = gateway;
+    stop.push(() => started.close());
   }
 
   async function get(
@@ -148,7 +149,8 @@ describe("features of a route, through the whole data plane", () => {
       "response-headers": { set: [{ name: "X-Set", value: "gateway" }], remove: ["x-gone"] },
     };
     gateway = await startGateway({ ports: [upstream.port], features });
-    stop.push(() => gateway.close());
+    const started = gateway;
+    stop.push(() => started.close());
     const answer = await exchange(
       gateway.port,
       `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
@@ -232,7 +234,8 @@ describe("features of a route, through the whole data plane", () => {
     const backend = await startTcp((socket) => socket.resume().on("close", () => (closed = true)));
     stop.push(() => backend.close());
     gateway = await startGateway({ ports: [backend.port], features: { timeouts: { readTimeoutMs: 1 } } });
-    stop.push(() => gateway.close());
+    const started = gateway;
+    stop.push(() => started.close());
     expect((await get("/")).status).to.equal(504);
     await eventually(() => closed);
     expect(gateway.records[0]).to.include({ status: 504, error: "upstream read timeout" });

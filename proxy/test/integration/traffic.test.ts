@@ -54,7 +54,8 @@ describe("traffic through the whole data plane", () => {
   };
   const start = async (...given: Parameters<typeof startGateway>): Promise<void> => {
     gateway = await startGateway(...given);
-    stop.push(() => gateway.close());
+    const started = gateway;
+    stop.push(() => started.close());
   };
 
   it("carries an HTTP/1.1 request with body, fields, trailers, and logs it", async () => {
