@@ -15,6 +15,8 @@ export type FetchOptions = {
   /** Certificates to trust instead of those that Node trusts (NODE_EXTRA_CA_CERTS adds to these). */
   readonly ca?: string;
   readonly timeoutMs?: number;
+  /** The addresses of a name; those that the system finds unless given. */
+  readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
 };
 
 const defaultTimeoutMs = 10_000;
@@ -28,12 +30,17 @@ const maxBytes = 1024 * 1024;
 export async function fetchJson(url: string, options: FetchOptions): Promise<Result<unknown>> {
   const { hostname, port, pathname, search, host } = new URL(url);
   const name = hostname.replace(/^\[(.*)\]$/, "$1");
-  const address = await chooseAddress(name, compileCidrs(options.allowCidrs));
-  if (!address.ok) return address;
   const signal = AbortSignal.any([
     options.signal,
     AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
   ]);
+  const resolve = options.resolve ?? ((one: string) => lookup(one, { all: true }));
+  const address = await chooseAddress(
+    // Name servers of a tenant may take minutes to say nothing.
+    Promise.race([resolve(name), rejectionBy(signal)]),
+    compileCidrs(options.allowCidrs),
+  );
+  if (!address.ok) return address;
   return new Promise((settle) => {
     const sent = request({
       host: address.value,
@@ -57,10 +64,20 @@ export async function fetchJson(url: string, options: FetchOptions): Promise<Res
   });
 }
 
-async function chooseAddress(name: string, allowed: CidrMatcher): Promise<Result<string>> {
+/** Is rejected when the signal aborts. */
+const rejectionBy = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(new Error("aborted"));
+    signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+  });
+
+async function chooseAddress(
+  resolved: Promise<readonly LookupAddress[]>,
+  allowed: CidrMatcher,
+): Promise<Result<string>> {
   let found: readonly LookupAddress[];
   try {
-    found = await lookup(name, { all: true });
+    found = await resolved;
   } catch {
     return problem("its host name cannot be resolved");
   }

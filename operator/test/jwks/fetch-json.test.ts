@@ -1,0 +1,25 @@
+import { expect } from "chai";
+import { fetchJson } from "../../src/jwks/fetch-json.ts";
+
+/** More is tested with real servers, in cli/test/standalone/fetch-json.test.ts. */
+describe("fetching a key set", () => {
+  const never = (): Promise<never> => new Promise(() => {});
+  const url = "https://id.example/jwks";
+  const unresolved = "its host name cannot be resolved";
+
+  it("takes no longer than it may, although name servers say nothing", async () => {
+    const { signal } = new AbortController();
+    const fetched = await fetchJson(url, { allowCidrs: [], signal, timeoutMs: 20, resolve: never });
+    expect(fetched).to.deep.equal({ ok: false, error: { message: unresolved } });
+  });
+
+  it("ends while its name is being resolved, when nobody wants it any more", async () => {
+    for (const isLate of [true, false]) {
+      const ending = new AbortController();
+      if (!isLate) ending.abort();
+      const fetching = fetchJson(url, { allowCidrs: [], signal: ending.signal, resolve: never });
+      ending.abort();
+      expect(await fetching).to.have.nested.property("error.message", unresolved);
+    }
+  });
+});
