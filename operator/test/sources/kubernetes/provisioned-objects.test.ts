@@ -1,0 +1,68 @@
+import type { ServerResponse } from "node:http";
+import { expect } from "chai";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { until } from "../../../../common/test/until.ts";
+import { createApiClient } from "../../../src/sources/kubernetes/api-client.ts";
+import { followProvisionedObjects } from "../../../src/sources/kubernetes/provisioned-objects.ts";
+import { controllerAnnotation } from "../../../src/translate/gateway/names.ts";
+import { sendJson, startFakeApiServer } from "./fake-api-server.ts";
+
+const controllerName = "svc-labs.dev/gateway-controller";
+const ref = { kind: "Service", namespace: "ns", name: "a-svc" } as const;
+
+const service = (name: string, gateway: string, controller = controllerName): object => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: {
+    name,
+    namespace: "ns",
+    uid: name,
+    resourceVersion: "2",
+    annotations: { [controllerAnnotation]: controller },
+    ownerReferences: [
+      { apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway", name: gateway, uid: gateway },
+    ],
+  },
+});
+
+describe("the objects that are made for Gateways", () => {
+  it("are ours only, and whoever changes or deletes one is told of by its Gateway", async () => {
+    const watches = new Map<string, ServerResponse>();
+    const server = await startFakeApiServer((_request, response, { pathname, searchParams }) => {
+      if (searchParams.has("watch")) return void watches.set(pathname, response);
+      const items = [service("a-svc", "a"), service("b-svc", "b", "another.example/controller")];
+      const isServices = pathname === "/api/v1/services";
+      sendJson(response, { metadata: { resourceVersion: "1" }, items: isServices ? items : [] });
+    });
+    const client = await createApiClient(server.config);
+    const stop = new AbortController();
+    const objects = followProvisionedObjects({
+      client,
+      controllerName,
+      log: silentLogger,
+      signal: stop.signal,
+    });
+    const told: (string | undefined)[] = [];
+    objects.subscribe((gateway) => told.push(gateway));
+    await until(() => objects.isListed() && watches.size === 5, "the lists, and the watches");
+    expect(told).to.deep.equal([undefined]);
+    expect([...objects.gateways()]).to.deep.equal(["ns/a"]);
+
+    const say = (type: string, object: object): void =>
+      void watches.get("/api/v1/services")?.write(`${JSON.stringify({ type, object })}\n`);
+    say("MODIFIED", service("a-svc", "a"));
+    await until(() => told.length === 2, "the changed Service");
+    say("MODIFIED", service("a-svc", "c"));
+    await until(() => told.length === 4, "the Service that became another Gateway's");
+    expect(objects.of("ns/c").map(({ metadata }) => metadata.name)).to.deep.equal(["a-svc"]);
+    say("DELETED", service("a-svc", "c"));
+    await until(() => told.length === 5, "the deleted Service");
+    expect(told.slice(1)).to.deep.equal(["ns/a", "ns/a", "ns/c", "ns/c"]);
+    expect(objects.get(ref)).to.equal(undefined);
+
+    stop.abort();
+    await objects.done;
+    await client.close();
+    await server.close();
+  });
+});
