@@ -1,15 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { MetricDeclaration } from "./metric-declaration.ts";
+import { Registry, type Metric } from "prom-client";
 import { labelValues, valuesPerSeries, type MetricSnapshot } from "./metric-snapshot.ts";
 import { exportMetrics, type AnyMetricSet, type MetricExport } from "./metric-set.ts";
 
 /** Text of `/metrics` with its media type. */
 export type Exposition = { readonly contentType: string; readonly body: string };
 
-const contentType = "text/plain; version=0.0.4; charset=utf-8";
-
-/** A piece of the text after which the event loop turns: some milliseconds. */
-const pieceLength = 256 * 1024;
+/** After so many values the event loop turns: some milliseconds. */
+const valuesPerTurn = 4_000;
 
 /** The present values of sets in the Prometheus text format. */
 export const exposeMetrics = (...sets: readonly AnyMetricSet[]): Promise<Exposition> =>
@@ -21,62 +19,61 @@ export const exposeMetrics = (...sets: readonly AnyMetricSet[]): Promise<Exposit
  */
 export async function exposeExport(exported: MetricExport): Promise<Exposition> {
   const pieces: string[] = [];
-  let lines: string[] = [];
-  let length = 0;
   for (const snapshot of exported) {
-    lines.push(headOf(snapshot.declaration));
-    for (const ofSeries of linesOf(snapshot)) {
-      lines.push(ofSeries);
-      length += ofSeries.length;
-      if (length < pieceLength) continue;
-      pieces.push(lines.join(""));
-      lines = [];
-      length = 0;
-      await nextTurn();
+    const seriesPerTurn = Math.ceil(valuesPerTurn / valuesPerSeries(snapshot.declaration));
+    for (let from = 0; from === 0 || from < snapshot.keys.length; from += seriesPerTurn) {
+      const registry = new Registry();
+      registry.registerMetric(asMetric(snapshot, from, from + seriesPerTurn));
+      const text = await registry.metrics();
+      pieces.push(from === 0 ? text : withoutHead(text));
+      if (from > 0) await nextTurn();
     }
   }
-  return { contentType, body: [...pieces, ...lines].join("") };
+  return { contentType: Registry.PROMETHEUS_CONTENT_TYPE, body: pieces.join("") };
 }
 
-const headOf = ({ name, help, type }: MetricDeclaration): string =>
-  `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n# TYPE ${name} ${type}\n`;
+/** A registry asks a metric for its name, help, type and values only; its classes are not needed. */
+const asMetric = (snapshot: MetricSnapshot, from: number, to: number): Metric => {
+  const { name, help, type } = snapshot.declaration;
+  const values = [...valuesOf(snapshot, from, to)];
+  return { name, get: () => Promise.resolve({ name, help, type, values }) } as unknown as Metric;
+};
 
-/** The lines of one series after the other. */
-function* linesOf({ declaration, keys, values }: MetricSnapshot): Generator<string> {
+/** One line of the exposition. `sharedLabels` is a label set that prom-client formats once and remembers. */
+type MetricValue = {
+  readonly value: number | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly metricName: string;
+  readonly sharedLabels: Readonly<Record<string, string>>;
+};
+
+const none: Readonly<Record<string, string>> = {};
+
+/** The values of the series from one place up to another. */
+function* valuesOf({ declaration, keys, values }: MetricSnapshot, from: number, to: number) {
   const { name, type, buckets = [] } = declaration;
   const labelNames = Object.keys(declaration.labels);
   const width = valuesPerSeries(declaration);
-  const bounds = [...buckets.map(String), "+Inf"];
-  let at = 0;
-  for (const key of keys) {
-    const labels = labelText(labelNames, key);
-    const braced = labels === "" ? "" : `{${labels}}`;
-    if (type === "histogram") {
-      const start = labels === "" ? `${name}_bucket{le="` : `${name}_bucket{${labels},le="`;
-      let lines = "";
-      for (const [bucket, bound] of bounds.entries()) {
-        lines += `${start}${bound}"} ${numberText(values[at + bucket])}\n`;
-      }
-      const [count, sum] = [values[at + width - 2], values[at + width - 1]];
-      yield `${lines}${name}_sum${braced} ${numberText(sum)}\n${name}_count${braced} ${numberText(count)}\n`;
-    } else {
-      yield `${name}${braced} ${numberText(values[at])}\n`;
+  const bounds = [...buckets.map(String), "+Inf"].map((le) => ({ le }));
+  for (const [index, key] of keys.slice(from, to).entries()) {
+    const at = (from + index) * width;
+    const own = labelValues(key);
+    const sharedLabels = Object.fromEntries(labelNames.map((label, place) => [label, own[place] ?? ""]));
+    const line = (metricName: string, value: number | undefined, labels = none): MetricValue => ({
+      metricName,
+      value,
+      labels,
+      sharedLabels,
+    });
+    if (type !== "histogram") {
+      yield line(name, values[at]);
+      continue;
     }
-    at += width;
+    for (const [bucket, le] of bounds.entries()) yield line(`${name}_bucket`, values[at + bucket], le);
+    yield line(`${name}_sum`, values[at + width - 1]);
+    yield line(`${name}_count`, values[at + width - 2]);
   }
 }
 
-function labelText(names: readonly string[], key: string): string {
-  const values = labelValues(key);
-  return names.map((name, index) => `${name}="${escapeValue(values[index] ?? "")}"`).join();
-}
-
-const escapeValue = (value: string): string =>
-  /["\\\n]/.test(value)
-    ? value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")
-    : value;
-
-function numberText(value: number | undefined): string {
-  if (value === Number.POSITIVE_INFINITY) return "+Inf";
-  return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
-}
+/** The lines of the values, without the two that say what the metric is. */
+const withoutHead = (text: string): string => text.slice(text.indexOf("\n", text.indexOf("\n") + 1) + 1);

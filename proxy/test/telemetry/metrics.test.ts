@@ -27,7 +27,7 @@ describe("proxy metrics", () => {
       'svc_proxy_requests_total{listener="443",route="",method="GET",status_code="404"} 1',
     ]);
     expect(linesOf(body, "svc_proxy_request_duration_seconds_bucket{")[0]).to.equal(
-      'svc_proxy_request_duration_seconds_bucket{listener="80",route="ingress/a/b:0.0",le="0.0025"} 0',
+      'svc_proxy_request_duration_seconds_bucket{le="0.0025",listener="80",route="ingress/a/b:0.0"} 0',
     );
     expect(linesOf(body, "svc_proxy_request_duration_seconds_count")).to.deep.equal([
       'svc_proxy_request_duration_seconds_count{listener="80",route="ingress/a/b:0.0"} 2',
