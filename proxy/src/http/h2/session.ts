@@ -53,6 +53,7 @@ export class Http2ServerConnection implements StreamHost {
   private faultyStreams = 0;
   private idleSinceMs: number;
   private lingerSinceMs = 0;
+  private stuckSinceMs: number;
   private writtenBytes = 0;
   private flooded = false;
   private leaving = false;
@@ -64,6 +65,7 @@ export class Http2ServerConnection implements StreamHost {
     this.connection = connection;
     this.context = context;
     this.idleSinceMs = nowMs;
+    this.stuckSinceMs = nowMs;
     this.guard = new FloodGuard(nowMs);
     // The preface, the first SETTINGS and WINDOW_UPDATE of any client.
     this.guard.explain(128);
@@ -146,9 +148,11 @@ export class Http2ServerConnection implements StreamHost {
     this.punish(this.guard.checkOverhead(nowMs, byteCount(this.socket, "bytesRead"), this.unreadBytes()));
     if (session.destroyed) return;
     if (streams.size === 0) {
+      this.stuckSinceMs = nowMs;
       this.endIfIdle(nowMs);
       return;
     }
+    if (this.endIfStuck(nowMs, wrote)) return;
     const progressed = wrote && streams.size === 1;
     for (const stream of streams) {
       const exceeded = stream.sweep(nowMs, context.limits, progressed);
@@ -220,6 +224,20 @@ export class Http2ServerConnection implements StreamHost {
     this.report(fresh ? "header-timeout" : "idle-timeout");
     if (fresh) this.session.destroy();
     else this.drain();
+  }
+
+  /**
+   * After some faults of a client, such as a PING of the wrong size, Node reads no more, and streams that have ended then
+   * never close: the connection goes when all of them have ended, and nothing has been written, for long enough that a client
+   * who merely reads slowly would have been cut.
+   */
+  private endIfStuck(nowMs: number, wrote: boolean): boolean {
+    const { writeTimeoutMs } = this.context.limits;
+    if (wrote || this.openRequests > 0) this.stuckSinceMs = nowMs;
+    if (writeTimeoutMs === 0 || nowMs - this.stuckSinceMs < 2 * writeTimeoutMs) return false;
+    this.report("write-timeout");
+    this.destroy();
+    return true;
   }
 
   private endLinger(nowMs: number, wrote: boolean): void {
