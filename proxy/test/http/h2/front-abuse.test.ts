@@ -260,6 +260,10 @@ describe("HTTP/2 front: hostile clients", () => {
         streamClosed,
         () => [requestFrame(1, { end: true }), frame(frameTypes.data, 1, 1, Buffer.from("x"))],
       ],
+      "HEADERS after END_STREAM": [
+        streamClosed,
+        () => [requestFrame(1, { end: true }), requestFrame(1, { end: true })],
+      ],
       PUSH_PROMISE: [
         protocolError,
         () => [frame(frameTypes.pushPromise, 4, 1, Buffer.concat([uint32(2), field("a", "b")]))],
