@@ -39,7 +39,9 @@ const eitherWay: readonly string[] = [
 ];
 
 const failed = (outcomes: readonly Outcome[]): readonly string[] =>
-  outcomes.filter(({ name, verdict }) => verdict !== "passed" && !eitherWay.includes(name)).map(({ name }) => name);
+  outcomes
+    .filter(({ name, verdict }) => verdict !== "passed" && !eitherWay.includes(name))
+    .map(({ name }) => name);
 
 describe("h2spec", function () {
   // Building it the first time, and cases that wait for an answer that never comes.
