@@ -4,8 +4,24 @@
  * refuses, is written as an escape. Of a name without a value (undefined) nothing is written.
  */
 export function canonicalJson(value: object): string {
+  if (isInOrder(value)) return JSON.stringify(value);
   const ordered = inOrder(value);
   return ordered === undefined ? written(value) : JSON.stringify(ordered);
+}
+
+/** Whether all names are in order already, as most are: found out without making anything. */
+function isInOrder(value: unknown): boolean {
+  if (value === null || typeof value !== "object") return true;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (!isInOrder(value[index])) return false;
+    return true;
+  }
+  let last = "";
+  for (const name in value) {
+    if (name < last || isMoved(name) || !isInOrder((value as Fields)[name])) return false;
+    last = name;
+  }
+  return true;
 }
 
 /** The value with all names in order, itself where they are; undefined where an object cannot hold them so. */

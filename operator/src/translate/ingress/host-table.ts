@@ -3,6 +3,7 @@ import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
@@ -49,22 +50,13 @@ export function buildHostTable(
   const { ports, lastResort } = options;
   const host = claims[0]?.host ?? anyHost;
   const losses = createLosses(host, ports);
-  const slots = new Map<string, Winner>();
   const byAge = claims.length > 1 ? claims.toSorted((a, b) => compareAges(a.age, b.age)) : claims;
-  for (const { routes, owner } of byAge) {
-    for (const claim of routes) {
-      const { type, value } = claim.route.match.path;
-      const slot = `${type} ${value}`;
-      const winner = slots.get(slot);
-      if (winner === undefined) slots.set(slot, { claim, owner });
-      else losses.conflict(claim, owner, winner.owner);
-    }
-  }
-  const routes = [...slots.values()].map(({ claim }) => claim.route).sort(comparePrecedence);
-  const everyPath = slots.get(`${anyPath.type} ${anyPath.value}`);
+  const winners = settle(byAge, losses);
+  const routes = winners.map(({ claim }) => claim.route).sort(comparePrecedence);
+  const everyPath = winners.find(({ claim }) => isEveryPath(claim.route.match.path));
   const pathLevel = choosePathLevel(byAge, losses);
   const fallback = chooseFallback(byAge, everyPath, lastResort, losses);
-  if (everyPath !== undefined) reportShadowedRegexes(slots.values(), everyPath.owner, losses);
+  if (everyPath !== undefined) reportShadowedRegexes(winners, everyPath.owner, losses);
   // With its names in order, as all that routes are made of, it is written out without a copy.
   const value = {
     inherit: false,
@@ -80,6 +72,26 @@ export function buildHostTable(
     events: losses.events,
   };
 }
+
+/** Whose each (match type, path) is; claims are in the order of their ages. One Ingress claims none twice. */
+function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] {
+  const [first, ...others] = byAge;
+  if (first === undefined) return [];
+  if (others.length === 0) return first.routes.map((claim) => ({ claim, owner: first.owner }));
+  const slots = new Map<string, Winner>();
+  for (const { routes, owner } of byAge) {
+    for (const claim of routes) {
+      const { type, value } = claim.route.match.path;
+      const slot = `${type} ${value}`;
+      const winner = slots.get(slot);
+      if (winner === undefined) slots.set(slot, { claim, owner });
+      else losses.conflict(claim, owner, winner.owner);
+    }
+  }
+  return [...slots.values()];
+}
+
+const isEveryPath = ({ type, value }: PathMatch): boolean => type === anyPath.type && value === anyPath.value;
 
 /** Written out and hashed once, whatever the number of ports. */
 function underPorts(ports: readonly number[], host: HostPattern, value: HostRoutes): readonly Resource[] {
