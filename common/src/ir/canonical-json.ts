@@ -24,37 +24,33 @@ function isInOrder(value: unknown): boolean {
   return true;
 }
 
-/** The value with all names in order, itself where they are; undefined where an object cannot hold them so. */
+/** A copy of the value with all names in order; undefined where an object cannot hold them so. */
 function inOrder(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return listInOrder(value);
   const fields = value as Fields;
   const names = Object.keys(fields);
   if (names.some(isMoved)) return undefined;
-  const isOrdered = areOrdered(names);
-  if (!isOrdered) sortNames(names);
-  let result: Record<string, unknown> | undefined = isOrdered ? undefined : {};
+  sortNames(names);
+  const result: Record<string, unknown> = {};
   for (const name of names) {
     const field = fields[name];
     if (field === undefined) continue;
     const ordered = inOrder(field);
     if (ordered === undefined) return undefined;
-    if (result === undefined && ordered !== field) result = { ...fields };
-    if (result !== undefined) result[name] = ordered;
+    result[name] = ordered;
   }
-  return result ?? fields;
+  return result;
 }
 
 function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
-  let result: unknown[] | undefined;
-  for (let index = 0; index < list.length; index++) {
-    const item = list[index] ?? null;
-    const ordered = inOrder(item);
+  const result: unknown[] = [];
+  for (const item of list) {
+    const ordered = inOrder(item ?? null);
     if (ordered === undefined) return undefined;
-    if (result === undefined && ordered !== list[index]) result = list.slice(0, index);
-    result?.push(ordered);
+    result.push(ordered);
   }
-  return result ?? list;
+  return result;
 }
 
 /** Objects have few names, mostly in order; sorting them in place makes no garbage, which `sort` does for each list. */
@@ -76,13 +72,6 @@ type Fields = { readonly [name: string]: unknown };
 const isMoved = (name: string): boolean => name === "__proto__" || isDigit(name.charCodeAt(0));
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-
-function areOrdered(names: readonly string[]): boolean {
-  for (let index = 1; index < names.length; index++) {
-    if ((names[index - 1] as string) > (names[index] as string)) return false;
-  }
-  return true;
-}
 
 /** The same text, put together piece by piece. */
 function written(value: unknown): string {

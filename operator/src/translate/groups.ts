@@ -5,12 +5,7 @@
  */
 import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { collect } from "@svc-gateway/common/collections/join-lists.ts";
-import {
-  changeEntries,
-  noEntries,
-  sortEntries,
-  type SortedEntries,
-} from "@svc-gateway/common/ir/sorted-entries.ts";
+import { changeEntries, noEntries, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 
 export type Groups<M, R> = {
   /** The results of all groups, by key. The same value for as long as none changes. */
@@ -35,29 +30,15 @@ export function createGroups<M, R>(
 
   /** The members of each group that the changes touch, by key. */
   const membersAfter = ({ gone, come }: Changes<M>): ReadonlyMap<string, readonly M[]> => {
-    const members = new Map<string, M[]>();
+    const members = new Map<string, readonly M[]>();
     for (const [key, absent] of Map.groupBy(gone, keyOf)) {
       members.set(key, without(groups.get(key)?.members ?? [], absent));
     }
-    for (const member of come) {
-      const key = keyOf(member);
-      const list = members.get(key);
-      if (list === undefined) members.set(key, [...(groups.get(key)?.members ?? []), member]);
-      else list.push(member);
+    for (const [key, fresh] of Map.groupBy(come, keyOf)) {
+      const present = members.get(key) ?? groups.get(key)?.members;
+      members.set(key, present === undefined ? fresh : [...present, ...fresh]);
     }
     return members;
-  };
-
-  /** The first members of all: there is nothing to compare them with. */
-  const fill = (members: readonly M[]): Changes<R> => {
-    const results = new Map<string, R>();
-    for (const [key, list] of byKey(members, keyOf)) {
-      const result = build(list);
-      groups.set(key, { members: list, result });
-      results.set(key, result);
-    }
-    entries = sortEntries(results);
-    return { gone: [], come: entries.values };
   };
 
   return {
@@ -66,7 +47,6 @@ export function createGroups<M, R>(
     },
     edit(changes) {
       if (!hasChanges(changes)) return noChanges;
-      if (groups.size === 0) return fill(changes.come);
       const results = new Map<string, R | undefined>();
       const before: R[] = [];
       const after: R[] = [];
@@ -90,17 +70,6 @@ export function createGroups<M, R>(
       return { gone: before, come: after };
     },
   };
-}
-
-function byKey<M>(members: readonly M[], keyOf: (member: M) => string): ReadonlyMap<string, [M, ...M[]]> {
-  const groups = new Map<string, [M, ...M[]]>();
-  for (const member of members) {
-    const key = keyOf(member);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [member]);
-    else group.push(member);
-  }
-  return groups;
 }
 
 const isInhabited = <M>(members: readonly M[]): members is readonly [M, ...M[]] => members.length > 0;
