@@ -6,6 +6,7 @@ import type { ControllerSettings } from "@svc-gateway/common/settings/settings.t
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { fleetRoutes } from "./admin/fleet.ts";
 import { createProxyPods } from "./admin/proxy-pods.ts";
@@ -252,9 +253,3 @@ async function connect(
     return problem(`no usable configuration of an API server: ${why}`);
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });

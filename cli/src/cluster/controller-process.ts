@@ -10,6 +10,7 @@ import {
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { startController } from "@svc-gateway/operator/controller.ts";
 import type { Io } from "../command.ts";
@@ -64,6 +65,3 @@ export async function runController(
   await sink.close();
   return stop === undefined ? fail("the controller ended by itself, see its log") : ok(undefined);
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Registry, type Metric } from "prom-client";
-import { labelValues, valuesPerSeries, type MetricSnapshot } from "./metric-snapshot.ts";
+import { labelReader, valuesPerSeries, type Labels, type MetricSnapshot } from "./metric-snapshot.ts";
 import { exportMetrics, type AnyMetricSet, type MetricExport } from "./metric-set.ts";
 
 /** Text of `/metrics` with its media type. */
@@ -42,23 +42,22 @@ const asMetric = (snapshot: MetricSnapshot, from: number, to: number): Metric =>
 /** One line of the exposition. `sharedLabels` is a label set that prom-client formats once and remembers. */
 type MetricValue = {
   readonly value: number | undefined;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
   readonly metricName: string;
-  readonly sharedLabels: Readonly<Record<string, string>>;
+  readonly sharedLabels: Labels;
 };
 
-const none: Readonly<Record<string, string>> = {};
+const none: Labels = {};
 
 /** The values of the series from one place up to another. */
 function* valuesOf({ declaration, keys, values }: MetricSnapshot, from: number, to: number) {
   const { name, type, buckets = [] } = declaration;
-  const labelNames = Object.keys(declaration.labels);
+  const labelsOf = labelReader(declaration);
   const width = valuesPerSeries(declaration);
   const bounds = [...buckets.map(String), "+Inf"].map((le) => ({ le }));
   for (const [index, key] of keys.slice(from, to).entries()) {
     const at = (from + index) * width;
-    const own = labelValues(key);
-    const sharedLabels = Object.fromEntries(labelNames.map((label, place) => [label, own[place] ?? ""]));
+    const sharedLabels = labelsOf(key);
     const line = (metricName: string, value: number | undefined, labels = none): MetricValue => ({
       metricName,
       value,

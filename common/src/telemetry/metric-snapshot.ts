@@ -18,21 +18,23 @@ export type MetricSnapshot = {
 export const valuesPerSeries = ({ type, buckets = [] }: MetricDeclaration): number =>
   type === "histogram" ? buckets.length + 2 : 1;
 
-/** The label values of a series in the order of the declaration. */
-export const labelValues = (key: string): readonly string[] => key.split("\u0000");
+export type Labels = Readonly<Record<string, string>>;
+
+/** Reads the labels of series from their keys. */
+export function labelReader({ labels }: MetricDeclaration): (key: string) => Labels {
+  const names = Object.keys(labels);
+  return (key) => {
+    const values = key.split("\u0000");
+    return Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""]));
+  };
+}
 
 /** A snapshot without the series whose labels do not pass. */
-export function keepSeries(
-  snapshot: MetricSnapshot,
-  isKept: (labels: Readonly<Record<string, string>>) => boolean,
-): MetricSnapshot {
+export function keepSeries(snapshot: MetricSnapshot, isKept: (labels: Labels) => boolean): MetricSnapshot {
   const { declaration, keys, values } = snapshot;
-  const names = Object.keys(declaration.labels);
+  const labelsOf = labelReader(declaration);
   const width = valuesPerSeries(declaration);
-  const kept = keys.map((key) => {
-    const own = labelValues(key);
-    return isKept(Object.fromEntries(names.map((name, index) => [name, own[index] ?? ""])));
-  });
+  const kept = keys.map((key) => isKept(labelsOf(key)));
   if (kept.every(Boolean)) return snapshot;
   return {
     declaration,

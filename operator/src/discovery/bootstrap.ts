@@ -1,4 +1,5 @@
 import { status } from "@grpc/grpc-js";
+import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { BootstrapRequest, BootstrapResponse } from "@svc-gateway/proto/generated/discovery.js";
@@ -145,9 +146,7 @@ async function reviewInTime(
   const signal = AbortSignal.timeout(reviewTimeoutMs);
   const failed = (message: string): Result<never, TokenRejection> =>
     fail({ reason: "token_review_error", message });
-  const timeout = new Promise<Result<never, TokenRejection>>((resolve) => {
-    signal.addEventListener("abort", () => resolve(failed("the review took too long")), { once: true });
-  });
+  const timeout = aborted(signal).then(() => failed("the review took too long"));
   const review = reviewToken(token, tokenAudience, signal).catch((error: unknown) => failed(String(error)));
   return Promise.race([review, timeout]);
 }

@@ -3,6 +3,7 @@ import { lookup } from "node:dns/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { isIP } from "node:net";
+import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { compileCidrs, type Cidr, type CidrMatcher } from "@svc-gateway/common/values/cidr.ts";
 import { canonicalIp, isPublicIp } from "@svc-gateway/common/values/ip-address.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -35,11 +36,7 @@ export async function fetchJson(url: string, options: FetchOptions): Promise<Res
     AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
   ]);
   const resolve = options.resolve ?? ((one: string) => lookup(one, { all: true }));
-  const address = await chooseAddress(
-    // Name servers of a tenant may take minutes to say nothing.
-    Promise.race([resolve(name), rejectionBy(signal)]),
-    compileCidrs(options.allowCidrs),
-  );
+  const address = await chooseAddress(resolve(name), compileCidrs(options.allowCidrs), signal);
   if (!address.ok) return address;
   return new Promise((settle) => {
     const sent = request({
@@ -64,23 +61,15 @@ export async function fetchJson(url: string, options: FetchOptions): Promise<Res
   });
 }
 
-/** Is rejected when the signal aborts. */
-const rejectionBy = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    if (signal.aborted) reject(new Error("aborted"));
-    signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
-  });
-
 async function chooseAddress(
   resolved: Promise<readonly LookupAddress[]>,
   allowed: CidrMatcher,
+  signal: AbortSignal,
 ): Promise<Result<string>> {
-  let found: readonly LookupAddress[];
-  try {
-    found = await resolved;
-  } catch {
-    return problem("its host name cannot be resolved");
-  }
+  const none = (): undefined => undefined;
+  // Name servers of a tenant may take minutes to say nothing.
+  const found = await Promise.race([resolved.catch(none), aborted(signal).then(none)]);
+  if (found === undefined) return problem("its host name cannot be resolved");
   for (const { address } of found) {
     const ip = canonicalIp(address);
     if (ip !== undefined && (isPublicIp(ip) || allowed.contains(ip))) return ok(ip);

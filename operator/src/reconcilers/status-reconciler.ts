@@ -21,29 +21,15 @@ export type StatusReconcilerOptions = {
 };
 
 /** A reconciler of a kind of which we write nothing but the status. */
-export function statusReconciler({ kind, statuses, release }: StatusReconcilerOptions): Reconciler {
-  const findDesired = (name: string, build: Build): DesiredStatus | undefined => {
-    const object = findObject(build, kind, name);
-    if (object === undefined) return undefined;
-    return indexOf(statuses(build)).get(object) ?? { object, change: release(build) };
-  };
-
-  return {
-    controller: kind.toLowerCase(),
-    kind,
+export const statusReconciler = ({ kind, statuses, release }: StatusReconcilerOptions): Reconciler =>
+  reconcilerOf(kind, {
     dirty(previous, next) {
       const before = previous === undefined ? noStatuses : statuses(previous);
       const after = statuses(next);
       return before === after ? [] : differences(before, after);
     },
-    async reconcile(name, { build, statuses: writer, signal }) {
-      const desired = findDesired(name, build);
-      if (desired === undefined) return { ok: true, value: "gone" };
-      const { object, change } = desired;
-      return writer.write({ kind, name, uid: object.metadata.uid, change }, signal);
-    },
-  };
-}
+    changeOf: (object, build) => indexOf(statuses(build)).get(object)?.change ?? release(build),
+  });
 
 export type UniformStatusOptions = {
   readonly kind: KindName;
@@ -55,15 +41,13 @@ export type UniformStatusOptions = {
 };
 
 /** The same where all objects get the same status: a change of one of many costs no list and no index of all. */
-export function uniformStatusReconciler({
+export const uniformStatusReconciler = ({
   kind,
   objects,
   change,
   release,
-}: UniformStatusOptions): Reconciler {
-  return {
-    controller: kind.toLowerCase(),
-    kind,
+}: UniformStatusOptions): Reconciler =>
+  reconcilerOf(kind, {
     dirty(previous, next) {
       const before = previous === undefined ? [] : objects(previous);
       const after = objects(next);
@@ -71,11 +55,27 @@ export function uniformStatusReconciler({
       const isSame = previous !== undefined && change(previous) === change(next);
       return namesOf([...gone, ...(isSame ? come : after)]);
     },
+    changeOf: (object, build) => (objects(build).includes(object) ? change(build) : release(build)),
+  });
+
+function reconcilerOf(
+  kind: KindName,
+  {
+    dirty,
+    changeOf,
+  }: Pick<Reconciler, "dirty"> & {
+    readonly changeOf: (object: KubeObject, build: Build) => StatusChange;
+  },
+): Reconciler {
+  return {
+    controller: kind.toLowerCase(),
+    kind,
+    dirty,
     async reconcile(name, { build, statuses: writer, signal }) {
       const object = findObject(build, kind, name);
       if (object === undefined) return { ok: true, value: "gone" };
-      const wanted = objects(build).includes(object) ? change(build) : release(build);
-      return writer.write({ kind, name, uid: object.metadata.uid, change: wanted }, signal);
+      const change = changeOf(object, build);
+      return writer.write({ kind, name, uid: object.metadata.uid, change }, signal);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
-import { labelValues } from "@svc-gateway/common/telemetry/metric-snapshot.ts";
+import { labelReader } from "@svc-gateway/common/telemetry/metric-snapshot.ts";
 import { ok, problem } from "@svc-gateway/common/values/result.ts";
 import { expect } from "chai";
 import type { Reconciler } from "../../src/reconcilers/reconciler.ts";
@@ -143,7 +143,9 @@ describe("runReconcilers", () => {
 
   it("has its series from the start", () => {
     const { metrics } = setUp(() => Promise.resolve(ok("")));
-    const results = metrics.reconciles.collect().keys.map((key) => labelValues(key)[1]);
+    const { declaration, keys } = metrics.reconciles.collect();
+    const labelsOf = labelReader(declaration);
+    const results = keys.map((key) => labelsOf(key)["result"]);
     expect(results).to.deep.equal(["ok", "error"]);
   });
 

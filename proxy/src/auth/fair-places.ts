@@ -1,3 +1,5 @@
+import { ownerOfMost } from "./fair-share.ts";
+
 /**
  * Places that several owners share. When none is left, the owner with the most gives up the oldest of them for one who has
  * fewer: whoever takes all places keeps nobody out.
@@ -34,11 +36,10 @@ export class FairPlaces {
   }
 
   private makePlace(owner: string): boolean {
-    let most: readonly [owner: string, places: ReadonlySet<() => void>] = ["", new Set()];
-    for (const entry of this.byOwner) if (entry[1].size > most[1].size) most = entry;
-    const [oldest] = most[1];
-    if (oldest === undefined || most[1].size <= (this.byOwner.get(owner)?.size ?? 0) + 1) return false;
-    this.giveBack(most[0], oldest);
+    const [loser = "", places = []] = ownerOfMost(this.byOwner, ({ size }) => size, owner) ?? [];
+    const [oldest] = places;
+    if (oldest === undefined) return false;
+    this.giveBack(loser, oldest);
     oldest();
     return true;
   }

@@ -1,3 +1,5 @@
+import { ownerOfMost } from "./fair-share.ts";
+
 /**
  * What several owners have to wait for, at most `maxWaiting` in all. The owners take turns, so that one who has much waiting
  * holds up another for one turn only; and when all places are taken, the owner with the most gives up the last of them for
@@ -37,10 +39,8 @@ export class FairQueue<Item> {
   }
 
   private makePlace(owner: string): Item | undefined {
-    const own = this.byOwner.get(owner)?.length ?? 0;
-    let most: Item[] = [];
-    for (const items of this.byOwner.values()) if (items.length > most.length) most = items;
-    if (most.length <= own + 1) return undefined;
+    const [, most] = ownerOfMost(this.byOwner, ({ length }) => length, owner) ?? [];
+    if (most === undefined) return undefined;
     this.size--;
     return most.pop();
   }

@@ -6,7 +6,7 @@ import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import type { VerificationKeys } from "../auth/key-set.ts";
 import { verifyToken } from "../auth/token.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { joinedField } from "../http/fields.ts";
+import { dropFields, joinedField } from "../http/fields.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import type { HeaderList } from "../http/message.ts";
 import type { FilterEnvironment } from "./environment.ts";
@@ -82,7 +82,7 @@ function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
 
 /** Of two that tell the upstream something under one name, the later one decides. */
 function accept(headers: HeaderList, proofs: readonly Proof[]): void {
-  for (const { spent } of proofs) if (spent !== undefined) stripNamed(headers, spent);
+  dropFields(headers, new Set(proofs.flatMap(({ spent }) => spent ?? [])));
   for (const { stripIdentity, claims } of proofs) {
     stripIdentity(headers);
     headers.push(...claims);
@@ -153,10 +153,4 @@ function compileTokenReader({ fromHeaders }: TokenRules): (headers: HeaderList) 
     }
     return undefined;
   };
-}
-
-function stripNamed(headers: HeaderList, lowerName: string): void {
-  for (let i = headers.length - 2; i >= 0; i -= 2) {
-    if ((headers[i] as string).toLowerCase() === lowerName) headers.splice(i, 2);
-  }
 }

@@ -7,8 +7,8 @@ import { Snapshot } from "@svc-gateway/proto/generated/discovery.js";
 export type ReceivedUpdate = { readonly update: SnapshotUpdate; readonly nonce: Uint8Array };
 
 /**
- * Reads a snapshot message. Equal bodies, as those of a host that two ports serve alike, become one text. Whether hashes and version are right is for the receiver of the update to check; a body
- * that is not UTF-8 cannot have the right hash.
+ * Reads a snapshot message. Equal bodies, as those of a host that two ports serve alike, become one text. Whether hashes and
+ * version are right is for the receiver of the update to check; a body that is not UTF-8 cannot have the right hash.
  */
 export function readUpdate(bytes: Uint8Array): Result<ReceivedUpdate> {
   let message: Snapshot;

@@ -1,9 +1,10 @@
 import { connect } from "node:net";
 import { expect } from "chai";
 import fc from "fast-check";
-import { startGateway, startTcp, type Gateway } from "../integration/gateway.ts";
+import { startGateway, type Gateway } from "../integration/gateway.ts";
 import { readRequests, type ReadRequest } from "./reference-parser.ts";
 import { generatedRequests } from "./requests.ts";
+import { startStrictBackend } from "./strict-backend.ts";
 
 /** 3 or 4 requests on each: 10,000 and more in all. */
 const connections = 3400;
@@ -55,25 +56,14 @@ const meaning = ({ method, target, fields, body }: ReadRequest): object => ({
 describe("10,000 generated requests, to the proxy and to a strict reader", function () {
   this.timeout(300_000);
   let gateway: Gateway;
-  let backend: Awaited<ReturnType<typeof startTcp>>;
+  let backend: Awaited<ReturnType<typeof startStrictBackend>>;
   let seen: ReadRequest[] = [];
   const faults: string[] = [];
 
   before(async () => {
-    backend = await startTcp((socket) => {
-      let bytes = "";
-      socket.on("data", (chunk: Buffer) => {
-        bytes += chunk.toString("latin1");
-        const { requests, consumed, end } = readRequests(bytes);
-        bytes = bytes.slice(consumed);
-        if (typeof end === "object") faults.push(`${end.fault}: ${JSON.stringify(bytes)}`);
-        for (const request of requests) {
-          seen.push(request);
-          socket.write(
-            `HTTP/1.1 200 OK\r\nContent-Length: ${request.target.length}\r\n\r\n${request.target}`,
-          );
-        }
-      });
+    backend = await startStrictBackend(faults, (request) => {
+      seen.push(request);
+      return request.target;
     });
     gateway = await startGateway({ ports: [backend.port], hosts: ["a.example", "b.example"] });
   });

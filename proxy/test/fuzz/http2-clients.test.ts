@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
 import fc from "fast-check";
-import { readRequests } from "../differential/reference-parser.ts";
-import { eventually, exchange, startGateway, startTcp, type Gateway } from "../integration/gateway.ts";
+import { startStrictBackend } from "../differential/strict-backend.ts";
+import { eventually, exchange, startGateway, type Gateway } from "../integration/gateway.ts";
 import { getOverHttp2 } from "../integration/http2-client.ts";
 import {
   field,
@@ -281,30 +281,21 @@ function numbered(frames: readonly (readonly Frame[])[]): readonly Frame[] {
 describe("generated HTTP/2 frames of clients", function () {
   this.timeout(120_000);
   let gateway: Gateway;
-  let backend: Awaited<ReturnType<typeof startTcp>>;
+  let backend: Awaited<ReturnType<typeof startStrictBackend>>;
   const faults: string[] = [];
   const seen: string[] = [];
 
   before(async () => {
-    backend = await startTcp((socket) => {
-      let bytes = "";
-      socket.on("data", (chunk: Buffer) => {
-        bytes += chunk.toString("latin1");
-        const { requests, consumed, end } = readRequests(bytes);
-        bytes = bytes.slice(consumed);
-        if (typeof end === "object") faults.push(`${end.fault}: ${JSON.stringify(bytes)}`);
-        for (const { target, fields } of requests) {
-          seen.push(target);
-          const names = fields.map(([name]) => name);
-          for (const name of ["connection", "te", "upgrade", "keep-alive", "x_forwarded_for"])
-            if (names.includes(name)) faults.push(`${name} went on`);
-          const forwarded = fields.filter(([name]) => name === "x-forwarded-for");
-          if (forwarded.length !== 1 || forwarded[0]?.[1] !== "127.0.0.1")
-            faults.push(`X-Forwarded-For ${JSON.stringify(forwarded)}`);
-          if (/[^!-~]|#|\/\.\.?(?:\/|$)|\\/.test(target)) faults.push(`target ${JSON.stringify(target)}`);
-          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-        }
-      });
+    backend = await startStrictBackend(faults, ({ target, fields }) => {
+      seen.push(target);
+      const names = fields.map(([name]) => name);
+      for (const name of ["connection", "te", "upgrade", "keep-alive", "x_forwarded_for"])
+        if (names.includes(name)) faults.push(`${name} went on`);
+      const forwarded = fields.filter(([name]) => name === "x-forwarded-for");
+      if (forwarded.length !== 1 || forwarded[0]?.[1] !== "127.0.0.1")
+        faults.push(`X-Forwarded-For ${JSON.stringify(forwarded)}`);
+      if (/[^!-~]|#|\/\.\.?(?:\/|$)|\\/.test(target)) faults.push(`target ${JSON.stringify(target)}`);
+      return "ok";
     });
     gateway = await startGateway({ ports: [backend.port] }, [
       "--proxy-client-body-timeout=2s",

@@ -110,6 +110,16 @@ export class FakeUpstream implements UpstreamClient {
   retire(): void {}
   close(): void {}
 
+  /** Begins to read the body of the last request; one that breaks off fails it, as it does with a real client. */
+  readBody(): void {
+    const { request, handler } = this.last;
+    request.body?.start({
+      onData: () => true,
+      onEnd: () => {},
+      onAbort: () => handler.onError({ kind: "request-body", text: "request body", requestSent: true }),
+    });
+  }
+
   get last(): { endpoint: UpstreamEndpoint; request: UpstreamRequest; handler: UpstreamHandler } {
     const found = this.sent.at(-1);
     if (found === undefined) throw new Error("nothing was sent upstream");

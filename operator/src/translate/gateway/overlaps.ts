@@ -56,28 +56,20 @@ function findCertificates(listeners: readonly Listener[], overlaps: Map<string, 
     told.add(listener.id);
     overlaps.set(listener.id, { reason: "OverlappingCertificates", message });
   };
-  const byName = Map.groupBy(
-    listeners.flatMap((listener) => certificateNames(listener.hostname).map((name) => ({ name, listener }))),
-    ({ name }) => name,
+  const wanting = listenersByName(listeners, ({ hostname }) => certificateNames(hostname));
+  const holding = listenersByName(listeners, ({ certificates }) =>
+    certificates.flatMap(({ names }) => [...names]),
   );
-  const holders = new Map<string, Listener[]>();
-  for (const listener of listeners) {
-    for (const name of new Set(listener.certificates.flatMap(({ names }) => [...names]))) {
-      const list = holders.get(name);
-      if (list === undefined) holders.set(name, [listener]);
-      else list.push(listener);
-    }
-  }
-  for (const [name, having] of holders) {
-    const covered = (byName.get(name) ?? []).map(({ listener }) => listener);
-    for (const holder of having) {
+  for (const [name, holders] of holding) {
+    const covered = wanting.get(name) ?? [];
+    for (const holder of holders) {
       const other = covered.find((one) => one !== holder);
       if (other === undefined) continue;
       const host = `${other.hostname.host} of ${nameFor(holder, other)}`;
       note(holder, `A certificate of the listener is good for host ${host}`);
     }
     for (const listener of covered) {
-      const other = having.find((one) => one !== listener);
+      const other = holders.find((one) => one !== listener);
       if (other === undefined) continue;
       note(
         listener,
@@ -85,6 +77,22 @@ function findCertificates(listeners: readonly Listener[], overlaps: Map<string, 
       );
     }
   }
+}
+
+/** The listeners that have each name, each once. */
+function listenersByName(
+  listeners: readonly Listener[],
+  namesOf: (listener: Listener) => readonly string[],
+): ReadonlyMap<string, readonly Listener[]> {
+  const found = new Map<string, Listener[]>();
+  for (const listener of listeners) {
+    for (const name of new Set(namesOf(listener))) {
+      const having = found.get(name);
+      if (having === undefined) found.set(name, [listener]);
+      else having.push(listener);
+    }
+  }
+  return found;
 }
 
 /** The names in a certificate of which each makes it good for a host (RFC 6125 6.4): of every host none does. */

@@ -13,7 +13,8 @@ const expected = 'a path that starts with "/" and has no empty, "." or ".." segm
  * The path of an Ingress rule as requests are compared with it (Kubernetes documentation, "Ingress path types"):
  * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
  * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to; paths with empty
- * or dot segments are refused. With a budget for `expressions`, `ImplementationSpecific` paths are expressions instead. See docs/routing.md.
+ * or dot segments are refused. With a budget for `expressions`, `ImplementationSpecific` paths are expressions instead. See
+ * docs/routing.md.
  */
 export function parseIngressPath(
   path: string | undefined,

@@ -3,7 +3,7 @@ import type { FrontClock } from "./clock.ts";
 import type { BodyReceiver, IncomingRequest } from "./incoming-request.ts";
 
 /** Once this much of a body is held nothing more is read. */
-const maxHeldBytes = 65_536;
+export const maxHeldBytes = 65_536;
 
 /**
  * The body of one request, received from Node's parser. Until `start`, and while the sink is paused, what is read is held

@@ -10,8 +10,8 @@ export type ResponseOptions = {
 
 /**
  * Gives the head to Node with the framing of RFC 9112 6: the length that came, else chunks, else (HTTP/1.0) the end of
- * the connection. Date is added where it is missing (RFC 9110 6.6.1), unless
- * the head is to have none. Answers whether the connection can stay open.
+ * the connection. Date is added where it is missing (RFC 9110 6.6.1), unless the head is to have none. Answers whether the
+ * connection can stay open.
  */
 export function writeHead(response: ServerResponse, head: ResponseHead, options: ResponseOptions): boolean {
   const { headers } = head;

@@ -13,13 +13,11 @@ import type { Http1Connection } from "./connection.ts";
 import type { RequestFraming } from "./framing.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import { type RefusalReason, refusalReply, refusalStatus } from "./refusal.ts";
-import { Http1RequestBody } from "./request-body.ts";
+import { Http1RequestBody, maxHeldBytes } from "./request-body.ts";
 import { writeHead } from "./response-head.ts";
 
 /** The objects of a request, about. */
 const requestBytes = 1536;
-/** What Node's parser reads of a body that nobody asks for. */
-const readAheadBytes = 65_536;
 
 /**
  * One request on an HTTP/1 connection and the response to it, written through Node's ServerResponse. The head waits
@@ -110,7 +108,7 @@ export class Http1Stream implements ClientStream {
     const { head, body, upgradeHead } = this;
     let bytes = requestBytes + head.target.length + (upgradeHead?.length ?? 0);
     for (const text of head.headers) bytes += text.length;
-    return body === null ? bytes : bytes + Math.min(body.length ?? readAheadBytes, readAheadBytes);
+    return body === null ? bytes : bytes + Math.min(body.length ?? maxHeldBytes, maxHeldBytes);
   }
 
   sendInformational(status: number, headers: HeaderList): void {

@@ -7,6 +7,7 @@ import type {
   ReadonlyHeaderList,
   ResponseHead,
 } from "../message.ts";
+import { dropFields } from "../fields.ts";
 import { appendFields, fieldObject } from "./fields.ts";
 import type { FloodGuard } from "./flood-guard.ts";
 import type { Http2RequestBody } from "./request-body.ts";
@@ -194,7 +195,8 @@ export class Http2ClientStream implements ClientStream {
     const { stream } = this;
     if (stream.destroyed || stream.closed) return false;
     const fields: string[] = [":status", String(head.status)];
-    appendFields(fields, head.status === resetContent ? withoutLength(head.headers) : head.headers);
+    if (head.status === resetContent) dropFields(head.headers, contentLength);
+    appendFields(fields, head.headers);
     this.takesTrailers = !whole;
     if (!whole) stream.on("wantTrailers", () => this.sendTrailers());
     const options = whole ? (endStream ? endOfStream : undefined) : trailersFollow;
@@ -253,10 +255,7 @@ export class Http2ClientStream implements ClientStream {
 /** A status without content (RFC 9110 15.3.6): Node sends none, whatever an upstream has announced. */
 const resetContent = 205;
 
-const withoutLength = (fields: ReadonlyHeaderList): ReadonlyHeaderList =>
-  fields.flatMap((name, index) =>
-    index % 2 === 1 || name.toLowerCase() === "content-length" ? [] : [name, fields[index + 1] ?? ""],
-  );
+const contentLength: ReadonlySet<string> = new Set(["content-length"]);
 
 const endOfStream = { endStream: true } as const;
 const trailersFollow = { waitForTrailers: true } as const;

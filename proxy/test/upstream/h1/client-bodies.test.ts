@@ -6,6 +6,16 @@ import { benchForEach, ok } from "./harness.ts";
 describe("the HTTP/1.1 upstream client: request bodies", () => {
   const { send, start } = benchForEach();
 
+  /** A request whose body has been started, of this length. */
+  const startBody = async (length: number | undefined) => {
+    const server = await start(RawServer.start());
+    const body = new ManualBody(length);
+    const { recorder } = send(server.endpoint, { method: "POST", body });
+    const peer = await server.peer(0);
+    await until(() => body.started);
+    return { server, body, recorder, peer };
+  };
+
   describe("a request body", () => {
     it("leaves with the head in one write when it is at hand", async () => {
       const server = await start(answering(ok));
@@ -54,11 +64,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
     });
 
     it("is chunked when its length is unknown", async () => {
-      const server = await start(RawServer.start());
-      const body = new ManualBody(undefined);
-      const { recorder } = send(server.endpoint, { method: "POST", body });
-      const peer = await server.peer(0);
-      await until(() => body.started);
+      const { body, recorder, peer } = await startBody(undefined);
       const big = Buffer.alloc(10_000, "x");
       for (const piece of ["hello", "", Buffer.from("\xe9", "latin1"), big]) body.push(piece);
       body.end(["Sum", "1"]);
@@ -80,11 +86,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       ["breaks off", (body: ManualBody) => body.abort("client-closed"), "client closed"],
     ] as const) {
       it(`ends the connection when it ${name}`, async () => {
-        const server = await start(RawServer.start());
-        const body = new ManualBody(5);
-        const { recorder } = send(server.endpoint, { method: "POST", body });
-        const peer = await server.peer(0);
-        await until(() => body.started);
+        const { body, recorder, peer } = await startBody(5);
         act(body);
         await recorder.done;
         expect(recorder.error).to.deep.equal({ kind: "request-body", text, requestSent: true });
@@ -93,11 +95,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
     }
 
     it("is complete with its last byte, whatever its source says afterwards", async () => {
-      const server = await start(RawServer.start());
-      const body = new ManualBody(4);
-      const { recorder } = send(server.endpoint, { method: "POST", body });
-      const peer = await server.peer(0);
-      await until(() => body.started);
+      const { server, body, recorder, peer } = await startBody(4);
       body.push("body");
       body.abort("client-closed");
       await peer.until("body");
@@ -123,11 +121,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
 
   describe("an early response", () => {
     it("is delivered; then the body stops and the connection closes", async () => {
-      const server = await start(RawServer.start());
-      const body = new ManualBody(100);
-      const { recorder } = send(server.endpoint, { method: "POST", body });
-      const peer = await server.peer(0);
-      await until(() => body.started);
+      const { body, recorder, peer } = await startBody(100);
       body.push("part");
       await peer.until("part");
       peer.write(ok);
@@ -141,11 +135,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
     });
 
     it("goes on next to the body while the upstream wants both", async () => {
-      const server = await start(RawServer.start());
-      const body = new ManualBody(undefined);
-      const { recorder } = send(server.endpoint, { method: "POST", body });
-      const peer = await server.peer(0);
-      await until(() => body.started);
+      const { body, recorder, peer } = await startBody(undefined);
       body.push("a");
       peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nA\r\n");
       await until(() => recorder.text === "A");
@@ -160,11 +150,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
     });
 
     it("that refuses and closes stops the body at once", async () => {
-      const server = await start(RawServer.start());
-      const body = new ManualBody(undefined);
-      const { recorder } = send(server.endpoint, { method: "POST", body });
-      const peer = await server.peer(0);
-      await until(() => body.started);
+      const { body, recorder, peer } = await startBody(undefined);
       body.push("a");
       await peer.until("1\r\na\r\n");
       peer.write("HTTP/1.1 413 x\r\nConnection: close\r\nContent-Length: 4\r\n\r\nto");

@@ -1,0 +1,20 @@
+/**
+ * Who has to make room for one more of an owner where several share a bounded number: who has the most, unless the owner would
+ * then have as many.
+ */
+export function ownerOfMost<Share>(
+  byOwner: ReadonlyMap<string, Share>,
+  sizeOf: (share: Share) => number,
+  forOwner: string,
+): readonly [owner: string, share: Share] | undefined {
+  const own = byOwner.get(forOwner);
+  let mostSize = own === undefined ? 1 : sizeOf(own) + 1;
+  let most: readonly [string, Share] | undefined;
+  for (const entry of byOwner) {
+    const size = sizeOf(entry[1]);
+    if (size <= mostSize) continue;
+    mostSize = size;
+    most = entry;
+  }
+  return most;
+}
