@@ -5,6 +5,8 @@ export type Relay = {
   readonly port: number;
   /** Cuts the connections that are open now; new ones are relayed. */
   cut(): void;
+  /** Cuts them when so many bytes have passed from now on; new ones are relayed. */
+  cutAfter(bytes: number): void;
   /** Swallows everything from now on, without closing anything. */
   freeze(): void;
   close(): Promise<void>;
@@ -13,10 +15,17 @@ export type Relay = {
 export async function startRelay(target: { readonly host: string; readonly port: number }): Promise<Relay> {
   const sockets = new Set<Socket>();
   let isFrozen = false;
+  let leftBytes = Number.POSITIVE_INFINITY;
+  const cut = (): void => {
+    leftBytes = Number.POSITIVE_INFINITY;
+    for (const socket of sockets) socket.destroy();
+  };
   const pass = (from: Socket, to: Socket): void => {
     sockets.add(from);
     from.on("data", (bytes) => {
       if (!isFrozen) to.write(bytes);
+      leftBytes -= bytes.length;
+      if (leftBytes < 0) cut();
     });
     from.on("error", () => {});
     from.on("close", () => {
@@ -32,9 +41,8 @@ export async function startRelay(target: { readonly host: string; readonly port:
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    cut() {
-      for (const socket of sockets) socket.destroy();
-    },
+    cut,
+    cutAfter: (bytes) => (leftBytes = bytes),
     freeze: () => (isFrozen = true),
     close: () =>
       new Promise((resolve) => {

@@ -14,8 +14,14 @@ export const tokenAudience = "svc-discovery";
 /** The longest message that a controller reads. */
 export const maxMessageToServerBytes = 1024 * 1024;
 
-/** The longest message that a proxy reads: it bounds the size of a snapshot. */
+/** The longest message that a proxy reads. */
 export const maxMessageToProxyBytes = 64 * 1024 * 1024;
+
+/** The longest part of an update, of proxies that take updates in parts (docs/discovery.md, "Parts"). */
+export const maxPartBytes = 4 * 1024 * 1024;
+
+/** The largest update that a proxy puts together from parts: more than a controller sends (docs/routing.md, "Size"). */
+export const maxUpdateBytes = 256 * 1024 * 1024;
 
 /** When a connection is asked whether its peer still lives, and how long the answer may take. Both ends ask. */
 export type Keepalive = { readonly intervalMs: number; readonly timeoutMs: number };

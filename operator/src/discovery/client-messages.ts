@@ -11,6 +11,8 @@ export type ProxyMessage =
       readonly wireVersion: number;
       readonly nodeId: string;
       readonly scope: ScopeText;
+      /** Whether it takes an update in parts. */
+      readonly takesParts: boolean;
     }
   | { readonly kind: "ack"; readonly nonce: Uint8Array }
   | { readonly kind: "nack"; readonly nonce: Uint8Array; readonly version: string; readonly detail: string }
@@ -36,12 +38,13 @@ export function readProxyMessage(bytes: Uint8Array): Result<ProxyMessage> {
   }
   switch (message.message) {
     case "subscribe": {
-      const { node_id, wire_version, has_scope, scope } = message.subscribe;
+      const { node_id, wire_version, has_scope, scope, takes_parts } = message.subscribe;
       return ok({
         kind: "subscribe",
         wireVersion: wire_version,
         nodeId: node_id,
         scope: has_scope ? scope : undefined,
+        takesParts: takes_parts,
       });
     }
     case "ack":

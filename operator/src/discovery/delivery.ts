@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ScopeSnapshot } from "./snapshot-cache.ts";
-import type { OutgoingUpdate } from "./update-encoding.ts";
+import type { PreparedUpdate } from "./prepared-update.ts";
+
+/** An update with the nonce under which it will be acknowledged. */
+export type OutgoingUpdate = { readonly update: PreparedUpdate; readonly nonce: Uint8Array };
 
 /** Brings one proxy to the present snapshot of its scope. */
 export type Delivery = {

@@ -1,13 +1,13 @@
 import { diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import { scopeKey } from "./principals.ts";
-import { encodeUpdate, type EncodedUpdate } from "./update-encoding.ts";
+import { prepareUpdate, type PreparedUpdate } from "./prepared-update.ts";
 
 /** The present snapshot of a scope, and the way to it from what a proxy has. */
 export type ScopeSnapshot = {
   readonly snapshot: Snapshot;
-  /** The update from a base, or the full one without a base. Proxies with the same base share the bytes. */
-  updateFrom(base: Snapshot | undefined): EncodedUpdate;
+  /** The update from a base, or the full one without a base. Proxies with the same base share it. */
+  updateFrom(base: Snapshot | undefined): PreparedUpdate;
 };
 
 /** What each scope should have. A proxy's stream reads its own scope and cannot name another. */
@@ -24,7 +24,7 @@ export type SnapshotCache = {
   subscribe(scope: ProxyScope, listener: () => void): () => void;
 };
 
-/** Bases differ only for proxies that lag; further ones are encoded for each of them. */
+/** Bases differ only for proxies that lag; further ones are prepared for each of them. */
 const maxSharedUpdates = 16;
 
 export function createSnapshotCache(): SnapshotCache {
@@ -65,13 +65,13 @@ export function createSnapshotCache(): SnapshotCache {
 }
 
 function scopeSnapshot(snapshot: Snapshot): ScopeSnapshot {
-  const shared = new Map<string, EncodedUpdate>();
+  const shared = new Map<string, PreparedUpdate>();
   return {
     snapshot,
     updateFrom(base) {
       const known = shared.get(base?.version ?? "");
       if (known !== undefined) return known;
-      const update = encodeUpdate(base === undefined ? fullUpdate(snapshot) : diffSnapshots(base, snapshot));
+      const update = prepareUpdate(base === undefined ? fullUpdate(snapshot) : diffSnapshots(base, snapshot));
       if (shared.size < maxSharedUpdates) shared.set(base?.version ?? "", update);
       return update;
     },

@@ -32,6 +32,8 @@ export type AdmittedProxy = {
   readonly scope: ProxyScope;
   readonly identity: WorkloadIdentity;
   readonly certificateEndsMs: number;
+  /** Whether it takes an update in parts. */
+  readonly takesParts: boolean;
 };
 
 export type StreamAdmissionOptions = {
@@ -76,7 +78,7 @@ export function admitProxy(
     return refuse(status.UNAVAILABLE, `there is no snapshot of the scope ${scopeKey(scope)} yet`, principal);
   }
   const certificateEndsMs = Date.parse(certificate.valid_to);
-  return ok({ nodeId: message.nodeId, scope, identity, certificateEndsMs });
+  return ok({ nodeId: message.nodeId, scope, identity, certificateEndsMs, takesParts: message.takesParts });
 }
 
 const refuse = (code: status, message: string, principal?: string): Result<never, StreamRefusal> =>

@@ -5,10 +5,11 @@ import { isSameIdentity } from "@svc-gateway/proto/identity.ts";
 import { maxMessageToProxyBytes } from "@svc-gateway/proto/wire.ts";
 import { createRateCap } from "./admission.ts";
 import type { ProxyMessage } from "./client-messages.ts";
-import { createDelivery } from "./delivery.ts";
+import { createDelivery, type OutgoingUpdate } from "./delivery.ts";
 import type { FleetRegistry } from "./fleet.ts";
 import type { Leadership } from "./leadership.ts";
 import type { DiscoveryServerMetrics } from "./metrics.ts";
+import { overheadBytes } from "./prepared-update.ts";
 import type { ExpectedPrincipals } from "./principals.ts";
 import type { SnapshotCache } from "./snapshot-cache.ts";
 import type { AdmittedProxy, StreamRefusal } from "./stream-admission.ts";
@@ -52,29 +53,48 @@ export function openSession(options: StreamSessionOptions): StreamSession | unde
   let isWriting = false;
   let isClosed = false;
 
-  const send = (message: Buffer): void => {
+  /** `next`: what is to be sent right after it, if anything. */
+  const send = (message: Buffer, next?: () => void): void => {
     isWriting = true;
     write(message, () => {
       isWriting = false;
-      announce();
+      if (next !== undefined && !isClosed) next();
+      if (!isWriting) announce();
     });
+  };
+
+  /** Sends part after part, each when the transport has taken the one before: only then it is encoded. */
+  const sendParts = ({ update, nonce }: OutgoingUpdate): void => {
+    const read = update.parts();
+    const sendNext = (): void => {
+      const part = read();
+      if (part === undefined) return;
+      announced = leadership.isLeading();
+      send(encodeServerMessage(announced, { update: part, nonce }), sendNext);
+    };
+    sendNext();
+  };
+
+  /** To a proxy of an older release. */
+  const sendWhole = ({ update, nonce }: OutgoingUpdate): void => {
+    if (update.bytes > maxMessageToProxyBytes - overheadBytes) {
+      log.error(
+        { node: proxy.nodeId, bytes: update.bytes, max_bytes: maxMessageToProxyBytes },
+        "snapshot is too large for this proxy, whose release takes it in one message only",
+      );
+      return stop({ code: status.INTERNAL, message: "the snapshot is larger than 64 MiB" });
+    }
+    announced = leadership.isLeading();
+    send(encodeServerMessage(announced, { update: update.whole(), nonce }));
   };
 
   const delivery = createDelivery({
     current: () => (isClosed ? undefined : cache.get(proxy.scope)),
     clock,
     send(outgoing) {
-      announced = leadership.isLeading();
-      const message = encodeServerMessage(announced, outgoing);
-      if (message.length > maxMessageToProxyBytes) {
-        log.error(
-          { node: proxy.nodeId, bytes: message.length, max_bytes: maxMessageToProxyBytes },
-          "snapshot is too large to be sent",
-        );
-        return stop({ code: status.INTERNAL, message: "the snapshot is larger than 64 MiB" });
-      }
       metrics.snapshotMessages.with({ kind: outgoing.update.isFull ? "full" : "delta" }).inc();
-      send(message);
+      if (proxy.takesParts) sendParts(outgoing);
+      else sendWhole(outgoing);
     },
   });
 

@@ -2,8 +2,8 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import { ServerMessage, Snapshot } from "@svc-gateway/proto/generated/discovery.js";
 
-/** An update as bytes of a `Snapshot` message, all but its nonce. It is encoded once for all proxies. */
-export type EncodedUpdate = { readonly isFull: boolean; readonly body: Uint8Array };
+/** An update as bytes of one `Snapshot` message, all but its nonce. */
+export type EncodedUpdate = { readonly body: Uint8Array };
 
 /** The resources, which may be tens of thousands, are written into place without an object of a message for each. */
 export function encodeUpdate({ version, full, resources, removed }: SnapshotUpdate): EncodedUpdate {
@@ -19,40 +19,49 @@ export function encodeUpdate({ version, full, resources, removed }: SnapshotUpda
     at = writeText(body, at, hashTag, hash);
     at = writeText(body, at, bodyTag, text);
   }
-  return { isFull: full, body };
+  return { body };
+}
+
+/** The length of that message. */
+export function encodedLength({ version, full, resources, removed }: SnapshotUpdate): number {
+  const rest = new Snapshot({ version, full }).serialize().length;
+  const keys = removed.reduce((sum, key) => sum + delimitedLength(Buffer.byteLength(key)), 0);
+  return resources.reduce((sum, resource) => sum + delimitedLength(lengthOf(resource)), rest + keys);
 }
 
 /** Tags of `Snapshot.resources` and of the fields of `Resource`: number and type, "length before bytes". */
-const resourcesTag = (4 << 3) | 2;
-const keyTag = (1 << 3) | 2;
-const hashTag = (2 << 3) | 2;
-const bodyTag = (3 << 3) | 2;
+export const resourcesTag = (4 << 3) | 2;
+export const keyTag = (1 << 3) | 2;
+export const hashTag = (2 << 3) | 2;
+export const bodyTag = (3 << 3) | 2;
 
-const lengthOf = ({ key, hash, body }: Resource): number =>
+/** The length of a `Resource` message. */
+export const lengthOf = ({ key, hash, body }: Resource): number =>
   [key, hash, body].reduce((sum, text) => sum + delimitedLength(Buffer.byteLength(text)), 0);
 
 /** Of tag, length and so many bytes. */
-function delimitedLength(length: number): number {
+export function delimitedLength(length: number): number {
   let bytes = 2;
   for (let rest = length >>> 7; rest > 0; rest >>>= 7) bytes++;
   return bytes + length;
 }
 
 /** Writes tag and length; gives where the bytes go. */
-function writeHead(to: Buffer, at: number, tag: number, length: number): number {
+export function writeHead(to: Buffer, at: number, tag: number, length: number): number {
   let next = to.writeUInt8(tag, at);
   let rest = length;
   for (; rest > 0x7f; rest >>>= 7) next = to.writeUInt8((rest & 0x7f) | 0x80, next);
   return to.writeUInt8(rest, next);
 }
 
-function writeText(to: Buffer, at: number, tag: number, text: string): number {
+/** Writes a field of text; gives where the next one goes. */
+export function writeText(to: Buffer, at: number, tag: number, text: string): number {
   const start = writeHead(to, at, tag, Buffer.byteLength(text));
   return start + to.write(text, start);
 }
 
-/** What a message carries besides the flag: an update with the nonce under which it will be acknowledged. */
-export type OutgoingUpdate = { readonly update: EncodedUpdate; readonly nonce: Uint8Array };
+/** What a message carries besides the flag: an update or a part of one, with the nonce under which it will be acknowledged. */
+export type OutgoingMessage = { readonly update: EncodedUpdate; readonly nonce: Uint8Array };
 
 /** Tag of `ServerMessage.snapshot`. */
 const snapshotTag = (1 << 3) | 2;
@@ -61,7 +70,7 @@ const snapshotTag = (1 << 3) | 2;
  * Writes a `ServerMessage`. Fields of a message may come in any order and bytes of the same message may be joined, so
  * that flag and nonce, which differ from proxy to proxy, are written around the bytes that do not.
  */
-export function encodeServerMessage(leading: boolean, outgoing?: OutgoingUpdate): Buffer {
+export function encodeServerMessage(leading: boolean, outgoing?: OutgoingMessage): Buffer {
   const flag = new ServerMessage({ leading }).serialize();
   if (outgoing === undefined) return Buffer.from(flag);
   const nonce = new Snapshot({ nonce: outgoing.nonce }).serialize();

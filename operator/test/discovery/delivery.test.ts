@@ -1,8 +1,11 @@
 import { expect } from "chai";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
-import { createDelivery, type Delivery } from "@svc-gateway/operator/discovery/delivery.ts";
+import {
+  createDelivery,
+  type Delivery,
+  type OutgoingUpdate,
+} from "@svc-gateway/operator/discovery/delivery.ts";
 import { createSnapshotCache, type SnapshotCache } from "@svc-gateway/operator/discovery/snapshot-cache.ts";
-import type { OutgoingUpdate } from "@svc-gateway/operator/discovery/update-encoding.ts";
 import { Snapshot as SnapshotMessage } from "@svc-gateway/proto/generated/discovery.js";
 import { createManualClock, type ManualClock } from "../../../common/test/time/manual-clock.ts";
 import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
@@ -33,7 +36,7 @@ describe("the delivery of snapshots", () => {
   const last = (): { readonly nonce: Uint8Array; readonly message: SnapshotMessage } => {
     const outgoing = sent.at(-1);
     if (outgoing === undefined) throw new Error("nothing was sent");
-    return { nonce: outgoing.nonce, message: SnapshotMessage.deserialize(outgoing.update.body) };
+    return { nonce: outgoing.nonce, message: SnapshotMessage.deserialize(outgoing.update.whole().body) };
   };
   const acknowledge = (): void => {
     expect(delivery.acknowledge(last().nonce)).to.equal(true);

@@ -138,6 +138,7 @@ export declare class Subscribe extends pb_1.Message {
         node_id?: string;
         wire_version?: number;
         scope?: Scope;
+        takes_parts?: boolean;
     });
     get node_id(): string;
     set node_id(value: string);
@@ -146,15 +147,19 @@ export declare class Subscribe extends pb_1.Message {
     get scope(): Scope;
     set scope(value: Scope);
     get has_scope(): boolean;
+    get takes_parts(): boolean;
+    set takes_parts(value: boolean);
     static fromObject(data: {
         node_id?: string;
         wire_version?: number;
         scope?: ReturnType<typeof Scope.prototype.toObject>;
+        takes_parts?: boolean;
     }): Subscribe;
     toObject(): {
         node_id?: string;
         wire_version?: number;
         scope?: ReturnType<typeof Scope.prototype.toObject>;
+        takes_parts?: boolean;
     };
     serialize(): Uint8Array;
     serialize(w: pb_1.BinaryWriter): void;
@@ -392,6 +397,7 @@ export declare class Snapshot extends pb_1.Message {
         full?: boolean;
         resources?: Resource[];
         removed?: string[];
+        more?: boolean;
     });
     get version(): string;
     set version(value: string);
@@ -403,12 +409,15 @@ export declare class Snapshot extends pb_1.Message {
     set resources(value: Resource[]);
     get removed(): string[];
     set removed(value: string[]);
+    get more(): boolean;
+    set more(value: boolean);
     static fromObject(data: {
         version?: string;
         nonce?: Uint8Array;
         full?: boolean;
         resources?: ReturnType<typeof Resource.prototype.toObject>[];
         removed?: string[];
+        more?: boolean;
     }): Snapshot;
     toObject(): {
         version?: string;
@@ -416,6 +425,7 @@ export declare class Snapshot extends pb_1.Message {
         full?: boolean;
         resources?: ReturnType<typeof Resource.prototype.toObject>[];
         removed?: string[];
+        more?: boolean;
     };
     serialize(): Uint8Array;
     serialize(w: pb_1.BinaryWriter): void;
@@ -429,6 +439,7 @@ export declare class Resource extends pb_1.Message {
         key?: string;
         hash?: string;
         body?: Uint8Array;
+        more?: boolean;
     });
     get key(): string;
     set key(value: string);
@@ -436,15 +447,19 @@ export declare class Resource extends pb_1.Message {
     set hash(value: string);
     get body(): Uint8Array;
     set body(value: Uint8Array);
+    get more(): boolean;
+    set more(value: boolean);
     static fromObject(data: {
         key?: string;
         hash?: string;
         body?: Uint8Array;
+        more?: boolean;
     }): Resource;
     toObject(): {
         key?: string;
         hash?: string;
         body?: Uint8Array;
+        more?: boolean;
     };
     serialize(): Uint8Array;
     serialize(w: pb_1.BinaryWriter): void;

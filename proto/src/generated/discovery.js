@@ -383,6 +383,9 @@ export class Subscribe extends pb_1.Message {
             if ("scope" in data && data.scope != undefined) {
                 this.scope = data.scope;
             }
+            if ("takes_parts" in data && data.takes_parts != undefined) {
+                this.takes_parts = data.takes_parts;
+            }
         }
     }
     get node_id() {
@@ -406,6 +409,12 @@ export class Subscribe extends pb_1.Message {
     get has_scope() {
         return pb_1.Message.getField(this, 3) != null;
     }
+    get takes_parts() {
+        return pb_1.Message.getFieldWithDefault(this, 4, false);
+    }
+    set takes_parts(value) {
+        pb_1.Message.setField(this, 4, value);
+    }
     static fromObject(data) {
         const message = new Subscribe({});
         if (data.node_id != null) {
@@ -416,6 +425,9 @@ export class Subscribe extends pb_1.Message {
         }
         if (data.scope != null) {
             message.scope = Scope.fromObject(data.scope);
+        }
+        if (data.takes_parts != null) {
+            message.takes_parts = data.takes_parts;
         }
         return message;
     }
@@ -430,6 +442,9 @@ export class Subscribe extends pb_1.Message {
         if (this.scope != null) {
             data.scope = this.scope.toObject();
         }
+        if (this.takes_parts != null) {
+            data.takes_parts = this.takes_parts;
+        }
         return data;
     }
     serialize(w) {
@@ -440,6 +455,8 @@ export class Subscribe extends pb_1.Message {
             writer.writeUint32(2, this.wire_version);
         if (this.has_scope)
             writer.writeMessage(3, this.scope, () => this.scope.serialize(writer));
+        if (this.takes_parts != false)
+            writer.writeBool(4, this.takes_parts);
         if (!w)
             return writer.getResultBuffer();
     }
@@ -457,6 +474,9 @@ export class Subscribe extends pb_1.Message {
                     break;
                 case 3:
                     reader.readMessage(message.scope, () => message.scope = Scope.deserialize(reader));
+                    break;
+                case 4:
+                    message.takes_parts = reader.readBool();
                     break;
                 default: reader.skipField();
             }
@@ -1225,6 +1245,9 @@ export class Snapshot extends pb_1.Message {
             if ("removed" in data && data.removed != undefined) {
                 this.removed = data.removed;
             }
+            if ("more" in data && data.more != undefined) {
+                this.more = data.more;
+            }
         }
     }
     get version() {
@@ -1257,6 +1280,12 @@ export class Snapshot extends pb_1.Message {
     set removed(value) {
         pb_1.Message.setField(this, 5, value);
     }
+    get more() {
+        return pb_1.Message.getFieldWithDefault(this, 6, false);
+    }
+    set more(value) {
+        pb_1.Message.setField(this, 6, value);
+    }
     static fromObject(data) {
         const message = new Snapshot({});
         if (data.version != null) {
@@ -1273,6 +1302,9 @@ export class Snapshot extends pb_1.Message {
         }
         if (data.removed != null) {
             message.removed = data.removed;
+        }
+        if (data.more != null) {
+            message.more = data.more;
         }
         return message;
     }
@@ -1293,6 +1325,9 @@ export class Snapshot extends pb_1.Message {
         if (this.removed != null) {
             data.removed = this.removed;
         }
+        if (this.more != null) {
+            data.more = this.more;
+        }
         return data;
     }
     serialize(w) {
@@ -1307,6 +1342,8 @@ export class Snapshot extends pb_1.Message {
             writer.writeRepeatedMessage(4, this.resources, (item) => item.serialize(writer));
         if (this.removed.length)
             writer.writeRepeatedString(5, this.removed);
+        if (this.more != false)
+            writer.writeBool(6, this.more);
         if (!w)
             return writer.getResultBuffer();
     }
@@ -1330,6 +1367,9 @@ export class Snapshot extends pb_1.Message {
                     break;
                 case 5:
                     pb_1.Message.addToRepeatedField(message, 5, reader.readString());
+                    break;
+                case 6:
+                    message.more = reader.readBool();
                     break;
                 default: reader.skipField();
             }
@@ -1358,6 +1398,9 @@ export class Resource extends pb_1.Message {
             if ("body" in data && data.body != undefined) {
                 this.body = data.body;
             }
+            if ("more" in data && data.more != undefined) {
+                this.more = data.more;
+            }
         }
     }
     get key() {
@@ -1378,6 +1421,12 @@ export class Resource extends pb_1.Message {
     set body(value) {
         pb_1.Message.setField(this, 3, value);
     }
+    get more() {
+        return pb_1.Message.getFieldWithDefault(this, 4, false);
+    }
+    set more(value) {
+        pb_1.Message.setField(this, 4, value);
+    }
     static fromObject(data) {
         const message = new Resource({});
         if (data.key != null) {
@@ -1388,6 +1437,9 @@ export class Resource extends pb_1.Message {
         }
         if (data.body != null) {
             message.body = data.body;
+        }
+        if (data.more != null) {
+            message.more = data.more;
         }
         return message;
     }
@@ -1402,6 +1454,9 @@ export class Resource extends pb_1.Message {
         if (this.body != null) {
             data.body = this.body;
         }
+        if (this.more != null) {
+            data.more = this.more;
+        }
         return data;
     }
     serialize(w) {
@@ -1412,6 +1467,8 @@ export class Resource extends pb_1.Message {
             writer.writeString(2, this.hash);
         if (this.body.length)
             writer.writeBytes(3, this.body);
+        if (this.more != false)
+            writer.writeBool(4, this.more);
         if (!w)
             return writer.getResultBuffer();
     }
@@ -1429,6 +1486,9 @@ export class Resource extends pb_1.Message {
                     break;
                 case 3:
                     message.body = reader.readBytes();
+                    break;
+                case 4:
+                    message.more = reader.readBool();
                     break;
                 default: reader.skipField();
             }

@@ -50,7 +50,7 @@ export type ControllerStream = {
   close(): void;
 };
 
-/** From the start of the connection to the first message, which carries a whole snapshot. */
+/** From the start of the connection to the first message, which carries the snapshot or the first part of it. */
 const openTimeoutMs = 15_000;
 
 /**
@@ -160,7 +160,12 @@ function subscription(nodeId: string, scope: ProxyScope): ClientMessage {
       ? new Scope({ shared_pool: new SharedPool() })
       : new Scope({ gateway: new Gateway({ ...scope.gateway }) });
   return new ClientMessage({
-    subscribe: new Subscribe({ node_id: nodeId, wire_version: wireVersion, scope: subscribed }),
+    subscribe: new Subscribe({
+      node_id: nodeId,
+      wire_version: wireVersion,
+      scope: subscribed,
+      takes_parts: true,
+    }),
   });
 }
 

@@ -4,7 +4,7 @@ import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Envelope } from "@svc-gateway/proto/envelope.ts";
 import { Ack, ClientMessage, Nack } from "@svc-gateway/proto/generated/discovery.js";
 import type { DiscoveryClientMetrics } from "./metrics.ts";
-import { readUpdate } from "./server-message.ts";
+import { createUpdateAssembler } from "./update-assembler.ts";
 
 /**
  * Applies an update whole or not at all: checks hashes, version, references and ranges, and keeps what it had when it
@@ -23,16 +23,18 @@ export type UpdateReceiverOptions = {
 const maxDetailLength = 1000;
 
 /**
- * The receiving side of a stream: applies each update and answers it with Ack or Nack. The first update must be full,
+ * The receiving side of a stream: puts updates together from their parts, applies each and answers it with Ack or Nack. The first update must be full,
  * because what an earlier stream has brought is not what this one builds upon. See docs/discovery.md, "Snapshots".
  */
 export function createUpdateReceiver(options: UpdateReceiverOptions): (envelope: Envelope) => Promise<void> {
   const { apply, send, onApplied, metrics, log } = options;
+  const assemble = createUpdateAssembler();
   let hasBase = false;
   return async ({ snapshot }) => {
     if (snapshot === undefined) return;
-    const received = readUpdate(snapshot);
+    const received = assemble(snapshot);
     if (!received.ok) throw new Error(received.error.message);
+    if (received.value === undefined) return;
     const { update, nonce } = received.value;
     const { version, full } = update;
     const result =

@@ -37,6 +37,7 @@ function connect(port: number, trustPem: string, identity?: TestIdentity): Clien
     "grpc.use_local_subchannel_pool": 1,
     "grpc.enable_retries": 0,
     "grpc.max_send_message_length": -1,
+    "grpc.max_receive_message_length": 64 * 1024 * 1024,
   });
   clients.add(client);
   return client;
@@ -136,11 +137,13 @@ export const subscribe = (
   nodeId: string,
   scope: Scope | undefined = sharedScope(),
   wireVersion: number = 2,
+  takesParts: boolean = false,
 ): ClientMessage =>
   new ClientMessage({
     subscribe: new Subscribe({
       node_id: nodeId,
       wire_version: wireVersion,
+      takes_parts: takesParts,
       ...(scope !== undefined && { scope }),
     }),
   });

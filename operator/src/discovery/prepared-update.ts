@@ -1,0 +1,42 @@
+import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import { maxPartBytes } from "@svc-gateway/proto/wire.ts";
+import { encodedLength, encodeUpdate, type EncodedUpdate } from "./update-encoding.ts";
+import { createPartReader, type PartReader } from "./update-parts.ts";
+
+/** An update of a snapshot, to be sent to any number of proxies. */
+export type PreparedUpdate = {
+  readonly isFull: boolean;
+  /** Its length as one message, but for the few bytes that differ from proxy to proxy. */
+  readonly bytes: number;
+  /** It as one message, encoded once for all proxies. */
+  whole(): EncodedUpdate;
+  /** It in parts, for one proxy: those of a large update are not kept, so that many proxies cost no more memory than one. */
+  parts(): PartReader;
+};
+
+export function prepareUpdate(update: SnapshotUpdate): PreparedUpdate {
+  const bytes = encodedLength(update);
+  let encoded: EncodedUpdate | undefined;
+  const whole = (): EncodedUpdate => (encoded ??= encodeUpdate(update));
+  return {
+    isFull: update.full,
+    bytes,
+    whole,
+    parts: () =>
+      bytes > maxPartBytes - overheadBytes
+        ? createPartReader(update, maxPartBytes - overheadBytes)
+        : once(whole),
+  };
+}
+
+/** Nonce, flag, tags and lengths of a message besides the update. */
+export const overheadBytes = 64;
+
+function once(whole: () => EncodedUpdate): PartReader {
+  let isRead = false;
+  return () => {
+    if (isRead) return undefined;
+    isRead = true;
+    return whole();
+  };
+}
