@@ -20,7 +20,7 @@ export function compileServing({ scopes }: Translation): ServingState {
     upstreams: noUpstreams,
     auth: createAuthStore(),
     metrics: createProxyMetrics(),
-    rates: { take: () => 0 },
+    rates: { counter: () => ({ take: () => 0 }) },
     log: silentLogger,
     publish: () => undefined,
   });

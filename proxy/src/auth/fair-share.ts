@@ -2,14 +2,14 @@
  * Who has to make room for one more of an owner where several share a bounded number: who has the most, unless the owner would
  * then have as many.
  */
-export function ownerOfMost<Share>(
-  byOwner: ReadonlyMap<string, Share>,
+export function ownerOfMost<Owner, Share>(
+  byOwner: ReadonlyMap<Owner, Share>,
   sizeOf: (share: Share) => number,
-  forOwner: string,
-): readonly [owner: string, share: Share] | undefined {
+  forOwner: Owner,
+): readonly [owner: Owner, share: Share] | undefined {
   const own = byOwner.get(forOwner);
   let mostSize = own === undefined ? 1 : sizeOf(own) + 1;
-  let most: readonly [string, Share] | undefined;
+  let most: readonly [Owner, Share] | undefined;
   for (const entry of byOwner) {
     const size = sizeOf(entry[1]);
     if (size <= mostSize) continue;

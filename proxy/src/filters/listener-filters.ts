@@ -28,16 +28,20 @@ export function compileListenerFilters(
   const compiled = written.flatMap(({ features }, index) =>
     features === undefined
       ? refusing
-      : compileFilters(features, countedFor(`${listener} ${index}`, environment)).map(beforeMatching),
+      : compileFilters(features, countedFor(listener, index, environment)).map(beforeMatching),
   );
   return compiled.length === 0 ? undefined : { written, compiled };
 }
 
-/** Rates are counted for each filter of the listener, on all its hosts together: there is no route yet to count for. */
-const countedFor = (owner: string, { rates, ...others }: FilterEnvironment): FilterEnvironment => ({
-  ...others,
-  rates: { take: (key, ...rate) => rates.take(owner + key, ...rate) },
-});
+/**
+ * Rates are counted for each filter of the listener (`<kind>/<namespace>/<name>/<section>`), on all its hosts together:
+ * there is no route yet to count for.
+ */
+function countedFor(listener: string, index: number, environment: FilterEnvironment): FilterEnvironment {
+  const [, namespace = ""] = listener.split("/", 2);
+  const counter = environment.rates.counter(namespace, `${listener} ${index}`);
+  return { ...environment, rates: { counter: () => counter } };
+}
 
 /** A path that is rewritten before a route is chosen is the one that everything after it goes by. */
 function beforeMatching(filter: Filter): Filter {

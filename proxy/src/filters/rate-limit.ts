@@ -3,7 +3,9 @@ import type { Exchange } from "../http/exchange.ts";
 import { joinedField } from "../http/fields.ts";
 import type { Filter } from "./filter.ts";
 import { monotonicMs } from "../shared/monotonic.ts";
-import type { RateStore } from "./rate-store.ts";
+import type { CompiledRoute } from "../routing/compiled-route.ts";
+import { networkOf } from "@svc-gateway/common/values/client-network.ts";
+import type { RateCounter, RateStore } from "./rate-store.ts";
 
 const maxRetryAfterSeconds = 86_400;
 
@@ -24,19 +26,32 @@ export function rateLimitFilter(
   const rate = { intervalMs, capacityMs: Math.max(1, requestsPerSecond + burst) * intervalMs };
   const clientKey =
     byHeader === undefined
-      ? ({ clientIp }: Exchange) => (clientIp === "" ? undefined : clientIp)
+      ? ({ clientIp }: Exchange) => (clientIp === "" ? undefined : networkOf(clientIp))
       : byHeader === "host"
         ? ({ host }: Exchange) => host
         : ({ headers }: Exchange) => joinedField(headers, byHeader);
+  const counterOf = compileCounters(store);
   return {
     slug: "rate-limit",
     onRequest(exchange) {
       const key = clientKey(exchange);
       if (key === undefined) return undefined;
-      const waitMs = store.take(`${exchange.route?.id ?? ""} ${key}`, rate, now());
+      const waitMs = counterOf(exchange.route).take(key, rate, now());
       if (waitMs === 0) return undefined;
       const seconds = Math.min(Math.max(1, Math.ceil(waitMs / 1000)), maxRetryAfterSeconds);
       return { status: 429, headers: ["Retry-After", String(seconds)], error: "rate limit exceeded" };
     },
+  };
+}
+
+/** One filter serves all routes with equal features; each of them counts on its own. */
+function compileCounters(store: RateStore): (route: CompiledRoute | undefined) => RateCounter {
+  const counters = new WeakMap<CompiledRoute, RateCounter>();
+  let ofListener: RateCounter | undefined;
+  return (route) => {
+    if (route === undefined) return (ofListener ??= store.counter("", ""));
+    let counter = counters.get(route);
+    if (counter === undefined) counters.set(route, (counter = store.counter(route.namespace, route.id)));
+    return counter;
   };
 }

@@ -8,6 +8,8 @@ import type { Upstream } from "../upstream/upstream.ts";
  */
 export type CompiledRoute = {
   readonly id: string;
+  /** That of the object that the route comes from. */
+  readonly namespace: string;
   /** The path of the match, for the access log's `pattern` mode. */
   readonly pattern: string;
   /** False when this route writes no access-log line. */

@@ -1,11 +1,11 @@
-import { createRateMemory } from "../filters/rate-store.ts";
 import { connectionGateBytes, releaseConnections } from "../listeners/connection-gate.ts";
 import { breakerTableBytes } from "../upstream/breaker/table.ts";
-import type { SharedTableMemory } from "./shared-table.ts";
+import { createShareMemory, type ShareMemory } from "./share-memory.ts";
 
 /** Everything that the workers of a proxy share; made by the supervisor, handed to each worker when it starts. */
 export type SharedMemory = {
-  readonly rates: SharedTableMemory;
+  /** The counts of rate limits, see share-table.ts. */
+  readonly rates: ShareMemory;
   /** The circuit breakers, see upstream/breaker/table.ts. */
   readonly breakers: SharedArrayBuffer;
   /** Open client connections per worker and listener port, see listeners/connection-gate.ts. */
@@ -14,11 +14,11 @@ export type SharedMemory = {
   readonly logBytes: SharedArrayBuffer;
 };
 
-/** Clients that rate limits remember. */
-const maxRateKeys = 100_000;
+/** Shares for the clients that rate limits remember: 16 MiB, of which the system provides what is used. */
+const rateShares = 1_024;
 
 export const createSharedMemory = (workers: number): SharedMemory => ({
-  rates: createRateMemory(maxRateKeys),
+  rates: createShareMemory(rateShares),
   breakers: new SharedArrayBuffer(breakerTableBytes),
   connections: new SharedArrayBuffer(connectionGateBytes(workers)),
   logBytes: new SharedArrayBuffer(workers * Int32Array.BYTES_PER_ELEMENT),

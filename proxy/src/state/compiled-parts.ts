@@ -10,6 +10,7 @@ export type RequestMetricsSource = Pick<ProxyMetrics, "requestMetrics">;
 /** A route as requests see it. A class, because there are ten thousands of them. */
 export class ServedRoute implements CompiledRoute {
   readonly id: string;
+  readonly namespace: string;
   readonly pattern: string;
   readonly accessLog: boolean;
   readonly hasOwnTimeouts: boolean;
@@ -28,6 +29,7 @@ export class ServedRoute implements CompiledRoute {
     { metrics, random }: { readonly metrics: RequestMetricsSource; readonly random: () => number },
   ) {
     this.id = route.id;
+    this.namespace = route.source.namespace;
     this.pattern = route.match.path.value;
     this.accessLog = route.accessLog !== false;
     this.hasOwnTimeouts = route.features?.timeouts?.replacesDefaults === true;

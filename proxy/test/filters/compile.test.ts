@@ -6,7 +6,7 @@ import { filterOrder } from "../../src/filters/order.ts";
 
 const environment = {
   auth: createAuthStore(),
-  rates: { take: () => 0 },
+  rates: { counter: () => ({ take: () => 0 }) },
   upstreamOf: () => () => {
     throw new Error("no filter here asks for an upstream");
   },

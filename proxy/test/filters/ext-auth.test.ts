@@ -33,7 +33,7 @@ function filterWith(pick: Upstream["pick"]) {
   };
   const filter = extAuthFilter([{ check }], {
     auth: { ...createAuthStore(), enterCall },
-    rates: { take: () => 0 },
+    rates: { counter: () => ({ take: () => 0 }) },
     upstreamOf: () => () => upstream,
     encoders: createEncoderSlots(0, { inc() {} }),
   });
@@ -67,7 +67,7 @@ describe("ext-auth", () => {
         };
         const filter = extAuthFilter([{ check: { ...check, endpoints, failClosed } }], {
           auth,
-          rates: { take: () => 0 },
+          rates: { counter: () => ({ take: () => 0 }) },
           upstreamOf: () => () => upstream,
           encoders: createEncoderSlots(0, { inc() {} }),
         });

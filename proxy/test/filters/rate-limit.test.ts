@@ -1,11 +1,13 @@
 import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import { expect } from "chai";
 import { rateLimitFilter } from "../../src/filters/rate-limit.ts";
-import { createRateMemory, createRateStore, type RateStore } from "../../src/filters/rate-store.ts";
+import { createRateStore, type RateStore } from "../../src/filters/rate-store.ts";
+import { createShareMemory } from "../../src/shared/share-memory.ts";
+import { prefix, prepared } from "../routing/support.ts";
 import { exchange } from "./support.ts";
 
 /** A filter whose clock the test sets. `ask` answers 0 when the request is let through, else Retry-After. */
-function limited(feature: RateLimit, store: RateStore = createRateStore(createRateMemory(100))) {
+function limited(feature: RateLimit, store: RateStore = createRateStore(createShareMemory(1))) {
   const clock = { nowMs: 5_000 };
   const filter = rateLimitFilter(feature, store, () => clock.nowMs);
   const ask = (clientIp: string, headers: string[] = []): number => {
@@ -62,7 +64,7 @@ describe("the rate-limit filter", () => {
   });
 
   it("forgets what a slower rate has asked to wait for as soon as the rate is raised", () => {
-    const store = createRateStore(createRateMemory(100));
+    const store = createRateStore(createShareMemory(1));
     const slow = limited({ requestsPerSecond: 0.01, burst: 0 }, store);
     expect([slow.ask("a"), slow.ask("a")]).to.deep.equal([0, 100]);
     const raised = limited({ requestsPerSecond: 100, burst: 0 }, store);
@@ -93,19 +95,57 @@ describe("the rate-limit filter", () => {
   });
 });
 
-describe("the store of rates", () => {
-  const rate = { intervalMs: 1000, capacityMs: 1000 };
+describe("the rate-limit filter, by address", () => {
+  const { ask } = limited({ requestsPerSecond: 1, burst: 0 });
+  for (const [first, second, isOne] of [
+    ["2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", true],
+    ["2001:db8:1:3::1", "2001:db8:1:4::1", false],
+    ["2001:DB8:1:5:0:0:0:1", "2001:db8:1:5::2", true],
+    ["::ffff:192.0.2.1", "192.0.2.1", true],
+    ["::ffff:192.0.2.2", "::ffff:192.0.2.3", false],
+    ["64:ff9b::198.51.100.1", "64:ff9b::c633:6402", false],
+    ["64:ff9b::198.51.100.3", "198.51.100.3", true],
+    ["192.0.2.4", "192.0.2.5", false],
+  ] as const) {
+    it(`counts ${first} and ${second} ${isOne ? "together" : "apart"}`, () => {
+      expect([ask(first), ask(second)]).to.deep.equal([0, isOne ? 1 : 0]);
+    });
+  }
 
-  it("forgets those used longest ago, and never a key in use", () => {
-    const { take } = createRateStore(createRateMemory(100));
-    let nowMs = 1;
-    const isAdmitted = (key: string): boolean => take(key, rate, (nowMs += 0.01)) === 0;
-    expect(isAdmitted("first")).to.equal(true);
-    for (let i = 0; i < 1000; i++) {
-      expect(isAdmitted(`other ${i}`)).to.equal(true);
-      expect(isAdmitted("busy")).to.equal(i === 0);
+  it("counts IPv6 addresses whole where they are the value of a header", () => {
+    const byHeader = limited({ requestsPerSecond: 1, burst: 0, byHeader: "x-key" });
+    expect(byHeader.ask("a", ["X-Key", "2001:db8::1"])).to.equal(0);
+    expect(byHeader.ask("a", ["X-Key", "2001:db8::2"])).to.equal(0);
+  });
+});
+
+describe("the rate-limit filter, on several routes", () => {
+  /** Asks as a request of a route does. */
+  const on = (store: RateStore, namespace: string, name: string) => {
+    const filter = rateLimitFilter({ requestsPerSecond: 0.001, burst: 0 }, store, () => 5_000);
+    const id = `ingress/${namespace}/${name}:0.0`;
+    const route = prepared({ ...prefix(id, "/"), source: { kind: "Ingress", namespace, name } });
+    return (clientIp: string): boolean => {
+      const under = exchange();
+      under.clientIp = clientIp;
+      under.route = route;
+      return filter.onRequest?.(under) === undefined;
+    };
+  };
+  const addresses = (count: number): string[] =>
+    Array.from({ length: count }, (_, index) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`);
+
+  it("keeps the counts of a route however many clients others have, of its namespace or of others", () => {
+    const store = createRateStore(createShareMemory(16));
+    const victim = on(store, "shop", "web");
+    const known = addresses(200);
+    for (const address of known) expect(victim(address)).to.equal(true);
+    for (const flood of [on(store, "shop", "other"), on(store, "evil", "web"), on(store, "evil", "api")]) {
+      for (const address of addresses(50_000)) flood(address);
     }
-    expect(isAdmitted("first")).to.equal(true);
-    expect(isAdmitted("other 999")).to.equal(false);
+    expect(known.filter(victim)).to.deep.equal([]);
+    const late = on(store, "late", "web");
+    expect(known.map(late).includes(false)).to.equal(false);
+    expect(known.filter(late)).to.deep.equal([]);
   });
 });

@@ -184,6 +184,7 @@ export function createBench(
   };
   const route: CompiledRoute = {
     id: "ingress/ns/web:0.0",
+    namespace: "ns",
     pattern: "/a",
     accessLog: true,
     hasOwnTimeouts: false,

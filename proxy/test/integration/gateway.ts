@@ -9,6 +9,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { SharedMemory } from "../../src/shared/shared-memory.ts";
 import { startProxy, type Proxy } from "../../src/proxy.ts";
 import type { AccessRecord } from "../../src/telemetry/access-log.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
@@ -103,8 +104,15 @@ function resourcesOf(plan: Plan): readonly Resource[] {
   return [...resources, ...(plan.resources ?? [])];
 }
 
-/** Starts a whole data plane on free ports; `flags` are those of `serve standalone`. */
-export async function startGateway(plan: Plan, flags: readonly string[] = []): Promise<Gateway> {
+/**
+ * Starts a whole data plane on free ports; `flags` are those of `serve standalone`, `memory` is what its workers would
+ * share.
+ */
+export async function startGateway(
+  plan: Plan,
+  flags: readonly string[] = [],
+  memory?: SharedMemory,
+): Promise<Gateway> {
   const argv = [
     "--manifests",
     ".",
@@ -121,6 +129,7 @@ export async function startGateway(plan: Plan, flags: readonly string[] = []): P
     settings: read.value.settings,
     metrics,
     log: silentLogger,
+    ...(memory !== undefined && { crew: { worker: 0, workers: 1, memory } }),
     accessLog: {
       enabled: true,
       write: (record) => void records.push(record),

@@ -14,7 +14,7 @@ describe("the proxy state with the upstream registry", () => {
   it("carries endpoints over a rollout and retires those that are gone", () => {
     const retired: string[] = [];
     const state = createProxyState({
-      rates: { take: () => 0 },
+      rates: { counter: () => ({ take: () => 0 }) },
       upstreams: createUpstreamRegistry({
         retire: (gone) => void retired.push(...gone.map(({ address }) => address)),
         onUsableEndpoints() {},

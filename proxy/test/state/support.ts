@@ -132,7 +132,7 @@ export function harness(): Harness {
   const log = fakeLog();
   const published: ServingState[] = [];
   const state = createProxyState({
-    rates: { take: () => 0 },
+    rates: { counter: () => ({ take: () => 0 }) },
     upstreams,
     auth: createAuthStore(),
     metrics,

@@ -1,0 +1,24 @@
+import { isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** The well-known prefix of addresses that stand for IPv4 ones (RFC 6052 section 2.1). */
+const translated = [0x64, 0xff9b, 0, 0, 0, 0] as const;
+
+/**
+ * What one client has of the Internet: an IPv4 address, or the /64 of an IPv6 address (`2001:db8:0:0::/64`, its
+ * groups without leading zeros), since whoever
+ * has one address of a /64 has all of them. IPv6 addresses that stand for IPv4 ones count as those. Text that is no
+ * address stays as it is.
+ */
+export function networkOf(ip: string): string {
+  if (!ip.includes(":") || !isIPv6(ip)) return ip;
+  const address = ipaddr.IPv6.parse(ip.split("%", 1)[0] ?? ip);
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address().toString();
+  const { parts } = address;
+  if (translated.every((part, index) => parts[index] === part)) {
+    const [high = 0, low = 0] = parts.slice(6);
+    return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+  }
+  const network = parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(":")}::/64`;
+}
