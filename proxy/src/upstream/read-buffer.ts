@@ -1,3 +1,21 @@
+import type { OnReadOpts } from "node:net";
+
+/**
+ * Bytes in memory that is read into again: they may be looked at, and written over, until the call that brought them
+ * returns. The type is no `Buffer`, so that they cannot be handed on or kept without a copy (`Buffer.from`).
+ */
+export interface BorrowedBytes extends Uint8Array {
+  toString(encoding?: "latin1", start?: number, end?: number): string;
+  indexOf(value: string | number, byteOffset?: number, encoding?: "latin1"): number;
+}
+
+/**
+ * What one read brought: a view that ends where the read ended, so that no search or conversion can reach what an earlier
+ * read, of this connection or another, has left behind it. Bytes that are `owned` may be handed on as they are.
+ */
+export type Piece =
+  { readonly owned: true; readonly bytes: Buffer } | { readonly owned: false; readonly bytes: BorrowedBytes };
+
 /** Connections that read little at a time share this memory: what they read is copied out in the same turn. */
 const shared = Buffer.allocUnsafeSlow(65_536);
 
@@ -27,8 +45,19 @@ export class ReadBuffer {
   private usedBytes = 0;
   private maxReadBytes = slabBytes;
 
+  /**
+   * The `onread` of a socket that reads to here, for when it is created: the only place that sees memory which is not
+   * read into. `receive` answers whether to read on; it says by `settle` or `reset` what became of the bytes.
+   */
+  onread(receive: (piece: Piece) => boolean): OnReadOpts {
+    return {
+      buffer: () => this.next(),
+      callback: (length, into) => receive(this.pieceOf(into as Buffer, length)),
+    };
+  }
+
   /** The memory of the next read. */
-  next(): Buffer {
+  private next(): Buffer {
     if (!this.bulk) {
       this.slab = shared;
       return shared;
@@ -41,12 +70,12 @@ export class ReadBuffer {
     return end - this.usedBytes === this.slab.length ? this.slab : this.slab.subarray(this.usedBytes, end);
   }
 
-  /** Notes a read; the answer says whether its bytes may be handed on without a copy. */
-  filled(buffer: Buffer, length: number): boolean {
-    this.sawFullRead = length === buffer.length;
-    if (buffer === shared) return false;
+  private pieceOf(memory: Buffer, length: number): Piece {
+    this.sawFullRead = length === memory.length;
+    const bytes = memory.subarray(0, length);
+    if (memory === shared) return { owned: false, bytes };
     this.usedBytes += length;
-    return true;
+    return { owned: true, bytes };
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { OnReadOpts } from "node:net";
-import { ReadBuffer } from "./read-buffer.ts";
+import { type Piece, ReadBuffer } from "./read-buffer.ts";
 
 /** Whom the bytes go to. */
 export type TunnelReceiver = {
@@ -24,10 +24,7 @@ export class TunnelReader {
   private early: Buffer = Buffer.alloc(0);
 
   constructor() {
-    this.onread = {
-      buffer: () => this.memory.next(),
-      callback: (length, into) => this.read(into as Buffer, length),
-    };
+    this.onread = this.memory.onread((piece) => this.read(piece));
   }
 
   /** The receiver gets what is read from now on, and what was read before it was known; the socket is to be resumed. */
@@ -38,15 +35,14 @@ export class TunnelReader {
     if (early.length > 0) receiver.receive(early);
   }
 
-  private read(buffer: Buffer, length: number): boolean {
+  private read({ owned, bytes }: Piece): boolean {
     const { memory, receiver } = this;
-    const bytes = buffer.subarray(0, length);
     if (receiver === undefined) {
       this.early = Buffer.concat([this.early, bytes]);
       return false;
     }
-    const more = receiver.receive(memory.filled(buffer, length) ? bytes : Buffer.from(bytes));
-    if (length < bulkReadBytes) memory.reset(receiver.heldBytes);
+    const more = receiver.receive(owned ? bytes : Buffer.from(bytes));
+    if (bytes.length < bulkReadBytes) memory.reset(receiver.heldBytes);
     else memory.settle(0, receiver.heldBytes, more);
     return more;
   }

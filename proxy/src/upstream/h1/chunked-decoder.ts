@@ -1,4 +1,5 @@
 import type { HeaderList } from "../../http/message.ts";
+import type { BorrowedBytes } from "../read-buffer.ts";
 import { readFields } from "./fields.ts";
 import { maxFields, maxHeadBytes } from "./response-head.ts";
 
@@ -61,15 +62,16 @@ export class ChunkedDecoder {
     return this.state === "data" ? this.remaining : 0;
   }
 
-  /** Decodes `buffer` from `start` to `end`; the answer is how many bytes of data stand at `start` afterwards. */
-  decode(buffer: Buffer, start: number, end: number): number {
+  /** Decodes `bytes` from index `start` to their end; answers how many bytes of data are at `start` afterwards. */
+  decode(bytes: BorrowedBytes, start: number): number {
+    const end = bytes.length;
     let out = start;
     let i = start;
     while (i < end) {
       switch (this.state) {
         case "data": {
           const size = Math.min(this.remaining, end - i);
-          if (out !== i) buffer.copyWithin(out, i, i + size);
+          if (out !== i) bytes.copyWithin(out, i, i + size);
           out += size;
           i += size;
           this.remaining -= size;
@@ -79,10 +81,10 @@ export class ChunkedDecoder {
         case "trailer-start":
         case "trailer":
         case "trailer-line-feed":
-          i = this.readTrailers(buffer, i, end);
+          i = this.readTrailers(bytes, i);
           break;
         default:
-          this.state = this.step(buffer[i] as number);
+          this.state = this.step(bytes[i] as number);
           i++;
           if (this.state === "done") this.endIndex = i;
       }
@@ -139,11 +141,12 @@ export class ChunkedDecoder {
   }
 
   /** Collects trailer lines up to the CR of the empty line that ends them. */
-  private readTrailers(buffer: Buffer, start: number, end: number): number {
+  private readTrailers(bytes: BorrowedBytes, start: number): number {
+    const end = bytes.length;
     let i = start;
     let { state } = this;
     while (i < end && state !== "last-line-feed" && state !== "invalid") {
-      const code = buffer[i] as number;
+      const code = bytes[i] as number;
       if (state === "trailer-line-feed") state = code === lineFeed ? "trailer-start" : "invalid";
       else if (code !== carriageReturn) state = code === lineFeed ? "invalid" : "trailer";
       else state = state === "trailer-start" ? "last-line-feed" : "trailer-line-feed";
@@ -151,7 +154,7 @@ export class ChunkedDecoder {
     }
     const textEnd = state === "last-line-feed" ? i - 1 : i;
     if (this.trailerText.length + textEnd - start > maxHeadBytes) state = "invalid";
-    else if (textEnd > start) this.trailerText += buffer.toString("latin1", start, textEnd);
+    else if (textEnd > start) this.trailerText += bytes.toString("latin1", start, textEnd);
     this.state = state;
     return i;
   }

@@ -98,23 +98,19 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
   private readInto(): OnReadOpts {
     const memory = new ReadBuffer();
     const { reader } = this;
-    return {
-      buffer: () => memory.next(),
-      callback: (length, into) => {
-        const buffer = into as Buffer;
-        const handler = this.stream?.handler;
-        const more = reader.read(buffer, length, memory.filled(buffer, length));
-        this.paused = !more;
-        const { announcedBytes } = reader;
-        if (announcedBytes === undefined) memory.reset(handler?.pendingBytes);
-        else memory.settle(announcedBytes, handler?.pendingBytes, more);
-        return more;
-      },
-    };
+    return memory.onread((piece) => {
+      const handler = this.stream?.handler;
+      const more = reader.read(piece);
+      this.paused = !more;
+      const { announcedBytes } = reader;
+      if (announcedBytes === undefined) memory.reset(handler?.pendingBytes);
+      else memory.settle(announcedBytes, handler?.pendingBytes, more);
+      return more;
+    });
   }
 
-  private readonly onPiece = (piece: Buffer): void => {
-    this.paused = !this.reader.read(piece, piece.length, true);
+  private readonly onPiece = (bytes: Buffer): void => {
+    this.paused = !this.reader.read({ owned: true, bytes });
     if (this.paused) this.socket?.pause();
   };
 

@@ -1,3 +1,4 @@
+import type { BorrowedBytes } from "../read-buffer.ts";
 import { maxHeadBytes } from "./response-head.ts";
 
 /** Up to this many bytes are read as text at once, in the hope that they are the whole message. */
@@ -20,17 +21,17 @@ export class HeadCollector {
   /** The last three characters of `partial`: where the mark of the end may have begun. */
   private tail = "";
 
-  /** The index in `buffer` after the head; -1 when it is incomplete, or refused (`problem`). */
-  collect(buffer: Buffer, from: number, to: number): number {
-    if (this.partial !== "") return this.collectMore(buffer, from, to);
+  /** Looks at `bytes` from index `from` on. Answers the index after the head; -1: it is incomplete, or refused (`problem`). */
+  collect(bytes: BorrowedBytes, from: number): number {
+    if (this.partial !== "") return this.collectMore(bytes, from);
     let { text } = this;
     let end: number;
-    if (to - from <= maxProbeBytes) {
-      text = buffer.toString("latin1", from, to);
+    if (bytes.length - from <= maxProbeBytes) {
+      text = bytes.toString("latin1", from);
       end = text.indexOf("\r\n\r\n") + 4;
     } else {
-      end = buffer.indexOf("\r\n\r\n", from, "latin1") - from + 4;
-      text = buffer.toString("latin1", from, end < 4 ? to : from + end);
+      end = bytes.indexOf("\r\n\r\n", from, "latin1") - from + 4;
+      text = bytes.toString("latin1", from, end < 4 ? bytes.length : from + end);
     }
     if (end < 4) return this.keep(text, text);
     if (end > maxHeadBytes) return this.refuse("response head too large");
@@ -39,8 +40,8 @@ export class HeadCollector {
     return from + end;
   }
 
-  private collectMore(buffer: Buffer, from: number, to: number): number {
-    const piece = buffer.toString("latin1", from, to);
+  private collectMore(bytes: BorrowedBytes, from: number): number {
+    const piece = bytes.toString("latin1", from);
     const seam = this.tail + piece;
     const mark = seam.indexOf("\r\n\r\n");
     if (mark < 0) return this.keep(piece, seam);

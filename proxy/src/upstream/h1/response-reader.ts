@@ -1,4 +1,5 @@
 import type { Chunk, HeaderList, ResponseHead } from "../../http/message.ts";
+import type { BorrowedBytes, Piece } from "../read-buffer.ts";
 import { announcedIdleMs } from "./announced-idle.ts";
 import { ChunkedDecoder } from "./chunked-decoder.ts";
 import { HeadCollector } from "./head-collector.ts";
@@ -51,7 +52,7 @@ export class ResponseReader {
   private announcedMs: number | undefined = undefined;
   private remaining = 0;
   private decoder = new ChunkedDecoder();
-  /** During a read: what of the buffer is text already, and where that begins in the buffer. */
+  /** During a read: what of its bytes is text already, and where that begins in them. */
   private text = "";
   private textAt = 0;
   private receivedAny = false;
@@ -102,27 +103,25 @@ export class ResponseReader {
     this.phase = "stopped";
   }
 
-  /**
-   * Takes what arrived: the first `length` bytes of `buffer`, which may be written over here. `owned` says that the
-   * bytes may be handed on without a copy. False: read no more for now.
-   */
-  read(buffer: Buffer, length: number, owned: boolean): boolean {
+  /** Takes what arrived, which may be written over here. False: read no more for now. */
+  read(piece: Piece): boolean {
+    const end = piece.bytes.length;
     this.receivedAny = true;
     this.forgetText();
     let at = 0;
     while (this.phase === "head") {
-      at = this.readHead(buffer, at, length);
-      if (at >= length) return !this.stopped;
+      at = this.readHead(piece, at);
+      if (at >= end) return !this.stopped;
     }
     switch (this.phase) {
       case "length":
-        return this.readLength(buffer, at, length, owned);
+        return this.readLength(piece, at);
       case "chunked":
-        return this.readChunked(buffer, at, length, owned);
+        return this.readChunked(piece, at);
       case "until-close":
-        return this.deliver(buffer, at, length, owned);
+        return this.deliver(piece, at, end);
       case "idle":
-        if (at < length) this.invalid("unexpected data from upstream");
+        if (at < end) this.invalid("unexpected data from upstream");
         return this.phase === "idle";
       case "stopped":
         return false;
@@ -138,10 +137,11 @@ export class ResponseReader {
     }
   }
 
-  /** Reads one head from `at` on; the answer is where the bytes after it begin, or `end` when it is incomplete. */
-  private readHead(buffer: Buffer, at: number, end: number): number {
+  /** Reads one head from `at` on; answers where the bytes after it begin: at the end of the piece when it is incomplete. */
+  private readHead({ bytes }: Piece, at: number): number {
     const { collector } = this;
-    const bodyAt = collector.collect(buffer, at, end);
+    const end = bytes.length;
+    const bodyAt = collector.collect(bytes, at);
     if (bodyAt < 0) {
       if (collector.problem !== undefined) this.invalid(collector.problem);
       return end;
@@ -158,7 +158,7 @@ export class ResponseReader {
     }
     const head = parsed.value;
     if (head.status >= 200) this.takeFinalHead(head, bodyAt === end);
-    else if (head.status === 101) this.takeUpgrade(head, buffer, bodyAt, end);
+    else if (head.status === 101) this.takeUpgrade(head, Buffer.from(bytes.subarray(bodyAt)));
     else if (++this.informational > maxInformational) this.invalid("too many informational responses");
     else {
       this.keepAlive &&= head.keepAlive;
@@ -189,49 +189,50 @@ export class ResponseReader {
     if (this.phase === "length" && (bodyless || length === 0)) this.complete(undefined, nothingFollows);
   }
 
-  private takeUpgrade(head: ParsedResponseHead, buffer: Buffer, at: number, end: number): void {
+  private takeUpgrade(head: ParsedResponseHead, rest: Buffer): void {
     const { upgrade } = this.expected;
     // Bytes of a protocol that the client did not offer would be read as another one (RFC 9110 7.8).
     if (upgrade === undefined || head.upgradeTo !== upgrade) return this.invalid("unexpected upgrade");
     this.phase = "stopped";
-    this.events.onUpgrade(head.headers, Buffer.from(buffer.subarray(at, end)));
+    this.events.onUpgrade(head.headers, rest);
   }
 
-  private readLength(buffer: Buffer, at: number, end: number, owned: boolean): boolean {
+  private readLength(piece: Piece, at: number): boolean {
+    const end = piece.bytes.length;
     const to = Math.min(end, at + this.remaining);
     this.remaining -= to - at;
-    const more = this.deliver(buffer, at, to, owned);
+    const more = this.deliver(piece, at, to);
     if (this.phase !== "length") return false;
     if (this.remaining > 0) return more;
     return this.complete(undefined, to === end);
   }
 
-  private readChunked(buffer: Buffer, at: number, end: number, owned: boolean): boolean {
+  private readChunked(piece: Piece, at: number): boolean {
     const { decoder } = this;
-    const size = decoder.decode(buffer, at, end);
+    const size = decoder.decode(piece.bytes, at);
     // The decoder has moved the bytes.
     this.forgetText();
     if (decoder.invalid) {
       this.invalid("invalid chunked body");
       return false;
     }
-    const more = this.deliver(buffer, at, at + size, owned);
+    const more = this.deliver(piece, at, at + size);
     if (this.phase !== "chunked") return false;
-    return decoder.done ? this.complete(decoder.trailers, decoder.endIndex === end) : more;
+    return decoder.done ? this.complete(decoder.trailers, decoder.endIndex === piece.bytes.length) : more;
   }
 
-  private deliver(buffer: Buffer, from: number, to: number, owned: boolean): boolean {
+  private deliver({ owned, bytes }: Piece, from: number, to: number): boolean {
     if (from === to) return true;
-    if (owned) return this.events.onData(buffer.subarray(from, to));
-    if (to - from <= maxTextBytes) return this.events.onData(this.textOf(buffer, from, to));
-    return this.events.onData(Buffer.from(buffer.subarray(from, to)));
+    if (owned) return this.events.onData(bytes.subarray(from, to));
+    if (to - from <= maxTextBytes) return this.events.onData(this.textOf(bytes, from, to));
+    return this.events.onData(Buffer.from(bytes.subarray(from, to)));
   }
 
-  /** Bytes of the buffer as text; not decoded again if they have been. */
-  private textOf(buffer: Buffer, from: number, to: number): string {
+  /** Bytes of a piece as text; not decoded again if they have been. */
+  private textOf(bytes: BorrowedBytes, from: number, to: number): string {
     const { text, textAt } = this;
     if (from >= textAt && to <= textAt + text.length) return text.slice(from - textAt, to - textAt);
-    return buffer.toString("latin1", from, to);
+    return bytes.toString("latin1", from, to);
   }
 
   private forgetText(): void {

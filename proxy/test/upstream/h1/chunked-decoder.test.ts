@@ -2,17 +2,17 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { ChunkedDecoder } from "../../../src/upstream/h1/chunked-decoder.ts";
 
-/** Decodes a message that arrives in the given pieces, each in memory of its own with bytes around it. */
+/** Decodes a message that arrives in the given pieces, each inside memory that holds other bytes around it. */
 function decode(pieces: readonly string[]): { decoder: ChunkedDecoder; text: string; surplus: string } {
   const decoder = new ChunkedDecoder();
   let text = "";
   let surplus = "";
   for (const piece of pieces) {
-    const buffer = Buffer.from(`<<${piece}>>`, "latin1");
-    const size = decoder.decode(buffer, 2, buffer.length - 2);
+    const buffer = Buffer.from(`<<${piece}>>`, "latin1").subarray(0, -2);
+    const size = decoder.decode(buffer, 2);
     text += buffer.toString("latin1", 2, 2 + size);
     if (decoder.done) {
-      surplus = buffer.toString("latin1", decoder.endIndex, buffer.length - 2);
+      surplus = buffer.toString("latin1", decoder.endIndex);
       break;
     }
     if (decoder.invalid) break;

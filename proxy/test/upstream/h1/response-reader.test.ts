@@ -39,8 +39,7 @@ function read(pieces: readonly string[], expected: Expected = {}, owned = false)
   const reader = new ResponseReader(heard);
   reader.begin({ toHead: expected.toHead ?? false, upgrade: expected.upgrade });
   for (const piece of pieces) {
-    const buffer = Buffer.from(piece, "latin1");
-    reader.read(buffer, buffer.length, owned);
+    reader.read({ owned, bytes: Buffer.from(piece, "latin1") });
   }
   if (expected.thenEnd === true) reader.end();
   return heard.events;
@@ -272,8 +271,8 @@ describe("ResponseReader", () => {
     heard.onHead = () => reader.stop();
     reader.begin({ toHead: false, upgrade: undefined });
     const text = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-    expect(reader.read(text, text.length, false)).to.equal(false);
-    expect(reader.read(text, text.length, false)).to.equal(false);
+    expect(reader.read({ owned: false, bytes: text })).to.equal(false);
+    expect(reader.read({ owned: false, bytes: text })).to.equal(false);
     reader.end();
     expect([heard.events, heard.body]).to.deep.equal([[], ""]);
   });
