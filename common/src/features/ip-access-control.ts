@@ -4,6 +4,8 @@ import { defineFeature, defineReference } from "./definition.ts";
 
 /** Who is let in by address. See docs/features/ip-access-control.md. */
 export const ipAccessControlSchema = z.object({
+  /** What says who is let in cannot be read: every request is answered 503. */
+  unavailable: z.literal(true).optional(),
   /** Refused whatever `allow` says. */
   deny: z.array(cidrTextSchema),
   /** Only these are let in; an empty list lets nobody in. Absent: everybody. */

@@ -1,4 +1,5 @@
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
+import { mostSimilar } from "../values/similar.ts";
 import type { Flag } from "./flag.ts";
 
 /** What a command line says: the text of each flag, and the words that belong to no flag. */
@@ -57,26 +58,7 @@ export function clip(text: string): string {
   return json.slice(1, -1);
 }
 
-function suggestion(wrong: string, names: readonly string[]): string {
-  const ranked = names
-    .map((name) => ({ name, distance: editDistance(wrong.slice(0, 80), name) }))
-    .toSorted((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  return best !== undefined && best.distance <= Math.max(2, wrong.length / 4)
-    ? ` (did you mean --${best.name}?)`
-    : "";
-}
-
-/** The number of single-character edits between two short texts (Levenshtein). */
-function editDistance(left: string, right: string): number {
-  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column += 1) {
-      const substituted = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
-      current.push(Math.min(substituted, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[right.length] ?? 0;
-}
+const suggestion = (wrong: string, names: readonly string[]): string => {
+  const meant = mostSimilar(wrong, names);
+  return meant === undefined ? "" : ` (did you mean --${meant}?)`;
+};

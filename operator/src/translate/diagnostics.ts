@@ -303,6 +303,13 @@ export const unusableResource = (place: Place, why: string, consequence: string)
 export const protectionUnavailable = (place: Place, why: string, consequence: string): Diagnostic =>
   finding("error", "ProtectionUnavailable")(place, `${why}; ${consequence}`);
 
+/** Of what an invalid object names; `parts` are the listeners or ports of it that are meant, where not all are. */
+export const targetClosed = (place: Place, by: string, parts: string | undefined): Diagnostic =>
+  finding("error", "TargetClosed")(
+    place,
+    `${by} names ${parts === undefined ? `this ${place.object.kind}` : parts} and is not valid; what it should protect answers 503, or carries no connection, until it is`,
+  );
+
 export const resourcePartlyIgnored = (place: Place, message: string): Diagnostic =>
   finding("warning", "ResourcePartlyIgnored")(place, message);
 

@@ -24,6 +24,7 @@ import { createTlsPolicyTranslator, type TlsPolicies } from "./backends/tls-poli
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { translateSessionKey } from "./backends/session-key.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
+import { createCloser } from "./closures.ts";
 import { createValidityCheck } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
 import { mergeClientCertPorts } from "./gateway/frontend-validation.ts";
@@ -86,7 +87,9 @@ function createTranslator(settings: TranslateSettings): Translator {
   const clientCertsOf = createClientCertsOfPorts();
   const l4Of = createL4OfPorts();
   const checkValidity = createValidityCheck();
-  return (world, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
+  const close = createCloser();
+  return (given, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
+    const { world, diagnostics: closed } = close(given);
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
     const policies = translatePolicies(world);
@@ -134,6 +137,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         keySets.diagnostics,
         sessionKey.diagnostics,
         validity,
+        closed,
       ),
       events: withoutRepeats([...ingress.events, ...gateway.events]),
       wantedKeySets: wantedKeySets(wanted),

@@ -3,13 +3,15 @@ import { compileCidrs, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import type { Filter } from "./filter.ts";
 
+const unavailableReply: LocalReply = { status: 503, error: "no list of client addresses" };
 const refusal: LocalReply = { status: 403, error: "client address not allowed" };
 
 /**
  * Lets requests in by the client's address: not from `deny`, and only from `allow` where that is given. An address that
  * cannot be determined is in no range. See docs/features/ip-access-control.md.
  */
-export function ipAccessControlFilter({ deny, allow }: IpAccessControl): Filter {
+export function ipAccessControlFilter({ unavailable, deny, allow }: IpAccessControl): Filter {
+  if (unavailable === true) return { slug: "ip-access-control", onRequest: () => unavailableReply };
   const denied = compileCidrs(readCidrs(deny).cidrs);
   const allowed = allow && compileCidrs(readCidrs(allow).cidrs);
   return {

@@ -14,12 +14,15 @@ export type Fault = { readonly offset: number; readonly message: string };
 export type Converted = {
   readonly value: unknown;
   readonly nodes: ReadonlyMap<object, ParsedNode>;
+  /** By map, the keys that stand in it once more, with the values that they had before. */
+  readonly overwritten: ReadonlyMap<object, readonly (readonly [key: string, value: unknown])[]>;
   /** In text order; if there are any, the value must not be used. */
   readonly faults: readonly Fault[];
 };
 
 type State = {
   readonly nodes: Map<object, ParsedNode>;
+  readonly overwritten: Map<object, (readonly [key: string, value: unknown])[]>;
   readonly faults: Fault[];
   /** By anchor, the latest so far; undefined while the anchor's own node is being converted. */
   readonly anchors: Map<string, Expanded | undefined>;
@@ -37,13 +40,14 @@ const maxFaults = 10;
 export function toJsonValue(root: ParsedNode): Converted {
   const state: State = {
     nodes: new Map(),
+    overwritten: new Map(),
     faults: [],
     anchors: new Map(),
     depth: 0,
     valuesLeft: maxDocumentValues,
   };
   const { value } = convert(root, state);
-  return { value, nodes: state.nodes, faults: state.faults };
+  return { value, nodes: state.nodes, overwritten: state.overwritten, faults: state.faults };
 }
 
 function convert(node: ParsedNode | null, state: State): Expanded {
@@ -88,6 +92,8 @@ function convertMap(node: YAMLMap.Parsed, state: State): Expanded {
     if (name === undefined) continue;
     if (written.has(name)) {
       refuse(key.range[0], `the key ${JSON.stringify(name)} stands twice in this map`, state);
+      const earlier = state.overwritten.get(map) ?? [];
+      state.overwritten.set(map, [...earlier, [name, map[name]]]);
     }
     written.add(name);
     const field = convert(value, state);

@@ -3,11 +3,14 @@ import type { ParsedNode } from "yaml";
 import type { KnownObject } from "../../api/kinds.ts";
 import { definitionOf, kindOf, kindOfGroup } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
+import type { StandInSource } from "../../api/stand-in.ts";
+import { describeUnknownKind } from "../../api/unknown-kind.ts";
 import { validateObject, type SchemaProblem } from "../../api/validate.ts";
 import { isRecord } from "../../api/validation/problem.ts";
 import { toJsonValue, type Converted } from "./convert.ts";
 import { locateField } from "./locate.ts";
 import type { Finding, Position } from "./place.ts";
+import { readStandIn } from "./read-stand-in.ts";
 import { parseYaml, type Pause, type YamlNodes } from "./yaml-text.ts";
 
 /** Names an object across all files: `group/kind/namespace/name`. */
@@ -29,23 +32,29 @@ export type DocumentItem = Position &
         readonly key?: ObjectKey;
         readonly ref?: ObjectRef;
         readonly problems: readonly Finding[];
+        /** What the object was meant to protect, where it is of such a kind. */
+        readonly standIn?: StandInSource;
       }
     | { readonly type: "ignored"; readonly apiVersion: string; readonly kind: string; readonly name: string }
   );
 
-/** What a document holds. With a fault, its text cannot be read and nothing is known about its objects. */
+/** What a document holds. With a fault, its text cannot be read, and all that is known are stand-ins for its objects. */
 export type ManifestDocument = { readonly items: readonly DocumentItem[]; readonly fault?: Finding };
 
 /** Reads the text of one document. Equal texts give equal results, so callers may keep them by the text. */
 export async function readDocument(text: string, pause?: Pause): Promise<ManifestDocument> {
   const items: DocumentItem[] = [];
   for (const parsed of await parseYaml(text, pause)) {
-    if (!parsed.ok) return { items: [], fault: parsed.error };
+    if (!parsed.ok) {
+      const { nodes, ...fault } = parsed.error;
+      return { items: nodes === undefined ? [] : readStandIns(nodes, toJsonValue(nodes.root)), fault };
+    }
     const { root, positionOf } = parsed.value;
     const converted = toJsonValue(root);
     const [fault] = converted.faults;
     if (fault !== undefined) {
-      return { items: [], fault: { ...positionOf(fault.offset), message: fault.message } };
+      const { offset, message } = fault;
+      return { items: readStandIns(parsed.value, converted), fault: { ...positionOf(offset), message } };
     }
     for (const manifest of manifestsOf(root, converted)) {
       items.push(readManifest(manifest, converted, parsed.value));
@@ -54,6 +63,23 @@ export async function readDocument(text: string, pause?: Pause): Promise<Manifes
     }
   }
   return { items };
+}
+
+/** The objects of a text that cannot be read which are of a kind that protects others. */
+const readStandIns = (nodes: YamlNodes, converted: Converted): readonly DocumentItem[] =>
+  [...manifestsOf(nodes.root, converted)].flatMap(({ value, offset }): DocumentItem | [] => {
+    const invalid = describeInvalid(value, converted);
+    if (invalid.standIn === undefined) return [];
+    return { ...nodes.positionOf(offset), ...invalid, type: "invalid", problems: [] };
+  });
+
+/** Which object an invalid manifest means, and what it was meant to protect. */
+function describeInvalid(
+  value: unknown,
+  { overwritten }: Converted,
+): { readonly key?: ObjectKey; readonly ref?: ObjectRef; readonly standIn?: StandInSource } {
+  const standIn = readStandIn(value, overwritten);
+  return { ...identify(value), ...(standIn !== undefined && { standIn }) };
 }
 
 /** `value` is what to validate, `written` what the text holds: they differ for an item that leaves out its kind. */
@@ -105,11 +131,18 @@ function readManifest(
     const { object, warnings } = result.value;
     return { ...place, ...identity, type: "object", object, warnings: warnings.map(locate) };
   }
+  const invalid = describeInvalid(value, converted);
   if (result.error.reason === "unknown-kind") {
     const { apiVersion, kind } = result.error;
-    return { ...place, type: "ignored", apiVersion, kind, name: readName(value) ?? "" };
+    const unknown = describeUnknownKind(apiVersion, kind);
+    if (unknown === undefined) {
+      return { ...place, type: "ignored", apiVersion, kind, name: readName(value) ?? "" };
+    }
+    const name = readName(value);
+    const ref = name === undefined ? {} : { ref: { kind, name } };
+    return { ...place, ...ref, ...invalid, type: "invalid", problems: [locate(unknown)] };
   }
-  return { ...place, ...identity, type: "invalid", problems: result.error.problems.map(locate) };
+  return { ...place, ...invalid, type: "invalid", problems: result.error.problems.map(locate) };
 }
 
 /** What stands in a Secret must not reach a log, not even when it stands there by mistake. */

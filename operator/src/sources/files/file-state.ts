@@ -1,16 +1,20 @@
 /** What one manifest file contributes, given what it holds now and what it contributed before. Pure. */
-import type { KnownObject } from "../../api/kinds.ts";
+import { definitionOf, type KnownObject } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
+import { createStandIn, type StandInSource } from "../../api/stand-in.ts";
 import type { DocumentItem, ManifestDocument, ObjectKey } from "./document.ts";
-import type { Finding, ManifestProblem, Place, Position } from "./place.ts";
+import { formatPlace, type Finding, type ManifestProblem, type Place, type Position } from "./place.ts";
 
 export type LoadedObject = {
   readonly key: ObjectKey;
   readonly ref: ObjectRef;
   readonly object: KnownObject;
   readonly place: Place;
-  /** `current`: as the file says now. `kept`: of an earlier state, because the file does not give a good one now. */
-  readonly state: "current" | "kept";
+  /**
+   * `current`: as the file says now. `kept`: of an earlier state, because the file does not give a good one now. `stand-in`:
+   * there is no good one, and this closes what the object was meant to protect (operator/src/api/stand-in.ts).
+   */
+  readonly state: "current" | "kept" | "stand-in";
 };
 
 /** A manifest of a kind that this gateway does not read. */
@@ -34,7 +38,7 @@ export const unreadableFile = (
   problems: readonly ManifestProblem[],
   previous: FileState | undefined,
 ): FileState => ({
-  objects: (previous?.objects ?? []).map((object) => ({ ...object, state: "kept" })),
+  objects: (previous?.objects ?? []).map(keep),
   problems,
   ignored: previous?.ignored ?? [],
 });
@@ -58,8 +62,9 @@ export function readFileState(
   const objects = read.flatMap(({ objects: own }) => own);
   const isNameless = ({ item }: { item: DocumentItem }): boolean =>
     item.type === "invalid" && item.key === undefined;
+  const missing = items.some(isNameless) ? missingFrom(objects, previous) : [];
   return {
-    objects: items.some(isNameless) ? [...objects, ...missingFrom(objects, previous)] : objects,
+    objects: [...objects.filter((object) => !isMissing(object, missing)), ...missing],
     problems: [...faults, ...read.flatMap(({ problems }) => problems)].sort(byPosition),
     ignored: items.flatMap(({ item, line }) => {
       if (item.type !== "ignored") return [];
@@ -88,8 +93,9 @@ function readItem(
       const problems = item.problems.map((found) =>
         problemAt(file, "InvalidObject", shift(found, line), { place, ref: item.ref }),
       );
-      const last = previous?.objects.find(({ key }) => key === item.key);
-      return { objects: last === undefined ? [] : [{ ...last, place, state: "kept" }], problems };
+      const last = previous?.objects.find(({ key, state }) => key === item.key && state !== "stand-in");
+      if (last !== undefined) return { objects: [{ ...last, place, state: "kept" }], problems };
+      return { objects: item.standIn === undefined ? [] : [standIn(item.standIn, place)], problems };
     }
     case "ignored":
       return { objects: [], problems: [] };
@@ -102,10 +108,29 @@ function missingFrom(
   previous: FileState | undefined,
 ): readonly LoadedObject[] {
   const present = new Set(objects.map(({ key }) => key));
-  return (previous?.objects ?? [])
-    .filter(({ key }) => !present.has(key))
-    .map((object) => ({ ...object, state: "kept" }));
+  return (previous?.objects ?? []).filter(({ key }) => !present.has(key)).map(keep);
 }
+
+/** Whether a nameless object that is stood in for may be one that keeps its last good version. */
+const isMissing = ({ object, ref, state }: LoadedObject, missing: readonly LoadedObject[]): boolean =>
+  state === "stand-in" &&
+  isUnnamed(ref) &&
+  missing.some((one) => one.state === "kept" && one.object.kind === object.kind);
+
+/** What is closed under the name that the object has, or under its place, which no reference can name. */
+function standIn(source: StandInSource, place: Place): LoadedObject {
+  const { kind, namespace, name = `${unnamed}${formatPlace(place)})` } = source;
+  const key = `${definitionOf(kind).group}/${kind}/${namespace}/${name}` as ObjectKey;
+  const ref = { kind, namespace, name };
+  return { key, ref, object: createStandIn({ ...source, name }), place, state: "stand-in" };
+}
+
+const unnamed = "(without a name, at ";
+
+const isUnnamed = ({ name }: ObjectRef): boolean => name.startsWith(unnamed);
+
+const keep = (object: LoadedObject): LoadedObject =>
+  object.state === "stand-in" ? object : { ...object, state: "kept" };
 
 const placeOf = (file: string, { line, column }: DocumentItem, firstLine: number): Place => ({
   file,

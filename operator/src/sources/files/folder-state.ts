@@ -32,14 +32,17 @@ export function joinFiles(
   for (const file of files) {
     problems.push(...file.problems);
     for (const loaded of file.objects) {
-      if (loaded.state === "kept") continue;
+      if (loaded.state !== "current") continue;
       const first = objects.get(loaded.key);
       if (first === undefined) objects.set(loaded.key, keepIdentity(loaded, previous));
       else problems.push(duplicate(loaded, first));
     }
   }
-  for (const file of files) {
-    for (const loaded of file.objects) if (!objects.has(loaded.key)) objects.set(loaded.key, loaded);
+  for (const state of ["kept", "stand-in"]) {
+    for (const loaded of files.flatMap((file) => file.objects)) {
+      if (loaded.state === state && !objects.has(loaded.key))
+        objects.set(loaded.key, keepIdentity(loaded, previous));
+    }
   }
   const world = updateWorld(previous.world, changesBetween(previous.objects, objects));
   return { world, objects, problems, ignored: files.flatMap(({ ignored }) => ignored) };

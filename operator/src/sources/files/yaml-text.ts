@@ -13,6 +13,9 @@ export type YamlNodes = {
   readonly positionOf: (offset: number) => Position;
 };
 
+/** Why a text is not YAML; `nodes` are what the parser took it for all the same, in places by guesswork. */
+export type YamlFault = Finding & { readonly nodes?: YamlNodes };
+
 /** Lets other work of the process run now and then; undefined means "go on". */
 export type Pause = () => Promise<void> | undefined;
 
@@ -38,7 +41,7 @@ const keepKubernetesTags = (tags: Tags): Tags =>
 export async function parseYaml(
   text: string,
   pause: Pause = () => undefined,
-): Promise<readonly Result<YamlNodes, Finding>[]> {
+): Promise<readonly Result<YamlNodes, YamlFault>[]> {
   const lines = new LineCounter();
   lines.addNewLine(0);
   const positionOf = (offset: number): Position => {
@@ -72,8 +75,12 @@ export async function parseYaml(
 function readDocument(
   { contents, errors, warnings }: Document.Parsed,
   positionOf: (offset: number) => Position,
-): readonly Result<YamlNodes, Finding>[] {
+): readonly Result<YamlNodes, YamlFault>[] {
   const [problem] = [...errors, ...warnings];
-  if (problem !== undefined) return [fail({ ...positionOf(problem.pos[0]), message: problem.message })];
-  return contents === null ? [] : [ok({ root: contents, positionOf })];
+  const nodes = contents === null ? undefined : { root: contents, positionOf };
+  if (problem !== undefined) {
+    const fault = { ...positionOf(problem.pos[0]), message: problem.message };
+    return [fail(nodes === undefined ? fault : { ...fault, nodes })];
+  }
+  return nodes === undefined ? [] : [ok(nodes)];
 }

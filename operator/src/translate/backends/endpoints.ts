@@ -2,10 +2,11 @@
 import type { Endpoint, EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { parseDnsName } from "@svc-gateway/common/values/hostname.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
-import { refOf } from "../../api/object.ts";
+import { formatRef, refOf } from "../../api/object.ts";
 import type { EndpointConditions } from "../../api/generated/endpointslice.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { compareText } from "../age.ts";
+import { closureOf, type Closure } from "../closures.ts";
 import { noEndpoints } from "../diagnostics.ts";
 import type { Diagnostic } from "../translation.ts";
 import { isPortNumber, type EndpointNeed } from "./service-port.ts";
@@ -25,13 +26,27 @@ export function resolveEndpoints(
   slices: readonly EndpointSlice[],
   allowExternalName: boolean,
 ): ResolvedEndpoints {
+  const closure = closureFor(service, port);
   const resolved =
-    service.spec?.type === "ExternalName"
-      ? fromExternalName(service.spec.externalName ?? "", port)
-      : fromSlices(service, slices, port, allowExternalName);
+    closure !== undefined
+      ? none(`${closure.by.map(formatRef).join(", ")}, which names it, is not valid`)
+      : service.spec?.type === "ExternalName"
+        ? fromExternalName(service.spec.externalName ?? "", port)
+        : fromSlices(service, slices, port, allowExternalName);
   const set: EndpointSet = { addresses: resolved.addresses, resolve: resolved.resolve, service: key };
   if (resolved.why === undefined) return { set, diagnostics: [] };
   return { set, diagnostics: [noEndpoints({ object: refOf(service) }, port.port, resolved.why, uses)] };
+}
+
+/** Of a Service, or of this port of it. Datagrams go without TLS in any case. */
+function closureFor(
+  service: ObjectOf<"Service">,
+  { name = "", protocol }: EndpointNeed["port"],
+): Closure | undefined {
+  const closure = closureOf(service);
+  if (closure?.sections?.has(name) === false) return undefined;
+  const isAboutTls = closure?.by.every(({ kind }) => kind === "BackendTLSPolicy") === true;
+  return protocol === "UDP" && isAboutTls ? undefined : closure;
 }
 
 type Addresses = {

@@ -5,6 +5,7 @@ import { nameOf, refOf, type ObjectRef } from "../../api/object.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
+import { withoutStandIns } from "../closures.ts";
 import { policyConflict, policyTargetNotFound } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../translation.ts";
@@ -46,7 +47,9 @@ function attach(world: World, keep: (attachment: Attachment) => Attachment): Bac
   const byService = new Map<string, BackendPolicy>();
   const attachments: Attachment[] = [];
   const diagnostics: Diagnostic[] = [];
-  for (const object of world.SvcBackendPolicy.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
+  for (const object of withoutStandIns(world.SvcBackendPolicy).toSorted((a, b) =>
+    compareAges(ageOf(a), ageOf(b)),
+  )) {
     const settings = settingsOf(object);
     diagnostics.push(...settings.diagnostics);
     const ancestors = object.spec.targetRefs.map(({ name }, index): PolicyAncestor => {

@@ -7,6 +7,7 @@ import { nameOf, refOf } from "../../api/object.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges, compareText } from "../age.ts";
 import { attempt } from "../attempt.ts";
+import { withoutStandIns } from "../closures.ts";
 import { conditionOf, type DesiredCondition } from "../condition.ts";
 import { conditionFinding, policyConflict, policyTargetNotFound } from "../diagnostics.ts";
 import { trackedMemo } from "../memo.ts";
@@ -94,7 +95,9 @@ function attach(
   const settings = new Map<string, TlsPolicySettings>();
   const attachments: BackendTlsAttachment[] = [];
   const diagnostics: Diagnostic[] = [];
-  for (const object of world.BackendTLSPolicy.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
+  for (const object of withoutStandIns(world.BackendTLSPolicy).toSorted((a, b) =>
+    compareAges(ageOf(a), ageOf(b)),
+  )) {
     const own = read(object);
     settings.set(nameOf(refOf(object)), own);
     diagnostics.push(...own.diagnostics);

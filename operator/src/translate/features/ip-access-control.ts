@@ -2,7 +2,8 @@ import { ipAccessControl, type IpAccessControl } from "@svc-gateway/common/featu
 import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { rangesLeftOut, unusableResource } from "../diagnostics.ts";
+import { isStandIn } from "../../api/stand-in.ts";
+import { protectionUnavailable, rangesLeftOut, unusableResource } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
@@ -16,6 +17,13 @@ export function translateIpAccessControl(
   const definition = ipAccessControl.annotations.ipAccessControl;
   const resource = resolveReference("IpAccessControl", definition, read, context);
   if (resource === undefined) return undefined;
+  if (isStandIn(resource)) {
+    const why = `IpAccessControl ${formatNamespacedName(resource.metadata)} is not valid`;
+    context.announce(definition, (place) =>
+      protectionUnavailable(place, why, "every request is answered 503"),
+    );
+    return { unavailable: true, deny: [] };
+  }
   const { value, refused } = readRanges(resource);
   const named = `IpAccessControl ${formatNamespacedName(resource.metadata)}`;
   for (const [field, ranges] of Object.entries(refused)) {

@@ -1,6 +1,7 @@
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { KindName, ObjectOf } from "../../api/kinds.ts";
+import { isStandIn } from "../../api/stand-in.ts";
 import { protectionUnavailable, referenceNotFound } from "../diagnostics.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
@@ -43,8 +44,9 @@ export function resolveProtection<K extends KindName>(
   if (reference === undefined) return undefined;
   if (reference === "invalid" || !mayRefer(kind, reference, definition, context)) return "unavailable";
   const found = context.lookup(kind, reference.namespace, reference.name);
-  if (found !== undefined) return found;
-  const why = `${kind} ${formatNamespacedName(reference)} does not exist${orElse}`;
+  if (found !== undefined && !isStandIn(found)) return found;
+  const what = found === undefined ? `does not exist${orElse}` : "is not valid";
+  const why = `${kind} ${formatNamespacedName(reference)} ${what}`;
   context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
   return "unavailable";
 }

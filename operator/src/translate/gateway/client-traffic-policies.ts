@@ -6,6 +6,7 @@ import { nameOf, refOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
+import { withoutStandIns } from "../closures.ts";
 import { rangesLeftOut } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import { createAttachmentKeeper } from "../backends/attachment-keeper.ts";
@@ -87,7 +88,9 @@ export function createClientTrafficReader<G extends PlannedGateway>(
 ): (world: World, gateways: readonly G[]) => ClientTraffic<G> {
   const keep = createAttachmentKeeper<PolicyAttachment<"ClientTrafficPolicy">>();
   return (world, gateways) => {
-    const policies = world.ClientTrafficPolicy.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)));
+    const policies = withoutStandIns(world.ClientTrafficPolicy).toSorted((a, b) =>
+      compareAges(ageOf(a), ageOf(b)),
+    );
     const findGateway = createGatewayFinder(world, gateways);
     const claims = policies.flatMap((policy) =>
       policy.spec.targetRefs.flatMap((ref, index): Claim | [] => {

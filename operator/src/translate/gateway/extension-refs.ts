@@ -12,7 +12,8 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../api/generated/httproute.ts";
 import type { KindName } from "../../api/kinds.ts";
 import type { Refusal } from "../condition.ts";
-import { describeProblem, resourceFieldIgnored } from "../diagnostics.ts";
+import { isStandIn } from "../../api/stand-in.ts";
+import { describeProblem, protectionUnavailable, resourceFieldIgnored } from "../diagnostics.ts";
 import type { AnnotationReader } from "../features/annotation-reader.ts";
 import { translateAuthBasicSecret } from "../features/auth-basic-secret.ts";
 import { translateAuthJwt } from "../features/auth-jwt.ts";
@@ -146,6 +147,12 @@ function readRetryExtension(
 function readBasicAuth({ namespace, name }: Name, context: FilterContext): RouteFeatures {
   const resource = context.view.lookup("BasicAuth", namespace, name);
   if (resource === undefined) return {};
+  if (isStandIn(resource)) {
+    const why = `BasicAuth ${namespace}/${name} is not valid`;
+    const { fallback } = authBasicSecret.annotations.authBasicSecret;
+    context.findings.diagnostics.push(protectionUnavailable(context.place, why, fallback));
+    return { "auth-basic-secret": [{}] };
+  }
   const { name: secret, namespace: secretNamespace = namespace } = resource.spec.secretRef;
   const read = readOnly(authBasicSecret.annotations.authBasicSecret, {
     namespace: secretNamespace,

@@ -6,6 +6,7 @@ import type { World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
+import { withoutStandIns } from "../closures.ts";
 import { resourcePartlyIgnored } from "../diagnostics.ts";
 import { readExternalAuth } from "../features/ext-auth.ts";
 import { trackedMemo } from "../memo.ts";
@@ -40,6 +41,9 @@ type Read = {
 /** Nobody can be asked, so nobody gets through. */
 const closed: ExtAuth = [{}];
 
+/** Of what an invalid policy names. */
+export const closedGuard: Guard = { asked: closed, needs: [] };
+
 /** Works out who is asked for which Gateway: of several that name one, the oldest, whatever it says. */
 export function createExternalAuthAttacher(): (
   world: World,
@@ -70,7 +74,9 @@ export function createExternalAuthAttacher(): (
     const guards = new Map<string, Guard>();
     const attachments: PolicyAttachment<"SvcExternalAuth">[] = [];
     const diagnostics: Diagnostic[] = [];
-    const attached = world.SvcExternalAuth.filter(({ spec }) => (spec.targetRefs ?? []).length > 0);
+    const attached = withoutStandIns(world.SvcExternalAuth).filter(
+      ({ spec }) => (spec.targetRefs ?? []).length > 0,
+    );
     for (const policy of attached.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
       const settings = read(policy, undefined, world);
       diagnostics.push(...settings.diagnostics);

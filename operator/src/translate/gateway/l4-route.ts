@@ -1,6 +1,7 @@
 /** What a TLSRoute, TCPRoute or UDPRoute contributes, given the objects that it names. See docs/features/l4.md. */
 import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { isClosed } from "../closures.ts";
 import type { Fault } from "../condition.ts";
 import { resolveBackendRef } from "./backend-ref.ts";
 import type { L4RouteKind } from "./kinds.ts";
@@ -38,15 +39,17 @@ export function planL4Route(
   return {
     ...describeRoute(object),
     hosts: kind === "TLSRoute" ? hostsOf(object, diagnostics) : undefined,
-    route: {
-      id: `${kind.toLowerCase()}/${namespace}/${name}:${rule?.name ?? 0}`,
-      source: { kind, namespace, name },
-      backends: resolved.map(({ backend: { weight, service, endpoints } }): L4Backend => ({
-        weight,
-        service,
-        ...(endpoints !== undefined && { endpoints }),
-      })),
-    },
+    route: isClosed(object)
+      ? undefined
+      : {
+          id: `${kind.toLowerCase()}/${namespace}/${name}:${rule?.name ?? 0}`,
+          source: { kind, namespace, name },
+          backends: resolved.map(({ backend: { weight, service, endpoints } }): L4Backend => ({
+            weight,
+            service,
+            ...(endpoints !== undefined && { endpoints }),
+          })),
+        },
     needs: resolved.flatMap(({ need }) => need ?? []),
     unresolved,
     dropped: [],

@@ -10,6 +10,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf, type ObjectRef } from "../../api/object.ts";
 import { ageOf, type Age } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
+import { closeFeatures } from "../closures.ts";
 import type { Fault } from "../condition.ts";
 import { describeProblem, describeTooLarge, routeFieldIgnored } from "../diagnostics.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
@@ -130,7 +131,8 @@ function assembleRoute(
     unresolved.push(...plan.unresolved);
     needs.push(...plan.needs);
     const id = `${kind.toLowerCase()}/${namespace}/${name}:${ruleName ?? index}`;
-    for (const { match, pathLength, backends, features } of plan.matches) {
+    for (const { match, pathLength, backends, features: written } of plan.matches) {
+      const features = closeFeatures(object, written);
       routes.push({ route: { backends, ...(features && { features }), id, match, source }, pathLength });
     }
   }

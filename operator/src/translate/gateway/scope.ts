@@ -11,7 +11,8 @@ import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { memo } from "../memo.ts";
 import { createFrontendValidationBuilder } from "./frontend-validation.ts";
-import type { Guard } from "./external-auths.ts";
+import { closedListeners } from "./closed-listeners.ts";
+import { closedGuard, type Guard } from "./external-auths.ts";
 import { filterFindingsOf, listenersOf, type Listener, type PlannedGateway } from "./gateways.ts";
 import { createHostTableBuilder, type ClaimsOfListener, type GatewayHost } from "./host-tables.ts";
 import { transportOf } from "./kinds.ts";
@@ -78,7 +79,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
     return {
       listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
       hosts: buildTables(ports, claims, guardsOf(gateways)),
-      l4: buildL4Tables(ports, l4Claims),
+      l4: buildL4Tables(ports, withoutClosed(l4Claims, gateways)),
       needs: joinLists(
         gateways.flatMap(({ guard }) => guard?.needs ?? []),
         filters.flatMap(({ needs }) => needs),
@@ -127,7 +128,20 @@ function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => 
     if (guard === undefined) continue;
     for (const { id } of listenersOf(gateway)) byListener.set(id, guard);
   }
+  for (const { id } of gateways.flatMap(closedListeners)) byListener.set(id, closedGuard);
   return ({ id }) => byListener.get(id);
+}
+
+/** What is carried below HTTP, without what closed listeners would carry. */
+function withoutClosed(
+  claims: ScopeInput["l4Claims"],
+  gateways: readonly PlannedGateway[],
+): ScopeInput["l4Claims"] {
+  const closed = gateways.flatMap(closedListeners).filter(({ belowHttp }) => belowHttp);
+  if (closed.length === 0) return claims;
+  const left = new Map(claims);
+  for (const { id } of closed) left.delete(id);
+  return left;
 }
 
 /** What the proxies bind for a Gateway, each port and protocol once; undefined: nothing. */

@@ -26,6 +26,7 @@ import {
   type ClassDefaults,
 } from "../features/annotation-reader.ts";
 import { unknownKeys } from "../features/class-defaults.ts";
+import { closeAll, closeFeatures } from "../closures.ts";
 import type { FeatureContext } from "../features/context.ts";
 import { translateFeatures } from "../features/index.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
@@ -58,16 +59,13 @@ type ReadAnnotations = Findings & {
 /** What the annotations say about the rules and the routes of the Ingress. */
 export function readAnnotations(
   ingress: ObjectOf<"Ingress">,
-  { defaults }: ClassInfo,
+  { defaults, isClosed }: ClassInfo,
   surroundings: Surroundings,
 ): ReadAnnotations {
   const { read, context, ...findings } = openAnnotations(ingress, defaults, surroundings);
   const own = Object.keys(ingress.metadata.annotations ?? {});
-  const features = translateFeatures(
-    read,
-    context,
-    defaults === undefined ? own : [...defaults.keys, ...own],
-  );
+  const asked = translateFeatures(read, context, defaults === undefined ? own : [...defaults.keys, ...own]);
+  const features = isClosed === true ? closeAll(asked) : closeFeatures(ingress, asked);
   const isRegex = read(useRegex.annotations.useRegex) === true;
   const newPath = read(rewriteTarget.annotations.rewriteTarget);
   const pathLevel = read(pathNormalize.annotations.pathNormalize);

@@ -4,7 +4,14 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
-import { ingressClassNotFound, invalidClassParameters, keyField, noIngressClass } from "../diagnostics.ts";
+import { isStandIn } from "../../api/stand-in.ts";
+import {
+  ingressClassNotFound,
+  invalidClassParameters,
+  keyField,
+  noIngressClass,
+  protectionUnavailable,
+} from "../diagnostics.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
 import { haveSameItems, memo, trackedMemo } from "../memo.ts";
@@ -22,6 +29,8 @@ export type ClassInfo = {
   readonly defaults: ClassDefaults | undefined;
   /** False suppresses access-log lines for the Ingresses of the class. */
   readonly accessLog: boolean;
+  /** Its defaults cannot be read, so all of it is closed: they may be what protects it. */
+  readonly isClosed?: true;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -131,6 +140,14 @@ function readClass(one: ObjectOf<"IngressClass">, lookup: Lookup): ClassInfo {
   }
   const parameters = lookup(parametersKind, namespace, name);
   if (parameters === undefined) return none(`${parametersKind} ${namespace}/${name} does not exist`);
+  if (isStandIn(parameters) && parameters.spec.defaultAnnotations === undefined) {
+    const place = { object: refOf(one), field: "spec.parameters" };
+    const why = `The defaults in ${parametersKind} ${namespace}/${name} cannot be read`;
+    const diagnostics = [
+      protectionUnavailable(place, why, "every request to an Ingress of the class is answered 503"),
+    ];
+    return { ...noDefaults, isClosed: true, diagnostics };
+  }
   const { defaults, diagnostics } = readClassDefaults(parameters);
   return { defaults, accessLog: parameters.spec.accessLog !== false, diagnostics };
 }

@@ -1,0 +1,49 @@
+/** Kinds that this gateway does not read, but that somebody may have meant for it. */
+import { didYouMean, mostSimilar } from "@svc-gateway/common/values/similar.ts";
+import { definitionOf, kindNames } from "./kinds.ts";
+import type { SchemaProblem } from "./validation/problem.ts";
+import { describeValue } from "./validation/problem.ts";
+
+/** Groups of which nobody else has kinds. */
+const ownGroups: ReadonlySet<string> = new Set(
+  kindNames.map((kind) => definitionOf(kind).group).filter((group) => group.endsWith(".svc-labs.dev")),
+);
+
+const groups: ReadonlySet<string> = new Set(kindNames.map((kind) => definitionOf(kind).group));
+
+/**
+ * What is wrong with a manifest of an unknown kind that was meant for this gateway: it is of a group of its own, or kind
+ * and group are those of a kind that it reads, but for a letter or two. Undefined where it is somebody else's.
+ */
+export function describeUnknownKind(apiVersion: string, kind: string): SchemaProblem | undefined {
+  const slash = apiVersion.indexOf("/");
+  const group = slash === -1 ? "" : apiVersion.slice(0, slash);
+  if (ownGroups.has(group)) {
+    const known = kindNames.filter((name) => ownGroups.has(definitionOf(name).group));
+    const meant = mostSimilar(kind, known);
+    const other = known.find((name) => name === meant);
+    const elsewhere = other !== undefined && definitionOf(other).group !== group;
+    return elsewhere && other === kind
+      ? {
+          path: "apiVersion",
+          message: `kind ${kind} is of group ${definitionOf(other).group}, found group ${group}`,
+        }
+      : unknown(group, kind, known);
+  }
+  if (groups.has(group)) {
+    const known = kindNames.filter((name) => definitionOf(name).group === group);
+    return mostSimilar(kind, known) === undefined ? undefined : unknown(group, kind, known);
+  }
+  const meantGroup = mostSimilar(group, groups);
+  const sameKind = kindNames.find((name) => name === kind && definitionOf(name).group === meantGroup);
+  if (meantGroup === undefined || meantGroup === "" || sameKind === undefined) return undefined;
+  return {
+    path: "apiVersion",
+    message: `unknown group ${describeValue(group)} (did you mean ${meantGroup}?)`,
+  };
+}
+
+const unknown = (group: string, kind: string, known: readonly string[]): SchemaProblem => ({
+  path: "kind",
+  message: `no kind ${describeValue(kind)} in ${group === "" ? "the core group" : `group ${group}`}${didYouMean(kind, known)}`,
+});

@@ -1,0 +1,146 @@
+/**
+ * Reads what an invalid manifest of an attaching kind was meant to protect. Read generously, since what is not understood
+ * here stays open: names that are misspelt by a letter or two, single entries in place of lists, text in place of maps,
+ * lists at the wrong level, and what a repeated key has overwritten.
+ */
+import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
+import { definitionOf, kindOfGroup } from "../../api/kinds.ts";
+import {
+  closableKinds,
+  standInKinds,
+  type AttachingKind,
+  type ClosableKind,
+  type ClosedTarget,
+  type StandInKind,
+  type StandInSource,
+} from "../../api/stand-in.ts";
+import { isRecord, setOwn } from "../../api/validation/problem.ts";
+import type { Converted } from "./convert.ts";
+
+/** Targets of one object that are closed; the schemas allow 16. */
+const maxTargets = 1_000;
+
+/** What a target reference means that does not say, or that names a kind that there is not. */
+const defaultTargets: { readonly [K in AttachingKind]: ClosableKind } = {
+  SvcExternalAuth: "Gateway",
+  ClientTrafficPolicy: "Gateway",
+  BackendTLSPolicy: "Service",
+  SvcBackendPolicy: "Service",
+  JwtAuth: "Gateway",
+  BasicAuth: "Gateway",
+  IpAccessControl: "Gateway",
+};
+
+/** What an invalid manifest was meant to protect; undefined for a manifest of another kind. */
+export function readStandIn(
+  value: unknown,
+  overwritten: Converted["overwritten"],
+): StandInSource | undefined {
+  if (!isRecord(value)) return undefined;
+  const all: ReadAll = (map, name) => readAll(map, name, overwritten);
+  const [kind] = all(value, "kind").flatMap((written) => standInKindOf(value["apiVersion"], written));
+  if (kind === undefined) return undefined;
+  const metadata = all(value, "metadata").filter(isRecord);
+  const text = (name: string): string | undefined =>
+    metadata.flatMap((map) => all(map, name).flatMap((one) => readText(one) ?? []))[0];
+  return {
+    kind,
+    namespace: text("namespace") ?? "default",
+    name: text("name"),
+    creationTimestamp: text("creationTimestamp"),
+    ...(kind === "SvcIngressClassParameters"
+      ? { targets: [], defaultAnnotations: readDefaults(value, all) }
+      : { targets: readTargets(value, kind, all) }),
+  };
+}
+
+/** The values of a key, the one that counts first; none where the map does not have it. */
+type ReadAll = (map: object, name: string) => readonly unknown[];
+
+function readAll(map: object, name: string, overwritten: Converted["overwritten"]): readonly unknown[] {
+  const earlier = (overwritten.get(map) ?? []).flatMap(([key, value]) => (key === name ? [value] : []));
+  return Object.hasOwn(map, name) ? [(map as Record<string, unknown>)[name], ...earlier] : earlier;
+}
+
+/** The kind, if its group is the kind's own, cannot be read, or is misspelt. */
+function standInKindOf(apiVersion: unknown, written: unknown): StandInKind | [] {
+  if (typeof written !== "string") return [];
+  const similar = mostSimilar(written, standInKinds);
+  const kind = standInKinds.find((one) => one === written) ?? standInKinds.find((one) => one === similar);
+  if (kind === undefined) return [];
+  if (typeof apiVersion !== "string") return kind;
+  const slash = apiVersion.indexOf("/");
+  const group = slash === -1 ? apiVersion : apiVersion.slice(0, slash);
+  const { group: own } = definitionOf(kind);
+  // Another kind of the group is what it says.
+  if (kind !== written && kindOfGroup(group, written) !== undefined) return [];
+  return mostSimilar(group, [own]) === undefined ? [] : kind;
+}
+
+/** Class defaults, with text in the place of numbers and booleans; undefined where there are some that are no map. */
+function readDefaults(value: object, all: ReadAll): Readonly<Record<string, string>> | undefined {
+  const defaults: Record<string, string> = {};
+  for (const spec of all(value, "spec")) {
+    if (!isRecord(spec)) return undefined;
+    for (const name of Object.keys(spec)) {
+      if (mostSimilar(name, ["defaultAnnotations"]) === undefined) continue;
+      for (const map of all(spec, name).toReversed()) {
+        if (!isRecord(map)) return undefined;
+        for (const [key, written] of Object.entries(map)) {
+          const text = typeof written === "string" ? written : (readText(written) ?? JSON.stringify(written));
+          if (written !== null && written !== undefined) setOwn(defaults, key, text);
+        }
+      }
+    }
+  }
+  return defaults;
+}
+
+/** The entries of everything in the object that is called like a list of target references, at whatever level. */
+function readTargets(value: object, kind: AttachingKind, all: ReadAll): readonly ClosedTarget[] {
+  const targets: ClosedTarget[] = [];
+  const visit = (current: unknown): void => {
+    if (Array.isArray(current)) current.forEach(visit);
+    if (!isRecord(current)) return;
+    const names = new Set([...Object.keys(current)]);
+    for (const name of names) {
+      for (const field of all(current, name)) {
+        if (mostSimilar(name, ["targetRefs", "targetRef"]) === undefined) visit(field);
+        else targets.push(...[field].flat().flatMap((entry) => readTarget(entry, kind, all)));
+      }
+    }
+  };
+  visit(value);
+  return targets.slice(0, maxTargets);
+}
+
+function readTarget(entry: unknown, kind: AttachingKind, all: ReadAll): readonly ClosedTarget[] {
+  const bare = readText(entry);
+  if (bare !== undefined) return [{ kind: defaultTargets[kind], name: bare }];
+  if (!isRecord(entry)) return [];
+  const values = (field: string): readonly string[] =>
+    Object.keys(entry)
+      .filter((key) => mostSimilar(key, fieldsOfTarget) === field)
+      .flatMap((key) => all(entry, key))
+      .flatMap((value) => readText(value) ?? []);
+  const [writtenKind = ""] = values("kind");
+  const similar = mostSimilar(writtenKind, closableKinds);
+  const target = closableKinds.find((one) => one === similar) ?? defaultTargets[kind];
+  const sections = values("sectionName");
+  return values("name").map((name) => ({
+    kind: target,
+    name,
+    // One that is read in two ways is the whole.
+    ...(sections.length === 1 && { sectionName: sections[0] }),
+  }));
+}
+
+const fieldsOfTarget = ["group", "kind", "name", "namespace", "sectionName"];
+
+/** Text, or a number or boolean that stands where text was meant. */
+function readText(value: unknown): string | undefined {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (typeof value !== "string") return undefined;
+  const text = value.trim();
+  return text === "" ? undefined : text;
+}

@@ -1,0 +1,117 @@
+import { expect } from "chai";
+import { isStandIn, targetsOfStandIn } from "../../../src/api/stand-in.ts";
+import type { FolderState } from "../../../src/sources/files/folder-state.ts";
+import { createTestFolder, type TestFolder } from "./folder.ts";
+
+const group = "gateway.svc-labs.dev/v1alpha1";
+
+const policy = (name: string, gateway: string, protocol: string): string =>
+  [
+    `apiVersion: ${group}`,
+    "kind: SvcExternalAuth",
+    `metadata: ${name}`,
+    `spec: {protocol: ${protocol}, backendRef: {name: auth, port: 80}, targetRefs: [{name: ${gateway}}]}`,
+    "",
+  ].join("\n");
+
+const good = policy("{name: auth}", "one", "HTTP");
+const broken = policy("{name: auth}", "two", "HTPP");
+
+/** The SvcExternalAuths of a state: `name: state, what is closed`. */
+const authsOf = ({ objects }: FolderState): readonly string[] =>
+  [...objects.values()]
+    .filter(({ object }) => object.kind === "SvcExternalAuth")
+    .map(({ object, ref, state }) => {
+      const closed = targetsOfStandIn(object)?.map(({ kind, name }) => `${kind} ${name}`);
+      return [`${ref.name}: ${state}`, ...(closed ?? [])].join(", ");
+    });
+
+describe("stand-ins for invalid objects that protect others", () => {
+  let folder: TestFolder;
+  beforeEach(async () => {
+    folder = await createTestFolder();
+  });
+  afterEach(() => folder.remove());
+
+  it("are taken only where there is no good version, and give way to one", async () => {
+    await folder.write("a.yaml", broken);
+    const source = await folder.follow();
+    expect(authsOf(source.latest())).to.deep.equal(["auth: stand-in, Gateway two"]);
+    await folder.write("a.yaml", good);
+    await source.until((state) => authsOf(state).includes("auth: current"));
+    await folder.write("a.yaml", broken);
+    await source.until((state) => authsOf(state).includes("auth: kept"));
+    await folder.write("a.yaml", `${good}  - not YAML: [`);
+    expect(
+      authsOf(await source.until((state) => state.problems.some(({ reason }) => reason === "InvalidYaml"))),
+    ).to.deep.equal(["auth: kept"]);
+    await folder.write("a.yaml", "");
+    await source.until((state) => authsOf(state).length === 0);
+    await folder.write("a.yaml", broken);
+    await source.until((state) => authsOf(state).includes("auth: stand-in, Gateway two"));
+  });
+
+  it("give way to a good version in another file, whichever comes first", async () => {
+    await folder.write("a.yaml", broken);
+    await folder.write("b.yaml", good);
+    expect(authsOf((await folder.follow()).latest())).to.deep.equal(["auth: current"]);
+  });
+
+  it("stay while their file is not YAML, and follow what is read of it", async () => {
+    await folder.write("a.yaml", broken);
+    const source = await folder.follow();
+    await folder.write("a.yaml", `${broken}---\n{`);
+    const state = await source.until(({ problems }) =>
+      problems.some(({ reason }) => reason === "InvalidYaml"),
+    );
+    expect(authsOf(state)).to.deep.equal(["auth: stand-in, Gateway two"]);
+  });
+
+  it("stand for each object without a name by its place, unless a known one has lost its name", async () => {
+    const nameless = policy("{nam: auth}", "two", "HTTP");
+    await folder.write("a.yaml", `${nameless}---\n${nameless}`);
+    const source = await folder.follow();
+    expect(authsOf(source.latest())).to.deep.equal([
+      `(without a name, at ${folder.path}/a.yaml:1:1): stand-in, Gateway two`,
+      `(without a name, at ${folder.path}/a.yaml:6:1): stand-in, Gateway two`,
+    ]);
+    await folder.write("a.yaml", good);
+    await source.until((state) => authsOf(state).includes("auth: current"));
+    await folder.write("a.yaml", nameless);
+    expect(authsOf(await source.until(({ problems }) => problems.length > 0))).to.deep.equal(["auth: kept"]);
+  });
+
+  it("keep their identity while nothing changes about them", async () => {
+    await folder.write("a.yaml", broken);
+    const source = await folder.follow();
+    const before = source.latest().world.SvcExternalAuth;
+    await folder.write("a.yaml", `# moved\n${broken}`);
+    const state = await source.until(() => source.states.length > 1);
+    expect(state.world.SvcExternalAuth).to.equal(before);
+    expect(before.every(isStandIn)).to.equal(true);
+  });
+
+  it("hold what can be read of class defaults, numbers and switches as text", async () => {
+    const parameters = (defaults: string): string =>
+      [
+        "apiVersion: ingress.svc-labs.dev/v1alpha1",
+        "kind: SvcIngressClassParameters",
+        "metadata: {name: defaults}",
+        `spec: {accessLog: maybe, defaultAnnotations: ${defaults}}`,
+        "",
+      ].join("\n");
+    const readDefaults = async (defaults: string): Promise<unknown> => {
+      await folder.write("a.yaml", parameters(defaults));
+      const [object] = (await folder.follow()).latest().world.SvcIngressClassParameters;
+      expect(object !== undefined && isStandIn(object)).to.equal(true);
+      return object?.spec.defaultAnnotations;
+    };
+    expect(await readDefaults("{a: b, c: 7, d: true, e: [f], g: null}")).to.deep.equal({
+      a: "b",
+      c: "7",
+      d: "true",
+      e: '["f"]',
+    });
+    expect(await readDefaults("[a]")).to.equal(undefined);
+  });
+});
