@@ -4,12 +4,11 @@ import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
-import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
-import { haveSameItems, memo, trackedMemo } from "../memo.ts";
+import { haveSameItems, trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createCertificateTracker, type CertificatesPart } from "./certificates.ts";
-import { createClassReader, type Classes, type Classification } from "./classes.ts";
+import { createClassReader } from "./classes.ts";
 import { createClientCertPortBuilder } from "./client-certs.ts";
 import { planLastResort, type LastResort } from "./gateway-defaults.ts";
 import { createRouteTracker, type RoutesPart } from "./routes.ts";
@@ -33,12 +32,6 @@ export function createIngressTranslator(
 ): (world: World) => IngressPart {
   const listenerSet: ListenerSet = { listeners };
   const readClasses = createClassReader(settings);
-  const isWatched = namespaceFilter(settings.watchNamespaces);
-  const classifierOf = memo(
-    ({ classify }: Classes) =>
-      (ingress: ObjectOf<"Ingress">): Classification =>
-        isWatched(ingress.metadata.namespace) ? classify(ingress) : unwatched,
-  );
   const lastResortOf = trackedMemo(planLastResort);
   let lastResort: LastResort["route"];
   let updateRoutes = createRouteTracker(settings, listeners, lastResort);
@@ -49,7 +42,7 @@ export function createIngressTranslator(
 
   return (world) => {
     const classes = readClasses(world);
-    const classify = classifierOf(classes);
+    const { classify } = classes;
     const { route, needs, diagnostics } = lastResortOf(settings, undefined, world);
     if (!isDeepStrictEqual(route, lastResort)) {
       lastResort = route;
@@ -74,8 +67,6 @@ export function createIngressTranslator(
   };
 }
 
-const unwatched: Classification = { diagnostics: [] };
-
 /** What serves all Ingresses: a listener without TLS and one with it, of ports that are not 0. */
 export function ingressListenersOf(settings: TranslateSettings): readonly Listener[] {
   const { ingressHttpPort, ingressHttpsPort, ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
@@ -84,10 +75,4 @@ export function ingressListenersOf(settings: TranslateSettings): readonly Listen
     { port: ingressHttpsPort, publicPort: ingressHttpsPublicPort, protocol: "https" },
   ];
   return listeners.filter(({ port }) => port !== 0).sort((a, b) => a.port - b.port);
-}
-
-function namespaceFilter(namespaces: readonly string[]): (namespace: string) => boolean {
-  if (namespaces.length === 0) return () => true;
-  const watched = new Set(namespaces);
-  return (namespace) => watched.has(namespace);
 }
