@@ -17,6 +17,7 @@ import { createPipeline } from "./http/pipeline.ts";
 import { createL4 } from "./l4/l4.ts";
 import { ConnectionGate } from "./listeners/connection-gate.ts";
 import { createListenerManager } from "./listeners/manager.ts";
+import { SilentConnections } from "./listeners/silent-connections.ts";
 import { createRateStore } from "./filters/rate-store.ts";
 import { createSharedMemory, type SharedMemory } from "./shared/shared-memory.ts";
 import {
@@ -147,6 +148,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     portMap,
     reusePort: workers > 1,
     gate: new ConnectionGate(settings.proxyMaxConnections, memory.connections, worker),
+    silent: new SilentConnections(settings.proxyMaxConnections, workers),
     maxConnections: settings.proxyMaxConnectionsPerListener,
     drainTimeoutMs: settings.proxyListenerDrainTimeoutMs,
     firstByteTimeoutMs: settings.proxyClientHeaderTimeoutMs,

@@ -160,14 +160,14 @@ export const proxyFlags = [
     type: durationType(),
     roles: serving,
     defaultValue: 30_000,
-    meaning: "Time for requests to end after a termination signal.",
+    meaning: "Time for requests to end after a termination signal; 0 for none.",
   }),
   flag({
     name: "proxy-shutdown-timeout",
     type: durationType(),
     roles: serving,
     defaultValue: 5000,
-    meaning: "Time after the grace period before what is left is cut off.",
+    meaning: "Time after the grace period before what is left is cut off; 0 for at once.",
   }),
   flag({
     name: "proxy-listener-drain-timeout",

@@ -14,24 +14,29 @@ export type DrainOutcome = {
   readonly cut: number | undefined;
 };
 
-/** Drains a listener, by force when it takes longer than `timeoutMs` or `hurry` is aborted. */
+/** Drains a listener, by force when it takes longer than `timeoutMs` (undefined: as long as it takes) or `hurry` is aborted. */
 export async function drainWithin(
   listener: Draining,
-  timeoutMs: number,
+  timeoutMs: number | undefined,
   hurry?: AbortSignal,
 ): Promise<DrainOutcome> {
   const startedMs = performance.now();
   const drained = listener.drain();
   const over = new AbortController();
-  const timedOut = pause(
-    timeoutMs,
-    hurry === undefined ? over.signal : AbortSignal.any([hurry, over.signal]),
-  );
+  const end = hurry === undefined ? over.signal : AbortSignal.any([hurry, over.signal]);
+  const timedOut = timeoutMs === undefined ? aborted(end) : pause(timeoutMs, end);
   const finished = await Promise.race([drained.then(() => true), timedOut.then(() => false)]);
   over.abort();
   const cut = finished ? undefined : listener.destroy();
   await drained;
   return { durationMs: performance.now() - startedMs, cut };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
 }
 
 /** Waits; no longer when `hurry` is aborted. */

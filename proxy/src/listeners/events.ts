@@ -22,6 +22,8 @@ export type ListenerEvents = {
   onConnectionRefused(listener: string, limit: ConnectionLimit): void;
   /** A connection was closed because it stayed silent for as long as the head of its first request may take. */
   onFirstByteTimeout(): void;
+  /** A connection that had not said what it wants was closed, because there were too many of these. */
+  onSilentConnectionEnded(): void;
   /** A connection was closed because of its PROXY protocol header, or for the lack of one. */
   onProxyHeaderRefused(reason: ProxyHeaderRefusal): void;
   onRequestsForceClosed(reason: "drain_exceeded" | "shutdown", requests: number): void;

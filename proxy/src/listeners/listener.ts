@@ -22,6 +22,7 @@ import {
   type ProxyProtocolSettings,
 } from "./proxy-protocol/settings.ts";
 import { resetSocket } from "./reset.ts";
+import type { SilentConnections } from "./silent-connections.ts";
 import type { SocketPlan } from "./socket-plan.ts";
 import type { ListenerView } from "./view.ts";
 
@@ -31,6 +32,7 @@ export type ListenerContext = {
   /** Connections of a listener that does not say it itself, 0 = no bound. */
   readonly maxConnections: number;
   readonly handshakes: Handshakes;
+  readonly silent: SilentConnections;
   readonly events: ListenerEvents;
   readonly log: Logger;
   /** Undefined: every address. */
@@ -72,7 +74,7 @@ export class Listener {
   private readonly http2: Front;
   private readonly sockets = new Set<Socket>();
   private store: CertificateStore = emptyCertificateStore;
-  /** Those that have not sent a byte of a request. */
+  /** Those that have not said what they want: they have nothing to finish. */
   private readonly silent = new Set<Socket>();
   private onEmpty: (() => void) | undefined = undefined;
 
@@ -169,7 +171,7 @@ export class Listener {
     const { events, gate } = context;
     const peer = peerOf(socket);
     if (peer === undefined) return void socket.destroy();
-    const limit = gate.enter(view.port, this.plan.maxConnections ?? context.maxConnections);
+    const limit = gate.enter(view.port, this.maxConnections);
     if (limit !== undefined) {
       events.onConnectionRefused(view.portLabel, limit);
       socket.destroy();
@@ -182,12 +184,31 @@ export class Listener {
     socket.once("close", () => {
       gate.leave(view.port);
       this.sockets.delete(socket);
-      this.silent.delete(socket);
+      this.spoke(socket);
       events.onConnectionClosed(view.portLabel, performance.now() - openedMs);
       if (this.sockets.size === 0) this.onEmpty?.();
     });
     if (this.proxyHeaders.isRequired) this.readProxyHeader(socket, peer);
     else this.admit(socket, { peer, proxied: false });
+  }
+
+  private get maxConnections(): number {
+    return this.plan.maxConnections ?? this.context.maxConnections;
+  }
+
+  /** A connection that has not said what it wants; the oldest of these give way to others. */
+  private keepSilent(socket: Socket, { address }: Peer): void {
+    const { view, context, maxConnections } = this;
+    this.silent.add(socket);
+    context.silent.add(socket, { listener: view.port, maxOfListener: maxConnections, ip: address }, () => {
+      context.events.onSilentConnectionEnded();
+      socket.destroy();
+    });
+  }
+
+  private spoke(socket: Socket): void {
+    this.silent.delete(socket);
+    this.context.silent.delete(socket);
   }
 
   private readProxyHeader(socket: Socket, peer: Peer): void {
@@ -197,10 +218,10 @@ export class Listener {
       socket.destroy();
       return;
     }
-    this.silent.add(socket);
+    this.keepSilent(socket, peer);
     readProxyHeader(socket, proxyProtocol.timeoutMs, {
       onHeader: (source) => {
-        this.silent.delete(socket);
+        this.spoke(socket);
         this.admit(socket, { peer: source ?? peer, proxied: source !== undefined });
       },
       onRefused: (reason) => events.onProxyHeaderRefused(reason),
@@ -244,10 +265,10 @@ export class Listener {
   }
 
   private detect(socket: Socket, client: Client): void {
-    this.silent.add(socket);
+    this.keepSilent(socket, client.peer);
     detectProtocol(socket, this.context.firstByteTimeoutMs, {
       onProtocol: (protocol) => {
-        this.silent.delete(socket);
+        this.spoke(socket);
         this.handOver(protocol === "http2" ? this.http2 : this.http1, socket, client, undefined);
       },
       onSilent: () => this.context.events.onFirstByteTimeout(),
@@ -255,8 +276,11 @@ export class Listener {
   }
 
   private secure(socket: Socket, client: Client): void {
+    this.keepSilent(socket, client.peer);
     this.context.handshakes.start({
       socket,
+      ip: client.peer.address,
+      onFirstByte: () => this.spoke(socket),
       certificates: () => this.store,
       claim: (serverName) => this.claim(socket, client, serverName),
       onSecure: (tlsSocket: TLSSocket, serverName, policy) => {

@@ -16,6 +16,7 @@ import { drainWithin, pause } from "./drain.ts";
 import type { ListenerEvents } from "./events.ts";
 import { Listener, type ListenerContext, type ListenerTables } from "./listener.ts";
 import type { ProxyProtocolSettings } from "./proxy-protocol/settings.ts";
+import type { SilentConnections } from "./silent-connections.ts";
 import { planSockets, type SocketPlan } from "./socket-plan.ts";
 import { UdpListener } from "./udp-listener.ts";
 
@@ -41,9 +42,11 @@ export type ListenerManagerOptions = {
   readonly reusePort: boolean;
   /** Bounds open client connections; further ones are closed at once. */
   readonly gate: ConnectionGate;
+  /** Bounds those among them that have not said what they want. */
+  readonly silent: SilentConnections;
   /** Bound of the connections of a listener that does not say it itself, 0 = none. */
   readonly maxConnections: number;
-  /** How long a removed listener may take to finish, milliseconds. */
+  /** How long a removed listener may take to finish, milliseconds, 0 = no limit. */
   readonly drainTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly proxyProtocol: ProxyProtocolSettings;
@@ -103,6 +106,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     gate: options.gate,
     maxConnections: options.maxConnections,
     handshakes,
+    silent: options.silent,
     events,
     log,
     bindAddress: options.bindAddress,
@@ -174,17 +178,19 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     log.info(describe(plan), "listener removed");
     events.onLifecycle("removed");
     draining.add(listener);
-    void drainWithin(listener, drainTimeoutMs).then(({ durationMs, cut }) => {
-      draining.delete(listener);
-      log.info(
-        { ...describe(plan), duration_ms: Math.round(durationMs), cut: cut ?? 0 },
-        cut === undefined ? "listener drained" : "listener cut off",
-      );
-      events.onDrained(durationMs);
-      events.onLifecycle(cut === undefined ? "drain_completed" : "drain_exceeded");
-      if (cut !== undefined && cut > 0) events.onRequestsForceClosed("drain_exceeded", cut);
-      report();
-    });
+    void drainWithin(listener, drainTimeoutMs === 0 ? undefined : drainTimeoutMs).then(
+      ({ durationMs, cut }) => {
+        draining.delete(listener);
+        log.info(
+          { ...describe(plan), duration_ms: Math.round(durationMs), cut: cut ?? 0 },
+          cut === undefined ? "listener drained" : "listener cut off",
+        );
+        events.onDrained(durationMs);
+        events.onLifecycle(cut === undefined ? "drain_completed" : "drain_exceeded");
+        if (cut !== undefined && cut > 0) events.onRequestsForceClosed("drain_exceeded", cut);
+        report();
+      },
+    );
   };
 
   /** A listener on a port that may still be held by sessions which are ending. */

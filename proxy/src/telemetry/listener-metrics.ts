@@ -35,10 +35,12 @@ export function createListenerMetrics(
     onConnectionRefused: (_, limit) => metrics.limitsReached.with({ limit }).inc(),
     // As the fronts count what they find silent.
     onFirstByteTimeout: () => metrics.limitsReached.with({ limit: "header-timeout" }).inc(),
+    onSilentConnectionEnded: () => metrics.limitsReached.with({ limit: "silent-connections" }).inc(),
     onProxyHeaderRefused: (reason) => metrics.limitsReached.with({ limit: reason }).inc(),
     onRequestsForceClosed: (reason, requests) => metrics.requestsForceClosed.with({ reason }).inc(requests),
     onHandshake({ result, version, reason }) {
       metrics.tlsHandshakes.with({ result, version }).inc();
+      if (reason === "too many handshakes") metrics.limitsReached.with({ limit: "tls-handshakes" }).inc();
       if (reason !== undefined) log.debug({ reason }, "TLS handshake failed");
     },
     onServedNames(served) {

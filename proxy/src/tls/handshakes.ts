@@ -1,12 +1,15 @@
 import type { Socket } from "node:net";
 import type { Server, TLSSocket } from "node:tls";
+import { clientNetwork } from "@svc-gateway/common/values/ip-address.ts";
+import { Holdings } from "../fairness/holdings.ts";
 import { resetSocket } from "../listeners/reset.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { refuseWithAlert } from "./alert.ts";
 import type { CertificateStore } from "./certificate-store.ts";
-import { type ClientHello, peekClientHello } from "./client-hello.ts";
+import type { ClientHello } from "./client-hello.ts";
 import { type ClientPolicy, refusalOf } from "./client-validation.ts";
 import { createHandshakeNotebook } from "./handshake-notes.ts";
+import { readClientHello } from "./read-client-hello.ts";
 import type { TlsSettings } from "./settings.ts";
 
 /** `version` is what was negotiated: `TLSv1.2`, `TLSv1.3`, or `unknown` for a handshake that did not get so far. */
@@ -18,6 +21,8 @@ export type HandshakeResult = {
 };
 
 export type HandshakeFailure =
+  /** It ended before its first byte, so there was none: not told. */
+  | "silent"
   | "too many handshakes"
   | "timeout"
   | "unknown server name"
@@ -32,6 +37,10 @@ export type HandshakeClaim = "terminate" | "taken" | "refused";
 
 export type HandshakeRequest = {
   readonly socket: Socket;
+  /** The client's address, without zone; where there is not room for all, clients share it by their networks. */
+  readonly ip: string;
+  /** The first byte has come; until then the connection is no handshake, and bounded by its listener. */
+  readonly onFirstByte?: () => void;
   /**
    * Asked before TLS sees anything, with the name, or undefined for what is not a ClientHello or too large; the bytes
    * are put back. Connections that nobody wants are reset. Unless given, TLS ends here.
@@ -55,7 +64,10 @@ export type Handshakes = {
   secured(socket: TLSSocket): void;
   /** For the terminators: TLS refused the client, and has told it why. */
   refused(socket: TLSSocket): void;
+  /** Connections whose handshake is not complete, those that have sent nothing included. */
   readonly pending: number;
+  /** Those of them whose ClientHello has come: what `maxHandshakes` bounds. */
+  readonly shaking: number;
 };
 
 /** TLS alert record: fatal (2) unrecognized_name (112), RFC 8446 6.2. */
@@ -63,9 +75,15 @@ const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 /** When there is no room, a handshake that has taken this share of its time makes place for a new one. */
 const evictableShare = 1 / 4;
+/** The same where handshakes may take any time. */
+const evictableWithoutLimitMs = 2_500;
 
 type Pending = HandshakeRequest & {
+  readonly key: string;
+  readonly network: string;
   readonly startedMs: number;
+  /** When the ClientHello came; undefined before. */
+  helloMs: number | undefined;
   serverName: string;
   policy: ClientPolicy | undefined;
   failure: HandshakeFailure;
@@ -73,7 +91,9 @@ type Pending = HandshakeRequest & {
 
 /**
  * Creates the handshakes of a worker. The ClientHello is read first, from the plain socket: it selects the terminator,
- * and an unknown name gets its alert, before Node's TLS sees anything.
+ * and an unknown name gets its alert, before Node's TLS sees anything. Until it has come a connection costs nothing but its
+ * place among the connections; a part of one costs memory, a whole one a signature, and both have bounds of their own
+ * (docs/features/tls.md, "Limits").
  */
 export function createHandshakes(
   { handshakeTimeoutMs, maxHandshakes }: TlsSettings,
@@ -81,49 +101,94 @@ export function createHandshakes(
 ): Handshakes {
   /** By the client's address and port, which the plain and the TLS socket of a connection share; oldest first. */
   const pending = new Map<string, Pending>();
+  /** Those that have sent a part of their ClientHello. */
+  const begun = new Holdings<Pending>();
+  /** Those whose ClientHello has come, in that order. */
+  const shaking = new Set<Pending>();
+  const shakingByNetwork = new Holdings<Pending>();
   const notebook = createHandshakeNotebook();
   const sweepIntervalMs = Math.max(10, Math.min(500, handshakeTimeoutMs / 4));
+  const evictableMs = handshakeTimeoutMs > 0 ? handshakeTimeoutMs * evictableShare : evictableWithoutLimitMs;
   let sweeper: NodeJS.Timeout | undefined;
 
-  const forget = (key: string): void => {
+  const forget = (handshake: Pending): void => {
+    const { key, network } = handshake;
     pending.delete(key);
+    begun.delete(network, handshake);
+    if (shaking.delete(handshake)) shakingByNetwork.delete(network, handshake);
     if (pending.size > 0) return;
     clearInterval(sweeper);
     sweeper = undefined;
   };
 
-  const endOlderThan = (ageMs: number, failure: HandshakeFailure): boolean => {
+  /** `oldestFirst` by the time that `sinceMs` gives. */
+  const endOlderThan = (
+    ageMs: number,
+    oldestFirst: Iterable<Pending>,
+    sinceMs: (handshake: Pending) => number,
+  ): boolean => {
     awake.look();
     const { nowMs } = awake;
     let ended = false;
-    for (const [key, handshake] of pending) {
-      if (nowMs - handshake.startedMs < ageMs) break;
-      fail(key, handshake, failure);
+    for (const handshake of oldestFirst) {
+      if (nowMs - sinceMs(handshake) < ageMs) break;
+      fail(handshake, "timeout");
       ended = true;
     }
     return ended;
   };
 
-  const fail = (key: string, handshake: Pending, failure: HandshakeFailure): void => {
-    if (pending.get(key) !== handshake) return;
-    forget(key);
-    events.onHandshake({ result: "fail", version: "unknown", reason: failure });
+  const fail = (handshake: Pending, failure: HandshakeFailure): void => {
+    if (pending.get(handshake.key) !== handshake) return;
+    forget(handshake);
+    if (failure !== "silent") events.onHandshake({ result: "fail", version: "unknown", reason: failure });
     handshake.socket.destroy();
   };
 
-  const select = (key: string, handshake: Pending, hello: ClientHello | undefined): void => {
-    const { socket } = handshake;
+  const sweep = (): void =>
+    void endOlderThan(handshakeTimeoutMs, pending.values(), ({ startedMs }) => startedMs);
+
+  /**
+   * Whether one more handshake of the network has a place: where there is none, one of the network that has the most makes
+   * place, else those that have taken long. What has just begun is left to finish, so that a rush of honest clients is worked
+   * off instead of none of them being served.
+   */
+  const hasRoom = (network: string): boolean => {
+    if (shaking.size < maxHandshakes) return true;
+    const loser = shakingByNetwork.oldestOfMost(shakingByNetwork.countOf(network) + 2);
+    if (loser === undefined) return endOlderThan(evictableMs, shaking, ({ helloMs = 0 }) => helloMs);
+    fail(loser, "too many handshakes");
+    return true;
+  };
+
+  const begin = (handshake: Pending): void => {
+    const { network } = handshake;
+    handshake.failure = "client closed";
+    handshake.onFirstByte?.();
+    const loser = begun.size >= maxHandshakes ? begun.oldestOfMost() : undefined;
+    if (loser !== undefined) fail(loser, "too many handshakes");
+    begun.add(network, handshake);
+  };
+
+  const select = (handshake: Pending, hello: ClientHello | undefined): void => {
+    const { socket, network } = handshake;
+    begun.delete(network, handshake);
+    handshake.onFirstByte?.();
     const claim = handshake.claim?.(hello?.serverName) ?? "terminate";
-    if (claim === "taken") return forget(key);
+    if (claim === "taken") return forget(handshake);
     if (claim === "refused") {
-      if (pending.get(key) === handshake) forget(key);
+      if (pending.get(handshake.key) === handshake) forget(handshake);
       events.onHandshake({ result: "fail", version: "unknown", reason: "unknown server name" });
       resetSocket(socket);
       return;
     }
+    handshake.failure = "failed";
+    if (!hasRoom(network)) return fail(handshake, "too many handshakes");
+    handshake.helloMs = awake.nowMs;
+    shaking.add(handshake);
+    shakingByNetwork.add(network, handshake);
     const { serverName, ticketKeyName } = hello ?? noHello;
     handshake.serverName = serverName;
-    handshake.failure = "failed";
     const selected = handshake.certificates().select(serverName);
     if (selected !== undefined) {
       handshake.policy = selected.policy;
@@ -132,35 +197,31 @@ export function createHandshakes(
       selected.terminator.server(ticketKeyName).emit("connection", socket);
       return;
     }
-    socket.end(unrecognizedName, () => fail(key, handshake, "unknown server name"));
+    socket.end(unrecognizedName, () => fail(handshake, "unknown server name"));
   };
 
   const start = (request: HandshakeRequest): void => {
     const { socket } = request;
     const key = keyOf(socket);
-    const noRoom =
-      pending.size >= maxHandshakes && !endOlderThan(handshakeTimeoutMs * evictableShare, "timeout");
-    if (noRoom || key === undefined) {
-      events.onHandshake({
-        result: "fail",
-        version: "unknown",
-        reason: noRoom ? "too many handshakes" : "client closed",
-      });
-      socket.destroy();
-      return;
-    }
+    if (key === undefined) return void socket.destroy();
     const handshake: Pending = {
       ...request,
+      key,
+      network: clientNetwork(request.ip),
       startedMs: awake.nowMs,
+      helloMs: undefined,
       serverName: "",
       policy: undefined,
-      failure: "client closed",
+      failure: "silent",
     };
     pending.set(key, handshake);
-    sweeper ??= setInterval(() => endOlderThan(handshakeTimeoutMs, "timeout"), sweepIntervalMs);
+    if (handshakeTimeoutMs > 0) sweeper ??= setInterval(sweep, sweepIntervalMs);
     socket.on("error", () => {});
-    socket.on("close", () => fail(key, handshake, handshake.failure));
-    readClientHello(socket, (hello) => select(key, handshake, hello));
+    socket.on("close", () => fail(handshake, handshake.failure));
+    readClientHello(socket, {
+      onBegun: () => begin(handshake),
+      onHello: (hello) => select(handshake, hello),
+    });
   };
 
   return {
@@ -173,7 +234,7 @@ export function createHandshakes(
         socket.destroy();
         return;
       }
-      forget(key);
+      forget(handshake);
       const { policy } = handshake;
       const { presented, serverSecret } = notebook.of(socket);
       const refusal = policy === undefined ? undefined : refusalOf(socket, presented, policy);
@@ -192,6 +253,9 @@ export function createHandshakes(
     get pending() {
       return pending.size;
     },
+    get shaking() {
+      return shaking.size;
+    },
   };
 }
 
@@ -208,22 +272,3 @@ function versionOf(socket: TLSSocket): HandshakeResult["version"] {
 }
 
 const noHello: ClientHello = { kind: "hello", serverName: "" };
-
-/** Reads until the ClientHello is known, puts the bytes back, and calls `then`, with undefined for what is none. */
-function readClientHello(socket: Socket, then: (hello: ClientHello | undefined) => void): void {
-  let bytes: Buffer = Buffer.alloc(0);
-  const onEnd = (): void => void socket.destroy();
-  const onReadable = (): void => {
-    const chunk = socket.read() as Buffer | null;
-    if (chunk === null) return;
-    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
-    const peek = peekClientHello(bytes);
-    if (peek.kind === "incomplete") return;
-    socket.off("readable", onReadable);
-    socket.off("end", onEnd);
-    socket.unshift(bytes);
-    then(peek.kind === "hello" ? peek : undefined);
-  };
-  socket.on("readable", onReadable);
-  socket.on("end", onEnd);
-}

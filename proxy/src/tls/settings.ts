@@ -4,9 +4,9 @@ import type { ClientPolicy } from "./client-validation.ts";
 
 export type TlsSettings = {
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
-  /** From accepting the connection to the end of the handshake, milliseconds. */
+  /** From accepting the connection to the end of the handshake, milliseconds, 0 = no limit. */
   readonly handshakeTimeoutMs: number;
-  /** Handshakes under way at a time; further connections are closed. */
+  /** Handshakes under way at a time, counted from their ClientHello. */
   readonly maxHandshakes: number;
 };
 
@@ -46,6 +46,9 @@ const signatures = [
 /** How long a session may be resumed: what two older ticket keys, kept for twelve hours each, allow. */
 const sessionSeconds = 86_400;
 
+/** The longest time that a timer takes; Node reads 0 as its own default of two minutes. */
+const maxTimerMs = 2 ** 31 - 1;
+
 /** What all TLS servers have in common, whatever their certificates: docs/features/tls.md, "Protocol". */
 export function commonTlsOptions(settings: TlsSettings): TlsOptions {
   return {
@@ -60,7 +63,7 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions {
     // Without this, all of the system's authorities are loaded.
     ca: [],
     // Node's limit starts again with each byte; the one that counts is in handshakes.ts.
-    handshakeTimeout: 2 * settings.handshakeTimeoutMs,
+    handshakeTimeout: settings.handshakeTimeoutMs === 0 ? maxTimerMs : 2 * settings.handshakeTimeoutMs,
     sessionTimeout: sessionSeconds,
   };
 }

@@ -16,6 +16,7 @@ import {
   type ListenerManagerOptions,
 } from "../../src/listeners/manager.ts";
 import { createL4 } from "../../src/l4/l4.ts";
+import { SilentConnections } from "../../src/listeners/silent-connections.ts";
 import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/settings.ts";
 import { emptyPortTable, type PortTable } from "../../src/routing/port-table.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
@@ -53,6 +54,9 @@ export class EventLog implements ListenerEvents {
   }
   onConnectionRefused(listener: string, limit: string): void {
     this.lines.push(`refused ${listener} ${limit}`);
+  }
+  onSilentConnectionEnded(): void {
+    this.lines.push("silent connection ended");
   }
   onFirstByteTimeout(): void {
     this.lines.push("first-byte-timeout");
@@ -131,6 +135,7 @@ export function startManager(
     reusePort: false,
     proxyProtocol: noProxyProtocol,
     gate: new ConnectionGate(1000),
+    silent: new SilentConnections(1000),
     maxConnections: 0,
     drainTimeoutMs: 60_000,
     firstByteTimeoutMs: 60_000,

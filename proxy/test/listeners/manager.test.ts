@@ -234,6 +234,25 @@ describe("the listener manager", () => {
       await busy.untilEnd();
     });
 
+    it("takes any time where that is not limited", async () => {
+      const started = startManager({ drainTimeoutMs: 0 }, (_, _head, client) => {
+        client.write("");
+      });
+      await started.manager.apply(plan([http(80)]));
+      const busy = await connect(started);
+      busy.send(request);
+      await eventually(() => started.seen.length === 1);
+      await started.manager.apply(plan([]));
+      await eventually(() => started.events.of("removed").length === 1);
+      // A limit of no time would have been over by now.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(started.events.of("drain_exceeded")).to.deep.equal([]);
+      answer((started.seen[0] as (typeof started.seen)[0]).client);
+      await busy.untilEnd();
+      await eventually(() => started.events.of("drain_completed").length === 1);
+      expect(started.events.of("cut", "drain_exceeded")).to.deep.equal([]);
+    });
+
     it("can come back while the old one still drains", async () => {
       const started = startManager();
       await started.manager.apply(plan([http(80)]));

@@ -5,7 +5,8 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { eventually } from "../http/h1/harness.ts";
 import { holdClock } from "../http/held-clock.ts";
 import { issueCertificate } from "./certificates.ts";
-import { capturedHello, failureOf, readUntil, startTls, stopTls, tlsPort } from "./harness.ts";
+import { commonTlsOptions } from "../../src/tls/settings.ts";
+import { capturedHello, failureOf, readUntil, startTls, stopTls, tlsPort, wideSettings } from "./harness.ts";
 
 const a = issueCertificate(["a.example"]);
 const b = issueCertificate(["b.example"]);
@@ -236,10 +237,11 @@ describe("TLS handshakes", () => {
   describe("limits", () => {
     const helloOf = (): Promise<Buffer> => capturedHello({ servername: "a.example" });
 
-    const plain = async (port: number): Promise<Socket & { done?: boolean }> => {
+    const plain = async (port: number, localAddress = "127.0.0.1"): Promise<Socket & { done?: boolean }> => {
       const socket: Socket & { done?: boolean } = connectPlain({
         port,
         host: "127.0.0.1",
+        localAddress,
         allowHalfOpen: true,
       });
       socket.on("error", () => {});
@@ -278,17 +280,89 @@ describe("TLS handshakes", () => {
       expect(started.handshakes.pending).to.equal(0);
     });
 
+    /** A client that sends its ClientHello and nothing more. */
+    const begun = async (port: number, localAddress = "127.0.0.1"): ReturnType<typeof plain> => {
+      const socket = await plain(port, localAddress);
+      socket.write(await helloOf());
+      return socket;
+    };
+
     it("closes connections beyond the number of handshakes", async () => {
-      const { port, results, handshakes, connect, serve } = await startTls({ maxHandshakes: 2 });
+      const started = await startTls({ maxHandshakes: 2 });
+      const { port, results, handshakes, connect, serve } = started;
       serve(tlsPort(["default", "*", [a]]));
-      const held = [await plain(port), await plain(port)];
-      await eventually(() => handshakes.pending === 2);
-      const refused = await plain(port);
+      const held = [await begun(port), await begun(port)];
+      await eventually(() => handshakes.shaking === 2);
+      const refused = await begun(port);
       await eventually(() => refused.done === true);
       expect(results).to.deep.equal([{ result: "fail", version: "unknown", reason: "too many handshakes" }]);
       held[0]?.destroy();
-      await eventually(() => handshakes.pending === 1);
+      await eventually(() => handshakes.shaking === 1);
       await connect();
+    });
+
+    it("counts no connection as a handshake that has sent nothing", async () => {
+      const { port, results, handshakes, connect, serve } = await startTls({ maxHandshakes: 1 });
+      serve(tlsPort(["default", "*", [a]]));
+      const silent = await Promise.all(Array.from({ length: 20 }, () => plain(port)));
+      await eventually(() => handshakes.pending === 20);
+      await connect();
+      await connect();
+      expect(silent.filter(({ done }) => done === true)).to.have.length(0);
+      for (const socket of silent) socket.destroy();
+      await eventually(() => handshakes.pending === 0 && results.length === 2);
+      expect(results.map(({ result }) => result)).to.deep.equal(["ok", "ok"]);
+    });
+
+    it("ends the oldest unfinished ClientHello of the network with the most for another one", async () => {
+      const { port, results, handshakes, connect, serve } = await startTls({ maxHandshakes: 2 });
+      serve(tlsPort(["default", "*", [a]]));
+      const hello = await helloOf();
+      const start = async (localAddress: string, pending: number): ReturnType<typeof plain> => {
+        const socket = await plain(port, localAddress);
+        await eventually(() => handshakes.pending === pending);
+        socket.write(hello.subarray(0, 10));
+        // The next one is read after this one.
+        await connect();
+        return socket;
+      };
+      const oldest = await start("127.0.0.2", 1);
+      const younger = await start("127.0.0.2", 2);
+      const other = await start("127.0.0.3", 3);
+      await eventually(() => oldest.done === true);
+      expect([younger.done, other.done]).to.deep.equal([undefined, undefined]);
+      expect(results.filter(({ result }) => result === "fail")).to.deep.equal([
+        { result: "fail", version: "unknown", reason: "too many handshakes" },
+      ]);
+    });
+
+    it("lets a client in whose network has fewer handshakes than the one that has taken all places", async () => {
+      const { port, results, handshakes, connect, serve } = await startTls({ maxHandshakes: 3 });
+      serve(tlsPort(["default", "*", [a]]));
+      const flood: Awaited<ReturnType<typeof plain>>[] = [];
+      for (let held = 1; held <= 3; held++) {
+        flood.push(await begun(port, "127.0.0.2"));
+        await eventually(() => handshakes.shaking === held);
+      }
+      await connect();
+      await eventually(() => flood[0]?.done === true);
+      expect(flood.map(({ done }) => done)).to.deep.equal([true, undefined, undefined]);
+      await eventually(() => results.length === 2);
+      expect(results.map(({ reason }) => reason)).to.deep.equal(["too many handshakes", undefined]);
+    });
+
+    it("ends no handshake where their time is not limited", async () => {
+      const { port, results, handshakes, connect, serve } = await startTls({ handshakeTimeoutMs: 0 });
+      serve(tlsPort(["default", "*", [a]]));
+      const silent = await plain(port);
+      const shaking = await begun(port);
+      await eventually(() => handshakes.shaking === 1);
+      for (let i = 0; i < 5; i++) await connect();
+      expect([silent.done, shaking.done]).to.deep.equal([undefined, undefined]);
+      await eventually(() => results.length === 5);
+      expect(results.map(({ result }) => result)).to.deep.equal(["ok", "ok", "ok", "ok", "ok"]);
+      const { handshakeTimeout = 0 } = commonTlsOptions({ ...wideSettings, handshakeTimeoutMs: 0 });
+      expect(handshakeTimeout, "Node's own limit").to.be.greaterThan(7 * 24 * 60 * 60 * 1000);
     });
 
     describe("without room", () => {
@@ -300,8 +374,8 @@ describe("TLS handshakes", () => {
           handshakeTimeoutMs: 2_000,
         });
         serve(tlsPort(["default", "*", [a]]));
-        const slow = await plain(port);
-        await eventually(() => handshakes.pending === 1);
+        const slow = await begun(port);
+        await eventually(() => handshakes.shaking === 1);
         clock.advance(400);
         expect(await failureOf(connect())).to.not.equal("connected");
         expect(slow.done).to.equal(undefined);
@@ -320,15 +394,19 @@ describe("TLS handshakes", () => {
       const hello = await helloOf();
       const { port, results, handshakes, serve } = await startTls();
       serve(tlsPort(["default", "*", [a]]));
-      for (const bytes of [Buffer.alloc(0), hello.subarray(0, 20), hello]) {
-        const before = results.length;
+      for (const [bytes, failures] of [
+        [Buffer.alloc(0), 0],
+        [hello.subarray(0, 20), 1],
+        [hello, 2],
+      ] as const) {
         const socket = await plain(port);
+        await eventually(() => handshakes.pending === 1);
         socket.write(bytes);
         socket.end();
-        await eventually(() => results.length > before && handshakes.pending === 0);
+        await eventually(() => results.length === failures && handshakes.pending === 0);
         socket.destroy();
       }
-      expect(results.map(({ result }) => result)).to.deep.equal(["fail", "fail", "fail"]);
+      expect(results.map(({ result }) => result)).to.deep.equal(["fail", "fail"]);
     });
 
     it("tells connections apart that one port of a client makes to two addresses", async () => {

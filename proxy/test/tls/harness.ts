@@ -70,6 +70,7 @@ export async function startTls(
     sockets.add(socket);
     handshakes.start({
       socket,
+      ip: socket.remoteAddress ?? "",
       certificates: () => store,
       onSecure(secure, serverName) {
         secure.on("error", () => {});

@@ -1,0 +1,57 @@
+/**
+ * Items by owner, oldest first, with the owner that has the most at hand: for bounds that one owner may fill. Every
+ * operation takes the same time however many owners and items there are, because floods are what it is for.
+ */
+export class Holdings<Item> {
+  private readonly byOwner = new Map<string, Set<Item>>();
+  /** The owners by how many items they have; of one number, who has had so many for longest comes first. */
+  private readonly byCount = new Map<number, Set<string>>();
+  private highest = 0;
+  private total = 0;
+
+  get size(): number {
+    return this.total;
+  }
+
+  countOf(owner: string): number {
+    return this.byOwner.get(owner)?.size ?? 0;
+  }
+
+  /** Adds an item that is not there yet. */
+  add(owner: string, item: Item): void {
+    let items = this.byOwner.get(owner);
+    if (items === undefined) this.byOwner.set(owner, (items = new Set()));
+    items.add(item);
+    this.total++;
+    this.rank(owner, items.size - 1, items.size);
+  }
+
+  /** Takes an item out; false when it is not there. */
+  delete(owner: string, item: Item): boolean {
+    const items = this.byOwner.get(owner);
+    if (items?.delete(item) !== true) return false;
+    if (items.size === 0) this.byOwner.delete(owner);
+    this.total--;
+    this.rank(owner, items.size + 1, items.size);
+    return true;
+  }
+
+  /** The oldest item of the owner that has the most, if that is at least `atLeast`. */
+  oldestOfMost(atLeast = 1): Item | undefined {
+    if (this.highest < atLeast) return undefined;
+    const [owner = ""] = this.byCount.get(this.highest) ?? [];
+    const [oldest] = this.byOwner.get(owner) ?? [];
+    return oldest;
+  }
+
+  private rank(owner: string, before: number, after: number): void {
+    const left = this.byCount.get(before);
+    if (left?.delete(owner) === true && left.size === 0) this.byCount.delete(before);
+    if (after > 0) {
+      let joined = this.byCount.get(after);
+      if (joined === undefined) this.byCount.set(after, (joined = new Set()));
+      joined.add(owner);
+    }
+    if (after > this.highest || !this.byCount.has(this.highest)) this.highest = after;
+  }
+}

@@ -1,0 +1,72 @@
+import type { Socket } from "node:net";
+import { clientNetwork } from "@svc-gateway/common/values/ip-address.ts";
+import { ListenerHoldings, type Origin } from "../fairness/listener-holdings.ts";
+
+type Held = { readonly socket: Socket; readonly origin: Origin; readonly onLost: () => void };
+
+const defaultLeast = 1_024;
+
+/**
+ * The connections of a worker from which nothing has come that would say what they want: no PROXY protocol header, no
+ * ClientHello, no byte of a request. They cost next to nothing and may be of anybody, so they are bounded apart from all
+ * others, and a new one is never refused for their sake: an older one gives way (docs/features/listeners.md, "Silent
+ * connections").
+ */
+export class SilentConnections {
+  private readonly max: number;
+  private readonly workers: number;
+  private readonly least: number;
+  private readonly held = new Map<Socket, Held>();
+  private readonly byOrigin = new ListenerHoldings<Held>();
+
+  /**
+   * `maxConnections` are those that all workers together may have, silent or not: half of them may be silent, and `least`
+   * in any case, since small bounds are of those who count connections themselves.
+   */
+  constructor(maxConnections: number, workers = 1, least = defaultLeast) {
+    this.workers = workers;
+    this.least = least;
+    this.max = this.shareOf(maxConnections);
+  }
+
+  get size(): number {
+    return this.held.size;
+  }
+
+  /**
+   * Counts a connection until `delete`; `maxOfListener` are the connections that its listener may have, 0 = no bound.
+   * `onLost` is called when it has to give way; the caller closes it.
+   */
+  add(
+    socket: Socket,
+    from: { readonly listener: number; readonly maxOfListener: number; readonly ip: string },
+    onLost: () => void,
+  ): void {
+    const { listener, maxOfListener, ip } = from;
+    this.delete(socket);
+    if (maxOfListener > 0 && this.byOrigin.countOf(listener) >= this.shareOf(maxOfListener)) {
+      this.lose(this.byOrigin.oldestOf(listener));
+    } else if (this.held.size >= this.max) this.lose(this.byOrigin.oldestOfMost());
+    const held = { socket, origin: { listener, network: clientNetwork(ip) }, onLost };
+    this.held.set(socket, held);
+    this.byOrigin.add(held.origin, held);
+  }
+
+  /** The connection has spoken, or is gone. */
+  delete(socket: Socket): void {
+    const held = this.held.get(socket);
+    if (held === undefined) return;
+    this.held.delete(socket);
+    this.byOrigin.delete(held.origin, held);
+  }
+
+  private shareOf(connections: number): number {
+    return Math.max(1, Math.floor(Math.max(this.least, connections / 2) / this.workers));
+  }
+
+  private lose(held: Held | undefined): void {
+    if (held === undefined) return;
+    this.delete(held.socket);
+    held.onLost();
+  }
+}
