@@ -18,6 +18,7 @@ import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
 import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
+import { explainClients, type ExplainedClients } from "./clients.ts";
 import { compileServing, explainTls, routesOfHost, type ExplainedTls } from "./data-plane.ts";
 import { explainReply, type ExplainedReply } from "./reply.ts";
 import type { AskedRequest } from "./request.ts";
@@ -27,12 +28,17 @@ export type Answer = {
   /** What the listener answers over HTTP/1.1, so that all the rest is for HTTP/2 only; absent: it makes no difference. */
   readonly http1Status?: number;
   /**
-   * `route`: a route takes it. `tls-listener`: its server name belongs to a TLS listener of the port. Otherwise what ends
+   * `route`: a route takes it, for clients with a certificate only where `clients` says so. `misdirected`: 421, because the
+   * connection is for another listener, or verifies no client by the rules of the host or route. `closed`: no client can pass
+   * the handshake. `tls-listener`: its server name belongs to a TLS listener of the port. Otherwise what ends
    * it before.
    */
-  readonly outcome: "route" | "tls-listener" | "no-listener" | "no-certificate" | "no-route";
+  readonly outcome:
+    "route" | "misdirected" | "closed" | "tls-listener" | "no-listener" | "no-certificate" | "no-route";
   readonly listener?: ExplainedListener;
   readonly tls?: ExplainedTls;
+  /** What is asked of the client and its connection; absent: nothing. */
+  readonly clients?: ExplainedClients;
   /** The filters of the listener, which run before the route is chosen and may lead to another one; absent: it has none. */
   readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
@@ -107,7 +113,11 @@ export function answerRequest(
   const below = isSecure ? serving.l4.get(l4Place("tls", listener.port))?.find(asked.serverName) : undefined;
   if (below !== undefined && below.mode !== "http")
     return { request, outcome: "tls-listener", listener, hosts: [], otherHosts: [] };
-  const tls = isSecure && certificates !== undefined ? explainTls(certificates, asked.serverName) : undefined;
+  const handshake =
+    isSecure && certificates !== undefined
+      ? explainTls(certificates, asked.serverName, serving.clientCerts.get(listener.port))
+      : undefined;
+  const tls = handshake?.tls;
   if (isSecure && tls === undefined)
     return { request, outcome: "no-certificate", listener, hosts: [], otherHosts: [] };
   const ofPort = serving.tables.get(listener.port) ?? emptyPortTable;
@@ -117,9 +127,18 @@ export function answerRequest(
   const routesOf = (table: ExplainedHost["table"]): readonly Route[] =>
     routesOfHost(folder.translation, routeKey(table.group, listener.port, table.host));
   const matched = hosts.find(({ outcome }) => outcome === "serves");
-  const place = matched?.candidates.find(({ verdict }) => verdict.kind === "matched")?.place;
+  const taken = matched?.candidates.find(({ verdict }) => verdict.kind === "matched");
+  const place = taken?.place;
+  const clients =
+    handshake && explainClients(handshake.policy, [hosts[0]?.table.clients, taken?.route.clients]);
   const found = matched === undefined || place === undefined ? undefined : routesOf(matched.table)[place];
   const before = hosts[0]?.table.filters?.written;
+  const isOfOther =
+    isSecure &&
+    asked.serverName !== "" &&
+    asked.serverName !== host &&
+    ofPort.isMisdirected(asked.serverName, host);
+  const isMisdirected = isOfOther || clients?.need === "misdirected";
   const served = serving.listeners.find((one) => one.port === listener.port);
   const reply =
     served &&
@@ -132,9 +151,10 @@ export function answerRequest(
   return {
     request: { ...request, path },
     ...(isHttp1Method(method) ? {} : { http1Status: refusalStatus["unknown-method"] }),
-    outcome: found === undefined ? "no-route" : "route",
+    outcome: outcomeOf(clients, isMisdirected, found !== undefined),
     listener,
     ...(tls === undefined ? {} : { tls }),
+    ...(clients === undefined ? {} : { clients }),
     ...(before === undefined ? {} : { listenerFilters: before.flatMap(describeListenerFilter) }),
     ...(found === undefined
       ? {}
@@ -166,6 +186,16 @@ export function answerRequest(
       new Set(hosts.map(({ table }) => table.host.host)),
     ),
   };
+}
+
+function outcomeOf(
+  clients: ExplainedClients | undefined,
+  isMisdirected: boolean,
+  isServed: boolean,
+): Answer["outcome"] {
+  if (clients?.need === "closed") return "closed";
+  if (isMisdirected) return "misdirected";
+  return isServed ? "route" : "no-route";
 }
 
 const maxOtherHosts = 10;

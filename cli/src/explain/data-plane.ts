@@ -1,6 +1,7 @@
 /** The data plane's own code, fed with a snapshot and asked what it would do. Nothing listens or connects. */
 import { X509Certificate } from "node:crypto";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
@@ -11,7 +12,8 @@ import { createAuthStore } from "@svc-gateway/proxy/auth/auth-store.ts";
 import { createProxyState, type ServingState } from "@svc-gateway/proxy/state/proxy-state.ts";
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import { createCertificateStore } from "@svc-gateway/proxy/tls/certificate-store.ts";
-import { createTerminators, type Terminator } from "@svc-gateway/proxy/tls/terminators.ts";
+import type { ClientPolicy } from "@svc-gateway/proxy/tls/client-validation.ts";
+import { createTerminators, type Terminator, type Terminators } from "@svc-gateway/proxy/tls/terminators.ts";
 import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/registry.ts";
 
 /** The tables that a proxy would serve with. A snapshot that a proxy would refuse is a bug of the translation. */
@@ -63,22 +65,27 @@ export type ExplainedCertificate = {
   readonly fingerprint256: string;
 };
 
-/** What a client with this server name is shown; undefined when its handshake is refused. */
-export function explainTls(port: TlsPort, serverName: string): ExplainedTls | undefined {
+/** What a client with this server name is shown, and asked for; undefined when its handshake is refused. */
+export function explainTls(
+  port: TlsPort,
+  serverName: string,
+  clients?: ClientCertPort,
+): { readonly tls: ExplainedTls; readonly policy: ClientPolicy | undefined } | undefined {
   const idsOf = new Map<Terminator, readonly string[]>();
   const terminators = createTerminators(
     { minVersion: "TLSv1.2", handshakeTimeoutMs: 0, maxHandshakes: 0 },
     silentLogger,
     { onSecure: () => undefined, onError: () => undefined },
   );
-  const store = createCertificateStore(port, {
+  const recording: Terminators = {
     ...terminators,
     get(ids, ...settings) {
       const terminator = terminators.get(ids, ...settings);
       if (terminator !== undefined) idsOf.set(terminator, ids);
       return terminator;
     },
-  });
+  };
+  const store = createCertificateStore(port, recording, clients);
   const selected = store.select(serverName);
   if (selected === undefined) return undefined;
   const parent = serverName.slice(serverName.indexOf(".") + 1);
@@ -89,7 +96,7 @@ export function explainTls(port: TlsPort, serverName: string): ExplainedTls | un
     : isServed("wildcard", `*.${parent}`)
       ? "wildcard"
       : "default";
-  return {
+  const tls: ExplainedTls = {
     serverName,
     bucket,
     host: { exact: serverName, wildcard: `*.${parent}`, default: "*" }[bucket],
@@ -98,6 +105,7 @@ export function explainTls(port: TlsPort, serverName: string): ExplainedTls | un
       return certificate === undefined ? [] : [describeCertificate(certificate.chainPem)];
     }),
   };
+  return { tls, policy: selected.policy };
 }
 
 function describeCertificate(chainPem: string): ExplainedCertificate {

@@ -82,7 +82,9 @@ export function answerConnection(
   if (compiled === undefined) return { ...known, outcome: "no-route" };
   const certificates = serving.tls.get(listener.port);
   const tls =
-    mode === "terminate" && certificates !== undefined ? explainTls(certificates, serverName) : undefined;
+    mode === "terminate" && certificates !== undefined
+      ? explainTls(certificates, serverName)?.tls
+      : undefined;
   if (mode === "terminate" && tls === undefined) return { ...known, outcome: "no-certificate" };
   const { id, source, backends } = compiled.route;
   const place = createPlacer(folder)(source);

@@ -11,6 +11,7 @@ import type {
   NearHost,
   RouteName,
 } from "./answer.ts";
+import { describeClients } from "./clients.ts";
 import type { ExplainedTls } from "./data-plane.ts";
 import type { ExplainedReply } from "./reply.ts";
 
@@ -36,7 +37,7 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     ["route", route === undefined ? [] : describeRoute(route)],
     ["filters", route === undefined ? [] : describeFilters(route.filters)],
     ["backend", route === undefined || needsNone(answer) ? [] : describeBackends(route)],
-    ["result", [describeOutcome(answer), ...describeHttp1(answer)]],
+    ["result", [...describeResult(answer), ...describeHttp1(answer)]],
   ];
   const way = formatSteps(steps, paint);
   const passed = [
@@ -116,6 +117,16 @@ function describeBackend({
   ];
 }
 
+function describeResult(answer: Answer): readonly string[] {
+  const { clients, outcome } = answer;
+  const isOurs =
+    outcome === "route" || outcome === "no-route" || outcome === "closed" || clients?.need === "misdirected";
+  // What the gateway refuses is never said to get to a backend.
+  return clients !== undefined && isOurs
+    ? describeClients(clients, () => describeOutcome(answer).replace(/^sent to/, "passed on to"))
+    : [describeOutcome(answer)];
+}
+
 function describeOutcome({ outcome, request, route, reply, listenerFilters = [] }: Answer): string {
   const refusing = listenerFilters.find((filter) => "status" in filter);
   if (refusing !== undefined)
@@ -127,6 +138,10 @@ function describeOutcome({ outcome, request, route, reply, listenerFilters = [] 
       return "the server name belongs to a TLS listener: ask with a tls URL";
     case "no-certificate":
       return "no certificate for this server name: the handshake is refused";
+    case "closed":
+      return "every handshake is refused";
+    case "misdirected":
+      return "answered 421: the server name belongs to another listener than the host";
     case "no-route":
       return "no route: answered 404";
     case "route":

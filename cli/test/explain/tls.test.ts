@@ -31,7 +31,7 @@ describe("explainTls", () => {
   };
   for (const [serverName, [bucket, host, certificate]] of Object.entries(cases)) {
     it(`shows ${serverName === "" ? "a client without a server name" : serverName} its certificate`, () => {
-      const tls = explainTls(port, serverName);
+      const tls = explainTls(port, serverName)?.tls;
       expect(tls).to.include({ serverName, bucket, host });
       expect(tls?.certificates.map(({ names }) => names)).to.deep.equal([[certificate]]);
       expect(tls?.certificates[0]?.issuer).to.equal("CN=svc-gateway examples");

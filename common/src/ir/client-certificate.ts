@@ -17,6 +17,23 @@ export const clientValidationSchema = z.object({
   maxIntermediates: z.int().min(0).optional(),
   /** Whether upstreams are shown the certificate in `X-SSL-Client-Cert`. */
   forward: z.boolean(),
+  /** Whose rules these are, as `ClientRules` name it. */
+  owner: z.string().optional(),
+});
+
+/**
+ * The rules by which the client of a connection must have been verified before a request may come over it: of a host, or
+ * of one route (docs/features/auth-tls.md, "Requests").
+ */
+export const clientRulesSchema = z.object({
+  /** Whose rules they are: `ingress/namespace/name`, or the id of a listener. */
+  owner: z.string(),
+  /** Id of the authorities in the resource of the port; absent: nobody is let in. */
+  authorities: z.string().optional(),
+  /** Most certificates between the client's own and an authority; absent: any number. */
+  maxIntermediates: z.int().min(0).optional(),
+  /** Of hosts only: whether upstreams are shown the certificate in `X-SSL-Client-Cert`. */
+  forward: z.literal(true).optional(),
 });
 
 /** Client certificates of one port. `authorities` are PEM bundles by the SHA-256 (hex) of their text. */
@@ -25,6 +42,7 @@ export const clientCertPortSchema = z.object({
   hosts: z.array(clientValidationSchema),
 });
 
+export type ClientRules = Readonly<z.infer<typeof clientRulesSchema>>;
 export type ClientValidation = Readonly<z.infer<typeof clientValidationSchema>>;
 export type ClientCertPort = {
   readonly authorities: { readonly [id: string]: string };

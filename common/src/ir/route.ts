@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { pathLevelSchema, type PathLevel } from "../features/path-normalize.ts";
 import { routeFeaturesSchema, type RouteFeatures } from "../features/registry.ts";
+import { clientRulesSchema, type ClientRules } from "./client-certificate.ts";
 import { routeMatchSchema, type RouteMatch } from "./match.ts";
 
 /**
@@ -40,6 +41,8 @@ export const routeSchema = z.object({
   tier: z.int().min(0).optional(),
   /** `false` writes no access-log line for this route. */
   accessLog: z.boolean().optional(),
+  /** What the route asks of connections with TLS besides what its host asks; absent: nothing. */
+  clients: clientRulesSchema.optional(),
 });
 
 /**
@@ -61,6 +64,8 @@ export const hostRoutesSchema = z.object({
   inherit: z.boolean(),
   /** The Gateway (`namespace/name`) whose resource `backendcert|` holds what backends with TLS are shown. */
   clientCertificate: z.string().optional(),
+  /** What the host asks of connections with TLS; absent: nothing. */
+  clients: clientRulesSchema.optional(),
   /** How far the paths of requests for this host are normalised; absent: `base`. Of Ingress hosts only. */
   pathLevel: pathLevelSchema.optional(),
   /**
@@ -75,18 +80,20 @@ export type Backend = Readonly<Omit<z.infer<typeof backendSchema>, "features">> 
   readonly features?: RouteFeatures | undefined;
 };
 export type Route = Readonly<
-  Omit<z.infer<typeof routeSchema>, "match" | "backends" | "features" | "source">
+  Omit<z.infer<typeof routeSchema>, "match" | "backends" | "features" | "source" | "clients">
 > & {
   readonly source: { readonly kind: string; readonly namespace: string; readonly name: string };
   readonly match: RouteMatch;
   readonly backends: readonly Backend[];
   readonly features?: RouteFeatures | undefined;
+  readonly clients?: ClientRules | undefined;
 };
 export type ListenerFilter = { readonly features?: RouteFeatures | undefined };
 export type HostRoutes = {
   readonly listener: string;
   readonly inherit: boolean;
   readonly clientCertificate?: string | undefined;
+  readonly clients?: ClientRules | undefined;
   readonly pathLevel?: PathLevel | undefined;
   readonly filters?: readonly ListenerFilter[] | undefined;
   readonly routes: readonly Route[];

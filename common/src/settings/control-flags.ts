@@ -36,8 +36,7 @@ export const controlFlags = [
     roles: translating,
     defaultValue: [],
     shownDefault: "all",
-    meaning:
-      "Serve only Ingresses, Gateways, ListenerSets, routes and policies of these namespaces; what they refer to may be in others.",
+    meaning: "Serve only objects of these namespaces.",
   }),
   optionalFlag({
     name: "ingress-class",

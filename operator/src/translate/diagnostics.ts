@@ -199,10 +199,9 @@ export const refusedParent = (place: Place, { reason, message }: Refusal): Diagn
 
 const withoutParent = finding("warning", "ParentNotFound");
 
-export const parentNotFound = (place: Place, parent: string, isWatched: boolean): Diagnostic => {
+export const parentNotFound = (place: Place, parent: string): Diagnostic => {
   const what = place.object.kind === "ListenerSet" ? "its listeners are" : "the route is";
-  const why = isWatched ? "does not exist" : "is in a namespace that --watch-namespace leaves out";
-  return withoutParent(place, `${parent} ${why}; ${what} not served there`);
+  return withoutParent(place, `${parent} does not exist; ${what} not served there`);
 };
 
 export const noParent = (place: Place): Diagnostic =>
@@ -350,18 +349,25 @@ export const defaultVerifyDepth = (place: Place): Diagnostic =>
     "The depth is not set and is 1, so a client is refused whose certificate an intermediate authority has issued",
   );
 
+export const authTlsWithoutHosts = (place: Place): Diagnostic =>
+  protectionUnavailable(
+    place,
+    "spec.tls names no host, so no handshake asks clients for a certificate",
+    "every request is answered 503",
+  );
+
+export const authTlsHostNotListed = (place: Place, host: string): Diagnostic =>
+  protectionUnavailable(
+    place,
+    `Host ${host} is not under spec.tls, so no handshake for it asks clients for a certificate by these rules`,
+    "its HTTPS requests are answered 421",
+  );
+
 /** `meant` is the key that it may have been meant for. */
 export const unknownAnnotation = (place: Place, key: string, meant?: string): Diagnostic =>
   finding("warning", "UnknownAnnotation")(
     place,
     `${quote(key)} is not an annotation of this gateway${meant === undefined ? "" : `, expected ${quote(meant)}`}`,
-  );
-
-/** Told by `check` only: a controller would repeat it for every object of a cluster that is none of its business. */
-export const notWatched = (place: Place): Diagnostic =>
-  finding("info", "NotWatched")(
-    place,
-    "The object is not served: --watch-namespace leaves its namespace out",
   );
 
 /** A bug of the translation: the object is set aside so that it cannot keep others from being served. */

@@ -15,7 +15,7 @@ import {
 } from "@svc-gateway/common/ir/keys.ts";
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import { findEntry, sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { findEntry, noEntries, sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
 import type { World } from "../world.ts";
 import { kindNames, type KindName } from "../api/kinds.ts";
@@ -27,7 +27,7 @@ import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./cr
 import { createCloser } from "./closures.ts";
 import { createValidityCheck } from "./certificates/validity.ts";
 import { ingressListener } from "./ingress/host-table.ts";
-import { mergeClientCertPorts } from "./gateway/frontend-validation.ts";
+import { mergeClientCertPorts, withoutNamesOf } from "./gateway/frontend-validation.ts";
 import { withIngressNames, type L4Table } from "./gateway/l4-tables.ts";
 import { mergeTlsPorts } from "./gateway/tls.ts";
 import type { OwnScope } from "./gateway/own-scopes.ts";
@@ -36,7 +36,6 @@ import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.
 import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
 import { memo } from "./memo.ts";
 import type { TranslateSettings } from "./settings.ts";
-import { createWorldFilter } from "./watched-namespaces.ts";
 import type { DedicatedScope, DesiredEvent, Routing, Translation } from "./translation.ts";
 
 type TranslateOptions = {
@@ -88,10 +87,9 @@ function createTranslator(settings: TranslateSettings): Translator {
   const clientCertsOf = createClientCertsOfPorts();
   const l4Of = createL4OfPorts();
   const checkValidity = createValidityCheck();
-  const watchedIn = createWorldFilter(settings.watchNamespaces);
   const close = createCloser();
   return (given, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
-    const { world, diagnostics: closed } = close(watchedIn(given));
+    const { world, diagnostics: closed } = close(given);
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
     const policies = translatePolicies(world);
@@ -108,7 +106,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     const sessionKey = translateSessionKey(world, settings.installNamespace, otherwise);
     const tls = tlsOf(ingress, gateway);
     const clientCerts = clientCertsOf(ingress, gateway);
-    const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts, nowMs);
+    const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts.values, nowMs);
     const named: Named = {
       keySets,
       endpoints,
@@ -190,11 +188,15 @@ function createClientCertsOfPorts(): (
   const mergeWith = memo((first: ClientCertPort) =>
     memo((second: ClientCertPort) => mergeClientCertPorts(first, second)),
   );
-  return (ingress, { shared: { clientCerts } }) => {
+  const without = memo((tls: TlsPort) => memo((clients: ClientCertPort) => withoutNamesOf(tls, clients)));
+  return (ingress, { shared: { clientCerts, tls } }) => {
     const secure = securePort(ingress);
     if (secure === undefined || ingress.clientCerts.hosts.length === 0) return clientCerts;
+    const ofGateways = tls.get(secure);
+    const own = ofGateways === undefined ? ingress.clientCerts : without(ofGateways)(ingress.clientCerts);
+    if (own.hosts.length === 0) return clientCerts;
     const other = clientCerts.get(secure);
-    const merged = other === undefined ? ingress.clientCerts : mergeWith(other)(ingress.clientCerts);
+    const merged = other === undefined ? own : mergeWith(other)(own);
     return new Map(clientCerts).set(secure, merged);
   };
 }
@@ -371,7 +373,7 @@ const noIngresses: IngressPart = {
   keySets: [],
   tls: { certificates: {}, hosts: [] },
   clientCerts: { authorities: {}, hosts: [] },
-  tlsHosts: [],
+  tlsHosts: noEntries,
   diagnostics: [],
   events: [],
 };

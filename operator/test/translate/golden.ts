@@ -1,7 +1,7 @@
 /** Golden cases: `<case>.in.yaml` holds manifests, `<case>.out.yaml` everything that their translation gives. */
 import { createPublicKey, X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { parseAllDocuments, stringify } from "yaml";
@@ -193,6 +193,12 @@ function renderResources(resources: readonly Resource[]): Record<string, unknown
 /** Certificates are shown by what they say instead of their PEM text, and by the first digits of their ids. */
 function renderValue({ type, value }: Decoded): unknown {
   if (type === "clientcert") return describeClientCerts(value);
+  if (type === "route")
+    return {
+      ...value,
+      ...describeRules(value),
+      routes: value.routes.map((route) => ({ ...route, ...describeRules(route) })),
+    };
   if (type === "backendtls" && value.authorities?.startsWith("-----") === true) {
     return { ...value, authorities: describeChain(value.authorities) };
   }
@@ -222,6 +228,11 @@ const describeClientCerts = ({ authorities, hosts }: ClientCertPort): unknown =>
     ...(host.authorities !== undefined && { authorities: short(host.authorities) }),
   })),
 });
+
+const describeRules = ({ clients }: { readonly clients?: ClientRules | undefined }): object =>
+  clients?.authorities === undefined
+    ? {}
+    : { clients: { ...clients, authorities: short(clients.authorities) } };
 
 const describeChain = (pem: string): readonly string[] =>
   (pem.match(/-----BEGIN[^]*?-----END CERTIFICATE-----/g) ?? []).map((block) => {

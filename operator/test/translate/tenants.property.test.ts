@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { ClientRules, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { expect } from "chai";
@@ -7,7 +8,7 @@ import { parseAllDocuments } from "yaml";
 import { annotationCases } from "../../../common/test/features/annotation-cases.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { ageOf, compareAges } from "../../src/translate/age.ts";
-import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import type { Translation } from "../../src/translate/translation.ts";
 import { createWorld } from "../../src/world.ts";
@@ -27,7 +28,7 @@ const tempting = fc.record(
   {
     "ingress.svc-labs.dev/auth-basic-secret": oneOf("shop/users"),
     "ingress.svc-labs.dev/auth-jwt": oneOf("shop/tokens"),
-    "ingress.svc-labs.dev/auth-tls-secret": oneOf("shop/clients"),
+    "ingress.svc-labs.dev/auth-tls-secret": oneOf("shop/clients", "blog/clients"),
     "ingress.svc-labs.dev/ext-auth": oneOf("shop/gate"),
     "ingress.svc-labs.dev/mirror-target": oneOf("echo.shop:80"),
     "ingress.svc-labs.dev/path-normalize": oneOf("merge-slashes", "decode-and-merge-slashes"),
@@ -58,7 +59,7 @@ const backend = { service: { name: "echo", port: { number: 80 } } };
 const ingressesOf = (
   namespace: string,
   given: fc.Arbitrary<Record<string, string>>,
-  more: { readonly defaultBackend: fc.Arbitrary<object | undefined> },
+  more: { readonly defaultBackend: fc.Arbitrary<object | undefined>; readonly hasTls?: boolean },
 ): fc.Arbitrary<readonly Ingress[]> =>
   fc.uniqueArray(
     fc
@@ -81,10 +82,10 @@ const ingressesOf = (
         ),
         tls: fc.array(
           fc.record({
-            hosts: fc.array(oneOf("shared.example.com", "a.example.com"), { maxLength: 2 }),
+            hosts: fc.array(oneOf("shared.example.com", "a.example.com", "*.example.com"), { maxLength: 2 }),
             secretName: oneOf("cert", "missing"),
           }),
-          { maxLength: 1 },
+          { minLength: more.hasTls === true ? 1 : 0, maxLength: 1 },
         ),
         defaultBackend: more.defaultBackend,
       })
@@ -111,6 +112,14 @@ const certificateData = parseAllDocuments(
 )
   .map((document) => document.toJS() as KubeObject & { readonly data?: object })
   .find(({ kind }) => kind === "Secret")?.data;
+
+/** Authorities of clients: other ones for each tenant. */
+const authoritiesOf = Object.fromEntries(
+  parseAllDocuments(readFileSync(new URL("ingress-with-auth-tls.in.yaml", testdata), "utf8"))
+    .map((document) => document.toJS() as KubeObject & { readonly data?: { readonly "ca.crt"?: string } })
+    .filter(({ kind, metadata }) => kind === "Secret" && metadata.name === "clients")
+    .map(({ metadata, data }) => [metadata.namespace === victim ? victim : hostile, data?.["ca.crt"]]),
+);
 
 /** The public key of RFC 8037 A.2. */
 const publicKey = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" };
@@ -142,6 +151,10 @@ const belongings = (namespace: string): readonly KubeObject[] => {
       metadata: { namespace, name: "users", labels: { "ingress.svc-labs.dev/auth-basic": "true" } },
     },
     one("v1", "Secret", "cert", { type: "kubernetes.io/tls", data: certificateData }),
+    {
+      ...one("v1", "Secret", "clients", { type: "Opaque", data: { "ca.crt": authoritiesOf[namespace] } }),
+      metadata: { namespace, name: "clients", labels: { "ingress.svc-labs.dev/auth-tls": "true" } },
+    },
     one(ours, "RateLimit", "slow", { spec: { requestsPerSecond: namespace === victim ? 5 : 0.001 } }),
     one(ours, "SvcExternalAuth", "gate", {
       spec: { protocol: "HTTP", backendRef: { name: "echo", port: 80 } },
@@ -191,6 +204,31 @@ function slotsOf({ routing }: Translation): ReadonlyMap<string, Route> {
 
 const resourcesOf = (translation: Translation): ReadonlyMap<string, string> =>
   new Map(translation.scopes.shared.map(({ key, body }) => [key, body]));
+
+/** What a handshake proves by, as routes demand it. */
+const fulfils = (rules: ClientRules, proof: ClientValidation | undefined): boolean =>
+  proof !== undefined &&
+  rules.authorities !== undefined &&
+  (proof.owner === rules.owner ||
+    (proof.authorities === rules.authorities && proof.maxIntermediates === rules.maxIntermediates));
+
+/** Whether a request with TLS may take a route over a connection that was verified like this. */
+function isLetIn(
+  { routing }: Translation,
+  slot: string,
+  route: Route,
+  proof: ClientValidation | undefined,
+): boolean {
+  const host = slot.slice(0, slot.indexOf(" "));
+  const ofHost = routing.hosts.find((one) => one.host.host === host)?.value.clients;
+  return [ofHost, route.clients].every((rules) => rules === undefined || fulfils(rules, proof));
+}
+
+const hasRules = (all: readonly Ingress[], { source }: Route): boolean =>
+  all.some(
+    ({ metadata: { name, annotations: own } }) =>
+      name === source.name && own?.["ingress.svc-labs.dev/auth-tls-secret"] !== undefined,
+  );
 
 /** Findings about the victim that an older neighbour, or a more specific rule of its host, explains. */
 const byPrecedence = new Set([
@@ -310,6 +348,57 @@ describe("translate: two tenants, of whom one is hostile", () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it("never lets a connection reach a route of the other that its client certificates keep away alone", () => {
+    const settingsOf = (hasDefault: boolean): TranslateSettings => ({
+      ...defaultTranslateSettings,
+      ...(hasDefault && { defaultTlsSecret: { namespace: "infra", name: "cert" } }),
+    });
+    const defaultSecret: KubeObject & { readonly type: string; readonly data: object | undefined } = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace: "infra", name: "cert" },
+      type: "kubernetes.io/tls",
+      data: certificateData,
+    };
+    const asking = (secret: string): fc.Arbitrary<Record<string, string>> =>
+      oneOf({}, { "ingress.svc-labs.dev/auth-tls-secret": secret });
+    const more = { defaultBackend: fc.constant(undefined), hasTls: true };
+    const withTls = fc.record({
+      own: ingressesOf(victim, asking("shop/clients"), more),
+      others: ingressesOf(hostile, asking("blog/clients"), more),
+    });
+    let closed = 0;
+    fc.assert(
+      fc.property(withTls, fc.boolean(), fc.boolean(), ({ own, others }, hasDefault, hasCertificate) => {
+        // The server certificate of the victim is missing for a while, or not.
+        const mine = belongings(victim).filter(({ metadata }) => hasCertificate || metadata.name !== "cert");
+        const alone = [ourClass, defaultSecret, ...mine, ...own];
+        const settings = settingsOf(hasDefault);
+        const before = translate(createWorld(alone), settings);
+        const after = translate(
+          createWorld([...alone, selfGrant, ...belongings(hostile), ...others]),
+          settings,
+        );
+        // Whatever a handshake may have proven, and nothing at all.
+        const proofs = [undefined, ...(after.routing.clientCerts.get(443)?.hosts ?? [])];
+        const then = slotsOf(after);
+        for (const [slot, route] of slotsOf(before)) {
+          const now = then.get(slot);
+          if (now === undefined || !ofVictim(now)) continue;
+          if (hasRules(own, now)) expect(isLetIn(after, slot, now, undefined), slot).to.equal(false);
+          for (const proof of proofs) {
+            if (isLetIn(after, slot, now, proof)) {
+              const isByOwnRules = now.clients !== undefined && fulfils(now.clients, proof);
+              expect(isByOwnRules || isLetIn(before, slot, route, proof), slot).to.equal(true);
+            } else if (proof === undefined) closed++;
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(closed).to.be.above(50);
   });
 
   it("keeps certificates and client certificates of a host with its older owner", () => {

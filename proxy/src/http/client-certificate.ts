@@ -1,5 +1,5 @@
 import type { TLSSocket } from "node:tls";
-import type { ClientPolicy } from "../tls/client-validation.ts";
+import { type ClientPolicy, type DemandedRules, isProvenBy } from "../tls/client-validation.ts";
 import type { ClientConnection, VerifiedClient } from "./connection.ts";
 import type { HeaderList } from "./message.ts";
 
@@ -22,26 +22,16 @@ const encodeAll = (text: string): string =>
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
   );
 
-/**
- * Whether a request for `host` may come over this connection (RFC 9110 15.5.20): a host that lets in only clients with
- * certificates is served over connections whose handshake was checked for it, or by the same rules. A connection that
- * was let in stays so when the rules of its host change, unless nobody is let in any more.
- */
-export function isMisdirected({ listener, tls }: ClientConnection, host: string): boolean {
-  const wanted = listener.clientPolicyOf?.(host);
-  if (wanted?.mode !== "require") return false;
-  const proven = tls?.client?.policy;
-  if (proven?.mode !== "require" || wanted.authorities.length === 0) return true;
-  return proven.host !== wanted.host && proven.id !== wanted.id;
-}
+/** Whether a request that is under these rules must not come over this connection (RFC 9110 15.5.20); plain HTTP is free. */
+export const isUnproven = ({ tls }: ClientConnection, rules: DemandedRules | undefined): boolean =>
+  rules !== undefined && tls !== undefined && !isProvenBy(tls.client?.policy, rules);
 
 /** Shows the certificate to the upstream of a host that wants it. */
 export function addClientCertificate(
   headers: HeaderList,
-  { listener, tls }: ClientConnection,
-  host: string,
+  { tls }: ClientConnection,
+  rules: DemandedRules | undefined,
 ): void {
   const encoded = tls?.client?.encodedCertificate ?? "";
-  if (encoded === "" || listener.clientPolicyOf?.(host)?.forward !== true) return;
-  headers.push(clientCertificateHeader, encoded);
+  if (encoded !== "" && rules?.forward === true) headers.push(clientCertificateHeader, encoded);
 }

@@ -12,7 +12,7 @@ import type { RouteQuery } from "../routing/port-table.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { addressAsReceived, parseRequestAddress } from "./authority.ts";
-import { addClientCertificate, isMisdirected } from "./client-certificate.ts";
+import { addClientCertificate, isUnproven } from "./client-certificate.ts";
 import type { ClientConnection } from "./connection.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
 import type { RequestHandler } from "./front.ts";
@@ -121,9 +121,8 @@ class Request implements ExchangeOwner, AttemptOwner {
     if (serverName !== "" && serverName !== exchange.host) {
       if (listener.table.isMisdirected(serverName, exchange.host)) return this.reply(misdirected.listener);
     }
-    if (listener.clientPolicyOf !== undefined && isMisdirected(exchange.connection, exchange.host)) {
-      return this.reply(misdirected.client);
-    }
+    const rules = tls && listener.table.clientRulesOf?.(exchange.host);
+    if (isUnproven(exchange.connection, rules)) return this.reply(misdirected.client);
     const before = listener.table.filtersOf?.(exchange.host);
     if (before !== undefined) {
       exchange.listenerFilters = before;
@@ -142,6 +141,10 @@ class Request implements ExchangeOwner, AttemptOwner {
     const { listener } = exchange.connection;
     const route = listener.table.match(query);
     if (route === undefined) this.reply(isOverspent() ? tooLongToMatch : noRoute);
+    else if (isUnproven(exchange.connection, route.clients)) {
+      this.reply(misdirected.client);
+      return undefined;
+    }
     exchange.route = route;
     exchange.routeMetrics = route?.metricsOf(listener.portLabel);
     return route;
@@ -194,8 +197,9 @@ class Request implements ExchangeOwner, AttemptOwner {
       clientIp: this.exchange.clientIp,
       via: this.deps.via,
     });
-    if (connection.listener.clientPolicyOf !== undefined) {
-      addClientCertificate(fields.headers, connection, this.exchange.host);
+    if (connection.tls?.client !== undefined) {
+      const { clientRulesOf } = connection.listener.table;
+      addClientCertificate(fields.headers, connection, clientRulesOf?.(this.exchange.host));
     }
   }
 

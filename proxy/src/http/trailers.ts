@@ -20,7 +20,6 @@ const forbidden = new Set([
   "keep-alive",
   "location",
   "max-forwards",
-  "proxy",
   "range",
   "set-cookie",
   "te",

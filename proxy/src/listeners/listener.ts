@@ -134,10 +134,9 @@ export class Listener {
     return this.store;
   }
 
-  /** New handshakes see these certificates; requests on all connections see what their hosts ask of clients. */
+  /** New handshakes see these certificates. */
   set certificates(store: CertificateStore) {
     this.store = store;
-    this.view.clientPolicyOf = store.asksClients ? (host) => store.select(host)?.policy : undefined;
   }
 
   /** Asks clients to leave with their next response; accepts as before. */

@@ -1,5 +1,4 @@
 import type { PortTable } from "../routing/port-table.ts";
-import type { ClientPolicy } from "../tls/client-validation.ts";
 
 /**
  * What requests see of the listener that accepted them. `table` is swapped when a snapshot is applied; a request
@@ -15,11 +14,6 @@ export type ListenerView = {
   readonly publicPortLabel: string;
   readonly secure: boolean;
   readonly table: PortTable;
-  /**
-   * What a host asks of the clients of its connections, by its lower-case name; undefined where no host of the port
-   * asks for anything. Swapped with the certificates.
-   */
-  readonly clientPolicyOf?: ((host: string) => ClientPolicy | undefined) | undefined;
   /** True once the listener drains: responses then ask the client to leave. */
   readonly draining: boolean;
 };

@@ -1,4 +1,5 @@
 import type { Filter } from "../filters/filter.ts";
+import type { DemandedRules } from "../tls/client-validation.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
@@ -18,6 +19,8 @@ export type CompiledRoute = {
   readonly hasOwnTimeouts: boolean;
   /** The filters that this route uses, in the order of filters/order.ts. */
   readonly filters: readonly Filter[];
+  /** What it needs of connections with TLS besides what its host does; undefined: nothing. */
+  readonly clients: DemandedRules | undefined;
   /** Metric children of (listener port, route): asked when a request has matched, so that series are those of routes in use. */
   metricsOf(listener: string): RequestMetrics;
   /** Picks the backend of the next request by weight; never throws. */

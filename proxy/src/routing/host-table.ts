@@ -8,6 +8,7 @@ import { isOverspent, startLookup } from "./expression-budget.ts";
 import { createLookup, inPrecedence, type HostLookup, type RankedCandidate } from "./host-lookup.ts";
 import { compilePath, type PathRule } from "./path-rule.ts";
 import type { RouteQuery } from "./port-table.ts";
+import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 
 /** A route with everything that a request must fulfil to take it. */
 export type Candidate = {
@@ -28,6 +29,8 @@ export type HostTable = {
   readonly pathLevel: PathLevel;
   /** What runs before a route is looked for, where this is the most specific host of a request. */
   readonly filters: ListenerFilters | undefined;
+  /** What requests need of their connection, where this is their most specific host. */
+  readonly clients: DemandedRules | undefined;
   /** In the order in which they are tried. */
   readonly candidates: readonly Candidate[];
   /** Undefined also for a lookup that is overspent (expression-budget.ts). */
@@ -76,12 +79,13 @@ class CompiledHost implements HostTable {
   readonly inherit: boolean;
   readonly pathLevel: PathLevel;
   readonly filters: ListenerFilters | undefined;
+  readonly clients: DemandedRules | undefined;
   readonly candidates: readonly Candidate[];
   private readonly lookup: HostLookup;
 
   constructor(
     { group, host }: Pick<HostTable, "group" | "host">,
-    { listener, inherit, pathLevel }: Pick<HostTable, "listener" | "inherit" | "pathLevel">,
+    { listener, inherit, pathLevel, clients }: Omit<HostRoutes, "routes"> & Pick<HostTable, "pathLevel">,
     ranked: readonly RankedCandidate[],
     filters: ListenerFilters | undefined,
   ) {
@@ -91,6 +95,7 @@ class CompiledHost implements HostTable {
     this.inherit = inherit;
     this.pathLevel = pathLevel;
     this.filters = filters;
+    this.clients = clients && demandedRules(clients);
     this.candidates = ranked.map(({ candidate }) => candidate);
     this.lookup = createLookup(ranked, this.candidates);
   }

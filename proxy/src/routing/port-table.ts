@@ -1,6 +1,7 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Filter } from "../filters/filter.ts";
+import type { DemandedRules } from "../tls/client-validation.ts";
 import type { CompiledRoute } from "./compiled-route.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
 import { ChangingHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
@@ -22,6 +23,12 @@ export type PortTable = {
   pathLevel(host: string): PathLevel;
   /** What runs before the lookup of a route for this host; undefined where no host of the port has any such filter. */
   readonly filtersOf: ((host: string) => readonly Filter[] | undefined) | undefined;
+  /**
+   * By which rules the clients of this host's connections with TLS must have been verified; undefined where no host of the
+   * port asks for anything. The host table that routes a request decides, not the table of certificates: a wildcard of a
+   * Gateway covers more labels than a certificate does.
+   */
+  readonly clientRulesOf: ((host: string) => DemandedRules | undefined) | undefined;
   /** The route that serves the request, or undefined: 404, or 414 where the lookup is overspent. */
   match(query: RouteQuery): CompiledRoute | undefined;
   /**
@@ -43,6 +50,7 @@ export class ChangingPortTable implements OpenPortTable {
   /** How many hosts ask for what requests are spared the search for their host without. */
   private withPathLevel = 0;
   private withFilters = 0;
+  private withClients = 0;
 
   get isEmpty(): boolean {
     return this.hosts.gateway.isEmpty && this.hosts.ingress.isEmpty;
@@ -53,6 +61,7 @@ export class ChangingPortTable implements OpenPortTable {
     const previous = this.hosts[group].set(host, table);
     this.withPathLevel += Number(hasPathLevel(table)) - Number(hasPathLevel(previous));
     this.withFilters += Number(table?.filters !== undefined) - Number(previous?.filters !== undefined);
+    this.withClients += Number(table?.clients !== undefined) - Number(previous?.clients !== undefined);
   }
 
   pathLevel(host: string): PathLevel {
@@ -61,6 +70,10 @@ export class ChangingPortTable implements OpenPortTable {
 
   get filtersOf(): PortTable["filtersOf"] {
     return this.withFilters === 0 ? undefined : (host) => ownerOf(this.hosts, host)?.filters?.compiled;
+  }
+
+  get clientRulesOf(): PortTable["clientRulesOf"] {
+    return this.withClients === 0 ? undefined : (host) => ownerOf(this.hosts, host)?.clients;
   }
 
   match(query: RouteQuery): CompiledRoute | undefined {

@@ -3,6 +3,7 @@ import type { Filter } from "../filters/filter.ts";
 import { createBackendPicker, type WeightedBackend } from "../routing/backend-picker.ts";
 import type { CompiledBackend, CompiledRoute, CompiledUpstream } from "../routing/compiled-route.ts";
 import type { ProxyMetrics, RequestMetrics } from "../telemetry/metrics.ts";
+import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 export type RequestMetricsSource = Pick<ProxyMetrics, "requestMetrics">;
@@ -15,6 +16,7 @@ export class ServedRoute implements CompiledRoute {
   readonly accessLog: boolean;
   readonly hasOwnTimeouts: boolean;
   readonly filters: readonly Filter[];
+  readonly clients: DemandedRules | undefined;
   /** The only backend, or the choice between several. */
   private readonly backend: CompiledBackend | (() => CompiledBackend);
   private readonly source: RequestMetricsSource;
@@ -34,6 +36,7 @@ export class ServedRoute implements CompiledRoute {
     this.accessLog = route.accessLog !== false;
     this.hasOwnTimeouts = route.features?.timeouts?.replacesDefaults === true;
     this.filters = filters;
+    this.clients = route.clients && demandedRules(route.clients);
     this.source = metrics;
     const [only] = backends;
     this.backend =

@@ -25,15 +25,12 @@ export type CertificateStore = {
    * (RFC 6125 6.4.3), else the default. The empty name, of a client that sent none, has only the default.
    */
   select(serverName: string): TlsSelection | undefined;
-  /** Whether some server name asks for client certificates. */
-  readonly asksClients: boolean;
   readonly names: readonly ServedName[];
   readonly terminators: ReadonlySet<Terminator>;
 };
 
 export const emptyCertificateStore: CertificateStore = {
   select: () => undefined,
-  asksClients: false,
   names: [],
   terminators: new Set(),
 };
@@ -93,7 +90,6 @@ export function createCertificateStore(
       const dot = serverName.indexOf(".");
       return (dot > 0 ? wildcards.get(serverName.slice(dot + 1)) : undefined) ?? fallback;
     },
-    asksClients: clients.hosts.length > 0,
     names,
     terminators: used,
   };

@@ -1,12 +1,16 @@
 import { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
-import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
+import type {
+  ClientCertPort,
+  ClientRules,
+  ClientValidation,
+} from "@svc-gateway/common/ir/client-certificate.ts";
 
 /** What a server name asks of its clients, with the authorities at hand. Entries with equal `id` ask the same. */
 export type ClientPolicy = {
   readonly id: string;
-  /** The entry that this policy belongs to: a host, `*.x`, or `*`. */
-  readonly host: string;
+  /** Whose rules they are; undefined where the controller does not say it. */
+  readonly owner: string | undefined;
   readonly mode: ClientValidation["mode"];
   /** PEM, each certificate an authority; empty when nobody is let in. */
   readonly authorities: readonly string[];
@@ -18,19 +22,53 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE----
 
 /** Resolves the authorities that an entry names. */
 export function createClientPolicy(
-  { host, mode, authorities, maxIntermediates = Number.POSITIVE_INFINITY, forward }: ClientValidation,
+  { owner, mode, authorities, maxIntermediates = Number.POSITIVE_INFINITY, forward }: ClientValidation,
   port: ClientCertPort,
 ): ClientPolicy {
   const pem = authorities === undefined ? "" : (port.authorities[authorities] ?? "");
   return {
-    id: `${mode} ${authorities ?? "none"} ${maxIntermediates}`,
-    host,
+    id: idOf(mode, authorities, maxIntermediates),
+    owner,
     mode,
     authorities: pem.match(pemCertificate) ?? [],
     maxIntermediates,
     forward,
   };
 }
+
+const idOf = (
+  mode: ClientPolicy["mode"],
+  authorities: string | undefined,
+  maxIntermediates: number,
+): string => `${mode} ${authorities ?? "none"} ${maxIntermediates}`;
+
+/** What a host or route demands of the connections of its requests, ready to be compared. */
+export type DemandedRules = {
+  readonly owner: string;
+  /** That of policies which ask the same; undefined: no connection will do. */
+  readonly policyId: string | undefined;
+  readonly forward: boolean;
+};
+
+export const demandedRules = ({
+  owner,
+  authorities,
+  maxIntermediates = Number.POSITIVE_INFINITY,
+  forward,
+}: ClientRules): DemandedRules => ({
+  owner,
+  policyId: authorities === undefined ? undefined : idOf("require", authorities, maxIntermediates),
+  forward: forward === true,
+});
+
+/**
+ * Whether a client that was verified by `proven` in its handshake fulfils the rules: they are its own, or equal. Who was
+ * let in by an owner's rules stays in when that owner changes them, unless nobody is let in any more.
+ */
+export const isProvenBy = (proven: ClientPolicy | undefined, rules: DemandedRules): boolean =>
+  proven?.mode === "require" &&
+  rules.policyId !== undefined &&
+  (proven.owner === rules.owner || proven.id === rules.policyId);
 
 /**
  * Why a client is not let in, as the number of the TLS alert that tells it so (RFC 8446 6.2); undefined when it is. The

@@ -188,6 +188,7 @@ export function createBench(
     pattern: "/a",
     accessLog: true,
     hasOwnTimeouts: false,
+    clients: undefined,
     filters: options.filters ?? [],
     metricsOf: (listener) => metrics.requestMetrics(listener, "ingress/ns/web:0.0"),
     pickBackend: () => backend,
@@ -237,6 +238,7 @@ export function createBench(
       table: {
         pathLevel: () => "base",
         filtersOf: undefined,
+        clientRulesOf: undefined,
         isMisdirected: (serverName) => serverName === "other",
         match: ({ path }) => (path.startsWith("/a") ? route : undefined),
       },

@@ -7,7 +7,6 @@ describe("relayedTrailers", () => {
       "Host",
       "X_Forwarded_For",
       "x-real_ip",
-      "Proxy",
       "Proxy-Foo",
       "proxy_authorization",
       "Content_Length",

@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { Agent, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:tls";
-import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { issueCertificate, type Issued } from "../tls/certificates.ts";
 import { tlsPort } from "../tls/harness.ts";
 import { startGateway, type Gateway, type Plan } from "./gateway.ts";
@@ -14,16 +14,17 @@ const root = issueCertificate(["root"], { ca: true });
 const otherRoot = issueCertificate(["other root"], { ca: true });
 const alice = issueCertificate(["alice"], { issuer: root });
 
-const clientCerts = (forward: boolean): ClientCertPort => ({
+const clientCerts = (forward: boolean, authorities = "root"): ClientCertPort => ({
   authorities: { root: root.leafPem, other: otherRoot.leafPem },
   hosts: [
     {
       bucket: "exact",
       host: "m.example",
       mode: "require",
-      authorities: "root",
+      authorities,
       maxIntermediates: 0,
       forward,
+      owner: "ingress/ns/m",
     },
     {
       bucket: "exact",
@@ -32,8 +33,23 @@ const clientCerts = (forward: boolean): ClientCertPort => ({
       authorities: "other",
       maxIntermediates: 0,
       forward,
+      owner: "ingress/ns/other",
     },
   ],
+});
+
+const rules = (owner: string, authorities: string): ClientRules => ({
+  owner: `ingress/ns/${owner}`,
+  authorities,
+  maxIntermediates: 0,
+});
+
+/** What the hosts ask of connections, in line with their handshakes. */
+const clients = (forward: boolean): NonNullable<Plan["clients"]> => ({
+  hosts: {
+    "m.example": { ...rules("m", "root"), ...(forward && { forward }) },
+    "other.example": { ...rules("other", "other"), ...(forward && { forward }) },
+  },
 });
 
 describe("requests to hosts with client certificates", () => {
@@ -58,6 +74,7 @@ describe("requests to hosts with client certificates", () => {
         ["exact", "other.example", [server]],
       ),
       clientCerts: clientCerts(true),
+      clients: clients(true),
     };
     gateway = await startGateway(plan);
   });
@@ -116,7 +133,7 @@ describe("requests to hosts with client certificates", () => {
   });
 
   it("show nothing where it is not asked for", async () => {
-    gateway.update({ ...plan, clientCerts: clientCerts(false) });
+    gateway.update({ ...plan, clientCerts: clientCerts(false), clients: clients(false) });
     expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(200);
     expect(seen[0]?.["x-ssl-client-cert"]).to.equal(undefined);
   });
@@ -125,7 +142,7 @@ describe("requests to hosts with client certificates", () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const asked = { sni: "m.example", host: "m.example", identity: alice, agent };
     expect(await ask(asked)).to.equal(200);
-    gateway.update({ ...plan, clientCerts: clientCerts(false) });
+    gateway.update({ ...plan, clientCerts: clientCerts(false), clients: clients(false) });
     expect(await ask(asked)).to.equal(200);
     expect(seen.map((headers) => "x-ssl-client-cert" in headers)).to.deep.equal([true, false]);
     agent.destroy();
@@ -165,6 +182,42 @@ describe("requests to hosts with client certificates", () => {
     session.destroy();
   });
 
+  it("are answered 421 without a server name, under the default certificate", async () => {
+    const { certificates: _, ...others } = plan;
+    gateway.update({ ...others, certificate: server });
+    expect(await ask({ sni: "", host: "m.example" })).to.equal(421);
+    expect(await ask({ sni: "", host: "open.example" })).to.equal(200);
+  });
+
+  it("are answered 421 under a route with rules of its own, unless these or equal ones were checked", async () => {
+    const open = { ...plan, clients: { route: rules("m", "root") } };
+    gateway.update(open);
+    expect(await ask({ sni: "open.example", host: "open.example" })).to.equal(421);
+    expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(200);
+    gateway.update({ ...open, clients: { route: rules("someone", "root") } });
+    expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(200);
+    gateway.update({ ...open, clients: { route: { ...rules("someone", "root"), maxIntermediates: 1 } } });
+    expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(421);
+    expect(seen).to.have.length(2);
+  });
+
+  it("stay open to clients of connections that its rules let in, until they let nobody in", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const asked = { sni: "m.example", host: "m.example", identity: alice, agent };
+    expect(await ask(asked)).to.equal(200);
+    gateway.update({
+      ...plan,
+      clientCerts: clientCerts(true, "other"),
+      clients: { hosts: { "m.example": rules("m", "other") } },
+    });
+    expect(await ask(asked)).to.equal(200);
+    gateway.update({ ...plan, clients: { hosts: { "m.example": rules("new owner", "other") } } });
+    expect(await ask(asked)).to.equal(421);
+    gateway.update({ ...plan, clients: { hosts: { "m.example": { owner: "ingress/ns/m" } } } });
+    expect(await ask(asked)).to.equal(421);
+    agent.destroy();
+  });
+
   it("serve plain HTTP to the host as ever", async () => {
     const response = await new Promise<number>((resolve, reject) => {
       get({ host: "127.0.0.1", port: gateway.port, headers: { host: "m.example" } }, (answer) => {
@@ -177,7 +230,7 @@ describe("requests to hosts with client certificates", () => {
   });
 
   it("demand a certificate on open connections as soon as the host does", async () => {
-    const { clientCerts: _, ...open } = plan;
+    const { clientCerts: _, clients: __, ...open } = plan;
     gateway.update(open);
     const session = connectHttp2("https://m.example", {
       createConnection: () =>

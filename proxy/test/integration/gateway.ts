@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener, type Server as 
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
-import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { clientCertKey, endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
@@ -37,6 +37,8 @@ export type Plan = {
   readonly backendCertificate?: string;
   /** Client certificates of port 443. */
   readonly clientCerts?: ClientCertPort;
+  /** What hosts ask of connections, and what the route does on all of them. */
+  readonly clients?: { readonly hosts?: Readonly<Record<string, ClientRules>>; readonly route?: ClientRules };
 };
 
 export type Gateway = {
@@ -71,8 +73,9 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     backends: [backend],
     ...(plan.features === undefined ? {} : { features: plan.features }),
     ...(plan.accessLog === undefined ? {} : { accessLog: plan.accessLog }),
+    ...(plan.clients?.route && { clients: plan.clients.route }),
   };
-  const table = {
+  const table: HostRoutes = {
     listener: "ingress",
     inherit: false,
     pathLevel: plan.pathLevel,
@@ -80,8 +83,14 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     routes: [route],
   };
   const addresses = [...plan.ports].sort((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port }));
+  const tableOf = (host: string): HostRoutes => {
+    const clients = plan.clients?.hosts?.[host];
+    return clients === undefined ? table : { ...table, clients };
+  };
   const resources = [80, 443].flatMap((port) =>
-    hosts.map((host) => encodeResource<"route">(routeKey("ingress", port, { kind: "exact", host }), table)),
+    hosts.map((host) =>
+      encodeResource<"route">(routeKey("ingress", port, { kind: "exact", host }), tableOf(host)),
+    ),
   );
   resources.push(
     encodeResource<"endpoints">(endpointsKey("ns/web/80"), {

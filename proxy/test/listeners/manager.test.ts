@@ -154,6 +154,7 @@ describe("the listener manager", () => {
       const table: PortTable = {
         pathLevel: () => "base",
         filtersOf: undefined,
+        clientRulesOf: undefined,
         match: () => undefined,
         isMisdirected: () => false,
       };

@@ -31,6 +31,7 @@ export const prepared = (source: Route): CompiledRoute => ({
   pattern: source.match.path.value,
   accessLog: true,
   hasOwnTimeouts: false,
+  clients: undefined,
   filters: [],
   metricsOf: () => ({ count() {}, observe() {} }),
   pickBackend: () => ({ kind: "status", status: 500 }),

@@ -1,10 +1,10 @@
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { readClientAuthorities } from "../certificates/authorities.ts";
-import { defaultVerifyDepth, describeProblem, unusableResource } from "../diagnostics.ts";
+import { defaultVerifyDepth, describeProblem, protectionUnavailable } from "../diagnostics.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
-import { resolveReference } from "./reference.ts";
+import { resolveProtection } from "./reference.ts";
 
 /** What an Ingress asks of the clients of its TLS hosts. */
 export type AuthTls = {
@@ -33,11 +33,11 @@ export function translateAuthTls(read: AnnotationReader, context: FeatureContext
 }
 
 function readAuthorities(read: AnnotationReader, context: FeatureContext): string | undefined {
-  const secret = resolveReference("Secret", authTlsSecret, read, context);
-  if (secret === undefined) return undefined;
+  const secret = resolveProtection("Secret", authTlsSecret, read, context);
+  if (secret === undefined || secret === "unavailable") return undefined;
   const authorities = readClientAuthorities(secret);
   if (authorities.ok) return authorities.value;
   const why = `Secret ${formatNamespacedName(secret.metadata)}: ${describeProblem(authorities.error)}`;
-  context.announce(authTlsSecret, (place) => unusableResource(place, why, authTlsSecret.fallback));
+  context.announce(authTlsSecret, (place) => protectionUnavailable(place, why, authTlsSecret.fallback));
   return undefined;
 }

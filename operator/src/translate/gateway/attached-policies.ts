@@ -20,9 +20,8 @@ type Known<G> = { readonly guard: Guard | undefined; readonly form: string; read
  */
 export function createPolicyAttacher<G extends PlannedGateway>(
   spaceOf: PortSpaceOf<G>,
-  isWatched: (namespace: string) => boolean,
 ): (world: World, gateways: readonly G[]) => WithPolicies<G> {
-  const attachExternalAuths = createExternalAuthAttacher(isWatched);
+  const attachExternalAuths = createExternalAuthAttacher();
   const readClientTraffic = createClientTrafficReader(spaceOf);
   const known = new WeakMap<G, Known<G>>();
   return (world, gateways) => {

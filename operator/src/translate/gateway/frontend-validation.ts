@@ -1,5 +1,10 @@
 /** Client certificates that the HTTPS listeners of a Gateway ask for (GEP-91). See docs/features/frontend-client-certificates.md. */
-import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type {
+  ClientCertPort,
+  ClientRules,
+  ClientValidation,
+} from "@svc-gateway/common/ir/client-certificate.ts";
 import { sha256Hex } from "@svc-gateway/common/ir/resource.ts";
 import type { GatewayTlsFrontendDefaultValidation as Validation } from "../../api/generated/gateway.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -118,6 +123,12 @@ export const ignoredAuthorities = memo((gateway: ObjectOf<"Gateway">): readonly 
   });
 });
 
+const authoritiesIdOf = memo(({ authorities }: FrontendValidation) => sha256Hex(authorities));
+
+/** What requests for a host of the listener need of their connection; undefined: nothing. */
+export const demandOf = ({ id, validation }: Pick<Listener, "id" | "validation">): ClientRules | undefined =>
+  validation?.mode === "require" ? { owner: id, authorities: authoritiesIdOf(validation) } : undefined;
+
 /** What the listeners of a port ask of clients; the same value for as long as the listeners are the same. */
 export const createFrontendValidationBuilder = (): ((listeners: readonly Listener[]) => ClientCertPort) => {
   const build = listMemo(buildClientCertPort);
@@ -127,24 +138,33 @@ export const createFrontendValidationBuilder = (): ((listeners: readonly Listene
 function buildClientCertPort(listeners: readonly Listener[]): ClientCertPort {
   const authorities: Record<string, string> = {};
   const hosts: ClientValidation[] = [];
-  for (const { hostname, validation } of listeners) {
+  for (const { id: owner, hostname, validation } of listeners) {
     if (validation === undefined) continue;
-    const id = sha256Hex(validation.authorities);
+    const id = authoritiesIdOf(validation);
     authorities[id] = validation.authorities;
     const { kind, host } = hostname;
     const bucket = kind === "any" ? "default" : kind;
-    hosts.push({ bucket, host, mode: validation.mode, authorities: id, forward: false });
+    hosts.push({ bucket, host, mode: validation.mode, authorities: id, forward: false, owner });
   }
   hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
   return { authorities, hosts };
 }
 
-/** Both on one port: what the first one asks of the clients of a host counts. */
+/**
+ * What Ingresses ask of the clients of the names that no listener has a certificate for: a name of a listener shows its
+ * certificate, so what is asked of its clients is for the listener to say.
+ */
+export function withoutNamesOf(
+  { hosts: served }: TlsPort,
+  { authorities, hosts }: ClientCertPort,
+): ClientCertPort {
+  const taken = new Set(served.map(({ host }) => host));
+  return { authorities, hosts: hosts.filter(({ host }) => !taken.has(host)) };
+}
+
+/** Both on one port. They have no names in common. */
 export function mergeClientCertPorts(first: ClientCertPort, second: ClientCertPort): ClientCertPort {
-  if (first.hosts.length === 0) return second;
-  if (second.hosts.length === 0) return first;
-  const taken = new Set(first.hosts.map(({ host }) => host));
-  const hosts = [...first.hosts, ...second.hosts.filter(({ host }) => !taken.has(host))];
+  const hosts = [...first.hosts, ...second.hosts];
   hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
   return { authorities: { ...second.authorities, ...first.authorities }, hosts };
 }

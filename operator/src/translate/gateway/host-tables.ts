@@ -14,6 +14,7 @@ import { haveSameItems } from "../memo.ts";
 import type { ServedHost } from "../translation.ts";
 import type { Guard } from "./external-auths.ts";
 import type { Listener } from "./gateways.ts";
+import { demandOf } from "./frontend-validation.ts";
 import { covers, intersect, specificity } from "./hostnames.ts";
 import { comparePrecedence } from "./precedence.ts";
 import type { CommonPlan, RoutePlan } from "./route-plan.ts";
@@ -121,12 +122,17 @@ export function ownerOf(host: HostPattern, listeners: readonly Listener[]): List
   return owner;
 }
 
-const identity = ({ id, backendCertificate, filters: { steps } }: Listener): Omit<HostRoutes, "routes"> => ({
-  ...(backendCertificate !== undefined && { clientCertificate: backendCertificate }),
-  ...(steps.length > 0 && { filters: steps }),
-  inherit: true,
-  listener: id,
-});
+function identity(listener: Listener): Omit<HostRoutes, "routes"> {
+  const { id, backendCertificate, filters } = listener;
+  const clients = demandOf(listener);
+  return {
+    ...(backendCertificate !== undefined && { clientCertificate: backendCertificate }),
+    ...(clients && { clients }),
+    ...(filters.steps.length > 0 && { filters: filters.steps }),
+    inherit: true,
+    listener: id,
+  };
+}
 
 /** Nobody is asked for the Gateway as a whole. */
 const unguarded: Guard = { asked: [], needs: [] };

@@ -2,6 +2,7 @@
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { hasChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { nameOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
@@ -15,8 +16,8 @@ import { planDefaultCertificate } from "./gateway-defaults.ts";
 import { buildTlsHost, planTls, type TlsClaim, type TlsHostTable, type TlsPlan } from "./tls.ts";
 
 export type CertificatesPart = FindingsList & {
-  /** The server names that have a certificate, or ask clients for one, in the order of their names. */
-  readonly tlsHosts: readonly TlsHostTable[];
+  /** The server names that somebody lists. */
+  readonly tlsHosts: SortedEntries<TlsHostTable, string>;
 };
 
 type Contribution = TlsPlan & { readonly key: string };
@@ -52,7 +53,7 @@ export function createCertificateTracker(
     );
     findings.edit(changes);
     last = {
-      tlsHosts: hosts.entries.values,
+      tlsHosts: hosts.entries,
       diagnostics: [
         ...defaultCertificate.diagnostics,
         ...findings.list.diagnostics,

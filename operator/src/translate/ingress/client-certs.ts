@@ -1,8 +1,8 @@
 /** Which server names of Ingresses ask for client certificates. See docs/features/auth-tls.md. */
 import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
-import { sha256Hex } from "@svc-gateway/common/ir/resource.ts";
 import { compareText } from "../age.ts";
-import { haveSameItems, memo } from "../memo.ts";
+import { haveSameItems } from "../memo.ts";
+import { authoritiesIdOf, ownerOf } from "./client-rules.ts";
 import { bucketOf, type TlsHostTable } from "./tls.ts";
 
 const none: ClientCertPort = { authorities: {}, hosts: [] };
@@ -12,7 +12,7 @@ export function createClientCertPortBuilder(): (tables: readonly TlsHostTable[])
   let last = none;
   let lastTables: readonly TlsHostTable[] = [];
   return (tables) => {
-    const asking = tables.filter(({ clients }) => clients !== undefined);
+    const asking = tables.filter(asks);
     if (haveSameItems(asking, lastTables)) return last;
     lastTables = asking;
     last = build(asking);
@@ -20,18 +20,24 @@ export function createClientCertPortBuilder(): (tables: readonly TlsHostTable[])
   };
 }
 
-function build(tables: readonly TlsHostTable[]): ClientCertPort {
+type AskingTable = TlsHostTable & { readonly clients: NonNullable<TlsHostTable["clients"]> };
+
+const asks = (table: TlsHostTable): table is AskingTable => table.clients !== undefined;
+
+function build(tables: readonly AskingTable[]): ClientCertPort {
   const authorities: Record<string, string> = {};
   const hosts = tables.map((table): ClientValidation => {
-    const { id, pem } = authoritiesOf(table);
-    if (id !== undefined) authorities[id] = pem;
+    const { owner, rules } = table.clients;
+    const id = authoritiesIdOf(rules);
+    if (id !== undefined) authorities[id] = rules.authorities ?? "";
     return {
       bucket: bucketOf(table.name),
       host: table.name.host,
       mode: "require",
       ...(id === undefined ? {} : { authorities: id }),
-      maxIntermediates: table.clients?.maxIntermediates ?? 0,
-      forward: table.clients?.forward ?? false,
+      maxIntermediates: rules.maxIntermediates,
+      forward: rules.forward,
+      owner: ownerOf(owner),
     };
   });
   return {
@@ -39,10 +45,3 @@ function build(tables: readonly TlsHostTable[]): ClientCertPort {
     hosts: hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host)),
   };
 }
-
-const authoritiesOf = memo(
-  ({ clients }: TlsHostTable): { readonly id: string | undefined; readonly pem: string } => {
-    const pem = clients?.authorities;
-    return pem === undefined ? { id: undefined, pem: "" } : { id: sha256Hex(pem), pem };
-  },
-);

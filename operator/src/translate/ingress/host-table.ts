@@ -73,6 +73,17 @@ export function buildHostTable(
   };
 }
 
+/** The same table with other routes. */
+export function withRoutes(
+  table: HostTable,
+  ports: readonly number[],
+  change: (value: HostRoutes) => HostRoutes,
+): HostTable {
+  const { host, value: before } = table.served;
+  const value = change(before);
+  return { ...table, served: { ...table.served, value }, resources: underPorts(ports, host, value) };
+}
+
 /** Whose each (match type, path) is; claims are in the order of their ages. One Ingress claims none twice. */
 function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] {
   const [first, ...others] = byAge;

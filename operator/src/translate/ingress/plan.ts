@@ -19,6 +19,8 @@ import type { ClassInfo } from "./classes.ts";
 import { anyHost } from "./host.ts";
 import { parseIngress, pathField, type BackendRef, type ParsedIngress } from "./parse.ts";
 import { anyPath } from "./path.ts";
+import { clientRulesOf } from "./client-rules.ts";
+import { readAuthTls } from "./tls.ts";
 
 /** A route with what a message about it says. */
 export type RouteClaim = { readonly route: Route; readonly field: string; readonly written: string };
@@ -62,6 +64,8 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const annotations = readAnnotations(ingress, context.info, context);
   const parsed = parseIngress(ingress, annotations.useRegex);
   const backends = createBackendResolver(parsed, context);
+  const clients = readAuthTls(ingress, context.view);
+  const rules = clients && clientRulesOf(parsed.ref, clients);
   const source = { kind: "Ingress", name: parsed.ref.name, namespace: parsed.namespace };
   const wanted = claimHosts(parsed, annotations.pathLevel, backends.resolve, (id, parts) => {
     const { path } = parts.match;
@@ -72,6 +76,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
     return {
       ...(!context.info.accessLog && { accessLog: false }),
       backends: parts.backends,
+      ...(rules && { clients: rules }),
       ...(parts.fallback && { fallback: true }),
       ...(features && { features }),
       id: `ingress/${parsed.age.key}:${id}`,
@@ -80,7 +85,8 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
     };
   });
   const isTooLarge = areTooLarge(routesOf(wanted), 1);
-  const claims = isTooLarge ? wanted.map(withoutService) : wanted;
+  const isClosed = clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0);
+  const claims = isTooLarge || isClosed ? wanted.map(withoutService) : wanted;
   const tooLarge = isTooLarge ? [routesTooLarge({ object: parsed.ref }, maxRoutesBytes, 503)] : [];
   return {
     claims,
@@ -105,7 +111,7 @@ const withoutService = ({ routes, fallback, ...claim }: HostClaim): HostClaim =>
 });
 
 const unserved = ({ route, ...claim }: RouteClaim): RouteClaim => {
-  const { features: _, ...rest } = route;
+  const { features: _, clients: __, ...rest } = route;
   return { ...claim, route: { ...rest, backends: [unresolvedBackend("")] } };
 };
 

@@ -7,7 +7,6 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { nameOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
-import { compareText } from "../age.ts";
 import { chooseNeed, isSameNeed, type EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { createFindings, type FindingsList } from "../findings-list.ts";
@@ -15,7 +14,7 @@ import { changesOf, createGroups, createKeyedList } from "../groups.ts";
 import { memo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createTracker } from "../tracker.ts";
-import type { Conflict, ServedHost } from "../translation.ts";
+import type { Conflict } from "../translation.ts";
 import type { Classification } from "./classes.ts";
 import { anyHost } from "./host.ts";
 import { buildHostTable, type HostTable } from "./host-table.ts";
@@ -24,10 +23,9 @@ import { planIngress, type HostClaim, type IngressPlan } from "./plan.ts";
 export type RoutesPart = FindingsList & {
   /** The Ingresses that are ours. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
-  readonly hosts: readonly ServedHost[];
+  /** In the order of their names. */
+  readonly tables: readonly HostTable[];
   readonly conflicts: readonly Conflict[];
-  /** The hosts as resources. */
-  readonly routes: readonly Resource[];
   /** What routes name besides endpoint sets. */
   readonly resources: readonly Resource[];
   /** The Service ports that routes name. */
@@ -68,12 +66,6 @@ export function createRouteTracker(
     ({ host }: HostClaim) => host.host,
     (claims) => buildHostTable(claims, { ports, lastResort }),
   );
-  const hostsOf = memo((all: readonly HostTable[]) => all.map(({ served }) => served));
-  // In the order of their keys, in which ports are text.
-  const byText = [...ports.keys()].sort((a, b) => compareText(String(ports[a]), String(ports[b])));
-  const routesOf = memo((all: readonly HostTable[]) =>
-    byText.flatMap((port) => all.map(({ resources: onPorts }) => onPorts[port] as Resource)),
-  );
   const resources = createGroups(
     ({ key }: Resource) => key,
     ([first]) => first,
@@ -107,9 +99,8 @@ export function createRouteTracker(
     edit(changes);
     last = {
       ingresses: ingresses.entries.values,
-      hosts: hostsOf(tables.entries.values),
+      tables: tables.entries.values,
       conflicts: conflictsOf(disputed.entries.values),
-      routes: routesOf(tables.entries.values),
       resources: resources.entries.values,
       needs: needs.entries.values,
       keySets: keySets.entries.values,

@@ -10,6 +10,8 @@ import { attempt } from "../attempt.ts";
 import { compareChoice } from "../certificates/choice.ts";
 import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.ts";
 import {
+  authTlsHostNotListed,
+  authTlsWithoutHosts,
   certificateConflict,
   certificateHostMismatch,
   invalidAnnotation,
@@ -24,12 +26,14 @@ import { haveSameItems } from "../memo.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import { openAnnotations } from "./annotations.ts";
+import { asksAlike } from "./client-rules.ts";
+import { anyHost } from "./host.ts";
 import { parseIngress } from "./parse.ts";
 
-/** What one Ingress (or the settings) wants for the handshakes of one host. */
+/** What one Ingress that lists a host (or the settings) wants for its handshakes. */
 export type TlsClaim = {
   readonly host: HostPattern;
-  /** Undefined: the certificates of a less specific name are shown. */
+  /** Undefined: the certificates of others, or of a less specific name, are shown. */
   readonly offer: TlsOffer | undefined;
   /** Undefined: nothing is asked of clients. */
   readonly clients: AuthTls | undefined;
@@ -52,7 +56,7 @@ export function planTls(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
 }
 
 function plan(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
-  const { ref: owner, namespace, age, tls } = parseIngress(ingress);
+  const { ref: owner, namespace, age, tls, hosts: ruleHosts, defaultBackend } = parseIngress(ingress);
   const annotations = openAnnotations(ingress, undefined, { view, httpsPublicPort: 0 });
   const clients = translateAuthTls(annotations.read, annotations.context);
   const diagnostics: Diagnostic[] = [];
@@ -62,7 +66,6 @@ function plan(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
     const read = secretName === undefined ? undefined : readOffer(namespace, secretName, place, view);
     const offer = read?.offer;
     if (read !== undefined) diagnostics.push(...read.diagnostics);
-    if (offer === undefined && clients === undefined) continue;
     for (const host of hosts) {
       claims.push({ host, offer, clients, owner, namespace, age, field });
       if (offer !== undefined && !offer.certificate.covers(host)) {
@@ -70,14 +73,43 @@ function plan(ingress: ObjectOf<"Ingress">, view: View): TlsPlan {
       }
     }
   }
-  if (clients !== undefined && claims.length === 0) {
-    annotations.context.warn(authTls.annotations.authTlsSecret, "has no effect, as spec.tls names no host");
+  if (clients !== undefined) {
+    const served = defaultBackend === undefined ? ruleHosts : [...ruleHosts, anyHost];
+    for (const finding of unverifiedHosts(claims, served)) {
+      annotations.context.announce(authTls.annotations.authTlsSecret, finding);
+    }
   }
   return {
     claims,
     diagnostics: [...diagnostics, ...annotations.diagnostics],
     events: annotations.events,
   };
+}
+
+/** The hosts of an Ingress for which no handshake asks clients for certificates, although the Ingress wants it. */
+function unverifiedHosts(
+  claims: readonly TlsClaim[],
+  served: readonly HostPattern[],
+): readonly ((place: Place) => Diagnostic)[] {
+  if (claims.length === 0) return [authTlsWithoutHosts];
+  const listed = new Set(claims.map(({ host }) => host.host));
+  const isListed = ({ kind, host }: HostPattern): boolean =>
+    listed.has(host) || (kind === "exact" && listed.has(host.replace(/^[^.]+/, "*")));
+  return [...new Set(served)]
+    .filter((host) => !isListed(host))
+    .map(
+      ({ host }) =>
+        (place) =>
+          authTlsHostNotListed(place, host),
+    );
+}
+
+/** What an Ingress asks of the clients of its routes; findings about it are those of `planTls`. */
+export function readAuthTls(ingress: ObjectOf<"Ingress">, view: View): AuthTls | undefined {
+  const key = annotationKey(authTls.annotations.authTlsSecret);
+  if (!Object.hasOwn(ingress.metadata.annotations ?? {}, key)) return undefined;
+  const { read, context } = openAnnotations(ingress, undefined, { view, httpsPublicPort: 0 });
+  return translateAuthTls(read, context);
 }
 
 function readOffer(
@@ -97,25 +129,38 @@ function readOffer(
   return { offer: { certificate: certificate.value, secret: refOf(secret) }, diagnostics: [] };
 }
 
+/** What an Ingress asks of clients. */
+type OwnedRules = { readonly owner: ObjectRef; readonly rules: AuthTls };
+
+/** What the Ingresses of one namespace want for a server name. */
+type NamespaceRules = { readonly offers: boolean; readonly clients: OwnedRules | undefined };
+
 /** What one server name shows and asks for, and what those who may not take part in it are told. */
 export type TlsHostTable = Findings & {
   readonly name: HostPattern;
   /** Undefined: the name has no certificate of its own. */
   readonly host: TlsHost | undefined;
-  readonly clients: AuthTls | undefined;
+  readonly clients: OwnedRules | undefined;
   readonly used: readonly TlsOffer[];
+  /** Whether some Ingress that lists the name asks for client certificates. */
+  readonly asks: boolean;
+  /** What would hold if one namespace were alone; empty where nobody asks for client certificates. */
+  readonly byNamespace: ReadonlyMap<string, NamespaceRules>;
 };
 
 /**
- * A server name belongs to the oldest Ingress that offers a usable certificate for it, or, without any, to the oldest
- * one that names it. Only Ingresses of the same namespace may add certificates (ECDSA next to RSA, say), and nobody
- * else decides about client certificates, so that no other Ingress can replace or break its TLS.
+ * The certificate of a server name belongs to the oldest Ingress that offers a usable one; only Ingresses of the same
+ * namespace may add others (ECDSA next to RSA, say). The rules for client certificates belong to the oldest Ingress that
+ * lists the name, whether its certificate can be used or not: nobody else can replace or break its TLS, and a Secret that
+ * is missing for a while does not open the host. The certificate of every name is the operator's where the settings have
+ * one, so no Ingress can ask something of the clients of all names then.
  */
 export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
   const byAge = [...claims].sort((a, b) => compareAges(a.age, b.age));
   const offering = byAge.filter(({ offer }) => offer !== undefined);
-  const first = offering[0] ?? byAge[0];
-  if (first === undefined) throw new Error("a server name needs a claim");
+  const [oldest] = byAge;
+  const first = offering[0] ?? oldest;
+  if (oldest === undefined || first === undefined) throw new Error("a server name needs a claim");
   const { host: name, owner } = first;
   const used = offering.flatMap(({ namespace, offer }) =>
     namespace === first.namespace && offer !== undefined ? [offer] : [],
@@ -127,24 +172,58 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
   const conflicts = offering
     .filter(({ namespace }) => namespace !== first.namespace)
     .map((claim) => certificateConflict({ object: claim.owner, field: claim.field }, name.host, owner));
-  const unheard = byAge.filter((claim) => claim.clients !== undefined && claim.owner !== owner);
-  const key = annotationKey(authTls.annotations.authTlsSecret);
-  const message = `${key}: is ignored for host ${name.host}, whose TLS belongs to ${formatRef(owner)}`;
-  const field = keyField("metadata.annotations", key);
+  const unheard = unheardRules(byAge, oldest);
+  const asks = byAge.some(({ clients }) => clients !== undefined);
   return {
     name,
     host:
       used.length === 0
         ? undefined
         : { bucket: bucketOf(name), host: name.host, certificates: [...new Set(ids)] },
-    clients: first.clients,
+    clients: rulesOf(oldest),
     used,
+    asks,
+    byNamespace: asks ? splitByNamespace(byAge.filter(isOfIngress)) : new Map(),
     diagnostics: [
       ...conflicts,
-      ...unheard.map((claim) => invalidAnnotation({ object: claim.owner, field }, message)),
+      ...unheard.map(({ object, field, message }) => invalidAnnotation({ object, field }, message)),
     ],
-    events: unheard.map((claim) => invalidAnnotationEvent(claim.owner, message)),
+    events: unheard.map(({ object, message }) => invalidAnnotationEvent(object, message)),
   };
+}
+
+/** The settings list every name without asking anything of clients. */
+const isOfIngress = ({ owner }: TlsClaim): boolean => owner.kind === "Ingress";
+
+const rulesOf = ({ owner, clients }: TlsClaim): OwnedRules | undefined =>
+  clients && { owner, rules: clients };
+
+const splitByNamespace = (byAge: readonly TlsClaim[]): ReadonlyMap<string, NamespaceRules> =>
+  new Map(
+    [...Map.groupBy(byAge, ({ namespace }) => namespace)].map(([namespace, own]) => {
+      const [oldest] = own;
+      const offers = own.some(({ offer }) => offer !== undefined);
+      return [namespace, { offers, clients: oldest && rulesOf(oldest) }] as const;
+    }),
+  );
+
+type Unheard = { readonly object: ObjectRef; readonly field: string; readonly message: string };
+
+/** Ingresses whose rules do not hold in the handshakes of a name; those of the owner may ask the same. */
+function unheardRules(byAge: readonly TlsClaim[], oldest: TlsClaim): readonly Unheard[] {
+  const { authTlsSecret, authTlsPassCertificateToUpstream: pass } = authTls.annotations;
+  const { host } = oldest.host;
+  const unheard = new Map<ObjectRef, Unheard>();
+  for (const { clients, owner } of byAge) {
+    if (clients === undefined || owner === oldest.owner) continue;
+    const isSame = oldest.clients !== undefined && asksAlike(clients, oldest.clients);
+    if (isSame && clients.forward === oldest.clients?.forward) continue;
+    const key = annotationKey(isSame ? pass : authTlsSecret);
+    const why = `is ignored in handshakes for host ${host}, whose TLS belongs to ${formatRef(oldest.owner)}`;
+    const message = isSame ? `${key}: ${why}` : `${key}: ${why}; HTTPS requests are answered 421`;
+    unheard.set(owner, { object: owner, field: keyField("metadata.annotations", key), message });
+  }
+  return [...unheard.values()];
 }
 
 export const bucketOf = ({ kind }: HostPattern): TlsHost["bucket"] => (kind === "any" ? "default" : kind);

@@ -4,19 +4,28 @@ import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
-import { haveSameItems, trackedMemo } from "../memo.ts";
+import { haveSameItems, memo, trackedMemo } from "../memo.ts";
+import { compareText } from "../age.ts";
 import type { TranslateSettings } from "../settings.ts";
+import type { ServedHost } from "../translation.ts";
 import { createCertificateTracker, type CertificatesPart } from "./certificates.ts";
-import { createClassReader } from "./classes.ts";
+import { createClassReader, type Classes, type Classification } from "./classes.ts";
 import { createClientCertPortBuilder } from "./client-certs.ts";
+import { createClientRuleSetter } from "./client-rules.ts";
 import { planLastResort, type LastResort } from "./gateway-defaults.ts";
+import type { HostTable } from "./host-table.ts";
 import { createRouteTracker, type RoutesPart } from "./routes.ts";
 import { createTlsPortBuilder } from "./tls.ts";
 
 /** All of it in an order that does not depend on what was there before; what stays the same keeps its identity. */
-export type IngressPart = RoutesPart &
+export type IngressPart = Omit<RoutesPart, "tables"> &
   CertificatesPart & {
+    readonly hosts: readonly ServedHost[];
+    /** The hosts as resources. */
+    readonly routes: readonly Resource[];
     readonly listenerSet: ListenerSet;
     readonly tls: TlsPort;
     readonly clientCerts: ClientCertPort;
@@ -32,33 +41,50 @@ export function createIngressTranslator(
 ): (world: World) => IngressPart {
   const listenerSet: ListenerSet = { listeners };
   const readClasses = createClassReader(settings);
+  const isWatched = namespaceFilter(settings.watchNamespaces);
+  const classifierOf = memo(
+    ({ classify }: Classes) =>
+      (ingress: ObjectOf<"Ingress">): Classification =>
+        isWatched(ingress.metadata.namespace) ? classify(ingress) : unwatched,
+  );
   const lastResortOf = trackedMemo(planLastResort);
   let lastResort: LastResort["route"];
   let updateRoutes = createRouteTracker(settings, listeners, lastResort);
   const updateCertificates = createCertificateTracker(settings);
+  const ports = listeners.map(({ port }) => port);
+  const setClientRules = createClientRuleSetter(ports);
+  const hostsOf = memo((all: readonly HostTable[]) => all.map(({ served }) => served));
+  // In the order of their keys, in which ports are text.
+  const byText = [...ports.keys()].sort((a, b) => compareText(String(ports[a]), String(ports[b])));
+  const resourcesOf = memo((all: readonly HostTable[]) =>
+    byText.flatMap((port) => all.map(({ resources }) => resources[port] as Resource)),
+  );
   const tlsPortOf = createTlsPortBuilder();
   const clientCertPortOf = createClientCertPortBuilder();
   let last: { readonly inputs: readonly object[]; readonly part: IngressPart } | undefined;
 
   return (world) => {
     const classes = readClasses(world);
-    const { classify } = classes;
+    const classify = classifierOf(classes);
     const { route, needs, diagnostics } = lastResortOf(settings, undefined, world);
     if (!isDeepStrictEqual(route, lastResort)) {
       lastResort = route;
       updateRoutes = createRouteTracker(settings, listeners, lastResort);
     }
-    const routes = updateRoutes(world, classify);
+    const { tables, ...routes } = updateRoutes(world, classify);
     const certificates = updateCertificates(world, classify);
-    const inputs = [classes, needs, routes, certificates];
+    const inputs = [classes, needs, tables, certificates, ...Object.values(routes)];
     if (last !== undefined && haveSameItems(last.inputs, inputs)) return last.part;
+    const served = setClientRules(tables, certificates.tlsHosts);
     const part = {
+      hosts: hostsOf(served),
+      routes: resourcesOf(served),
       ...routes,
       ...certificates,
       listenerSet,
       needs: joinLists(needs, routes.needs),
-      tls: tlsPortOf(certificates.tlsHosts),
-      clientCerts: clientCertPortOf(certificates.tlsHosts),
+      tls: tlsPortOf(certificates.tlsHosts.values),
+      clientCerts: clientCertPortOf(certificates.tlsHosts.values),
       diagnostics: joinLists(classes.diagnostics, diagnostics, routes.diagnostics, certificates.diagnostics),
       events: joinLists(routes.events, certificates.events),
     };
@@ -66,6 +92,8 @@ export function createIngressTranslator(
     return part;
   };
 }
+
+const unwatched: Classification = { diagnostics: [] };
 
 /** What serves all Ingresses: a listener without TLS and one with it, of ports that are not 0. */
 export function ingressListenersOf(settings: TranslateSettings): readonly Listener[] {
@@ -75,4 +103,10 @@ export function ingressListenersOf(settings: TranslateSettings): readonly Listen
     { port: ingressHttpsPort, publicPort: ingressHttpsPublicPort, protocol: "https" },
   ];
   return listeners.filter(({ port }) => port !== 0).sort((a, b) => a.port - b.port);
+}
+
+function namespaceFilter(namespaces: readonly string[]): (namespace: string) => boolean {
+  if (namespaces.length === 0) return () => true;
+  const watched = new Set(namespaces);
+  return (namespace) => watched.has(namespace);
 }

@@ -34,6 +34,7 @@ export const testListener = (): TestListener => ({
   table: {
     pathLevel: () => "base",
     filtersOf: undefined,
+    clientRulesOf: undefined,
     match: () => undefined,
     isMisdirected: () => false,
   },

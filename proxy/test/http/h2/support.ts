@@ -33,7 +33,13 @@ const listener: ListenerView = {
   publicPortLabel: "80",
   secure: false,
   draining: false,
-  table: { pathLevel: () => "base", match: () => undefined, isMisdirected: () => false },
+  table: {
+    pathLevel: () => "base",
+    filtersOf: undefined,
+    clientRulesOf: undefined,
+    match: () => undefined,
+    isMisdirected: () => false,
+  },
 } as unknown as ListenerView;
 
 export type Received = {
