@@ -41,6 +41,8 @@ const dispositions = new Map<string, Disposition>([
   ["via", "via"],
   ["content-type", "content-type"],
   ["forwarded", "drop"],
+  // CGI shows it to programs as HTTP_PROXY, which says where their own requests go ("httpoxy", CVE-2016-5385).
+  ["proxy", "drop"],
   ["x-forwarded-for", "drop"],
   ["x-forwarded-proto", "drop"],
   ["x-forwarded-host", "drop"],

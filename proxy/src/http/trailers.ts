@@ -20,6 +20,7 @@ const forbidden = new Set([
   "keep-alive",
   "location",
   "max-forwards",
+  "proxy",
   "range",
   "set-cookie",
   "te",

@@ -43,6 +43,12 @@ describe("readRequestFields", () => {
     expect(readRequestFields(received, "1.1").headers).to.deep.equal([]);
   });
 
+  it("removes Proxy, which programs behind CGI would take for their own setting, in any case", () => {
+    const received = ["Proxy", "http://evil.example", "PROXY", "x", "proxy", "y", "X-Proxy", "z"];
+    for (const version of ["1.0", "1.1", "2.0"] as const)
+      expect(readRequestFields(received, version).headers).to.deep.equal(["X-Proxy", "z"]);
+  });
+
   it("removes what looks like framing to servers that take `_` for `-`", () => {
     const received = ["Transfer_Encoding", "chunked", "Content_Length", "7", "Keep_Alive", "x", "X_Own", "1"];
     expect(readRequestFields(received, "1.1").headers).to.deep.equal(["X_Own", "1"]);

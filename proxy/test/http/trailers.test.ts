@@ -7,6 +7,7 @@ describe("relayedTrailers", () => {
       "Host",
       "X_Forwarded_For",
       "x-real_ip",
+      "Proxy",
       "Proxy-Foo",
       "proxy_authorization",
       "Content_Length",

@@ -74,6 +74,8 @@ export class Http1Connection {
     this.context = context;
     this.deadlineMs = context.clock.deadline(context.limits.headerTimeoutMs);
     this.writes = new WriteWatch(socket, context.limits.writeTimeoutMs);
+    // Node writes a head that leaves alone without naming an encoding: field values are octets (RFC 9110 5.5), not UTF-8.
+    socket.setDefaultEncoding("latin1");
     // Node's server would end the connection with it, and unread bytes would turn that end into a reset.
     socket.destroySoon = () => {};
     socket.on("end", () => this.clientEnded());
