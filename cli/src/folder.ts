@@ -2,8 +2,10 @@ import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-set
 import { loadFolder } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import { notWatched } from "@svc-gateway/operator/translate/diagnostics.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
+import { isLeftOut } from "@svc-gateway/operator/translate/watched-namespaces.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { FolderSettings } from "./flags.ts";
 
@@ -22,7 +24,11 @@ export async function translateFolder(
   const unreadable = state.problems.filter(isUnreadable);
   if (unreadable.length > 0) return fail(unreadable.map(formatManifestProblem));
   const translation = translate(state.world, translateSettingsOf(settings), { nowMs });
-  return ok({ state, translation });
+  const leftOut = [...state.objects.values()].filter(({ object }) =>
+    isLeftOut(object, settings.watchNamespace),
+  );
+  const diagnostics = [...translation.diagnostics, ...leftOut.map(({ ref }) => notWatched({ object: ref }))];
+  return ok({ state, translation: { ...translation, diagnostics } });
 }
 
 const isUnreadable = ({ reason }: ManifestProblem): boolean =>

@@ -36,7 +36,8 @@ export const controlFlags = [
     roles: translating,
     defaultValue: [],
     shownDefault: "all",
-    meaning: "Serve only objects of these namespaces.",
+    meaning:
+      "Serve only Ingresses, Gateways, ListenerSets, routes and policies of these namespaces; what they refer to may be in others.",
   }),
   optionalFlag({
     name: "ingress-class",

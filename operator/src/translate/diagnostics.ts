@@ -199,9 +199,10 @@ export const refusedParent = (place: Place, { reason, message }: Refusal): Diagn
 
 const withoutParent = finding("warning", "ParentNotFound");
 
-export const parentNotFound = (place: Place, parent: string): Diagnostic => {
+export const parentNotFound = (place: Place, parent: string, isWatched: boolean): Diagnostic => {
   const what = place.object.kind === "ListenerSet" ? "its listeners are" : "the route is";
-  return withoutParent(place, `${parent} does not exist; ${what} not served there`);
+  const why = isWatched ? "does not exist" : "is in a namespace that --watch-namespace leaves out";
+  return withoutParent(place, `${parent} ${why}; ${what} not served there`);
 };
 
 export const noParent = (place: Place): Diagnostic =>
@@ -368,6 +369,13 @@ export const unknownAnnotation = (place: Place, key: string, meant?: string): Di
   finding("warning", "UnknownAnnotation")(
     place,
     `${quote(key)} is not an annotation of this gateway${meant === undefined ? "" : `, expected ${quote(meant)}`}`,
+  );
+
+/** Told by `check` only: a controller would repeat it for every object of a cluster that is none of its business. */
+export const notWatched = (place: Place): Diagnostic =>
+  finding("info", "NotWatched")(
+    place,
+    "The object is not served: --watch-namespace leaves its namespace out",
   );
 
 /** A bug of the translation: the object is set aside so that it cannot keep others from being served. */

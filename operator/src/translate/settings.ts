@@ -14,7 +14,7 @@ export type TranslateSettings = {
   readonly controllerName: string;
   /** Serve only the Ingresses of this class; undefined: of every class of ours. */
   readonly ingressClass: string | undefined;
-  /** Serve only Ingresses of these namespaces; an empty list: of all namespaces. */
+  /** Serve only routes, Gateways and policies of these namespaces; an empty list: of all namespaces. */
   readonly watchNamespaces: readonly string[];
   /** False leaves every Ingress alone: no listener, no route, no certificate comes from one. */
   readonly ingressEnabled: boolean;

@@ -36,6 +36,7 @@ import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.
 import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
 import { memo } from "./memo.ts";
 import type { TranslateSettings } from "./settings.ts";
+import { createWorldFilter } from "./watched-namespaces.ts";
 import type { DedicatedScope, DesiredEvent, Routing, Translation } from "./translation.ts";
 
 type TranslateOptions = {
@@ -87,9 +88,10 @@ function createTranslator(settings: TranslateSettings): Translator {
   const clientCertsOf = createClientCertsOfPorts();
   const l4Of = createL4OfPorts();
   const checkValidity = createValidityCheck();
+  const watchedIn = createWorldFilter(settings.watchNamespaces);
   const close = createCloser();
   return (given, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
-    const { world, diagnostics: closed } = close(given);
+    const { world, diagnostics: closed } = close(watchedIn(given));
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
     const policies = translatePolicies(world);

@@ -20,8 +20,9 @@ type Known<G> = { readonly guard: Guard | undefined; readonly form: string; read
  */
 export function createPolicyAttacher<G extends PlannedGateway>(
   spaceOf: PortSpaceOf<G>,
+  isWatched: (namespace: string) => boolean,
 ): (world: World, gateways: readonly G[]) => WithPolicies<G> {
-  const attachExternalAuths = createExternalAuthAttacher();
+  const attachExternalAuths = createExternalAuthAttacher(isWatched);
   const readClientTraffic = createClientTrafficReader(spaceOf);
   const known = new WeakMap<G, Known<G>>();
   return (world, gateways) => {

@@ -48,6 +48,8 @@ export type AttachedRoutesOptions<K extends RouteKind, Plan> = {
   readonly kinds: readonly K[];
   /** Reads a route, whatever its parents. */
   readonly plan: (route: ObjectOf<K>, view: View) => Plan;
+  /** Whether objects of a namespace are served. */
+  readonly isWatched: (namespace: string) => boolean;
   /** Whether there is anything to serve. */
   readonly serves: (plan: Plan) => boolean;
   /** What is left of a plan that stands in so many tables; the same one where that is all of it. */
@@ -63,6 +65,7 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
   plan,
   serves,
   fit,
+  isWatched,
 }: AttachedRoutesOptions<K, Plan>): (world: World, parents: Parents) => AttachedRoutes<Plan> {
   const planOf = viewMemo(plan);
   const keyOf = ({ kind, ref }: Plan): string => `${kinds.indexOf(kind as K)} ${nameOf(ref)}`;
@@ -78,7 +81,7 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
           fitting,
           serves(fitting) ? places : [],
           attachments,
-          findMissingParents(planned, view),
+          findMissingParents(planned, view, isWatched),
         );
       },
     }),

@@ -115,12 +115,13 @@ function describeMissing({ sectionName, port }: ParentRef): string {
 export function findMissingParents(
   { ref, namespace: own, parentRefs }: Pick<CommonPlan, "ref" | "namespace" | "parentRefs">,
   view: View,
+  isWatched: (namespace: string) => boolean,
 ): readonly Diagnostic[] {
   if (parentRefs.length === 0) return [noParent({ object: ref, field: "spec.parentRefs" })];
   return parentRefs.flatMap(({ group = gatewayGroup, kind = "Gateway", namespace = own, name }, index) => {
     if (group !== gatewayGroup || (kind !== "Gateway" && kind !== "ListenerSet")) return [];
     if (view.lookup(kind, namespace, name) !== undefined) return [];
     const place = { object: ref, field: `spec.parentRefs[${index}]` };
-    return [parentNotFound(place, `${kind} ${namespace}/${name}`)];
+    return [parentNotFound(place, `${kind} ${namespace}/${name}`, isWatched(namespace))];
   });
 }

@@ -45,10 +45,9 @@ const closed: ExtAuth = [{}];
 export const closedGuard: Guard = { asked: closed, needs: [] };
 
 /** Works out who is asked for which Gateway: of several that name one, the oldest, whatever it says. */
-export function createExternalAuthAttacher(): (
-  world: World,
-  gateways: readonly PlannedGateway[],
-) => GuardedGateways {
+export function createExternalAuthAttacher(
+  isWatched: (namespace: string) => boolean,
+): (world: World, gateways: readonly PlannedGateway[]) => GuardedGateways {
   const keep = createAttachmentKeeper<PolicyAttachment<"SvcExternalAuth">>();
   const read = trackedMemo((policy: ObjectOf<"SvcExternalAuth">, _: undefined, view): Read =>
     attempt(
@@ -75,7 +74,7 @@ export function createExternalAuthAttacher(): (
     const attachments: PolicyAttachment<"SvcExternalAuth">[] = [];
     const diagnostics: Diagnostic[] = [];
     const attached = withoutStandIns(world.SvcExternalAuth).filter(
-      ({ spec }) => (spec.targetRefs ?? []).length > 0,
+      ({ metadata, spec }) => isWatched(metadata.namespace) && (spec.targetRefs ?? []).length > 0,
     );
     for (const policy of attached.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
       const settings = read(policy, undefined, world);

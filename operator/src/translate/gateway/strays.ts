@@ -10,7 +10,9 @@ import { parentOf } from "./gateways.ts";
 const none: readonly Diagnostic[] = [];
 
 /** Finds them; an object is looked at again when it, or what it names, changes. */
-export function createStrayFinder(): (world: World) => readonly Diagnostic[] {
+export function createStrayFinder(
+  isWatched: (namespace: string) => boolean,
+): (world: World) => readonly Diagnostic[] {
   const ofGateway = trackedMemo((gateway: ObjectOf<"Gateway">, _: undefined, { lookup }) => {
     const { gatewayClassName } = gateway.spec;
     if (lookup("GatewayClass", "", gatewayClassName) !== undefined) return none;
@@ -21,7 +23,7 @@ export function createStrayFinder(): (world: World) => readonly Diagnostic[] {
     const parent = parentOf(set);
     if (parent === undefined || lookup("Gateway", parent.namespace, parent.name) !== undefined) return none;
     const place = { object: refOf(set), field: "spec.parentRef" };
-    return [parentNotFound(place, `Gateway ${parent.namespace}/${parent.name}`)];
+    return [parentNotFound(place, `Gateway ${parent.namespace}/${parent.name}`, isWatched(parent.namespace))];
   });
   return (world) => [
     ...world.Gateway.flatMap((gateway) => ofGateway(gateway, undefined, world)),

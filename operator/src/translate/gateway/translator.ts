@@ -7,6 +7,7 @@ import { attempt } from "../attempt.ts";
 import type { GatewaysByService } from "../backends/tls-policies.ts";
 import { listMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
+import { namespaceFilter } from "../watched-namespaces.ts";
 import type { DesiredEvent, Diagnostic, Translation } from "../translation.ts";
 import { createPolicyAttacher } from "./attached-policies.ts";
 import { createAttachedRoutes, type AttachedRoute } from "./attached-routes.ts";
@@ -55,6 +56,7 @@ export function createGatewayTranslator(
   reserved: readonly Reserved[],
 ): (world: World) => GatewayPart {
   const { controllerName, allowExternalName } = settings;
+  const isWatched = namespaceFilter(settings.watchNamespaces);
   const readClasses = createGatewayClassReader(controllerName);
   const planGateways = createGatewayPlanner(settings);
   const { gatewayVips, dedicated } = settings;
@@ -71,6 +73,7 @@ export function createGatewayTranslator(
   const bindOwn = bindAdvertised()([]).of;
   const parentsFor = listMemo((gateways: readonly PlannedGateway[]) => parentsOf(gateways));
   const attachHttp = createAttachedRoutes<HttpRouteKind, RoutePlan>({
+    isWatched,
     kinds: ["HTTPRoute", "GRPCRoute"],
     plan: (route, view) =>
       attempt(
@@ -86,6 +89,7 @@ export function createGatewayTranslator(
     fit: fitRoute,
   });
   const attachL4 = createAttachedRoutes<L4RouteKind, L4Plan>({
+    isWatched,
     kinds: ["TLSRoute", "TCPRoute", "UDPRoute"],
     plan: (route, view) =>
       attempt(route, () => planL4Route(route, { view, allowExternalName }), unusableL4Route(route)),
@@ -94,10 +98,12 @@ export function createGatewayTranslator(
     fit: (plan) => plan,
   });
   // Ports are shared where the shared proxies bind them as Gateways write them.
-  const attachPolicies = createPolicyAttacher<PlacedGateway>((gateway) =>
-    gatewayVips === undefined && gateway.placement.inShared ? "" : nameOf(refOf(gateway.gateway)),
+  const attachPolicies = createPolicyAttacher<PlacedGateway>(
+    (gateway) =>
+      gatewayVips === undefined && gateway.placement.inShared ? "" : nameOf(refOf(gateway.gateway)),
+    isWatched,
   );
-  const findStrays = createStrayFinder();
+  const findStrays = createStrayFinder(isWatched);
   const buildShared = createScopeBuilder();
   const buildOwn = createOwnScopes();
   const buildStatuses = createStatusBuilder();

@@ -5,14 +5,13 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
 import { haveSameItems, memo, trackedMemo } from "../memo.ts";
 import { compareText } from "../age.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { ServedHost } from "../translation.ts";
 import { createCertificateTracker, type CertificatesPart } from "./certificates.ts";
-import { createClassReader, type Classes, type Classification } from "./classes.ts";
+import { createClassReader } from "./classes.ts";
 import { createClientCertPortBuilder } from "./client-certs.ts";
 import { createClientRuleSetter } from "./client-rules.ts";
 import { planLastResort, type LastResort } from "./gateway-defaults.ts";
@@ -41,12 +40,6 @@ export function createIngressTranslator(
 ): (world: World) => IngressPart {
   const listenerSet: ListenerSet = { listeners };
   const readClasses = createClassReader(settings);
-  const isWatched = namespaceFilter(settings.watchNamespaces);
-  const classifierOf = memo(
-    ({ classify }: Classes) =>
-      (ingress: ObjectOf<"Ingress">): Classification =>
-        isWatched(ingress.metadata.namespace) ? classify(ingress) : unwatched,
-  );
   const lastResortOf = trackedMemo(planLastResort);
   let lastResort: LastResort["route"];
   let updateRoutes = createRouteTracker(settings, listeners, lastResort);
@@ -65,7 +58,7 @@ export function createIngressTranslator(
 
   return (world) => {
     const classes = readClasses(world);
-    const classify = classifierOf(classes);
+    const { classify } = classes;
     const { route, needs, diagnostics } = lastResortOf(settings, undefined, world);
     if (!isDeepStrictEqual(route, lastResort)) {
       lastResort = route;
@@ -93,8 +86,6 @@ export function createIngressTranslator(
   };
 }
 
-const unwatched: Classification = { diagnostics: [] };
-
 /** What serves all Ingresses: a listener without TLS and one with it, of ports that are not 0. */
 export function ingressListenersOf(settings: TranslateSettings): readonly Listener[] {
   const { ingressHttpPort, ingressHttpsPort, ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
@@ -103,10 +94,4 @@ export function ingressListenersOf(settings: TranslateSettings): readonly Listen
     { port: ingressHttpsPort, publicPort: ingressHttpsPublicPort, protocol: "https" },
   ];
   return listeners.filter(({ port }) => port !== 0).sort((a, b) => a.port - b.port);
-}
-
-function namespaceFilter(namespaces: readonly string[]): (namespace: string) => boolean {
-  if (namespaces.length === 0) return () => true;
-  const watched = new Set(namespaces);
-  return (namespace) => watched.has(namespace);
 }
