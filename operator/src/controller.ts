@@ -1,6 +1,9 @@
 /** `serve controller`: the parts of the control plane put together. See docs/controller.md. */
+import type { ResourceEvent } from "@dot-i/k8s-operator";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
+import { createOwnPeerCheck } from "@svc-gateway/common/ir/own-port-check.ts";
+import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { HealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -9,6 +12,7 @@ import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { fleetRoutes } from "./admin/fleet.ts";
+import { createGatewayPods } from "./admin/gateway-pods.ts";
 import { createProxyPods } from "./admin/proxy-pods.ts";
 import { createDiscoveryServer, type DiscoveryServer } from "./discovery/discovery-server.ts";
 import type { DedicatedGateway } from "./discovery/principals.ts";
@@ -24,6 +28,7 @@ import { createOutageLog } from "./sources/kubernetes/outage-log.ts";
 import { createOwnPod } from "./runtime/own-pod.ts";
 import type { Build } from "./runtime/table-builder.ts";
 import { componentLabel, dedicatedComponent } from "./translate/gateway/names.ts";
+import { ownPortsOf } from "./runtime/translate-settings.ts";
 import { createTokenReview } from "./runtime/token-review.ts";
 import { controllerChecks, createWatchHealth, type WatchHealth } from "./runtime/watch-health.ts";
 import { createApiClient, loadKubeConfig, type ApiClient } from "./sources/kubernetes/api-client.ts";
@@ -48,6 +53,8 @@ export type ControllerOptions = {
 export type RunningController = {
   /** Pages of the admin port besides health and metrics. */
   readonly adminRoutes: readonly AdminRoute[];
+  /** Whether an address is that of a pod of the gateway: what comes from one was sent through it. */
+  readonly isOwnPeer: (ip: string) => boolean;
   readonly streamPort: number;
   readonly bootstrapPort: number;
   /** Resolves when everything has ended: after the signal, or because a part of it has failed, which the log tells. */
@@ -80,6 +87,10 @@ export async function startController(options: ControllerOptions): Promise<Resul
     dedicatedGateways: () => dedicated,
   });
   const pods = createProxyPods();
+  const gatewayPods = createGatewayPods({
+    installNamespace: settings.podNamespace,
+    ports: ownPortsOf(settings),
+  });
 
   /** A table that nobody can fetch yet does not make a replica ready. */
   const reportTable = (): void => {
@@ -107,6 +118,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
       events,
       watchHealth,
       fleet: discovery.fleet,
+      ownPorts: gatewayPods,
       admit: (gateways) => (dedicated = gateways),
       publish: (snapshots) => discovery.cache.publish(snapshots),
       onBuild(next) {
@@ -126,12 +138,19 @@ export async function startController(options: ControllerOptions): Promise<Resul
     log,
     init(shell) {
       const pod = { group: "", version: "v1", plural: "pods" };
-      const proxyPods = { ...pod, namespace: settings.podNamespace };
-      const dedicatedPods = { ...pod, labelSelector: `${componentLabel}=${dedicatedComponent}` };
+      const installed = { ...pod, namespace: settings.podNamespace, onListed: gatewayPods.listing() };
+      const dedicatedPods = {
+        ...pod,
+        labelSelector: `${componentLabel}=${dedicatedComponent}`,
+        onListed: gatewayPods.listing(),
+      };
+      const onPod = async (event: ResourceEvent): Promise<void> => {
+        await Promise.all([pods.onEvent(event), gatewayPods.onEvent(event)]);
+      };
       running = Promise.all([
         pipeline(shell.signal),
-        shell.watch(proxyPods, pods.onEvent),
-        shell.watch(dedicatedPods, pods.onEvent),
+        shell.watch(installed, onPod),
+        shell.watch(dedicatedPods, onPod),
         runLeaderElection({
           client,
           namespace: settings.podNamespace,
@@ -166,6 +185,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
       fleet: discovery.fleet,
       translation: () => build?.translation,
     }),
+    isOwnPeer: (ip) => createOwnPeerCheck(gatewayPods.current() ?? noOwnPorts)(ip),
     ...listening.value,
     done: end(),
   });

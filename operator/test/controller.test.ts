@@ -134,6 +134,7 @@ describe("startController", () => {
       isReady: () => health.readiness().isReady,
       isLeading: () => metrics.controller.leader.with({}).value === 1,
       metrics: metrics.controller,
+      isOwnPeer: started.value.isOwnPeer,
       async ask(path: string, pod: string = "") {
         const route = started.value.adminRoutes.find((one) => one.path === path);
         const answer = await route?.answer({ params: { pod }, query: new URLSearchParams() });
@@ -209,6 +210,59 @@ describe("startController", () => {
 
     cluster.put(services, proxyService("192.0.2.2"));
     await until(() => hasAddress(cluster, "a", "192.0.2.2"), "the new address");
+  });
+
+  it("lets no endpoint lead to ports of its own pods, for as long as there are such pods", async () => {
+    await useCluster();
+    cluster.put(pods, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "ctl-0",
+        namespace: "svc-system",
+        labels: { "app.kubernetes.io/name": "svc", "app.kubernetes.io/component": "controller" },
+      },
+      status: { phase: "Running", podIP: "10.0.0.9", podIPs: [{ ip: "10.0.0.9" }, { ip: "fd00::9" }] },
+    });
+    cluster.put(pods, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "proxy-0",
+        namespace: "svc-system",
+        labels: { "app.kubernetes.io/name": "svc", "app.kubernetes.io/component": "shared-proxy" },
+      },
+    });
+    cluster.put(ingressClasses, svcClass);
+    cluster.put(ingresses, ingressManifest("steal", "a.example"));
+    cluster.put(services, {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "web", namespace: "ns" },
+      spec: { ports: [{ port: 80 }] },
+    });
+    cluster.put("/apis/discovery.k8s.io/v1/endpointslices", {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: "web", namespace: "ns", labels: { "kubernetes.io/service-name": "web" } },
+      addressType: "IPv4",
+      ports: [{ port: 8082, protocol: "TCP" }],
+      endpoints: [{ addresses: ["10.0.0.9"] }],
+    });
+    const replica = await startReplica("ctl-0");
+    await until(() => replica.isReady(), "readiness");
+    const routes = async (): Promise<string> =>
+      JSON.stringify(await replica.ask("/api/v1/fleet/proxies/:pod/routes", "proxy-0"));
+    const first = await routes();
+    expect(first).to.include("a.example");
+    expect(first).not.to.include("10.0.0.9");
+    expect(replica.isOwnPeer("10.0.0.9")).to.equal(true);
+    expect(replica.isOwnPeer("fd00::9")).to.equal(true);
+    expect(replica.isOwnPeer("10.0.0.8")).to.equal(false);
+    cluster.remove(pods, "svc-system/ctl-0");
+    let after = "";
+    const look = async (): Promise<void> => void (after = await routes());
+    await until(() => (void look(), after.includes("10.0.0.9")), "the endpoint of a pod that is gone");
   });
 
   it("writes nothing of any Secret to its log, at any level", async () => {

@@ -32,6 +32,7 @@ import type { ProxyMetrics } from "./telemetry/metrics.ts";
 import { createRefusalRecorder } from "./telemetry/refusals.ts";
 import { awake } from "./timing/awake-clock.ts";
 import { createUpstreamClient } from "./upstream/client.ts";
+import { OwnPortGuard } from "./upstream/own-port-guard.ts";
 import { createResolver } from "./upstream/resolver.ts";
 import { monotonicMs } from "./shared/monotonic.ts";
 import { BreakerTable } from "./upstream/breaker/table.ts";
@@ -94,9 +95,11 @@ export function startProxy(options: ProxyOptions): Proxy {
     memory: createSharedMemory(1),
   };
   const resolver = createResolver();
+  const ownPorts = new OwnPortGuard(settings);
   const client = createUpstreamClient({
     connectTimeoutMs: settings.proxyConnectTimeoutMs,
     resolver,
+    ownPorts,
     maxIdleConnections: shareOf(settings.proxyUpstreamKeepalivePoolSize, worker, workers),
   });
   const active = new ActiveExchanges({
@@ -124,12 +127,14 @@ export function startProxy(options: ProxyOptions): Proxy {
       connectTimeoutMs: settings.proxyConnectTimeoutMs,
       idleTimeoutMs: settings.proxyTunnelIdleTimeoutMs,
       resolver,
+      ownPorts,
       metrics,
     },
     udp: {
       idleTimeoutMs: settings.proxyUdpSessionTimeoutMs,
       maxSessions: shareOf(maxUdpSessions, worker, workers),
       resolver,
+      ownPorts,
       metrics,
       now: () => awake.nowMs,
     },
@@ -192,6 +197,7 @@ export function startProxy(options: ProxyOptions): Proxy {
   const state = createProxyState({
     upstreams,
     auth,
+    ownPorts,
     metrics,
     rates: createRateStore(memory.rates),
     log: snapshotLog,

@@ -47,6 +47,7 @@ export async function runController(
     metrics: () => exposeMetrics(metrics.controller, metrics.discovery),
     logger: log,
     extraRoutes: controller.value.adminRoutes,
+    isRefusedPeer: controller.value.isOwnPeer,
   });
   if (!admin.ok) {
     ending.abort();

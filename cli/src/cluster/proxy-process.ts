@@ -1,5 +1,7 @@
 /** `serve proxy` as a process: the data plane, steered over the discovery channel (docs/discovery.md). */
 import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
+import { createOwnPeerCheck, ownPortsIn } from "@svc-gateway/common/ir/own-port-check.ts";
+import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { ProxySettings } from "@svc-gateway/common/settings/settings.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
@@ -28,6 +30,7 @@ export async function runProxy(
   const health = registry.register("proxy", ["routing_table_loaded"]);
   const discoveryMetrics = createMetricSet(discoveryClientMetrics);
   let discovery: DiscoveryClient | undefined;
+  let isOwnPeer = createOwnPeerCheck(noOwnPorts);
   const proxy = await startSupervisor({
     settings,
     log,
@@ -44,6 +47,8 @@ export async function runProxy(
     health: registry,
     metrics: () => proxy.value.metrics(),
     logger: log,
+    // Pods of the gateway ask nothing here: what comes from one was sent through it.
+    isRefusedPeer: (ip) => isOwnPeer(ip),
   });
   if (!admin.ok) {
     await proxy.value.shutdown(AbortSignal.abort());
@@ -64,7 +69,11 @@ export async function runProxy(
       settings.podNamespace,
     ),
     // Ready means serving: the sockets of the first snapshot are bound before it is acknowledged.
-    apply: (update) => proxy.value.apply(update),
+    apply: (update) => {
+      const ownPorts = ownPortsIn(update.resources);
+      if (ownPorts !== undefined) isOwnPeer = createOwnPeerCheck(ownPorts);
+      return proxy.value.apply(update);
+    },
     onState: (state) => health.set("routing_table_loaded", state),
     checks: () => [
       {

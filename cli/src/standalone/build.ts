@@ -1,5 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
+import { hostPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
+import { ownPortsKey } from "@svc-gateway/common/ir/keys.ts";
+import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
@@ -18,6 +22,7 @@ import type { StandaloneHealth } from "./health.ts";
 import { createPublisher } from "./publisher.ts";
 
 export type BuildOptions = {
+  /** With the admin and the health port that the process has got. */
   readonly settings: StandaloneSettings;
   readonly proxy: Pick<Supervisor, "apply">;
   readonly health: StandaloneHealth;
@@ -30,6 +35,7 @@ export type BuildOptions = {
 export function createBuild(options: BuildOptions): (state: FolderState) => Promise<void> {
   const { settings, proxy, health, keySets, log } = options;
   const translateSettings = translateSettingsOf(settings);
+  const ownPorts: OwnPorts = { addresses: hostPortsOf(settings) };
   // Sessions outlast a restart only where the folder holds the key (docs/features/backend-policy.md).
   const sessionKey = randomBytes(sessionKeyBytes).toString("base64");
   const findings = createFindingsLog(log);
@@ -42,6 +48,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
     const translation = translate(world, translateSettings, {
       nowMs,
       keySets: keySets.fetched,
+      ownPorts,
       sessionKey,
     });
     keySets.want(translation.wantedKeySets);
@@ -52,6 +59,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
     const applied = await publisher.publish([
       ...translation.scopes.shared,
       ticketKeysOf(ticketSecrets, "standalone"),
+      encodeResource(ownPortsKey, ownPorts),
     ]);
     if (applied?.ok === true) {
       const { version, changes } = applied.value;

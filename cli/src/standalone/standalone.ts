@@ -2,6 +2,8 @@
  * A folder of manifests served by one process: source, coalescer, translation, snapshot difference, proxy
  * (docs/standalone.md).
  */
+import { hostPortsOf, localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
+import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
@@ -56,14 +58,18 @@ export async function serveFolder(
     return fail(admin.error.message);
   }
 
+  const { adminPort, healthPort } = admin.value;
+  const bound = { ...settings, adminPort, healthPort };
+  const hostPorts = createOwnPortCheck({ addresses: hostPortsOf(bound) }, localPortsOf(bound));
   let state: FolderState | undefined;
   const keySets = createKeySetKeeper({
-    fetch: (url, signal) => fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, signal }),
+    fetch: (url, signal) =>
+      fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, isRefused: hostPorts, signal }),
     onChange: () => coalescer.markDirty(),
     clock: monotonicClock,
     log,
   });
-  const build = createBuild({ settings, proxy, health, keySets, log });
+  const build = createBuild({ settings: bound, proxy, health, keySets, log });
   const coalescer = createCoalescer({
     build: async () => {
       if (state !== undefined) await build(state);
@@ -93,7 +99,6 @@ export async function serveFolder(
     return fail(formatManifestProblem(source.error));
   }
   const recheck = setInterval(coalescer.markDirty, recheckIntervalMs);
-  const { adminPort, healthPort } = admin.value;
   log.info(
     {
       event: "started",

@@ -15,6 +15,8 @@ export type AdminServersOptions = {
   readonly logger: Logger;
   /** Further paths of the admin port. */
   readonly extraRoutes?: readonly AdminRoute[];
+  /** Peers (addresses) whose connections are cut at once; none unless given. */
+  readonly isRefusedPeer?: (ip: string) => boolean;
   /** The longest that one request, one answer or one idle connection may last; 10 seconds unless given. */
   readonly timeLimitMs?: number;
 };
@@ -41,14 +43,15 @@ export async function startAdminServers({
   metrics,
   logger,
   extraRoutes = [],
+  isRefusedPeer = () => false,
   timeLimitMs = 10_000,
 }: AdminServersOptions): Promise<Result<AdminServers, Problem>> {
-  const { managementBindAddress: address } = settings;
+  const common = { host: settings.managementBindAddress, timeLimitMs, isRefusedPeer };
   const healthApp = createAdminApp(healthRoutes(health), logger);
-  const healthServer = await listen(healthApp, { host: address, port: settings.healthPort, timeLimitMs });
+  const healthServer = await listen(healthApp, { ...common, port: settings.healthPort });
   if (!healthServer.ok) return problem(`--health-port: ${healthServer.error.message}`);
   const adminApp = createAdminApp([...adminRoutes(health, metrics), ...extraRoutes], logger);
-  const adminServer = await listen(adminApp, { host: address, port: settings.adminPort, timeLimitMs });
+  const adminServer = await listen(adminApp, { ...common, port: settings.adminPort });
   if (!adminServer.ok) {
     await close(healthServer.value);
     return problem(`--admin-port: ${adminServer.error.message}`);
@@ -81,9 +84,14 @@ function adminRoutes(health: HealthRegistry, metrics: () => Promise<Exposition>)
   ];
 }
 
+type ListenOptions = Required<Pick<AdminServersOptions, "isRefusedPeer" | "timeLimitMs">> & {
+  readonly host: string;
+  readonly port: number;
+};
+
 async function listen(
   app: RequestListener,
-  { host, port, timeLimitMs }: { readonly host: string; readonly port: number; readonly timeLimitMs: number },
+  { host, port, timeLimitMs, isRefusedPeer }: ListenOptions,
 ): Promise<Result<Server, Problem>> {
   const server = createServer(
     {
@@ -99,6 +107,10 @@ async function listen(
       app(request, response);
     },
   );
+  // Before anything else: what such a peer forwards is not read.
+  server.on("connection", (socket) => {
+    if (isRefusedPeer(socket.remoteAddress ?? "")) socket.destroy();
+  });
   boundConnections(server);
   server.timeout = timeLimitMs;
   try {

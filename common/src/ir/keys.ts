@@ -44,6 +44,8 @@ export const jwksKey = (name: string): ResourceKey => `jwks|${name}` as Resource
 
 export const sessionKeyKey = "config|session-key" as ResourceKey;
 
+export const ownPortsKey = "config|own-ports" as ResourceKey;
+
 /** A key taken apart; undefined when it has no known form (a newer controller's resource is then ignored). */
 export type ParsedKey =
   | { readonly type: "route"; readonly group: RouteGroup; readonly port: number; readonly host: HostPattern }
@@ -53,6 +55,7 @@ export type ParsedKey =
   | { readonly type: "ticket-keys" }
   | { readonly type: "listener"; readonly owner: string }
   | { readonly type: "session-key" }
+  | { readonly type: "own-ports" }
   | { readonly type: "endpoints"; readonly name: string }
   | { readonly type: "backendtls"; readonly name: string }
   | { readonly type: "backendcert"; readonly name: string }
@@ -85,6 +88,7 @@ export function parseKey(key: string): ParsedKey | undefined {
     }
     case "config":
       if (key === ticketKeysKey) return { type: "ticket-keys" };
+      if (key === ownPortsKey) return { type: "own-ports" };
       return key === sessionKeyKey ? { type: "session-key" } : undefined;
     case "listener":
       return second === "" || parts.length !== 2 ? undefined : { type, owner: second };

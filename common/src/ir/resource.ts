@@ -15,6 +15,7 @@ import { endpointSetSchema, type EndpointSet } from "./endpoints.ts";
 import { parseKey, type ResourceKey } from "./keys.ts";
 import { l4PortSchema, type L4Port } from "./l4.ts";
 import { listenerSetSchema, type ListenerSet } from "./listener.ts";
+import { ownPortsSchema, type OwnPorts } from "./own-ports.ts";
 import { hostRoutesSchema, type HostRoutes } from "./route.ts";
 import { sessionKeySchema, type SessionKeyValue } from "./session-key.ts";
 import { ticketKeysSchema, type TicketKeys } from "./ticket-keys.ts";
@@ -31,6 +32,7 @@ export type ResourceValues = {
   readonly backendtls: BackendTls;
   readonly backendcert: BackendCertificate;
   readonly "session-key": SessionKeyValue;
+  readonly "own-ports": OwnPorts;
   readonly htpasswd: Htpasswd;
   readonly jwks: KeySet;
 };
@@ -47,6 +49,7 @@ const schemas: { readonly [K in ResourceType]: z.ZodType<ResourceValues[K]> } = 
   backendtls: backendTlsSchema,
   backendcert: backendCertificateSchema,
   "session-key": sessionKeySchema,
+  "own-ports": ownPortsSchema,
   htpasswd: htpasswdSchema,
   jwks: keySetSchema,
 };

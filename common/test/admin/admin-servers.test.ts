@@ -233,6 +233,31 @@ describe("admin servers", () => {
     await once(occupant, "close");
   });
 
+  it("say nothing to refused peers, on either port", async () => {
+    let isRefused = true;
+    const options = { settings, health, metrics, logger, isRefusedPeer: () => isRefused };
+    const started = await startAdminServers(options);
+    if (!started.ok) throw new Error(started.error.message);
+    const answer = async (port: number): Promise<string> => {
+      let text = "";
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      socket.write("GET /healthz HTTP/1.0\r\n\r\n");
+      await once(socket, "close").catch(() => undefined);
+      return text;
+    };
+    try {
+      const { adminPort, healthPort } = started.value;
+      for (const port of [adminPort, healthPort]) expect(await answer(port)).to.equal("");
+      isRefused = false;
+      expect(await answer(healthPort)).to.match(/^HTTP\/1\.1 200 /);
+      expect(await answer(adminPort)).to.match(/^HTTP\/1\.1 404 /);
+    } finally {
+      await started.value.close();
+    }
+  });
+
   it("stop at once, open connections included", async () => {
     const started = await startAdminServers({ settings, health, metrics, logger });
     if (!started.ok) throw new Error(started.error.message);

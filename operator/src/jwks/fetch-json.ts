@@ -11,6 +11,8 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 export type FetchOptions = {
   /** Addresses that may be connected to although they are not public. */
   readonly allowCidrs: readonly Cidr[];
+  /** What must not be connected to, whatever is allowed. */
+  readonly isRefused?: (ip: string, port: number) => boolean;
   /** Ends a fetch under way. */
   readonly signal: AbortSignal;
   /** Certificates to trust instead of those that Node trusts (NODE_EXTRA_CA_CERTS adds to these). */
@@ -36,12 +38,15 @@ export async function fetchJson(url: string, options: FetchOptions): Promise<Res
     AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
   ]);
   const resolve = options.resolve ?? ((one: string) => lookup(one, { all: true }));
+  const portNumber = port === "" ? 443 : Number(port);
   const address = await chooseAddress(resolve(name), compileCidrs(options.allowCidrs), signal);
   if (!address.ok) return address;
+  if (options.isRefused?.(address.value, portNumber) === true)
+    return problem("its host is the gateway itself");
   return new Promise((settle) => {
     const sent = request({
       host: address.value,
-      port: port === "" ? 443 : Number(port),
+      port: portNumber,
       servername: isIP(name) === 0 ? name : "",
       path: pathname + search,
       headers: { host, accept: "application/json", "user-agent": "svc-gateway" },

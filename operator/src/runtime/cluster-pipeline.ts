@@ -1,7 +1,10 @@
+import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
+import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { GatewayPods } from "../admin/gateway-pods.ts";
 import type { DedicatedGateway } from "../discovery/principals.ts";
 import type { Fleet } from "../discovery/fleet.ts";
 import type { KindName } from "../api/kinds.ts";
@@ -26,7 +29,7 @@ import { createTableBuilder, type Build, type ScopedSnapshot } from "./table-bui
 import { createTicketKeyKeeper, ticketKeySecret } from "./ticket-key-keeper.ts";
 import { sessionKeySecret } from "../translate/backends/session-key.ts";
 import { optionalFields } from "../translate/gateway/supported-features.ts";
-import { dedicatedSettingsOf, translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
+import { dedicatedSettingsOf, ownPortsOf, translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
 import type { WatchHealth } from "./watch-health.ts";
 
 export type ClusterPipelineOptions = {
@@ -37,6 +40,8 @@ export type ClusterPipelineOptions = {
   readonly events: EventSource;
   readonly watchHealth: WatchHealth;
   readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
+  /** The ports of the gateway's pods; undefined until they are known. */
+  readonly ownPorts: Pick<GatewayPods, "current" | "subscribe">;
   readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
   /** Learns, before anything is published, which Gateways have proxies of their own. */
   readonly admit: (dedicated: Iterable<DedicatedGateway>) => void;
@@ -108,8 +113,11 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const leaderWork = createLeaderWork({ ...options, reconcilers, statuses, isWritten: source.isWritten });
   const ticketKeys = createTicketKeyKeeper({ ...options, namespace: settings.podNamespace });
   const findings = createDiagnosticLog({ log });
+  const isOwnPort = (ip: string, port: number): boolean =>
+    createOwnPortCheck(options.ownPorts.current() ?? noOwnPorts, ownPortsOf(settings))(ip, port);
   const keySets = createKeySetKeeper({
-    fetch: (url, ending) => fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, signal: ending }),
+    fetch: (url, ending) =>
+      fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, isRefused: isOwnPort, signal: ending }),
     onChange: () => coalescer.markDirty(),
     clock: monotonicClock,
     log,
@@ -122,7 +130,9 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
         ...translateSettingsOf(settings, { gatewayVips: vips, dedicated: dedicatedSettingsOf(settings) }),
         installNamespace: settings.podNamespace,
         trustBundles: installed.has("ClusterTrustBundle"),
+        localPorts: ownPortsOf(settings),
       },
+      ownPorts: () => options.ownPorts.current(),
       publish: options.publish,
       admit: options.admit,
       addResources: ticketKeys.resources,
@@ -146,9 +156,12 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   };
   cancelCheck = monotonicClock.schedule(expiryCheckMs, checkExpiry);
 
-  const unsubscribe = options.fleet.subscribe(() => leaderWork.onProxies());
+  const unsubscribe = [
+    options.fleet.subscribe(() => leaderWork.onProxies()),
+    options.ownPorts.subscribe(() => coalescer.markDirty()),
+  ];
   await Promise.all([source.done, provisioned?.done, nodes?.done, gatewayFields?.done]);
-  unsubscribe();
+  unsubscribe.forEach((end) => end());
   cancelCheck();
   keySets.stop();
   ticketKeys.stop();

@@ -11,7 +11,7 @@ import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
 export type OperatorShell = {
   /** Aborts when the operator is stopped. */
   readonly signal: AbortSignal;
-  /** Follows a collection until the operator is stopped. Objects of `kind` come as events, one after the other. */
+  /** Follows a collection until the operator is stopped. Its objects come as events, one after the other. */
   watch(resource: WatchedResource, onEvent: (event: ResourceEvent) => Promise<void>): Promise<void>;
 };
 
@@ -22,6 +22,8 @@ export type WatchedResource = {
   readonly plural: string;
   readonly namespace?: string;
   readonly labelSelector?: string;
+  /** Called when the events of a list have been handled: from the first time on, all objects are known. */
+  readonly onListed?: () => void;
 };
 
 export type OperatorShellOptions = {
@@ -75,7 +77,7 @@ class ReflectingOperator extends Operator {
   }
 
   #follow(
-    { group, version, plural, namespace, labelSelector }: WatchedResource,
+    { group, version, plural, namespace, labelSelector, onListed }: WatchedResource,
     onEvent: (event: ResourceEvent) => Promise<void>,
   ): Promise<void> {
     const { client, log } = this.#options;
@@ -121,6 +123,7 @@ class ReflectingOperator extends Operator {
           const present = new Set(objects.map((object) => nameOf(refOf(object))));
           for (const name of [...held.keys()]) if (!present.has(name)) drop(name);
           for (const object of objects) apply(object);
+          tail = tail.then(onListed);
           outage.works();
         },
         onOpen: outage.works,

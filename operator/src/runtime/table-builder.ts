@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
-import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import { ownPortsKey } from "@svc-gateway/common/ir/keys.ts";
+import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshotBuilder } from "@svc-gateway/common/ir/snapshot-builder.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
@@ -30,6 +32,8 @@ export type TableBuilderOptions = {
   readonly settings: TranslateSettings;
   /** Fetches the key sets that tokens are checked with. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
+  /** The ports of the gateway's pods; undefined until they are known, and nothing is built before. */
+  readonly ownPorts?: () => OwnPorts | undefined;
   /** Hands the snapshots of all scopes to the discovery channel. */
   readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
   /** Says, before anything is handed over, which Gateways have proxies of their own. */
@@ -73,14 +77,22 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
   };
 
   return async () => {
-    if (!source.ready) return;
+    const ownPorts = options.ownPorts === undefined ? noOwnPorts : options.ownPorts();
+    if (!source.ready || ownPorts === undefined) return;
     const startedMs = performance.now();
     const world = source.world();
     let translation: Translation;
     let snapshots: readonly ScopedSnapshot[];
     try {
-      translation = translate(world, settings, { nowMs: nowMs(), keySets: options.keySets.fetched });
-      snapshots = buildSnapshots(translation.scopes, (scope) => options.addResources?.(world, scope) ?? []);
+      translation = translate(world, settings, {
+        nowMs: nowMs(),
+        keySets: options.keySets.fetched,
+        ownPorts,
+      });
+      snapshots = buildSnapshots(translation.scopes, (scope) => [
+        ...(options.addResources?.(world, scope) ?? []),
+        ...(ownPorts === noOwnPorts ? [] : [encodeResource(ownPortsKey, ownPorts)]),
+      ]);
     } catch (error) {
       metrics.routingTableRebuilds.with({ result: "error" }).inc();
       log.error({ err: error }, "routing table cannot be built, the last one stays");

@@ -1,4 +1,6 @@
+import { localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { podPorts } from "../translate/gateway/dedicated/pod-parts.ts";
 import type { DedicatedSettings } from "../translate/gateway/dedicated/settings.ts";
 import type { VipSettings } from "../translate/gateway/vip-plan.ts";
 import { defaultTranslateSettings, type TranslateSettings } from "../translate/settings.ts";
@@ -23,6 +25,9 @@ export const translateSettingsOf = (
     | "defaultTlsSecret"
     | "allowExternalName"
     | "backendTlsStrict"
+    | "managementBindAddress"
+    | "adminPort"
+    | "healthPort"
   >,
   { gatewayVips, dedicated }: Partial<Pick<TranslateSettings, "gatewayVips" | "dedicated">> = {},
 ): TranslateSettings => ({
@@ -41,9 +46,24 @@ export const translateSettingsOf = (
   defaultTlsSecret: settings.defaultTlsSecret,
   installNamespace: defaultTranslateSettings.installNamespace,
   allowExternalName: settings.allowExternalName,
+  localPorts: localPortsOf(settings),
   backendTlsStrict: settings.backendTlsStrict,
   trustBundles: defaultTranslateSettings.trustBundles,
 });
+
+/** The ports of all processes of an installation: every replica has those of this one. */
+export const ownPortsOf = ({
+  adminPort,
+  healthPort,
+  discoveryPort,
+  discoveryBootstrapPort,
+}: Pick<
+  ControllerSettings,
+  "adminPort" | "healthPort" | "discoveryPort" | "discoveryBootstrapPort"
+>): readonly number[] =>
+  [...Object.values(podPorts), adminPort, healthPort, discoveryPort, discoveryBootstrapPort].filter(
+    (port) => port > 0,
+  );
 
 /** The Services of Gateways as the flags want them; undefined without a selector for the shared proxies. */
 export function vipSettingsOf({

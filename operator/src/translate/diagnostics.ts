@@ -133,6 +133,19 @@ export const noEndpoints = (
     `Port ${port} has no endpoint, because ${why}; ${uses.map((use) => withoutEndpoints[use]).join(", and ")}`,
   );
 
+/** `unserved` is what the endpoints were for, where none is left. */
+export const ownPortRefused = (
+  place: Place,
+  port: number,
+  endpoint: string,
+  count: number,
+  unserved: readonly EndpointUse[] | undefined,
+): Diagnostic =>
+  finding("error", "OwnPortRefused")(
+    place,
+    `Port ${port} leads to ${endpoint}${count > 1 ? ` and ${count - 1} more` : ""}, ${count > 1 ? "ports" : "a port"} of the gateway itself that no backend may have; ${unserved === undefined ? "only its other endpoints are used" : unserved.map((use) => withoutEndpoints[use]).join(", and ")}`,
+  );
+
 const withoutEndpoints: { readonly [U in EndpointUse]: string } = {
   checks: "requests that it is asked about are answered 503",
   connections: "connections to it are reset",

@@ -41,6 +41,11 @@ export type TranslateSettings = {
   readonly installNamespace: string;
   /** Whether Services of type ExternalName and EndpointSlices of host names may be backends. */
   readonly allowExternalName: boolean;
+  /**
+   * Ports of the gateway's processes, to which no endpoint may lead by an address that never leaves a host, such as
+   * loopback.
+   */
+  readonly localPorts: readonly number[];
   /** Nobody is connected to under a BackendTLSPolicy without a usable name; false: in cleartext. */
   readonly backendTlsStrict: boolean;
   /** Whether the cluster serves ClusterTrustBundles; false: references to one are of a kind that there is not. */
@@ -64,6 +69,7 @@ export const defaultTranslateSettings: TranslateSettings = {
   defaultTlsSecret: undefined,
   installNamespace: "svc-system",
   allowExternalName: false,
+  localPorts: [8081, 8082],
   backendTlsStrict: false,
   trustBundles: true,
 };

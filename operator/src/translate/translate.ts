@@ -13,6 +13,7 @@ import {
   sessionKeyKey,
   tlsKey,
 } from "@svc-gateway/common/ir/keys.ts";
+import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { findEntry, noEntries, sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -44,6 +45,8 @@ type TranslateOptions = {
   readonly nowMs?: number;
   /** What the key sets that the last translation wanted have come to; without it, nothing has been fetched. */
   readonly keySets?: FetchedKeySets;
+  /** The ports at which pods of the gateway itself answer: no endpoint may be one. None unless given. */
+  readonly ownPorts?: OwnPorts;
   /** The key of session cookies (base64) where the world has no Secret with one. */
   readonly sessionKey?: string;
 };
@@ -90,7 +93,10 @@ function createTranslator(settings: TranslateSettings): Translator {
   const checkValidity = createValidityCheck();
   const watchedIn = createWorldFilter(settings.watchNamespaces);
   const close = createCloser();
-  return (given, { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise }) => {
+  return (
+    given,
+    { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise, ownPorts = noOwnPorts },
+  ) => {
     const { world, diagnostics: closed } = close(watchedIn(given));
     const ingress = translateIngresses(world);
     const gateway = translateGateways(world);
@@ -102,6 +108,7 @@ function createTranslator(settings: TranslateSettings): Translator {
       needs: joinLists(...all.map(({ needs }) => needs)),
       policies: policies.byService,
       tlsPolicies,
+      ownPorts,
     });
     const wanted = all.flatMap((part) => part.keySets);
     const keySets = translateKeySets(wanted, fetched);

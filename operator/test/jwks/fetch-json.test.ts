@@ -22,4 +22,17 @@ describe("fetching a key set", () => {
       expect(await fetching).to.have.nested.property("error.message", unresolved);
     }
   });
+
+  it("does not connect to a port of the gateway itself, whatever is allowed", async () => {
+    const resolve = () => Promise.resolve([{ address: "10.0.0.7", family: 4 }]);
+    const asked: string[] = [];
+    const fetched = await fetchJson("https://id.example:8082/jwks", {
+      allowCidrs: [{ family: 4, network: "10.0.0.0", prefixLength: 8 }],
+      signal: new AbortController().signal,
+      resolve,
+      isRefused: (ip, port) => asked.push(`${ip} ${port}`) > 0,
+    });
+    expect(fetched).to.deep.equal({ ok: false, error: { message: "its host is the gateway itself" } });
+    expect(asked).to.deep.equal(["10.0.0.7 8082"]);
+  });
 });

@@ -1,3 +1,6 @@
+import { ownPortsIn } from "@svc-gateway/common/ir/own-port-check.ts";
+import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
@@ -10,7 +13,9 @@ import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { createWorld, emptyWorld, type World } from "../../src/world.ts";
 import { ingressManifest, svcClass } from "./manifests.ts";
 
-function setUp(settings = defaultTranslateSettings) {
+const resourcesOf = (snapshot: Snapshot | undefined): readonly Resource[] => snapshot?.resources.values ?? [];
+
+function setUp(settings = defaultTranslateSettings, ownPorts?: () => OwnPorts | undefined) {
   const source: { ready: boolean; present: World; world: () => World } = {
     ready: true,
     present: emptyWorld,
@@ -23,6 +28,7 @@ function setUp(settings = defaultTranslateSettings) {
     source,
     keySets: { fetched: new Map(), want: () => {} },
     settings,
+    ...(ownPorts && { ownPorts }),
     publish: (snapshots) => published.push(...snapshots.map(([, snapshot]) => snapshot)),
     onBuild: (done) => builds.push(done),
     metrics,
@@ -41,6 +47,20 @@ describe("createTableBuilder", () => {
     await build();
     expect(published).to.have.length(1);
     expect(builds).to.have.length(1);
+  });
+
+  it("publishes nothing before it knows the pods of the gateway, and then names them to every proxy", async () => {
+    let known: OwnPorts | undefined;
+    const { published, build } = setUp(defaultTranslateSettings, () => known);
+    await build();
+    expect(published).to.deep.equal([]);
+    known = { addresses: [{ host: "10.0.0.7", ports: [8082] }] };
+    await build();
+    expect(ownPortsIn(resourcesOf(published.at(-1)))).to.deep.equal(known);
+    known = { addresses: [] };
+    await build();
+    expect(published).to.have.length(2);
+    expect(ownPortsIn(resourcesOf(published.at(-1)))).to.deep.equal(known);
   });
 
   it("publishes a table only when it is another one, and tells of every build", async () => {

@@ -1,5 +1,6 @@
 /** Small random worlds whose objects share names, hosts and paths, so that they meet, conflict and break often. */
 import { readFileSync } from "node:fs";
+import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
 import type { KindName } from "../../src/api/kinds.ts";
@@ -208,3 +209,16 @@ export const settings: fc.Arbitrary<TranslateSettings> = fc
     watchNamespaces: oneOf([], ["shop"]),
   })
   .map((options) => ({ ...defaultTranslateSettings, ...options }));
+
+/** Ports of pods of the gateway, at addresses that endpoints have as well. */
+export const ownPorts: fc.Arbitrary<OwnPorts> = fc
+  .subarray(["10.0.0.1", "10.0.0.2", "fd00::1"])
+  .chain((hosts) =>
+    fc.tuple(
+      fc.constant(hosts),
+      fc.array(fc.subarray([8080, 8081]), { minLength: hosts.length, maxLength: hosts.length }),
+    ),
+  )
+  .map(([hosts, ports]) => ({
+    addresses: hosts.map((ip, index) => ({ host: ip, ports: ports[index] ?? [] })),
+  }));

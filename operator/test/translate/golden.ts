@@ -2,6 +2,7 @@
 import { createPublicKey, X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
+import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { parseAllDocuments, stringify } from "yaml";
@@ -25,16 +26,22 @@ export type GoldenCase = {
   readonly world: World;
   readonly settings: TranslateSettings;
   readonly nowMs: number | undefined;
+  readonly ownPorts: OwnPorts;
+};
+
+type Options = Partial<TranslateSettings> & {
+  readonly now?: string;
+  readonly ownPorts?: Readonly<Record<string, readonly number[]>>;
 };
 
 /**
- * Reads a case. A document of kind `TranslateSettings` sets options (`now` is the time); every other one is a
+ * Reads a case. A document of kind `TranslateSettings` sets options (`now` is the time, `ownPorts` the ports of the gateway's pods by address); every other one is a
  * manifest. A manifest that validation refuses is taken as it stands: translation must cope with it too.
  */
 export function readCase(name: string): GoldenCase {
   const text = readFileSync(new URL(`${name}.in.yaml`, testdata), "utf8");
   const objects: KubeObject[] = [];
-  let options: Partial<TranslateSettings> & { readonly now?: string } = {};
+  let options: Options = {};
   for (const document of parseAllDocuments(text)) {
     const [error] = document.errors;
     if (error !== undefined) throw error;
@@ -42,11 +49,12 @@ export function readCase(name: string): GoldenCase {
     if (value.kind === "TranslateSettings") options = { ...value.spec };
     else objects.push(complete(value));
   }
-  const { now, ...settings } = options;
+  const { now, ownPorts = {}, ...settings } = options;
   return {
     world: createWorld(objects),
     settings: { ...defaultTranslateSettings, ...settings },
     nowMs: now === undefined ? undefined : Date.parse(now),
+    ownPorts: { addresses: Object.entries(ownPorts).map(([host, ports]) => ({ host, ports })) },
   };
 }
 
@@ -57,8 +65,8 @@ function complete(value: KubeObject): KubeObject {
 }
 
 /** Translates a case and writes all of the result as text. */
-export function renderCase({ world, settings, nowMs }: GoldenCase): string {
-  const translation = translate(world, settings, nowMs === undefined ? {} : { nowMs });
+export function renderCase({ world, settings, nowMs, ownPorts }: GoldenCase): string {
+  const translation = translate(world, settings, { ownPorts, ...(nowMs !== undefined && { nowMs }) });
   return stringify(
     {
       resources: renderResources(translation.scopes.shared),

@@ -1,4 +1,5 @@
 import { createSnapshot } from "@svc-gateway/common/ir/snapshot.ts";
+import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { decodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -13,20 +14,24 @@ import * as gateways from "./gateway/arbitrary.ts";
 const nowMs = Date.parse("2030-01-01T00:00:00Z");
 
 /** The same world and settings as objects that nothing can be remembered for. */
-const fromScratch = (world: World, settings: TranslateSettings) =>
-  translate(structuredClone(world), { ...settings }, { nowMs });
+const fromScratch = (world: World, settings: TranslateSettings, ownPorts: OwnPorts = noOwnPorts) =>
+  translate(structuredClone(world), { ...settings }, { nowMs, ownPorts });
 
 describe("translate: properties", () => {
   it("gives after any edits what it gives from scratch", () => {
     fc.assert(
       fc.property(
-        fc.array(fc.array(arbitrary.change, { minLength: 1, maxLength: 4 }), { minLength: 2, maxLength: 12 }),
+        fc.array(fc.tuple(fc.array(arbitrary.change, { minLength: 1, maxLength: 4 }), arbitrary.ownPorts), {
+          minLength: 2,
+          maxLength: 12,
+        }),
         arbitrary.settings,
         (edits, settings) => {
           let world = emptyWorld;
-          for (const edit of edits) {
+          for (const [edit, ownPorts] of edits) {
             world = updateWorld(world, edit);
-            expect(translate(world, settings, { nowMs })).to.deep.equal(fromScratch(world, settings));
+            const translated = translate(world, settings, { nowMs, ownPorts });
+            expect(translated).to.deep.equal(fromScratch(world, settings, ownPorts));
           }
         },
       ),

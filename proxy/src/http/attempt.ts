@@ -261,6 +261,9 @@ export class Attempt implements UpstreamHandler, Cancellable {
       case "tls":
         this.countError(error.kind);
         return { status: 502, error: error.text };
+      case "own-port":
+        this.countError("other");
+        return { status: 503, error: error.text };
       case "reset":
       case "invalid":
         this.countError("other");

@@ -123,6 +123,7 @@ const conditions: { readonly [Kind in UpstreamError["kind"]]: Condition | undefi
   connect: "connect-failure",
   tls: "connect-failure",
   "connect-timeout": "timeout",
+  "own-port": undefined,
   reset: "connect-failure",
   timeout: "timeout",
   invalid: undefined,

@@ -31,7 +31,10 @@ export type L4Connection = {
   readonly route: CompiledL4Route;
 };
 
-export type L4ConnectionOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "resolver"> & {
+export type L4ConnectionOptions = Pick<
+  UpstreamClientOptions,
+  "connectTimeoutMs" | "resolver" | "ownPorts"
+> & {
   /** No byte either way, milliseconds, 0 = off. */
   readonly idleTimeoutMs: number;
   readonly metrics: Pick<ProxyMetrics, "upstreamErrors" | "upstreamConnections" | "limitsReached">;
@@ -188,7 +191,8 @@ function reset({ socket, plain }: L4Connection): void {
   socket.destroy();
 }
 
-function errorTypeOf({ kind }: UpstreamError): "refused" | "connect" | "timeout" | "tls" {
+function errorTypeOf({ kind }: UpstreamError): "refused" | "connect" | "timeout" | "tls" | "other" {
+  if (kind === "own-port") return "other";
   if (kind === "refused" || kind === "tls") return kind;
   return kind === "connect-timeout" ? "timeout" : "connect";
 }

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { Resolver } from "../upstream/resolver.ts";
 import type { Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
 import { noLookup } from "./no-lookup.ts";
@@ -30,6 +31,8 @@ export type UdpSessionsOptions = {
   /** Sessions at a time; further clients are not served. */
   readonly maxSessions: number;
   readonly resolver: Resolver;
+  /** What must not be sent to; nothing unless given. */
+  readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
   readonly metrics: Pick<
     ProxyMetrics,
     "udpSessions" | "udpSessionsActive" | "udpDatagramsDropped" | "upstreamErrors"
@@ -170,11 +173,12 @@ export class UdpSessions {
         else this.connect(session, address);
       });
     }
-    return session;
+    return this.isOpen(session) ? session : this.drop("error");
   }
 
   private connect(session: Session, address: string): void {
     const { endpoint, watch } = session.selection;
+    if (this.options.ownPorts?.refuses(address, endpoint.port) === true) return this.fail(session, "other");
     const socket = createSocket({
       type: isIP(address) === 6 ? "udp6" : "udp4",
       lookup: noLookup,
@@ -198,7 +202,7 @@ export class UdpSessions {
     });
   }
 
-  private fail(session: Session, type: "refused" | "connect"): void {
+  private fail(session: Session, type: "refused" | "connect" | "other"): void {
     const { metrics } = this.options;
     const { routeId: route, upstream } = session;
     for (let waiting = session.waiting?.length ?? 0; waiting > 0; waiting--) this.drop("error");

@@ -5,6 +5,7 @@ import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.t
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { parseKey } from "@svc-gateway/common/ir/keys.ts";
 import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { readTicketKeys, type TicketKeyRing } from "../tls/ticket-keys.ts";
 import type { L4Update } from "./l4-tables.ts";
 import type { HostUpdate } from "./routing-tables.ts";
@@ -20,6 +21,8 @@ export type SortedChanges = {
   readonly tls: ReadonlyMap<number, TlsPort | undefined>;
   /** Undefined: no change. */
   readonly sessionKey: { readonly key: Buffer | undefined } | undefined;
+  /** Undefined: no change. */
+  readonly ownPorts: OwnPorts | undefined;
   readonly htpasswd: ReadonlyMap<string, Htpasswd | undefined>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort | undefined>;
   readonly ticketKeys: TicketKeyRing | undefined;
@@ -35,6 +38,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   const listeners = new Map<string, ListenerSet | undefined>();
   const tls = new Map<number, TlsPort | undefined>();
   let sessionKey: SortedChanges["sessionKey"];
+  let ownPorts: OwnPorts | undefined;
   const htpasswd = new Map<string, Htpasswd | undefined>();
   const clientCerts = new Map<number, ClientCertPort | undefined>();
   let ticketKeys: TicketKeyRing | undefined;
@@ -86,6 +90,9 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
           key: decoded?.type === "session-key" ? Buffer.from(decoded.value.key, "base64") : undefined,
         };
         break;
+      case "own-ports":
+        ownPorts = decoded?.type === "own-ports" ? decoded.value : noOwnPorts;
+        break;
       case "l4": {
         const { protocol, port } = parsed;
         l4.push({ protocol, port, value: decoded?.type === "l4" ? decoded.value : undefined });
@@ -103,6 +110,7 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
     listeners,
     tls,
     sessionKey,
+    ownPorts,
     htpasswd,
     jwks,
     clientCerts,

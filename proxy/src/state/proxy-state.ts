@@ -13,6 +13,7 @@ import type { OpenPortTable } from "../routing/port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { RateStore } from "../filters/rate-store.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";
+import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { UpstreamRegistry } from "../upstream/registry.ts";
 import { checkCertificates, sortChanges } from "./changes.ts";
 import { stageL4, type L4Tables } from "./l4-tables.ts";
@@ -74,6 +75,8 @@ export type ProxyStateOptions = {
   readonly upstreams: UpstreamRegistry;
   /** Gets what credentials are checked with; asked by the filters of routes. */
   readonly auth: FilterEnvironment["auth"] & Pick<AuthStore, "update">;
+  /** Learns which ports of the gateway itself no endpoint may lead to. */
+  readonly ownPorts?: Pick<OwnPortGuard, "update">;
   readonly metrics: ProxyMetrics;
   readonly rates: RateStore;
   readonly log: Logger;
@@ -146,6 +149,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
       commit() {
         const gone = new Set([...tables.value.commit(), ...l4.value.gone]);
         if (changes.sessionKey !== undefined) options.upstreams.setSessionKey(changes.sessionKey.key);
+        if (changes.ownPorts !== undefined) options.ownPorts?.update(changes.ownPorts);
         links.update({
           endpoints: changes.endpoints,
           tls: { policies: changes.backendTls, certificates: changes.backendCertificates },

@@ -1,6 +1,7 @@
 import { createHttp1UpstreamClient } from "./h1/client.ts";
 import { createHttp2UpstreamClient } from "./h2/client.ts";
 import { createIdlePool } from "./idle-pool.ts";
+import type { OwnPortGuard } from "./own-port-guard.ts";
 import { createResolver, type Resolver } from "./resolver.ts";
 import type { UpstreamClient } from "./upstream.ts";
 
@@ -12,6 +13,8 @@ export type UpstreamLimits = {
   readonly maxIdleConnections: number;
   /** Of the names of endpoints; one of its own unless given. */
   readonly resolver?: Resolver;
+  /** What must not be connected to; nothing unless given. */
+  readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
 };
 
 /** The upstream client of a worker: HTTP/1.1 and HTTP/2, by what each request asks for. */
@@ -23,6 +26,7 @@ export function createUpstreamClient(limits: UpstreamLimits): UpstreamClient & {
     connectTimeoutMs: limits.connectTimeoutMs,
     idlePool: createIdlePool(limits.maxIdleConnections),
     resolver: limits.resolver ?? createResolver(),
+    ownPorts: limits.ownPorts,
   };
   const clients = {
     http1: createHttp1UpstreamClient(options),

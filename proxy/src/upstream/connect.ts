@@ -3,7 +3,14 @@ import { connect as connectTls, TLSSocket, type ConnectionOptions } from "node:t
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
-import { connectError, connectTimeoutError, handshakeError, nameError, tlsError } from "./errors.ts";
+import {
+  connectError,
+  connectTimeoutError,
+  handshakeError,
+  nameError,
+  ownPortError,
+  tlsError,
+} from "./errors.ts";
 import type { UpstreamClientOptions } from "./options.ts";
 import { keepSessions, sessionOf } from "./tls/sessions.ts";
 import type { UpstreamEndpoint, UpstreamError } from "./upstream.ts";
@@ -11,7 +18,7 @@ import type { UpstreamEndpoint, UpstreamError } from "./upstream.ts";
 /** A connection that is up, TLS included, and the address at its other end. */
 export type Connected = { readonly socket: Socket; readonly address: string };
 
-export type ConnectOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "resolver"> & {
+export type ConnectOptions = Pick<UpstreamClientOptions, "connectTimeoutMs" | "resolver" | "ownPorts"> & {
   /** What is spoken over TLS (RFC 7301); absent: ALPN is not used. Another choice of an endpoint is not accepted. */
   readonly alpn?: "h2" | "http/1.1";
   /** Reads into memory of the caller's choice instead of emitting `data`. */
@@ -105,15 +112,20 @@ export function connectEndpoint(
 
   const start = (addresses: Result<readonly string[], "unresolved">): void => {
     if (settled) return;
-    if (addresses.ok) tryAddress(addresses.value, 0);
-    else settle(fail(nameError));
+    if (!addresses.ok) return settle(fail(nameError));
+    const { ownPorts } = options;
+    const allowed = addresses.value.filter((ip) => ownPorts?.refuses(ip, endpoint.port) !== true);
+    if (allowed.length > 0) tryAddress(allowed, 0);
+    else settle(fail(ownPortError));
   };
 
   const { tls } = endpoint;
   if (tls !== undefined && "refused" in tls) {
     queueMicrotask(() => settle(fail(tlsError(tls.refused))));
   } else if (isIP(endpoint.host) !== 0) {
-    start(ok([endpoint.host]));
+    const { host, port } = endpoint;
+    if (options.ownPorts?.refuses(host, port) === true) queueMicrotask(() => settle(fail(ownPortError)));
+    else tryAddress([host], 0);
   } else {
     limit(timeoutMs, () => settle(fail(connectTimeoutError)));
     queueMicrotask(() => options.resolver.resolve(endpoint.host, start));

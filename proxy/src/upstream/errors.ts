@@ -55,3 +55,8 @@ const untrusted = /^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|INVALID_|PATH_LEN
 export const isTlsFault = (code: string | undefined): boolean => code?.startsWith("ERR_SSL_") === true;
 
 export const nameError: UpstreamError = upstreamError("connect", "name not resolved", { requestSent: false });
+
+/** The endpoint is a port of the gateway itself (docs/security.md, "Ports of the gateway itself"). */
+export const ownPortError: UpstreamError = upstreamError("own-port", "endpoint is a port of the gateway", {
+  requestSent: false,
+});

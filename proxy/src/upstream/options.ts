@@ -1,4 +1,5 @@
 import type { IdlePool } from "./idle-pool.ts";
+import type { OwnPortGuard } from "./own-port-guard.ts";
 import type { Resolver } from "./resolver.ts";
 
 /** What the clients of all protocols share; one per worker. */
@@ -7,4 +8,6 @@ export type UpstreamClientOptions = {
   readonly connectTimeoutMs: number;
   readonly idlePool: IdlePool;
   readonly resolver: Resolver;
+  /** What must not be connected to; nothing unless given. */
+  readonly ownPorts?: Pick<OwnPortGuard, "refuses"> | undefined;
 };

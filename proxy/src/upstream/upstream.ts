@@ -107,6 +107,8 @@ export type UpstreamErrorKind =
   | "connect"
   | "connect-timeout"
   | "tls"
+  /** The endpoint is a port of the gateway itself, which nothing is sent to. */
+  | "own-port"
   /** The connection ended or was reset before the response was complete. */
   | "reset"
   /** The response breaks the protocol or a limit. */

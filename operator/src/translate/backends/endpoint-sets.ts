@@ -1,16 +1,20 @@
 import type { BackendPolicy } from "@svc-gateway/common/features/backend-policy.ts";
+import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
+import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { listChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { entriesUnder, findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { reachableIps } from "@svc-gateway/common/values/reachable-ip.ts";
 import { emptyWorld, endpointSlicesOf, serviceOfSlice, type World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
 import { createFindings } from "../findings-list.ts";
 import { createGroups, createKeyedList } from "../groups.ts";
 import { memo } from "../memo.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
-import { resolveEndpoints, type ResolvedEndpoints } from "./endpoints.ts";
+import type { TranslateSettings } from "../settings.ts";
+import { resolveEndpoints, type EndpointRules, type ResolvedEndpoints } from "./endpoints.ts";
 import { chooseNeed, isSameNeed, type EndpointNeed } from "./service-port.ts";
 import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
 
@@ -36,6 +40,8 @@ type Inputs = {
   readonly needs: readonly EndpointNeed[];
   readonly policies: Policies;
   readonly tlsPolicies: Pick<TlsPolicies, "of" | "byService">;
+  /** The ports of the gateway's pods; the same value for as long as it says the same. */
+  readonly ownPorts: OwnPorts;
 };
 
 /**
@@ -44,9 +50,8 @@ type Inputs = {
  */
 export function createEndpointTranslator({
   allowExternalName,
-}: {
-  readonly allowExternalName: boolean;
-}): (inputs: Inputs) => EndpointPart {
+  localPorts,
+}: Pick<TranslateSettings, "allowExternalName" | "localPorts">): (inputs: Inputs) => EndpointPart {
   const wanted = createGroups(({ name }: EndpointNeed) => name, chooseNeed, isSameNeed);
   const resolved = createKeyedList(({ name }: Resolved) => name);
   const resourcesOf = memo((all: readonly Resolved[]) => all.map(({ resource }) => resource));
@@ -56,7 +61,9 @@ export function createEndpointTranslator({
     needs: [],
     policies: new Map(),
     tlsPolicies: noTlsPolicies,
+    ownPorts: noOwnPorts,
   };
+  let rules: EndpointRules = { allowExternalName, isOwnPort: createOwnPortCheck(noOwnPorts, localPorts) };
 
   return (inputs) => {
     const changes = wanted.edit(listChanges(last.needs, inputs.needs));
@@ -64,13 +71,18 @@ export function createEndpointTranslator({
     for (const service of changedServices(last, inputs)) {
       for (const need of entriesUnder(wanted.entries, `${service}/`)) fresh.add(need);
     }
+    if (inputs.ownPorts !== last.ownPorts) {
+      rules = { allowExternalName, isOwnPort: createOwnPortCheck(inputs.ownPorts, localPorts) };
+      const hosts = changedHosts(last.ownPorts, inputs.ownPorts);
+      for (const need of needsOn(hosts, wanted.entries, resolved.entries.values)) fresh.add(need);
+    }
     last = inputs;
     const names = new Set<string>();
     for (const { name } of changes.gone) names.add(name);
     for (const { name } of fresh) names.add(name);
     const outcome: Changes<Resolved> = {
       gone: presentOf(names, resolved.entries),
-      come: Array.from(fresh, (need) => resolve(need, inputs, allowExternalName)),
+      come: Array.from(fresh, (need) => resolve(need, inputs, rules)),
     };
     resolved.edit(outcome);
     findings.edit(outcome);
@@ -80,6 +92,27 @@ export function createEndpointTranslator({
       diagnostics: findings.list.diagnostics,
     };
   };
+}
+
+/** The hosts of which it is another thing now which ports are the gateway's own. */
+function changedHosts(before: OwnPorts, after: OwnPorts): ReadonlySet<string> {
+  const { gone, come } = listChanges(before.addresses, after.addresses);
+  return new Set([...gone, ...come].map(({ host }) => host));
+}
+
+/** The needs that have, or would have, an endpoint on one of these hosts. */
+function* needsOn(
+  hosts: ReadonlySet<string>,
+  wanted: SortedEntries<EndpointNeed, string>,
+  resolved: readonly Resolved[],
+): Iterable<EndpointNeed> {
+  for (const { name, set, refused } of resolved) {
+    const isThere = [set.addresses, refused].some((addresses) =>
+      addresses.some(({ host }) => reachableIps(host).some((ip) => hosts.has(ip))),
+    );
+    const need = isThere ? findEntry(wanted, name) : undefined;
+    if (need !== undefined) yield need;
+  }
 }
 
 /** The entries of those keys that have one. */
@@ -121,15 +154,18 @@ function addDifferences(
 function resolve(
   need: EndpointNeed,
   { world, policies, tlsPolicies }: Inputs,
-  allowExternalName: boolean,
+  rules: EndpointRules,
 ): Resolved {
   const { key, name, service } = need;
   const slices = endpointSlicesOf(world, service.metadata.namespace, service.metadata.name);
-  const { set: found, diagnostics } = attempt(
-    service,
-    () => resolveEndpoints(need, slices, allowExternalName),
-    { set: { service: key, resolve: "static", addresses: [] } },
-  );
+  const {
+    set: found,
+    refused,
+    diagnostics,
+  } = attempt(service, () => resolveEndpoints(need, slices, rules), {
+    set: { service: key, resolve: "static", addresses: [] },
+    refused: [],
+  });
   const policy = policies.get(key);
   const tls = tlsPolicies.of(need);
   const set: EndpointSet = {
@@ -137,5 +173,5 @@ function resolve(
     ...(policy !== undefined && { policy }),
     ...(tls !== undefined && { tls }),
   };
-  return { name, set, resource: encodeFresh(endpointsKey(name), set), diagnostics, events: [] };
+  return { name, set, refused, resource: encodeFresh(endpointsKey(name), set), diagnostics, events: [] };
 }

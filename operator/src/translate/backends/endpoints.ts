@@ -1,20 +1,34 @@
 /** From the EndpointSlices of a Service to the addresses that requests are sent to. See docs/routing.md. */
 import type { Endpoint, EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import type { OwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { parseDnsName } from "@svc-gateway/common/values/hostname.ts";
-import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
+import { canonicalIp, formatIpPort } from "@svc-gateway/common/values/ip-address.ts";
 import { formatRef, refOf } from "../../api/object.ts";
 import type { EndpointConditions } from "../../api/generated/endpointslice.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { compareText } from "../age.ts";
 import { closureOf, type Closure } from "../closures.ts";
-import { noEndpoints } from "../diagnostics.ts";
+import { noEndpoints, ownPortRefused } from "../diagnostics.ts";
 import type { Diagnostic } from "../translation.ts";
 import { isPortNumber, type EndpointNeed } from "./service-port.ts";
 
 type EndpointSlice = ObjectOf<"EndpointSlice">;
 type AddressType = EndpointSlice["addressType"];
 
-export type ResolvedEndpoints = { readonly set: EndpointSet; readonly diagnostics: readonly Diagnostic[] };
+export type ResolvedEndpoints = {
+  readonly set: EndpointSet;
+  /** Endpoints that were left out because they are ports of the gateway itself. */
+  readonly refused: readonly Endpoint[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What the operator of the gateway lets endpoints be. */
+export type EndpointRules = {
+  /** Whether endpoints may be host names. */
+  readonly allowExternalName: boolean;
+  /** The ports of the gateway itself, which no endpoint may be (docs/security.md, "Ports of the gateway itself"). */
+  readonly isOwnPort: OwnPortCheck;
+};
 
 /**
  * The endpoints of a Service port. Slice ports are matched by name, so that named target ports may differ from pod to
@@ -24,7 +38,7 @@ export type ResolvedEndpoints = { readonly set: EndpointSet; readonly diagnostic
 export function resolveEndpoints(
   { key, service, port, uses }: EndpointNeed,
   slices: readonly EndpointSlice[],
-  allowExternalName: boolean,
+  { allowExternalName, isOwnPort }: EndpointRules,
 ): ResolvedEndpoints {
   const closure = closureFor(service, port);
   const resolved =
@@ -33,9 +47,21 @@ export function resolveEndpoints(
       : service.spec?.type === "ExternalName"
         ? fromExternalName(service.spec.externalName ?? "", port)
         : fromSlices(service, slices, port, allowExternalName);
-  const set: EndpointSet = { addresses: resolved.addresses, resolve: resolved.resolve, service: key };
-  if (resolved.why === undefined) return { set, diagnostics: [] };
-  return { set, diagnostics: [noEndpoints({ object: refOf(service) }, port.port, resolved.why, uses)] };
+  const isRefused = ({ host, port: number }: Endpoint): boolean =>
+    resolved.resolve === "static" && isOwnPort(host, number);
+  const refused = resolved.addresses.filter(isRefused);
+  const addresses =
+    refused.length === 0 ? resolved.addresses : resolved.addresses.filter((one) => !isRefused(one));
+  const set: EndpointSet = { addresses, resolve: resolved.resolve, service: key };
+  const place = { object: refOf(service) };
+  const [first] = refused;
+  if (first !== undefined) {
+    const shown = formatIpPort(first.host, first.port);
+    const left = addresses.length > 0 ? undefined : uses;
+    return { set, refused, diagnostics: [ownPortRefused(place, port.port, shown, refused.length, left)] };
+  }
+  if (resolved.why === undefined) return { set, refused, diagnostics: [] };
+  return { set, refused, diagnostics: [noEndpoints(place, port.port, resolved.why, uses)] };
 }
 
 /** Of a Service, or of this port of it. Datagrams go without TLS in any case. */

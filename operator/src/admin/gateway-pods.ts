@@ -1,0 +1,127 @@
+import operatorModule, { type ResourceEvent } from "@dot-i/k8s-operator";
+import type { OwnAddress, OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
+import { nameOf, refOf, type KubeObject } from "../api/object.ts";
+
+/** Where the pods of the gateway answer, kept by the events of watches of pods. */
+export type GatewayPods = {
+  /** The same value for as long as it says the same; undefined until every watch has listed. */
+  current(): OwnPorts | undefined;
+  /** Announces a watch; call what it returns whenever that has listed. */
+  listing(): () => void;
+  onEvent(event: ResourceEvent): Promise<void>;
+  /** Calls back when the pods are known, and whenever they answer elsewhere. */
+  subscribe(listener: () => void): () => void;
+};
+
+export type GatewayPodsOptions = {
+  /** Namespace of the controllers and the shared proxies. */
+  readonly installNamespace: string;
+  /** The ports of every process of the gateway, whatever its pod declares. */
+  readonly ports: readonly number[];
+};
+
+type Pod = KubeObject & {
+  readonly spec?: {
+    readonly hostNetwork?: boolean;
+    readonly containers?: readonly {
+      readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
+    }[];
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly podIP?: string;
+    readonly podIPs?: readonly { readonly ip?: string }[];
+  };
+};
+
+/** Names of the ports that pods of the gateway have for themselves. */
+const ownNames: ReadonlySet<string | undefined> = new Set(["admin", "bootstrap", "discovery", "health"]);
+
+/**
+ * Follows the pods of controllers and proxies, so that no backend leads to them (docs/security.md, "Ports of the gateway
+ * itself"). Of a pod all addresses count, until it has ended: then they may be another pod's.
+ */
+export function createGatewayPods({ installNamespace, ports }: GatewayPodsOptions): GatewayPods {
+  const pods = new Map<string, readonly OwnAddress[]>();
+  const listeners = new Set<() => void>();
+  const unlisted = new Set<object>();
+  let known: OwnPorts = { addresses: [] };
+  const notify = (): void => {
+    if (unlisted.size > 0) return;
+    for (const listener of listeners) listener();
+  };
+  return {
+    current: () => (unlisted.size > 0 ? undefined : known),
+    listing() {
+      const watch = {};
+      unlisted.add(watch);
+      return () => {
+        if (unlisted.delete(watch)) notify();
+      };
+    },
+    onEvent({ type, object }) {
+      // What the API server sent for `pods`, as plain JSON.
+      const pod = object as unknown as Pod;
+      const key = nameOf(refOf(pod));
+      const isGone = type === operatorModule.ResourceEventType.Deleted;
+      const addresses = isGone ? [] : addressesOf(pod, installNamespace, ports);
+      if (addresses.length === 0) pods.delete(key);
+      else pods.set(key, addresses);
+      const next = merge(known, [...pods.values()].flat());
+      if (next !== known) {
+        known = next;
+        notify();
+      }
+      return Promise.resolve();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function addressesOf(
+  { metadata, spec, status }: Pod,
+  installNamespace: string,
+  processPorts: readonly number[],
+): readonly OwnAddress[] {
+  if (status?.phase === "Succeeded" || status?.phase === "Failed") return [];
+  const { "app.kubernetes.io/name": name, "app.kubernetes.io/component": component } = metadata.labels ?? {};
+  if (name !== "svc") return [];
+  const isInstalled =
+    metadata.namespace === installNamespace && (component === "controller" || component === "shared-proxy");
+  const onNode = spec?.hostNetwork === true;
+  // Anybody may label a pod like this: on the network of its node it would take ports from what else runs there.
+  const isDedicated = component === "dedicated-proxy" && !onNode;
+  if (!isInstalled && !isDedicated) return [];
+  const declared = (spec?.containers ?? []).flatMap((container) =>
+    (container.ports ?? []).flatMap((port) => (ownNames.has(port.name) ? (port.containerPort ?? []) : [])),
+  );
+  const ports = sorted([...processPorts, ...declared]);
+  const ips = [status?.podIP ?? "", ...(status?.podIPs ?? []).map(({ ip = "" }) => ip)];
+  const hosts = new Set(ips.flatMap((ip) => canonicalIp(ip) ?? []));
+  return [...hosts].map((host) => ({ host, ports, ...(onNode && { shared: true }) }));
+}
+
+const sorted = (ports: readonly number[]): readonly number[] => [...new Set(ports)].sort((a, b) => a - b);
+
+/** Addresses by host, in order; entries and the whole keep their identity where they say the same. */
+function merge(before: OwnPorts, all: readonly OwnAddress[]): OwnPorts {
+  const known = new Map(before.addresses.map((address) => [address.host, address]));
+  const byHost = Map.groupBy(all, ({ host }) => host);
+  const addresses = [...byHost]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([host, ofHost]) => {
+      const ports = sorted(ofHost.flatMap((address) => address.ports));
+      const isShared = ofHost.some(({ shared }) => shared === true);
+      const next: OwnAddress = { host, ports, ...(isShared && { shared: true }) };
+      const last = known.get(host);
+      return last !== undefined && JSON.stringify(last) === JSON.stringify(next) ? last : next;
+    });
+  const isSame =
+    addresses.length === before.addresses.length &&
+    addresses.every((address, index) => address === before.addresses[index]);
+  return isSame ? before : { addresses };
+}
