@@ -55,11 +55,12 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
       if (!fetched.has(url) || one.failures > 0)
         log.info({ url, keys: set.value.keys.length }, "key set fetched");
       one.failures = 0;
-      note(url, { keys: set.value.keys, problem: undefined });
+      note(url, { ...set.value, problem: undefined });
     } else {
       one.failures++;
       const reason = describeProblem(set.error);
-      note(url, { keys: fetched.get(url)?.keys, problem: reason });
+      const { keys, unusable = [] } = fetched.get(url) ?? {};
+      note(url, { keys, unusable, problem: reason });
       log.warn({ url, reason, failures: one.failures }, "key set not fetched");
     }
     const retryMs = firstRetryMs * 2 ** (one.failures - 1);

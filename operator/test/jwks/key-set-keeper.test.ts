@@ -49,6 +49,18 @@ describe("the keeper of key sets", () => {
     expect([state.changes, kids()]).to.deep.equal([2, ["b"]]);
   });
 
+  it("remembers which keys of the last good set are not used, also while fetching fails", async () => {
+    const { clock, state, keeper } = rig();
+    state.answer = ok({ keys: [jwk("a"), { kty: "oct", k: "AA" }] });
+    keeper.want(wanted(60_000));
+    await clock.advance(0);
+    const { unusable } = keeper.fetched.get(url) ?? {};
+    expect(unusable).to.have.lengthOf(1);
+    state.answer = problem("away");
+    await clock.advance(60_000);
+    expect(keeper.fetched.get(url)).to.deep.include({ unusable, problem: "away" });
+  });
+
   it("tells when a set is there for the first time or again, and when it cannot be fetched", async () => {
     const { clock, state, keeper, log } = rig();
     keeper.want(wanted(5_000));
@@ -86,7 +98,9 @@ describe("the keeper of key sets", () => {
     await clock.advance(0);
     expect(keeper.fetched.get(url)).to.deep.equal({
       keys: undefined,
-      problem: "it has no usable key among 1",
+      unusable: [],
+      problem:
+        "it has no usable key among 1: key 1 is of a type, or for an algorithm, that is not accepted (kty, crv, alg)",
     });
   });
 

@@ -4,6 +4,7 @@ import type { HeaderList } from "../http/message.ts";
 import { createBcryptChecker } from "./bcrypt-checker.ts";
 import type { AskEndpoint } from "./external-call.ts";
 import { FairPlaces } from "./fair-places.ts";
+import { FairTurns } from "./fair-turns.ts";
 import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
 import { createUserList, type UserList } from "./user-list.ts";
 import { createVerifiedCache, type VerifiedCache } from "./verified-cache.ts";
@@ -14,6 +15,8 @@ export type AuthStore = {
   users(name: string): UserList | undefined;
   /** The keys of a jwks resource (`namespace/name`); undefined when there is none. */
   keys(name: string): VerificationKeys | undefined;
+  /** Checks of signatures, by the namespace of the keys. */
+  readonly signatures: Pick<FairTurns, "run">;
   /** Tokens that were accepted, by keyed hash, until they expire (milliseconds since 1970). */
   readonly tokens: VerifiedCache<AcceptedToken>;
   /** Asks an authorization service. */
@@ -45,6 +48,14 @@ const maxWaitingComparisons = 64;
 const maxVerifiedCredentials = 10_000;
 const maxAcceptedTokens = 4_096;
 
+/**
+ * Checks of signatures that a worker has under way. They run on Node's pool of four threads, which name resolution and
+ * compression of all workers need as well; two at a time keep a worker's share of it busy, not more.
+ */
+const maxChecks = 2;
+/** Checks that may wait, see docs/features/auth-jwt.md. */
+const maxWaitingChecks = 512;
+
 /** Questions to authorization services under way in a worker. */
 const maxCalls = 1_024;
 
@@ -55,6 +66,8 @@ const maxHeldBytes = 64 * 1024 * 1024;
 export type AuthLimit =
   /** Too many questions were under way. */
   | "auth-calls"
+  /** Too many signatures of tokens waited to be checked. */
+  | "auth-tokens"
   /** Too many bytes of bodies were held. */
   | "auth-bodies";
 
@@ -77,6 +90,9 @@ export function createAuthStore({
   const bcrypt = createBcryptChecker(maxWaitingComparisons);
   const verified = createVerifiedCache<true>(maxVerifiedCredentials);
   const calls = new FairPlaces(maxCalls);
+  const signatures = new FairTurns({ atOnce: maxChecks, maxWaiting: maxWaitingChecks }, () =>
+    countLimit("auth-tokens"),
+  );
   const lists = new Map<string, UserList>();
   const keySets = new Map<string, VerificationKeys>();
   return {
@@ -93,6 +109,7 @@ export function createAuthStore({
       if (place === undefined) countLimit("auth-calls");
       return place;
     },
+    signatures,
     tokens: createVerifiedCache(maxAcceptedTokens),
     update({ htpasswd, jwks }) {
       for (const [name, value] of jwks) {
@@ -108,6 +125,9 @@ export function createAuthStore({
         }
       }
     },
-    close: () => bcrypt.close(),
+    close() {
+      bcrypt.close();
+      signatures.close();
+    },
   };
 }

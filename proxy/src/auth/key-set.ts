@@ -1,5 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import type { KeySet, PublicKey } from "@svc-gateway/common/ir/credentials.ts";
+import { refuseKey } from "@svc-gateway/common/ir/verification-key.ts";
 
 /** One key, with the one algorithm that it is used with. */
 export type VerificationKey = {
@@ -11,6 +12,7 @@ export type VerificationKey = {
 /** The keys of one jwks resource, ready for checks; a changed resource is another object. */
 export type VerificationKeys = {
   readonly source: string | undefined;
+  /** Those without a name first. */
   readonly keys: readonly VerificationKey[];
 };
 
@@ -25,10 +27,14 @@ export function createVerificationKeys(
   if (keys === undefined) {
     return source !== undefined && previous?.source === source ? previous : { source, keys: [] };
   }
-  return { source, keys: keys.flatMap((key) => importKey(key) ?? []) };
+  const usable = keys.flatMap((key) => importKey(key) ?? []);
+  const unnamedFirst = usable.toSorted((a, b) => Number(a.kid !== undefined) - Number(b.kid !== undefined));
+  return { source, keys: unnamedFirst };
 }
 
+/** Undefined for a key that cannot be used, or costs too much: the controller says so, the proxy does not rely on that. */
 function importKey(key: PublicKey): VerificationKey | undefined {
+  if (refuseKey(key) !== undefined) return undefined;
   try {
     return {
       alg: key.alg,

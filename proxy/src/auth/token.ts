@@ -11,45 +11,68 @@ const algorithms: ReadonlySet<unknown> = new Set([
 const skewSeconds = 60;
 /** Tokens are shorter than a request header can be. */
 const maxLength = 32_768;
+/** Keys that a token is tried with: each costs up to some milliseconds of a processor. */
+const maxTried = 8;
 const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 /** The claims of a valid token, and until when it is accepted (milliseconds since 1970). */
 export type ValidToken = { readonly claims: JWTPayload; readonly payload: string; readonly untilMs: number };
 
-/** Checks a compact JWS (RFC 7519); undefined when anything about it is wrong. */
+/** Checks one signature when its turn comes; `busy` when it does not come. */
+export type SignatureTurn = <T>(check: () => Promise<T>) => Promise<T | "busy">;
+
+/** Checks a compact JWS (RFC 7519); undefined when anything about it is wrong, `busy` when that was not found out. */
 export async function verifyToken(
   token: string,
   keySet: VerificationKeys,
   rules: Pick<TokenRules, "issuer" | "audiences">,
   nowMs: number,
-): Promise<ValidToken | undefined> {
+  turn: SignatureTurn,
+): Promise<ValidToken | "busy" | undefined> {
   if (token.length > maxLength || !form.test(token)) return undefined;
   for (const { alg, key } of candidates(token, keySet)) {
-    try {
-      const { payload: claims } = await jwtVerify(token, key, {
-        algorithms: [alg],
-        issuer: rules.issuer,
-        ...(rules.audiences.length > 0 && { audience: [...rules.audiences] }),
-        requiredClaims: ["exp"],
-        clockTolerance: skewSeconds,
-        currentDate: new Date(nowMs),
-      });
-      const untilMs = ((claims.exp ?? 0) + skewSeconds) * 1000;
-      return { claims, payload: token.split(".", 2)[1] ?? "", untilMs };
-    } catch (error) {
-      // Only another key can make another signature right; everything else is wrong with any key.
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) return undefined;
-    }
+    const verify = (): Promise<ValidToken | "mismatch" | undefined> =>
+      verifyWith(token, alg, key, rules, nowMs);
+    const verdict = await turn(verify);
+    if (verdict !== "mismatch") return verdict;
   }
   return undefined;
 }
 
-/** The keys that may have signed the token: those of its `kid`, or all without one, and of its algorithm only. */
+/** `mismatch`: another key may have made the signature. Everything else that is wrong is so with any key. */
+async function verifyWith(
+  token: string,
+  alg: string,
+  key: VerificationKey["key"],
+  rules: Pick<TokenRules, "issuer" | "audiences">,
+  nowMs: number,
+): Promise<ValidToken | "mismatch" | undefined> {
+  try {
+    const { payload: claims } = await jwtVerify(token, key, {
+      algorithms: [alg],
+      issuer: rules.issuer,
+      ...(rules.audiences.length > 0 && { audience: [...rules.audiences] }),
+      requiredClaims: ["exp"],
+      clockTolerance: skewSeconds,
+      currentDate: new Date(nowMs),
+    });
+    const untilMs = ((claims.exp ?? 0) + skewSeconds) * 1000;
+    return { claims, payload: token.split(".", 2)[1] ?? "", untilMs };
+  } catch (error) {
+    return error instanceof errors.JWSSignatureVerificationFailed ? "mismatch" : undefined;
+  }
+}
+
+/**
+ * The keys that may have signed the token: those of its `kid`, or all without one, and of its algorithm only. Those without a
+ * name come first, since the signer of a token without `kid` has most likely none for its key.
+ */
 function candidates(token: string, { keys }: VerificationKeys): readonly VerificationKey[] {
   try {
     const { alg, kid } = decodeProtectedHeader(token);
     if (!algorithms.has(alg)) return [];
-    return keys.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid));
+    const fitting = keys.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid));
+    return fitting.slice(0, maxTried);
   } catch {
     return [];
   }

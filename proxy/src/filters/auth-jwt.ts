@@ -4,7 +4,7 @@ import type { AcceptedToken } from "../auth/auth-store.ts";
 import { claimHeaders } from "../auth/claim-headers.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import type { VerificationKeys } from "../auth/key-set.ts";
-import { verifyToken } from "../auth/token.ts";
+import { verifyToken, type SignatureTurn } from "../auth/token.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { dropFields, joinedField } from "../http/fields.ts";
 import type { LocalReply } from "../http/local-reply.ts";
@@ -17,6 +17,7 @@ const challenge: LocalReply = {
   headers: ["WWW-Authenticate", "Bearer"],
   error: "no valid token",
 };
+const busy: LocalReply = { status: 503, error: "too many tokens to check" };
 const unavailable: LocalReply = { status: 503, error: "no keys to check tokens with" };
 
 /** What is remembered of one token: larger ones are verified each time. */
@@ -30,7 +31,7 @@ type Proof = {
   readonly claims: HeaderList;
 };
 type Verdict = Proof | LocalReply;
-type Check = (headers: HeaderList) => Verdict | Promise<Verdict>;
+type Check = (exchange: Exchange) => Verdict | Promise<Verdict>;
 
 /**
  * Lets requests pass whose tokens are valid for everybody who is asked, and tells the upstream what the tokens say. Waits
@@ -58,7 +59,7 @@ function passOne(check: Check): NonNullable<Filter["onRequest"]> {
     return undefined;
   };
   return (exchange) => {
-    const verdict = check(exchange.headers);
+    const verdict = check(exchange);
     return verdict instanceof Promise
       ? verdict.then((late) => settle(exchange, late))
       : settle(exchange, verdict);
@@ -70,7 +71,7 @@ function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
   return async (exchange) => {
     const proofs: Proof[] = [];
     for (const check of checks) {
-      const verdict = await check(exchange.headers);
+      const verdict = await check(exchange);
       if ("status" in verdict) return verdict;
       if (exchange.finished) return undefined;
       proofs.push(verdict);
@@ -107,13 +108,20 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     claims,
   });
 
+  // Signatures that are dear to check are those of some namespaces' keys: theirs wait for each other.
+  const [owner = ""] = rules.keySet.split("/", 1);
+  /** Tokens that are being checked, so that one which comes many times at once is checked once. */
+  const underWay = new Map<string, UnderWay>();
+
   const verify = async (
     token: string,
     key: string,
     keys: VerificationKeys,
-  ): Promise<AcceptedToken | undefined> => {
-    const valid = await verifyToken(token, keys, rules, now());
-    if (valid === undefined) return undefined;
+    isWanted: () => boolean,
+  ): Promise<AcceptedToken | "busy" | undefined> => {
+    const turn: SignatureTurn = (work) => store.signatures.run(owner, isWanted, work);
+    const valid = await verifyToken(token, keys, rules, now(), turn);
+    if (valid === undefined || valid === "busy") return valid;
     const headers = claimHeaders(valid, rules);
     const accepted = { keys, headers };
     const length = headers.reduce((sum, text) => sum + text.length, 0);
@@ -121,20 +129,46 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     return accepted;
   };
 
-  return (headers) => {
+  const verifyOnce = (
+    token: string,
+    key: string,
+    keys: VerificationKeys,
+    isWanted: () => boolean,
+  ): UnderWay["verdict"] => {
+    const other = underWay.get(key);
+    if (other?.keys === keys) {
+      other.wanted.push(isWanted);
+      return other.verdict;
+    }
+    const wanted = [isWanted];
+    const verdict = verify(token, key, keys, () => wanted.some((one) => one())).finally(() => {
+      if (underWay.get(key)?.verdict === verdict) underWay.delete(key);
+    });
+    underWay.set(key, { keys, wanted, verdict });
+    return verdict;
+  };
+
+  return (exchange) => {
     const keys = store.keys(rules.keySet);
     if (keys === undefined || keys.keys.length === 0) return unavailable;
-    const found = readToken(headers);
+    const found = readToken(exchange.headers);
     if (found === undefined) return challenge;
     const key = createHmac("sha256", cacheKey).update(found.token).digest("base64");
     const known = store.tokens.get(key, now());
     // A token that was signed with a key which is gone must not outlive it.
     if (known?.keys === keys) return prove(found.source, known.headers);
-    return verify(found.token, key, keys).then((accepted) =>
-      accepted === undefined ? challenge : prove(found.source, accepted.headers),
-    );
+    return verifyOnce(found.token, key, keys, () => !exchange.finished).then((accepted) => {
+      if (accepted === "busy") return busy;
+      return accepted === undefined ? challenge : prove(found.source, accepted.headers);
+    });
   };
 }
+
+type UnderWay = {
+  readonly keys: VerificationKeys;
+  readonly wanted: (() => boolean)[];
+  readonly verdict: Promise<AcceptedToken | "busy" | undefined>;
+};
 
 type FoundToken = { readonly token: string; readonly source: string };
 

@@ -1,4 +1,5 @@
-import { createHmac } from "node:crypto";
+import { createHmac, sign } from "node:crypto";
+import type { PublicKey } from "@svc-gateway/common/ir/credentials.ts";
 import type { JWTPayload } from "jose";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -6,8 +7,8 @@ import { isHeaderValue } from "@svc-gateway/common/values/header-name.ts";
 import { claimHeaders } from "../../src/auth/claim-headers.ts";
 import { compileIdentityStripper } from "../../src/auth/identity-headers.ts";
 import { createVerificationKeys } from "../../src/auth/key-set.ts";
-import { verifyToken } from "../../src/auth/token.ts";
-import { keySetOf, makeKey, signToken } from "./tokens.ts";
+import { verifyToken, type SignatureTurn } from "../../src/auth/token.ts";
+import { keySetOf, makeKey, signToken, type TestKey } from "./tokens.ts";
 
 const rules = { issuer: "https://id.example", audiences: ["shop", "office"] };
 const nowMs = Date.now();
@@ -18,8 +19,9 @@ describe("a token", () => {
   const ed = makeKey("OKP", "EdDSA", "ed");
   const rsa = makeKey("RSA", "RS256", "rsa");
   const keys = keySetOf(ed, rsa, makeKey("EC", "ES256", "ec"));
+  const atOnce: SignatureTurn = (check) => check();
   const accepts = async (token: string, set = keys, more = rules): Promise<boolean> =>
-    (await verifyToken(token, set, more, nowMs)) !== undefined;
+    (await verifyToken(token, set, more, nowMs, atOnce)) !== undefined;
 
   for (const [kty, alg] of [
     ["RSA", "RS256"],
@@ -33,9 +35,11 @@ describe("a token", () => {
   ] as const) {
     it(`is accepted with ${alg}`, async () => {
       const key = makeKey(kty, alg, "k");
-      const valid = await verifyToken(await signToken(key, { exp: now + 600 }), keySetOf(key), rules, nowMs);
-      expect(valid?.claims.sub).to.equal("alice");
-      expect(valid?.untilMs).to.equal((now + 600 + 60) * 1000);
+      const token = await signToken(key, { exp: now + 600 });
+      const valid = await verifyToken(token, keySetOf(key), rules, nowMs, atOnce);
+      if (valid === undefined || valid === "busy") throw new Error("not accepted");
+      expect(valid.claims.sub).to.equal("alice");
+      expect(valid.untilMs).to.equal((now + 600 + 60) * 1000);
     });
   }
 
@@ -49,6 +53,76 @@ describe("a token", () => {
     );
     expect(await accepts(await signToken(unnamed))).to.equal(false);
   });
+
+  it("is tried with eight keys at most, those without a name first, also where keys share its name", async () => {
+    const named = Array.from({ length: 10 }, (_, index) => makeKey("OKP", "EdDSA", `k${index}`));
+    const unnamed = makeKey("OKP", "EdDSA");
+    const same = Array.from({ length: 10 }, () => makeKey("OKP", "EdDSA", "same"));
+    const tries = async (token: string, ...set: TestKey[]): Promise<readonly [boolean, number]> => {
+      let count = 0;
+      const counted: SignatureTurn = (check) => {
+        count++;
+        return check();
+      };
+      return [(await verifyToken(token, keySetOf(...set), rules, nowMs, counted)) !== undefined, count];
+    };
+    const withoutName = async (key: TestKey | undefined): Promise<string> =>
+      signToken(key ?? unnamed, {}, { kid: undefined as never });
+    expect(await tries(await withoutName(unnamed), ...named, unnamed)).to.deep.equal([true, 1]);
+    expect(await tries(await withoutName(named[6]), ...named, unnamed)).to.deep.equal([true, 8]);
+    expect(await tries(await withoutName(named[7]), ...named, unnamed)).to.deep.equal([false, 8]);
+    expect(await tries(await signToken(named[9] ?? unnamed), ...named, unnamed)).to.deep.equal([true, 1]);
+    expect(await tries(await signToken(same[9] ?? unnamed), ...same)).to.deep.equal([false, 8]);
+  });
+
+  it("is not said to be wrong when no turn came for its signature", async () => {
+    const noTurn: SignatureTurn = () => Promise.resolve("busy");
+    expect(await verifyToken(await signToken(ed), keys, rules, nowMs, noTurn)).to.equal("busy");
+  });
+
+  it("is not checked with a key that costs too much, whatever the controller sent", async () => {
+    const large = { kty: "RSA", alg: "RS256", n: Buffer.alloc(2048, 0xff).toString("base64url"), e: "AQAB" };
+    const slow = { ...rsa.public, e: Buffer.alloc(256, 0xff).toString("base64url") };
+    const open = { ...rsa.public, e: "AQ" };
+    const set = { keys: [large as PublicKey, slow, open] };
+    expect(createVerificationKeys(set, undefined).keys).to.deep.equal([]);
+  });
+
+  /** Signs what a careful signer would not. */
+  const signed = (header: object, claims: string): string => {
+    const input = `${base64url({ alg: "EdDSA", kid: "ed", ...header })}.${Buffer.from(claims).toString("base64url")}`;
+    return `${input}.${sign(null, Buffer.from(input), ed.private).toString("base64url")}`;
+  };
+  const claimsWith = (more: string): string =>
+    `{"iss":"${rules.issuer}","aud":"shop","exp":${now + 600},${more}}`;
+
+  for (const [what, claims, accepted] of [
+    ["nested 10,000 deep", claimsWith(`"deep":${"[".repeat(10_000)}${"]".repeat(10_000)}`), true],
+    ["with 3,000 audiences", claimsWith(`"aud":[${`"a",`.repeat(3_000)}"shop"]`), true],
+    ["whose audiences are no texts", claimsWith(`"aud":[["shop"],{"shop":1}]`), false],
+    ["with a time of expiry that is no number", claimsWith(`"exp":"9999999999"`), false],
+    ["with two issuers, the last of them ours", `{"iss":"x",${claimsWith(`"a":1`).slice(1)}`, true],
+    ["with two issuers, the first of them ours", claimsWith(`"iss":"x"`), false],
+    ["whose claims are a list", "[]", false],
+    ["whose claims are no JSON", "{", false],
+  ] as const) {
+    it(`${what} is ${accepted ? "accepted" : "refused"}`, async () => {
+      expect(await accepts(signed({}, claims))).to.equal(accepted);
+    });
+  }
+
+  for (const [what, header] of [
+    ["b64 as critical", { crit: ["b64"], b64: false }],
+    ["an empty list of critical parameters", { crit: [] }],
+    ["a registered parameter as critical", { crit: ["alg"] }],
+    ["critical parameters that are no list", { crit: "exp" }],
+    ["a kid that is no text", { kid: 1 }],
+    ["an algorithm in another case", { alg: "eddsa" }],
+  ] as const) {
+    it(`with ${what} is refused, even with a signature that is right`, async () => {
+      expect(await accepts(signed(header, claimsWith(`"a":1`)))).to.equal(false);
+    });
+  }
 
   it("is not accepted with another algorithm of the same key", async () => {
     expect(await accepts(await signToken({ ...rsa, public: { ...rsa.public, alg: "PS256" } }))).to.equal(

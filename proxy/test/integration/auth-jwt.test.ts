@@ -1,11 +1,13 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
-import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
+import { jwksKey, routeKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { makeKey, signToken, type TestKey } from "../auth/tokens.ts";
-import { startGateway, startHttp, type Gateway, type Plan } from "./gateway.ts";
+import { eventually, startGateway, startHttp, type Gateway, type Plan } from "./gateway.ts";
 
 const rules: TokenRules = {
   keySet: "ns/id",
@@ -135,6 +137,78 @@ describe("auth-jwt, through the whole data plane", () => {
     gateway.update({ ports, features: { "auth-jwt": [{}] } });
     expect((await send(bearer(token))).statusCode).to.equal(503);
     expect(seen).to.deep.equal([]);
+  });
+
+  describe("with a tenant whose keys are dear to check", () => {
+    const random = (bytes: number): Buffer => {
+      const value = randomBytes(bytes);
+      value[0] = 0xff;
+      value[bytes - 1] = 0xff;
+      return value;
+    };
+    /** The largest that are used; nobody has the private ones. */
+    const dear = Array.from({ length: 3 }, (_, index) => ({
+      kty: "RSA" as const,
+      alg: "RS256",
+      kid: `k${index}`,
+      n: random(1_024).toString("base64url"),
+      e: random(4).toString("base64url"),
+    }));
+    const forged = (): string => {
+      const text = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+      const claims = { iss: "https://id.example", aud: "shop", exp: Math.floor(Date.now() / 1000) + 600 };
+      const signature = Buffer.concat([Buffer.from([1]), randomBytes(1_023)]);
+      return `${text({ alg: "RS256" })}.${text(claims)}.${signature.toString("base64url")}`;
+    };
+
+    it("answers 503 to those that find no place among its own, and checks the tokens of others between", async function () {
+      this.timeout(60_000);
+      const evil = { ...rules, keySet: "evil/id" };
+      const table: Route = {
+        id: "ingress/evil/web:0.0",
+        source: { kind: "Ingress", namespace: "evil", name: "web" },
+        match: { path: { type: "prefix", value: "/" } },
+        features: { "auth-jwt": [{ rules: evil }] },
+        backends: [{ weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol: "http1" }],
+      };
+      const { features, resources = [] } = plan({}, key);
+      gateway.update({
+        ports,
+        ...(features && { features }),
+        resources: [
+          ...resources,
+          encodeResource<"jwks">(jwksKey("evil/id"), { keys: dear }),
+          encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: "evil.example" }), {
+            listener: "ingress",
+            inherit: false,
+            routes: [table],
+          }),
+        ],
+      });
+      // 512 wait and two are under way; each takes three turns.
+      const flood = Array.from({ length: 700 }, () =>
+        send({ host: "evil.example", ...bearer(forged()) }).then(({ statusCode }) => statusCode),
+      );
+      let ended = 0;
+      for (const one of flood) void one.then(() => ended++);
+      // Those without a place are answered first: the rest waits from here on.
+      await eventually(() => ended >= 100);
+      const statuses: (number | undefined)[] = [];
+      for (let index = 0; index < 5; index++) {
+        statuses.push((await send(bearer(await signToken(key, { jti: String(index) })))).statusCode);
+      }
+      expect(statuses).to.deep.equal([200, 200, 200, 200, 200]);
+      expect(ended).to.be.lessThan(700, "the others were not waited for");
+      const answers = await Promise.all(flood);
+      expect(new Set(answers)).to.deep.equal(new Set([401, 503]));
+      expect(gateway.metrics.limitsReached.with({ limit: "auth-tokens" }).value).to.be.greaterThan(99);
+    });
+  });
+
+  it("checks a token once that comes many times at once", async () => {
+    const token = await signToken(key);
+    const answers = await Promise.all(Array.from({ length: 40 }, () => send(bearer(token))));
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).to.deep.equal(new Set([200]));
   });
 
   describe("with several on one route", () => {

@@ -11,7 +11,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import { quote } from "../text.ts";
-import { readKeySet } from "./key-set.ts";
+import { describeUnusable, readKeySet } from "./key-set.ts";
 import type { KeySetNeed } from "./remote-key-sets.ts";
 
 export type ReadJwtAuth = {
@@ -76,9 +76,8 @@ function readKeys(
   if (inline !== undefined) {
     const keys = readKeySet(inline.jwks);
     if (!keys.ok) return problem(`spec.jwks.inline.jwks cannot be used: ${describeProblem(keys.error)}`);
-    const { unusable } = keys.value;
-    if (unusable > 0)
-      warnings.push(`spec.jwks.inline.jwks: ${unusable} of the keys cannot be used and are left out`);
+    const unusable = describeUnusable(keys.value.unusable);
+    if (unusable !== undefined) warnings.push(`spec.jwks.inline.jwks: ${unusable}`);
     return ok({ inline: { keys: keys.value.keys } });
   }
   const uri = parseHttpsUrl(remote?.uri ?? "");

@@ -1,18 +1,19 @@
 /** A JWK Set as keys to check signatures with. See docs/features/auth-jwt.md, "Keys". */
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import type { PublicKey } from "@svc-gateway/common/ir/credentials.ts";
+import { refuseKey } from "@svc-gateway/common/ir/verification-key.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { compareText } from "../age.ts";
+import { quote } from "../text.ts";
 
 export type UsableKeys = {
   /** Sorted, each once, so that equal sets give equal snapshots whatever their order. */
   readonly keys: readonly PublicKey[];
-  /** How many of the set are not used, because of their type, use, algorithm or strength. */
-  readonly unusable: number;
+  /** What is wrong with those of the set that are not used, each as a phrase that begins with the key. */
+  readonly unusable: readonly string[];
 };
 
 const maxKeys = 100;
-const minRsaBits = 2048;
 const rsaAlgorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
 const curveAlgorithms: Readonly<Record<string, string>> = {
   "P-256": "ES256",
@@ -28,29 +29,49 @@ export function readKeySet(value: unknown): Result<UsableKeys> {
   if (!Array.isArray(list)) return problem("it is no JWK Set", 'an object with a list named "keys"');
   if (list.length > maxKeys) return problem(`it has ${list.length} keys`, `at most ${maxKeys}`);
   const byText = new Map<string, PublicKey>();
-  let unusable = 0;
-  for (const written of list as readonly unknown[]) {
-    const key = isObject(written) ? readKey(written) : undefined;
-    if (key === undefined) unusable++;
-    else byText.set(JSON.stringify(key), key);
+  const unusable: string[] = [];
+  for (const [index, written] of (list as readonly unknown[]).entries()) {
+    const key = isObject(written) ? readKey(written) : problem("is no object");
+    if (key.ok) byText.set(JSON.stringify(key.value), key.value);
+    else unusable.push(`${nameOf(written, index)} ${key.error.message}`);
   }
-  if (byText.size === 0) return problem(`it has no usable key among ${list.length}`);
+  if (byText.size === 0) {
+    return problem(
+      `it has no usable key among ${list.length}${unusable[0] === undefined ? "" : `: ${unusable[0]}`}`,
+    );
+  }
   const keys = [...byText].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key);
   return ok({ keys, unusable });
 }
+
+/** Says which keys are not used; undefined when all are. */
+export function describeUnusable(unusable: readonly string[]): string | undefined {
+  const [first, ...others] = unusable;
+  if (first === undefined) return undefined;
+  if (others.length === 0) return `${first}; it is left out`;
+  return `${first}; it is left out, like ${others.length} more that cannot be used`;
+}
+
+const nameOf = (written: unknown, index: number): string => {
+  const kid = isObject(written) ? textOf(written["kid"]) : undefined;
+  return kid === undefined ? `key ${index + 1}` : `key ${index + 1} (${quote(kid)})`;
+};
 
 const isObject = (value: unknown): value is Written =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** The public members of a key, in a fixed order; undefined for a key that no accepted signature can be made with. */
-function readKey(written: Written): PublicKey | undefined {
+/** The public members of a key, in a fixed order, or why no accepted signature can be made with it. */
+function readKey(written: Written): Result<PublicKey> {
   const { use, key_ops: operations } = written;
-  if (use !== undefined && use !== "sig") return undefined;
-  if (Array.isArray(operations) && !operations.includes("verify")) return undefined;
+  if (use !== undefined && use !== "sig") return problem("is not meant for signatures (use)");
+  if (Array.isArray(operations) && !operations.includes("verify")) {
+    return problem("is not meant for verification (key_ops)");
+  }
   const alg = algorithmOf(written);
-  if (alg === undefined) return undefined;
+  if (alg === undefined)
+    return problem("is of a type, or for an algorithm, that is not accepted (kty, crv, alg)");
   const kid = textOf(written["kid"]);
   const common = { alg, ...(kid !== undefined && { kid }) };
   const { kty } = written;
@@ -65,7 +86,8 @@ function readKey(written: Written): PublicKey | undefined {
           ...(x !== undefined && { x }),
           ...(kty === "EC" && y !== undefined && { y }),
         };
-  return isStrong(key) ? key : undefined;
+  const refusal = refuseKey(key) ?? (isKey(key) ? undefined : "is no valid key");
+  return refusal === undefined ? ok(key) : problem(refusal);
 }
 
 /** The algorithm that a key is used with: its own if its type allows it, else the one that its type implies. */
@@ -82,14 +104,11 @@ function algorithmOf({ kty, crv, alg }: Written): string | undefined {
 }
 
 /** OpenSSL says whether it is a key at all. */
-function isStrong(key: PublicKey): boolean {
+function isKey(key: PublicKey): boolean {
   try {
-    const { asymmetricKeyDetails, asymmetricKeyType } = createPublicKey({
-      // The members of each type are those of RFC 7518.
-      key: { ...key } as JsonWebKey,
-      format: "jwk",
-    });
-    return asymmetricKeyType !== "rsa" || (asymmetricKeyDetails?.modulusLength ?? 0) >= minRsaBits;
+    // The members of each type are those of RFC 7518.
+    createPublicKey({ key: { ...key } as JsonWebKey, format: "jwk" });
+    return true;
   } catch {
     return false;
   }

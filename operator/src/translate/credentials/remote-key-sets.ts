@@ -3,9 +3,9 @@ import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectRef } from "../../api/object.ts";
-import { keySetNotFetched } from "../diagnostics.ts";
+import { keySetNotFetched, resourcePartlyIgnored } from "../diagnostics.ts";
 import type { Diagnostic } from "../translation.ts";
-import type { UsableKeys } from "./key-set.ts";
+import { describeUnusable, type UsableKeys } from "./key-set.ts";
 
 /** A key set that routes need. */
 export type KeySetNeed = {
@@ -20,6 +20,8 @@ export type KeySetNeed = {
 export type FetchedKeySet = {
   /** The last good set. */
   readonly keys: UsableKeys["keys"] | undefined;
+  /** What is wrong with keys of that set that are not used. */
+  readonly unusable: UsableKeys["unusable"];
   /** Why the last fetch failed; undefined when it did not. */
   readonly problem: string | undefined;
 };
@@ -46,9 +48,13 @@ export function createKeySetTranslator(): (needs: readonly KeySetNeed[], fetched
     const diagnostics: Diagnostic[] = [];
     for (const need of needs) {
       if (resources.has(need.name)) continue;
-      const { keys, problem } = fetched.get(need.uri) ?? {};
+      const { keys, problem, unusable = [] } = fetched.get(need.uri) ?? {};
       resources.set(need.name, resourceOf(need, keys));
       const place = { object: need.object, field: "spec.jwks.remote.uri" };
+      const leftOut = describeUnusable(unusable);
+      if (leftOut !== undefined) {
+        diagnostics.push(resourcePartlyIgnored(place, `JwtAuth ${need.name}: of the key set, ${leftOut}`));
+      }
       if (problem !== undefined) diagnostics.push(keySetNotFetched(place, problem, keys !== undefined));
     }
     return { resources: [...resources.values()], diagnostics };

@@ -1,7 +1,7 @@
 import { createSecretKey, generateKeyPairSync, type JsonWebKey } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import { readKeySet } from "../../../src/translate/credentials/key-set.ts";
+import { describeUnusable, readKeySet } from "../../../src/translate/credentials/key-set.ts";
 
 const rsa = (bits: number): JsonWebKey =>
   generateKeyPairSync("rsa", { modulusLength: bits }).publicKey.export({ format: "jwk" });
@@ -26,6 +26,9 @@ describe("a JWK Set", () => {
 
   for (const [what, key] of [
     ["a weak RSA key", rsa(1024)],
+    ["an RSA key of 16,384 bits", { ...rsa(2048), n: Buffer.alloc(2048, 0xff).toString("base64url") }],
+    ["an RSA key with a large exponent", { ...rsa(3072), e: Buffer.alloc(300, 0xff).toString("base64url") }],
+    ["an RSA key with the exponent 1", { ...rsa(2048), e: "AQ" }],
     ["an encryption key", { ...rsa(2048), use: "enc" }],
     ["a key for other operations", { ...rsa(2048), key_ops: ["encrypt"] }],
     ["an algorithm of another type", { ...rsa(2048), alg: "ES256" }],
@@ -37,10 +40,25 @@ describe("a JWK Set", () => {
   ] as const) {
     it(`does not use ${what}`, () => {
       const read = readKeySet({ keys: [key, ed.publicKey.export({ format: "jwk" })] });
-      expect(read.ok && [read.value.keys.length, read.value.unusable]).to.deep.equal([1, 1]);
+      expect(read.ok && [read.value.keys.length, read.value.unusable.length]).to.deep.equal([1, 1]);
       expect(readKeySet({ keys: [key] }).ok).to.equal(false);
     });
   }
+
+  it("says which keys are not used, and why", () => {
+    const good = ed.publicKey.export({ format: "jwk" });
+    const read = readKeySet({ keys: [good, { ...rsa(1024), kid: "old" }, 7, { kty: "oct", k: "AA" }] });
+    const unusable = read.ok ? read.value.unusable : [];
+    expect(unusable).to.deep.equal([
+      'key 2 ("old") has an RSA modulus of 1024 bits, not 2048 to 8192',
+      "key 3 is no object",
+      "key 4 is of a type, or for an algorithm, that is not accepted (kty, crv, alg)",
+    ]);
+    expect(describeUnusable(unusable)).to.equal(
+      'key 2 ("old") has an RSA modulus of 1024 bits, not 2048 to 8192; it is left out, like 2 more that cannot be used',
+    );
+    expect(describeUnusable([])).to.equal(undefined);
+  });
 
   it("never lets a private part through", () => {
     const read = readKeySet({ keys: [{ ...ed.privateKey.export({ format: "jwk" }), note: "x" }] });
