@@ -234,6 +234,11 @@ export const controllerMetrics = {
     "Time to build a routing table.",
     controlBuckets,
   ),
+  snapshotBytes: gauge(
+    "svc_controller_snapshot_bytes",
+    "About what the routes of a namespace take in the snapshot of a scope (shared, or namespace/name of a Gateway with proxies of its own), before anything is left out; the ten largest namespaces, and under the empty name everything besides routes.",
+    { scope: open, namespace: open },
+  ),
   tlsCertsLoaded: gauge(
     "svc_controller_tls_certs_loaded",
     "Server names with a TLS certificate, by the way they are selected.",

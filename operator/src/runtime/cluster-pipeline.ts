@@ -24,10 +24,12 @@ import { createDiagnosticLog } from "./diagnostic-log.ts";
 import type { EventSource } from "./event-object.ts";
 import { createLeaderWork } from "./leader-work.ts";
 import type { Leadership } from "./leadership.ts";
+import { createSizeReport } from "./size-report.ts";
 import { createStatusWriter } from "./status-writer.ts";
 import { createTableBuilder, type Build, type ScopedSnapshot } from "./table-builder.ts";
 import { createTicketKeyKeeper, ticketKeySecret } from "./ticket-key-keeper.ts";
 import { sessionKeySecret } from "../translate/backends/session-key.ts";
+import { defaultTranslateSettings } from "../translate/settings.ts";
 import { optionalFields } from "../translate/gateway/supported-features.ts";
 import { dedicatedSettingsOf, ownPortsOf, translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
 import type { WatchHealth } from "./watch-health.ts";
@@ -115,6 +117,8 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const findings = createDiagnosticLog({ log });
   const isOwnPort = (ip: string, port: number): boolean =>
     createOwnPortCheck(options.ownPorts.current() ?? noOwnPorts, ownPortsOf(settings))(ip, port);
+  const { maxScopeBytes } = defaultTranslateSettings;
+  const reportSizes = createSizeReport({ metrics, watchHealth, maxScopeBytes });
   const keySets = createKeySetKeeper({
     fetch: (url, ending) =>
       fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, isRefused: isOwnPort, signal: ending }),
@@ -139,6 +143,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
       onBuild(build) {
         options.onBuild(build);
         findings.report(build.translation.diagnostics);
+        reportSizes(build.translation);
         leaderWork.onBuild(build);
         ticketKeys.check(build.world);
       },

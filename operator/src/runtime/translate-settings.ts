@@ -49,6 +49,7 @@ export const translateSettingsOf = (
   localPorts: localPortsOf(settings),
   backendTlsStrict: settings.backendTlsStrict,
   trustBundles: defaultTranslateSettings.trustBundles,
+  maxScopeBytes: defaultTranslateSettings.maxScopeBytes,
 });
 
 /** The ports of all processes of an installation: every replica has those of this one. */

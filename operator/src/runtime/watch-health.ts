@@ -20,6 +20,8 @@ export type WatchHealth = {
   onWatch(kind: KindName, watch: string, state: "works" | "failed"): void;
   /** The first routing table is built and can be delivered. */
   onTable(): void;
+  /** Something that has a bound is near it or has reached it, or is not any more: the table may lack something. */
+  onLimit(what: string, isNear: boolean): void;
 };
 
 /** A watch that fails for so long makes its check `Degraded`. */
@@ -34,7 +36,7 @@ const ownChecks: Partial<Record<KindName, ControllerCheck>> = {
 /**
  * Turns the state of watches into health checks: a kind with a check of its own is `Ready` once it has listed, and
  * `Degraded` from the moment when a watch has failed for a minute until it works again. All other kinds count for
- * `routing_table_built`, since the table is out of date without them.
+ * `routing_table_built`, since the table is out of date without them, and so do bounds that are nearly reached.
  */
 export function createWatchHealth({ health, log, clock = monotonicClock }: WatchHealthOptions): WatchHealth {
   const checks = new Map<ControllerCheck, { isReady: boolean; readonly broken: Set<string> }>(
@@ -78,6 +80,11 @@ export function createWatchHealth({ health, log, clock = monotonicClock }: Watch
         if (own !== undefined) known.isReady = true;
       });
     },
+    onLimit: (what, isNear) =>
+      update("routing_table_built", ({ broken }) => {
+        if (isNear) broken.add(`limit ${what}`);
+        else broken.delete(`limit ${what}`);
+      }),
     onTable: () => update("routing_table_built", (known) => (known.isReady = true)),
   };
 }

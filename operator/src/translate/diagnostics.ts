@@ -6,6 +6,7 @@ import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";
 import type { EndpointUse } from "./backends/service-port.ts";
 import type { Fault, Refusal } from "./condition.ts";
+import { sharedScope, type LeftOutObject } from "./size/object-size.ts";
 import { oneLine, quote } from "./text.ts";
 import type { Diagnostic } from "./translation.ts";
 
@@ -80,6 +81,27 @@ export const routesTooLarge = (place: Place, maxBytes: number, answer: number): 
 
 export const describeTooLarge = (maxBytes: number): string =>
   `The routes take more than ${maxBytes / 1_048_576} MiB, counting what is said once for many paths, hosts or listeners at each of them`;
+
+/** Nothing of the routes of an object is served, because the snapshot is full. */
+export const snapshotFull = (place: Place, what: LeftOutObject): Diagnostic => {
+  const { message, consequence } = describeLeftOut(what);
+  return finding("error", "SnapshotFull")(place, `${message}; ${consequence}`);
+};
+
+export function describeLeftOut({ object, level, scope, bytes }: LeftOutObject): {
+  readonly message: string;
+  readonly consequence: string;
+} {
+  const proxies = scope === sharedScope ? "the shared proxies" : `Gateway ${scope}`;
+  return {
+    message: `The snapshot of ${proxies} is full, and namespace ${object.namespace ?? ""} takes the most of it, these routes ${Math.max(1, Math.round(bytes / 1024))} KiB`,
+    consequence: {
+      1: "all their requests are answered 503",
+      2: "requests of their hosts that no other route takes are answered 503",
+      3: "nothing of them is served",
+    }[level],
+  };
+}
 
 export const routeConflict = (place: Place, message: string): Diagnostic =>
   finding("error", "RouteConflict")(place, message);

@@ -39,6 +39,14 @@ export const podTemplateSanitized = (object: ObjectRef, ignored: readonly string
   message: oneLine(`Ignored podTemplate fields: ${ignored.join(", ")}`),
 });
 
+/** Nothing of an object is served, or of its routes. */
+export const notServed = (object: ObjectRef, message: string): DesiredEvent => ({
+  object,
+  type: "Warning",
+  reason: "NotServed",
+  message: oneLine(message),
+});
+
 /** `message` is `<annotation>: <message>`. */
 export const invalidAnnotationEvent = (object: ObjectRef, message: string): DesiredEvent => ({
   object,

@@ -50,6 +50,8 @@ export type TranslateSettings = {
   readonly backendTlsStrict: boolean;
   /** Whether the cluster serves ClusterTrustBundles; false: references to one are of a kind that there is not. */
   readonly trustBundles: boolean;
+  /** What the routes of all objects may take in the snapshot of one scope; beyond it the largest ones are left out. */
+  readonly maxScopeBytes: number;
 };
 
 /** The settings of a gateway that was told nothing, see docs/reference/flags.md. */
@@ -72,4 +74,5 @@ export const defaultTranslateSettings: TranslateSettings = {
   localPorts: [8081, 8082],
   backendTlsStrict: false,
   trustBundles: true,
+  maxScopeBytes: 192 * 1024 * 1024,
 };

@@ -37,6 +37,9 @@ import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.
 import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
 import { memo } from "./memo.ts";
 import type { TranslateSettings } from "./settings.ts";
+import { leftOutFindings, sizeEvents } from "./size/findings.ts";
+import { createSizeLedger } from "./size/ledger.ts";
+import type { LeftOut } from "./size/object-size.ts";
 import { createWorldFilter } from "./watched-namespaces.ts";
 import type { DedicatedScope, DesiredEvent, Routing, Translation } from "./translation.ts";
 
@@ -77,12 +80,13 @@ const keptTranslator: (settings: TranslateSettings) => { translator: Translator 
 
 function createTranslator(settings: TranslateSettings): Translator {
   const ingressListeners = settings.ingressEnabled ? ingressListenersOf(settings) : [];
-  const translateIngresses = settings.ingressEnabled
-    ? createIngressTranslator(settings, ingressListeners)
-    : () => noIngresses;
-  const translateGateways = settings.gatewayApiEnabled
-    ? unlessOnlyOthersChanged(createGatewayTranslator(settings, ingressListeners))
-    : () => noGateways;
+  const ledger = createSizeLedger(settings.maxScopeBytes);
+  const planIngresses = settings.ingressEnabled
+    ? createIngressTranslator(settings, ingressListeners, ledger)
+    : () => () => noIngresses;
+  const planGateways = settings.gatewayApiEnabled
+    ? unlessOnlyOthersChanged(createGatewayTranslator(settings, ingressListeners, ledger))
+    : () => () => noGateways;
   const translatePolicies = createPolicyTranslator();
   const translateTlsPolicies = createTlsPolicyTranslator(settings);
   const translateEndpoints = createEndpointTranslator(settings);
@@ -98,8 +102,11 @@ function createTranslator(settings: TranslateSettings): Translator {
     { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise, ownPorts = noOwnPorts },
   ) => {
     const { world, diagnostics: closed } = close(watchedIn(given));
-    const ingress = translateIngresses(world);
-    const gateway = translateGateways(world);
+    const buildIngresses = planIngresses(world);
+    const buildGateways = planGateways(world);
+    const leftOut = ledger.leftOut();
+    const ingress = buildIngresses(leftOut);
+    const gateway = buildGateways(leftOut);
     const policies = translatePolicies(world);
     const tlsPolicies = translateTlsPolicies(world, gateway.gatewaysByService);
     const all = partsOf(ingress, gateway);
@@ -140,6 +147,7 @@ function createTranslator(settings: TranslateSettings): Translator {
       diagnostics: joinLists(
         ingress.diagnostics,
         gateway.diagnostics,
+        leftOutFindings(leftOut),
         policies.diagnostics,
         tlsPolicies.diagnostics,
         endpoints.diagnostics,
@@ -148,7 +156,12 @@ function createTranslator(settings: TranslateSettings): Translator {
         validity,
         closed,
       ),
-      events: withoutRepeats([...ingress.events, ...gateway.events]),
+      events: withoutRepeats([
+        ...ingress.events,
+        ...gateway.events,
+        ...sizeEvents(leftOut, ledger.tooLarge()),
+      ]),
+      sizes: ledger.sizes(),
       wantedKeySets: wantedKeySets(wanted),
       ingresses: ingress.ingresses,
       gatewayStatuses: gateway.statuses,
@@ -223,16 +236,26 @@ const othersKinds: ReadonlySet<KindName> = new Set([
   "BackendTLSPolicy",
 ]);
 
-/** Keeps the last result while no list but those of such kinds is another one. */
-function unlessOnlyOthersChanged<T>(compute: (world: World) => T): (world: World) => T {
-  let last: { readonly world: World; readonly output: T } | undefined;
+/** Keeps the last result while no list but those of such kinds is another one, and the same is left out. */
+function unlessOnlyOthersChanged<T>(
+  plan: (world: World) => (leftOut: LeftOut) => T,
+): (world: World) => (leftOut: LeftOut) => T {
+  type Build = ReturnType<typeof plan>;
+  let last: { readonly world: World; readonly build: Build } | undefined;
+  const rememberingOne = (build: Build): Build => {
+    let known: { readonly leftOut: LeftOut; readonly output: T } | undefined;
+    return (leftOut) => {
+      if (known?.leftOut !== leftOut) known = { leftOut, output: build(leftOut) };
+      return known.output;
+    };
+  };
   return (world) => {
     const known = last;
     const isSame =
       known !== undefined &&
       kindNames.every((kind) => othersKinds.has(kind) || known.world[kind] === world[kind]);
-    last = { world, output: isSame ? known.output : compute(world) };
-    return last.output;
+    last = { world, build: isSame ? known.build : rememberingOne(plan(world)) };
+    return last.build;
   };
 }
 

@@ -15,6 +15,7 @@ import type { GatewayStatuses } from "./gateway/statuses.ts";
 import type { Manifest } from "./gateway/dedicated/plan.ts";
 import type { DedicatedGateway } from "./gateway/dedicated/gateway.ts";
 import type { Vip } from "./gateway/vip-plan.ts";
+import type { NamespaceSize } from "./size/ledger.ts";
 
 /**
  * A finding about one object. `error`: a part of it is not served as written. `warning`: it is served, but probably
@@ -40,7 +41,8 @@ export type DesiredEvent = {
     | "InvalidAnnotation"
     | "InternalPortRemapped"
     | "InternalPortRangeExhausted"
-    | "PodTemplateSanitized";
+    | "PodTemplateSanitized"
+    | "NotServed";
   readonly message: string;
 };
 
@@ -128,6 +130,8 @@ export type Translation = {
   readonly conflicts: readonly Conflict[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
+  /** What the objects of each namespace take, by scope (`shared`, or the Gateway's `namespace/name`): all, before something is left out. */
+  readonly sizes: ReadonlyMap<string, readonly NamespaceSize[]>;
   /** Key sets to be fetched for the next translations: URL to the time between fetches, in milliseconds. */
   readonly wantedKeySets: ReadonlyMap<string, number>;
   /** The Ingresses that are ours to serve. */

@@ -105,4 +105,18 @@ describe("createWatchHealth", () => {
     watchHealth.exempt("HTTPRoute", "Ready");
     expect(checks()).to.include({ gateway: "Degraded", httproute: "Ready" });
   });
+
+  it("degrades the table while a bound is nearly reached, beside what watches say", () => {
+    const { watchHealth, checks, isReady } = setUp();
+    for (const kind of ["Ingress", "Gateway", "HTTPRoute"] as const) watchHealth.onWatch(kind, "", "works");
+    watchHealth.onTable();
+    watchHealth.onLimit("snapshot size", true);
+    watchHealth.onLimit("objects", true);
+    expect(checks()).to.include({ routing_table_built: "Degraded", ingress: "Ready" });
+    watchHealth.onLimit("snapshot size", false);
+    expect(checks()).to.include({ routing_table_built: "Degraded" });
+    watchHealth.onLimit("objects", false);
+    expect(checks()).to.include({ routing_table_built: "Ready" });
+    expect(isReady()).to.equal(true);
+  });
 });

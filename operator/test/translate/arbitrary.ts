@@ -207,6 +207,7 @@ export const settings: fc.Arbitrary<TranslateSettings> = fc
     defaultTlsSecret: oneOf(undefined, { namespace: "shop", name: "cert-a" }),
     ingressClass: oneOf(undefined, "svc"),
     watchNamespaces: oneOf([], ["shop"]),
+    maxScopeBytes: oneOf(defaultTranslateSettings.maxScopeBytes, 3000, 500),
   })
   .map((options) => ({ ...defaultTranslateSettings, ...options }));
 

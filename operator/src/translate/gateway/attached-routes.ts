@@ -1,5 +1,5 @@
 /** The routes of some kinds with the listeners that take them, kept in line with the world. */
-import { hasChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
+import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -9,6 +9,8 @@ import { compareText } from "../age.ts";
 import { createFindings } from "../findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../groups.ts";
 import { memo, viewMemo } from "../memo.ts";
+import { createFitting } from "../size/fitting.ts";
+import { sizeKey, type LeftOut, type LeftOutObject } from "../size/object-size.ts";
 import { createTracker } from "../tracker.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
@@ -27,6 +29,8 @@ export type AttachedRoute<Plan> = {
   readonly listeners: readonly string[];
   readonly claims: readonly Claim<Plan>[];
   readonly diagnostics: readonly Diagnostic[];
+  /** It with something left out. */
+  readonly without: (leftOut: LeftOutObject) => AttachedRoute<Plan>;
 };
 
 /** All of it in an order that does not depend on what was there before; what stays the same keeps its identity. */
@@ -54,6 +58,8 @@ export type AttachedRoutesOptions<K extends RouteKind, Plan> = {
   readonly serves: (plan: Plan) => boolean;
   /** What is left of a plan that stands in so many tables; the same one where that is all of it. */
   readonly fit: (plan: Plan, copies: number) => Plan;
+  /** What is left of it where the snapshot would become too large. */
+  readonly leaveOut: (plan: Plan, leftOut: LeftOutObject) => Plan;
 };
 
 /**
@@ -66,7 +72,14 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
   serves,
   fit,
   isWatched,
-}: AttachedRoutesOptions<K, Plan>): (world: World, parents: Parents) => AttachedRoutes<Plan> {
+  leaveOut,
+}: AttachedRoutesOptions<K, Plan>): (
+  world: World,
+  parents: Parents,
+) => {
+  readonly planned: Changes<AttachedRoute<Plan>>;
+  readonly finish: (leftOut: LeftOut) => AttachedRoutes<Plan>;
+} {
   const planOf = viewMemo(plan);
   const keyOf = ({ kind, ref }: Plan): string => `${kinds.indexOf(kind as K)} ${nameOf(ref)}`;
   const trackers = kinds.map((kind) =>
@@ -77,12 +90,12 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
         const attachments = attach(planned, parents, view);
         const places = placesOf(attachments);
         const fitting = serves(planned) ? fit(planned, places.length) : planned;
-        return attachedRoute(
-          fitting,
-          serves(fitting) ? places : [],
-          attachments,
-          findMissingParents(planned, view, isWatched),
-        );
+        const missing = findMissingParents(planned, view, isWatched);
+        const attachedAs = (what: Plan): AttachedRoute<Plan> => ({
+          ...attachedRoute(what, serves(what) ? places : [], attachments, missing),
+          without: (leftOut) => attachedAs(leaveOut(fitting, leftOut)),
+        });
+        return attachedAs(fitting);
       },
     }),
   );
@@ -111,11 +124,25 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
     claims.edit(changesOf(changes, (route) => route.claims));
   };
 
+  const fitting = createFitting<AttachedRoute<Plan>>({
+    keyOf: ({ plan: { ref } }) => sizeKey(ref),
+    fit: (route, leftOut) => route.without(leftOut),
+  });
+
   return (world, parents) => {
-    for (const track of trackers) {
-      const changes = track(world, extraOf(parents));
-      if (hasChanges(changes)) edit(changes);
-    }
+    const changes = trackers.map((track) => track(world, extraOf(parents)));
+    const planned = { gone: changes.flatMap(({ gone }) => gone), come: changes.flatMap(({ come }) => come) };
+    let unfinished: Changes<AttachedRoute<Plan>> = planned;
+    const finish = (leftOut: LeftOut): AttachedRoutes<Plan> => {
+      const fitted = fitting(unfinished, leftOut);
+      unfinished = noChanges;
+      if (hasChanges(fitted)) edit(fitted);
+      return present();
+    };
+    return { planned, finish };
+  };
+
+  function present(): AttachedRoutes<Plan> {
     return {
       routes: routes.entries.values,
       statuses: statusesOf(ours.entries.values),
@@ -124,7 +151,7 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
       diagnostics: findings.list.diagnostics,
       statusDiagnostics: statusFindings.list.diagnostics,
     };
-  };
+  }
 }
 
 type Finding = { readonly key: string; readonly diagnostics: readonly Diagnostic[]; readonly events: [] };
@@ -185,7 +212,7 @@ function attachedRoute<Plan extends CommonPlan>(
   places: readonly Place[],
   attachments: readonly Attachment[],
   missing: readonly Diagnostic[],
-): AttachedRoute<Plan> {
+): Omit<AttachedRoute<Plan>, "without"> {
   const listeners = new Set<string>();
   if (!plan.isUnusable)
     for (const attachment of attachments)

@@ -142,8 +142,8 @@ function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Gu
   if (first === undefined) throw new Error("a table needs a claim");
   const levels = [...new Set(claims.map(narrowness))].sort((a, b) => b - a);
   const ranked = claims.flatMap((claim) => {
-    const tier = levels.indexOf(narrowness(claim));
-    const { age, routes } = claim.plan;
+    const { age, routes, isLast } = claim.plan;
+    const tier = isLast ? levels.length : levels.indexOf(narrowness(claim));
     return routes.map(({ route, pathLength }, position) => ({
       route: tier === 0 ? route : { ...route, tier },
       pathLength,

@@ -12,9 +12,10 @@ import { ageOf, type Age } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import { closeFeatures } from "../closures.ts";
 import type { Fault } from "../condition.ts";
-import { describeProblem, describeTooLarge, routeFieldIgnored } from "../diagnostics.ts";
+import { describeLeftOut, describeProblem, describeTooLarge, routeFieldIgnored } from "../diagnostics.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
-import { areTooLarge, maxRoutesBytes } from "../route-size.ts";
+import { areTooLarge, maxRoutesBytes } from "../size/route-size.ts";
+import type { LeftOutObject } from "../size/object-size.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import type { ReadBackends } from "./backends.ts";
@@ -58,6 +59,9 @@ export type RoutePlan = CommonPlan & {
   /** What filters name besides endpoint sets. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetNeed[];
+  /** Whether its routes come after those of all others on their hosts. */
+  readonly isLast?: true;
+  readonly isTooLarge?: true;
 };
 
 /** A route with what its path match is ranked by. */
@@ -191,19 +195,30 @@ export function fitRoute(plan: RoutePlan, copies: number): RoutePlan {
       copies,
     );
   if (!isTooLarge(plan.routes)) return plan;
-  const refused = plan.routes.map(({ route: { id, match, source }, pathLength }) => ({
-    route: { id, match, source, backends: broken },
+  const refused = answering(plan.routes, broken);
+  const message = describeTooLarge(maxRoutesBytes);
+  const consequence = "all their requests are answered 500";
+  return { ...unserved(plan, isTooLarge(refused) ? [] : refused, message, consequence), isTooLarge: true };
+}
+
+/** The same matches with another answer, and nothing else. */
+const answering = (planned: readonly PlannedRoute[], backends: readonly Backend[]): readonly PlannedRoute[] =>
+  planned.map(({ route: { id, match, source }, pathLength }) => ({
+    route: { id, match, source, backends },
     pathLength,
   }));
-  const fault = {
-    field: "spec.rules",
-    reason: "UnsupportedValue",
-    message: describeTooLarge(maxRoutesBytes),
-    consequence: "all their requests are answered 500",
-  };
+
+/** A plan with nothing but these routes, and why. */
+function unserved(
+  plan: RoutePlan,
+  routes: readonly PlannedRoute[],
+  message: string,
+  consequence: string,
+): RoutePlan {
+  const fault = { field: "spec.rules", reason: "UnsupportedValue", message, consequence };
   return {
     ...plan,
-    routes: isTooLarge(refused) ? [] : refused,
+    routes,
     dropped: (plan.object.spec.rules ?? [{}]).map((_, rule) => ({
       rule,
       // Said once for all of them.
@@ -215,6 +230,37 @@ export function fitRoute(plan: RoutePlan, copies: number): RoutePlan {
     keySets: [],
   };
 }
+
+/** What a route answers of which nothing is served for want of room. */
+const noRoom: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 503 }];
+
+/** What is left of a plan where the snapshot would become too large. */
+export function leaveOutRoute(plan: RoutePlan, leftOut: LeftOutObject): RoutePlan {
+  const { message, consequence } = describeLeftOut(leftOut);
+  const at = (routes: readonly PlannedRoute[]): RoutePlan => unserved(plan, routes, message, consequence);
+  switch (leftOut.level) {
+    case 1:
+      return at(closeRoutes(plan));
+    case 2:
+      return { ...at([hostClosed(plan)]), isLast: true };
+    case 3:
+      return at([]);
+  }
+}
+
+/** The matches of a plan with 503 as their answer. */
+export const closeRoutes = ({ routes }: RoutePlan): readonly PlannedRoute[] => answering(routes, noRoom);
+
+/** Answers 503 on a host where no other route has something. */
+export const hostClosed = ({ kind, ref, namespace }: RoutePlan): PlannedRoute => ({
+  route: {
+    id: `${kind.toLowerCase()}/${namespace}/${ref.name}:left-out`,
+    match: { path: { type: "prefix", value: "/" } },
+    source: { kind, name: ref.name, namespace },
+    backends: noRoom,
+  },
+  pathLength: [1, 0],
+});
 
 /** The hosts of a route, and findings about names that are none, such as IP addresses. */
 export const hostsOf = (

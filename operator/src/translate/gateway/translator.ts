@@ -7,6 +7,8 @@ import { attempt } from "../attempt.ts";
 import type { GatewaysByService } from "../backends/tls-policies.ts";
 import { listMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
+import type { SizeLedger } from "../size/ledger.ts";
+import { nothingLeftOut, type LeftOut } from "../size/object-size.ts";
 import { namespaceFilter } from "../watched-namespaces.ts";
 import type { DesiredEvent, Diagnostic, Translation } from "../translation.ts";
 import { createPolicyAttacher } from "./attached-policies.ts";
@@ -28,7 +30,8 @@ import { planL4Route, unusableL4Route, type L4Plan } from "./l4-route.ts";
 import { createOwnScopes, createPlanFinder, type OwnScope } from "./own-scopes.ts";
 import { createPlacer, scopeOf, type PlacedGateway } from "./placement.ts";
 import { bindAdvertised, bindInternal, type Bindings } from "./ports.ts";
-import { fitRoute, unusableRoute, type CommonPlan, type RoutePlan } from "./route-plan.ts";
+import { fitRoute, leaveOutRoute, unusableRoute, type CommonPlan, type RoutePlan } from "./route-plan.ts";
+import { createRouteSizes } from "./route-sizes.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scope.ts";
 import { createStrayFinder } from "./strays.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./statuses.ts";
@@ -50,11 +53,15 @@ export type GatewayPart = {
   readonly policies: Translation["gatewayPolicies"];
 };
 
-/** Remembers what it worked out, under these settings, for every object that stays the same. */
+/**
+ * Remembers what it worked out, under these settings, for every object that stays the same. The first step says in the
+ * ledger what routes take, the second builds what is left of them.
+ */
 export function createGatewayTranslator(
   settings: TranslateSettings,
   reserved: readonly Reserved[],
-): (world: World) => GatewayPart {
+  ledger: SizeLedger,
+): (world: World) => (leftOut: LeftOut) => GatewayPart {
   const { controllerName, allowExternalName } = settings;
   const isWatched = namespaceFilter(settings.watchNamespaces);
   const readClasses = createGatewayClassReader(controllerName);
@@ -87,6 +94,7 @@ export function createGatewayTranslator(
     // A rule that is not supported answers 500, also when no other is left.
     serves: (plan) => plan.routes.length > 0,
     fit: fitRoute,
+    leaveOut: leaveOutRoute,
   });
   const attachL4 = createAttachedRoutes<L4RouteKind, L4Plan>({
     isWatched,
@@ -96,7 +104,9 @@ export function createGatewayTranslator(
     serves: (plan) => !plan.isUnusable,
     // Nothing of them repeats what can be large.
     fit: (plan) => plan,
+    leaveOut: (plan) => plan,
   });
+  const countSizes = createRouteSizes(ledger);
   // Ports are shared where the shared proxies bind them as Gateways write them.
   const attachPolicies = createPolicyAttacher<PlacedGateway>(
     (gateway) =>
@@ -119,60 +129,65 @@ export function createGatewayTranslator(
     const bindingsOf = (gateway: PlacedGateway): Bindings =>
       scopeOf(gateway).kind === "shared" ? bindings.of(gateway) : bindOwn(gateway);
     const parents = parentsFor(gateways, undefined);
-    const http = attachHttp(world, parents);
-    const l4 = attachL4(world, parents);
-    const statuses = buildStatuses({
-      classes,
-      gateways,
-      bindingsOf,
-      routes: joinLists(http.statuses, l4.statuses),
-      attached: (listener) => http.attached(listener) + l4.attached(listener),
-      world,
-    });
-    // Without Gateways that have their own proxies, every route is the shared ones'.
-    const isMixed = own.length > 0;
-    const plansOf = createPlanFinder(http.routes, isMixed ? gateways : undefined);
-    const l4PlansOf = createPlanFinder(l4.routes, isMixed ? gateways : undefined);
-    const inputOf = (of: readonly PlacedGateway[], bindingsIn: ScopeInput["bindingsOf"]): ScopeInput => ({
-      claims: http.claims,
-      l4Claims: l4.claims,
-      gateways: of,
-      bindingsOf: bindingsIn,
-      routes: plansOf(of),
-      l4Routes: l4PlansOf(of),
-    });
-    return {
-      shared: buildShared(inputOf(inShared, bindings.of)),
-      dedicated: buildOwn(own, (of) =>
-        inputOf(
-          gateways.filter(({ gateway }) => gateway === of),
-          bindOwn,
+    const plannedHttp = attachHttp(world, parents);
+    const l4 = attachL4(world, parents).finish(nothingLeftOut);
+    countSizes(plannedHttp.planned, gateways);
+    const build = (leftOut: LeftOut): GatewayPart => {
+      const http = plannedHttp.finish(leftOut);
+      const statuses = buildStatuses({
+        classes,
+        gateways,
+        bindingsOf,
+        routes: joinLists(http.statuses, l4.statuses),
+        attached: (listener) => http.attached(listener) + l4.attached(listener),
+        world,
+      });
+      // Without Gateways that have their own proxies, every route is the shared ones'.
+      const isMixed = own.length > 0;
+      const plansOf = createPlanFinder(http.routes, isMixed ? gateways : undefined);
+      const l4PlansOf = createPlanFinder(l4.routes, isMixed ? gateways : undefined);
+      const inputOf = (of: readonly PlacedGateway[], bindingsIn: ScopeInput["bindingsOf"]): ScopeInput => ({
+        claims: http.claims,
+        l4Claims: l4.claims,
+        gateways: of,
+        bindingsOf: bindingsIn,
+        routes: plansOf(of),
+        l4Routes: l4PlansOf(of),
+      });
+      return {
+        shared: buildShared(inputOf(inShared, bindings.of)),
+        dedicated: buildOwn(own, (of) =>
+          inputOf(
+            gateways.filter(({ gateway }) => gateway === of),
+            bindOwn,
+          ),
         ),
-      ),
-      statuses,
-      diagnostics: joinLists(
-        findStrays(world),
-        policies.diagnostics,
-        gateways.flatMap((gateway) =>
-          filterFindingsOf(gateway).flatMap(({ diagnostics, unlessAuthenticated }) => [
-            ...diagnostics,
-            ...unlessAuthenticated,
-          ]),
+        statuses,
+        diagnostics: joinLists(
+          findStrays(world),
+          policies.diagnostics,
+          gateways.flatMap((gateway) =>
+            filterFindingsOf(gateway).flatMap(({ diagnostics, unlessAuthenticated }) => [
+              ...diagnostics,
+              ...unlessAuthenticated,
+            ]),
+          ),
+          gateways.flatMap(({ gateway }) => [...ignoredAuthorities(gateway), ...unservedOfGateway(gateway)]),
+          http.diagnostics,
+          l4.diagnostics,
+          describeStatuses(statuses),
+          http.statusDiagnostics,
+          l4.statusDiagnostics,
+          dedicated === undefined ? parametersWithoutEffect(gateways, classes) : [],
         ),
-        gateways.flatMap(({ gateway }) => [...ignoredAuthorities(gateway), ...unservedOfGateway(gateway)]),
-        http.diagnostics,
-        l4.diagnostics,
-        describeStatuses(statuses),
-        http.statusDiagnostics,
-        l4.statusDiagnostics,
-        dedicated === undefined ? parametersWithoutEffect(gateways, classes) : [],
-      ),
-      events: [...bindings.events, ...own.flatMap(({ events }) => events)],
-      vips: inShared.flatMap((gateway) => planVip(gateway, bindings.of(gateway)) ?? []),
-      policies: policies.attachments,
-      identities: gatewayVips === undefined || dedicated === undefined ? [] : planIdentities(inShared),
-      gatewaysByService: () => gatewaysByService(gateways, joinLists<UsedBy>(http.routes, l4.routes)),
+        events: [...bindings.events, ...own.flatMap(({ events }) => events)],
+        vips: inShared.flatMap((gateway) => planVip(gateway, bindings.of(gateway)) ?? []),
+        policies: policies.attachments,
+        identities: gatewayVips === undefined || dedicated === undefined ? [] : planIdentities(inShared),
+        gatewaysByService: () => gatewaysByService(gateways, joinLists<UsedBy>(http.routes, l4.routes)),
+      };
     };
+    return build;
   };
 }
 

@@ -136,13 +136,14 @@ function chooseFallback(
   losses: Losses,
 ): Route | undefined {
   let chosen: Winner | undefined;
-  for (const { fallback, owner } of byAge) {
-    if (fallback === undefined) continue;
+  for (const { fallback, owner, isLast } of byAge) {
+    if (fallback === undefined || isLast) continue;
     if (everyPath !== undefined) losses.shadowedDefault(fallback, owner, everyPath.owner);
     else if (chosen !== undefined) losses.conflict(fallback, owner, chosen.owner);
     else chosen = { claim: fallback, owner };
   }
-  return everyPath === undefined ? (chosen?.claim.route ?? lastResort) : undefined;
+  if (everyPath !== undefined) return undefined;
+  return chosen?.claim.route ?? byAge.find(({ isLast }) => isLast)?.fallback?.route ?? lastResort;
 }
 
 /** Prefixes come before expressions, and the prefix `/` takes every path. */

@@ -11,7 +11,8 @@ import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../bac
 import { expandRewriteTarget } from "../features/rewrite-target.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { routesTooLarge } from "../diagnostics.ts";
-import { areTooLarge, maxRoutesBytes } from "../route-size.ts";
+import { areTooLarge, hostOverheadBytes, maxRoutesBytes, sizeOfRoutes } from "../size/route-size.ts";
+import type { ScopeSize } from "../size/object-size.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { View } from "../view.ts";
 import { readAnnotations } from "./annotations.ts";
@@ -35,6 +36,8 @@ export type HostClaim = {
   readonly pathLevel: PathLevel | undefined;
   /** Its default backend, where that applies to the host. */
   readonly fallback: RouteClaim | undefined;
+  /** Whether the default backend comes after those of all others. */
+  readonly isLast?: true;
 };
 
 export type IngressPlan = {
@@ -45,6 +48,9 @@ export type IngressPlan = {
   /** What the routes name besides endpoint sets; several Ingresses may name the same. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetNeed[];
+  /** What it takes in a snapshot at each level. */
+  readonly bytes: ScopeSize["bytes"];
+  readonly isTooLarge: boolean;
 };
 
 type PlanContext = {
@@ -52,11 +58,21 @@ type PlanContext = {
   readonly view: View;
   readonly allowExternalName: boolean;
   readonly httpsPublicPort: number;
+  /** How many ports serve it. */
+  readonly ports: number;
 };
 
 /** Never throws: an Ingress that trips over a bug is set aside with an `InternalError`. */
 export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
-  const nothing = { claims: [], needs: [], events: [], resources: [], keySets: [] };
+  const nothing = {
+    claims: [],
+    needs: [],
+    events: [],
+    resources: [],
+    keySets: [],
+    bytes: [0, 0, 0] as const,
+    isTooLarge: false,
+  };
   return attempt(ingress, () => plan(ingress, context), nothing);
 }
 
@@ -84,9 +100,9 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
       source,
     };
   });
-  const isTooLarge = areTooLarge(routesOf(wanted), 1);
+  const isTooLarge = areTooLarge(routesOf(wanted), context.ports);
   const isClosed = clients !== undefined && parsed.tls.every(({ hosts }) => hosts.length === 0);
-  const claims = isTooLarge || isClosed ? wanted.map(withoutService) : wanted;
+  const claims = isTooLarge || isClosed ? wanted.map(closeClaim) : wanted;
   const tooLarge = isTooLarge ? [routesTooLarge({ object: parsed.ref }, maxRoutesBytes, 503)] : [];
   return {
     claims,
@@ -95,8 +111,20 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
     events: annotations.events,
     resources: annotations.resources,
     keySets: annotations.keySets,
+    bytes: bytesOf(claims, context.ports),
+    isTooLarge,
   };
 }
+
+/** Where almost nothing differs between the levels, as for nearly all Ingresses, less than all is not worth looking at. */
+function bytesOf(claims: readonly HostClaim[], ports: number): ScopeSize["bytes"] {
+  const hosts = claims.length * hostOverheadBytes * ports;
+  const full = hosts + sizeOfRoutes(routesOf(claims)) * ports;
+  if (full < smallBytes) return [full, full, Math.min(full, hosts)];
+  return [full, hosts + sizeOfRoutes(routesOf(claims.map(closeClaim))) * ports, hosts];
+}
+
+const smallBytes = 16 * 1024;
 
 const routesOf = (claims: readonly HostClaim[]): readonly Route[] =>
   claims
@@ -104,7 +132,7 @@ const routesOf = (claims: readonly HostClaim[]): readonly Route[] =>
     .map(({ route }) => route);
 
 /** The same places without what is to happen there: a request must not find a route open that somebody has protected. */
-const withoutService = ({ routes, fallback, ...claim }: HostClaim): HostClaim => ({
+export const closeClaim = ({ routes, fallback, ...claim }: HostClaim): HostClaim => ({
   ...claim,
   routes: routes.map(unserved),
   fallback: fallback && unserved(fallback),

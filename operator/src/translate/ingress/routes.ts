@@ -1,23 +1,28 @@
 /** The routes of all Ingresses and of the settings, kept in line with the world. */
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
-import { hasChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
+import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
-import { nameOf } from "../../api/object.ts";
+import { nameOf, refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
+import { ageOf } from "../age.ts";
 import { chooseNeed, isSameNeed, type EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { createFindings, type FindingsList } from "../findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../groups.ts";
 import { memo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
+import { createFitting } from "../size/fitting.ts";
+import type { SizeLedger } from "../size/ledger.ts";
+import { sharedScope, sizeKey, type LeftOut, type ObjectSize } from "../size/object-size.ts";
 import { createTracker } from "../tracker.ts";
 import type { Conflict } from "../translation.ts";
 import type { Classification } from "./classes.ts";
 import { anyHost } from "./host.ts";
 import { buildHostTable, type HostTable } from "./host-table.ts";
+import { leaveOut } from "./left-out.ts";
 import { planIngress, type HostClaim, type IngressPlan } from "./plan.ts";
 
 export type RoutesPart = FindingsList & {
@@ -38,6 +43,7 @@ export type RoutesPart = FindingsList & {
 type Contribution = IngressPlan & {
   readonly ingress: ObjectOf<"Ingress"> | undefined;
   readonly isOurs: boolean;
+  readonly size: ObjectSize | undefined;
 };
 
 const keyOf = ({ ingress }: Pick<Contribution, "ingress">): string =>
@@ -51,14 +57,19 @@ export function createRouteTracker(
   { allowExternalName, ingressHttpsPublicPort: httpsPublicPort }: TranslateSettings,
   listeners: readonly Listener[],
   lastResort: Route | undefined,
-): (world: World, classify: (ingress: ObjectOf<"Ingress">) => Classification) => RoutesPart {
+  ledger: SizeLedger,
+): (
+  world: World,
+  classify: (ingress: ObjectOf<"Ingress">) => Classification,
+) => (leftOut: LeftOut) => RoutesPart {
   const ports = listeners.map(({ port }) => port);
   const track = createTracker({
     inputs: ({ Ingress }) => Ingress,
     compute: (ingress, { ours: info, diagnostics }: Classification, view): Contribution => {
-      if (info === undefined) return { ...nothing, diagnostics, ingress, isOurs: false };
-      const plan = planIngress(ingress, { info, view, allowExternalName, httpsPublicPort });
-      return { ...plan, ingress, isOurs: true };
+      if (info === undefined) return { ...nothing, diagnostics, ingress, isOurs: false, size: undefined };
+      const context = { info, view, allowExternalName, httpsPublicPort, ports: ports.length };
+      const plan = planIngress(ingress, context);
+      return { ...plan, ingress, isOurs: true, size: sizeOf(ingress, plan) };
     },
   });
   const ingresses = createKeyedList(({ metadata }: ObjectOf<"Ingress">) => nameOf(metadata));
@@ -92,12 +103,13 @@ export function createRouteTracker(
   };
   edit({ gone: [], come: lastResort === undefined ? [] : [{ ...nothing, ...catchAll }] });
 
-  let last: RoutesPart | undefined;
-  return (world, classify) => {
-    const changes = track(world, classify);
-    if (last !== undefined && !hasChanges(changes)) return last;
+  const fit = createFitting<Contribution>({
+    keyOf: ({ size }) => size && sizeKey(size.object),
+    fit: leaveOut,
+  });
+  const build = (changes: Changes<Contribution>): RoutesPart => {
     edit(changes);
-    last = {
+    return {
       ingresses: ingresses.entries.values,
       tables: tables.entries.values,
       conflicts: conflictsOf(disputed.entries.values),
@@ -107,9 +119,31 @@ export function createRouteTracker(
       diagnostics: joinLists(findings.list.diagnostics, hostFindings.list.diagnostics),
       events: joinLists(findings.list.events, hostFindings.list.events),
     };
-    return last;
+  };
+
+  let last: RoutesPart | undefined;
+  return (world, classify) => {
+    let planned = track(world, classify);
+    ledger.edit(changesOf(planned, sizesOf));
+    return (leftOut) => {
+      const changes = fit(planned, leftOut);
+      planned = noChanges;
+      if (last === undefined || hasChanges(changes)) last = build(changes);
+      return last;
+    };
   };
 }
+
+const sizesOf = ({ size }: Contribution): readonly ObjectSize[] => (size === undefined ? noSizes : [size]);
+
+const noSizes: readonly ObjectSize[] = [];
+
+const sizeOf = (ingress: ObjectOf<"Ingress">, { bytes, isTooLarge }: IngressPlan): ObjectSize => ({
+  object: refOf(ingress),
+  age: ageOf(ingress),
+  scopes: [{ scope: sharedScope, bytes }],
+  isTooLarge,
+});
 
 const nothing: IngressPlan = {
   claims: [],
@@ -118,6 +152,8 @@ const nothing: IngressPlan = {
   events: [],
   resources: [],
   keySets: [],
+  bytes: [0, 0, 0],
+  isTooLarge: false,
 };
 
 const noIngress: readonly ObjectOf<"Ingress">[] = [];
@@ -126,8 +162,9 @@ const oursOf = ({ ingress, isOurs }: Contribution): readonly ObjectOf<"Ingress">
   isOurs && ingress !== undefined ? [ingress] : noIngress;
 
 /** Claims the host that stands for all others, and no path on it, so that the backend of last resort has a place. */
-const catchAll: Pick<Contribution, "claims" | "ingress" | "isOurs"> = {
+const catchAll: Pick<Contribution, "claims" | "ingress" | "isOurs" | "size"> = {
   ingress: undefined,
+  size: undefined,
   isOurs: false,
   claims: [
     {

@@ -5,10 +5,12 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { World } from "../../world.ts";
+import { emptyWorld, type World } from "../../world.ts";
 import { haveSameItems, memo, trackedMemo } from "../memo.ts";
 import { compareText } from "../age.ts";
 import type { TranslateSettings } from "../settings.ts";
+import type { SizeLedger } from "../size/ledger.ts";
+import type { LeftOut } from "../size/object-size.ts";
 import type { ServedHost } from "../translation.ts";
 import { createCertificateTracker, type CertificatesPart } from "./certificates.ts";
 import { createClassReader } from "./classes.ts";
@@ -32,17 +34,19 @@ export type IngressPart = Omit<RoutesPart, "tables"> &
 
 /**
  * Keeps the translation of the Ingresses in line with the world. Of what follows from an Ingress, on a host, or at a
- * Service port, only that is worked out anew whose inputs have changed.
+ * Service port, only that is worked out anew whose inputs have changed. The first step says in the ledger what Ingresses
+ * take, the second builds what is left of them.
  */
 export function createIngressTranslator(
   settings: TranslateSettings,
   listeners: readonly Listener[],
-): (world: World) => IngressPart {
+  ledger: SizeLedger,
+): (world: World) => (leftOut: LeftOut) => IngressPart {
   const listenerSet: ListenerSet = { listeners };
   const readClasses = createClassReader(settings);
   const lastResortOf = trackedMemo(planLastResort);
   let lastResort: LastResort["route"];
-  let updateRoutes = createRouteTracker(settings, listeners, lastResort);
+  let updateRoutes = createRouteTracker(settings, listeners, lastResort, ledger);
   const updateCertificates = createCertificateTracker(settings);
   const ports = listeners.map(({ port }) => port);
   const setClientRules = createClientRuleSetter(ports);
@@ -62,27 +66,37 @@ export function createIngressTranslator(
     const { route, needs, diagnostics } = lastResortOf(settings, undefined, world);
     if (!isDeepStrictEqual(route, lastResort)) {
       lastResort = route;
-      updateRoutes = createRouteTracker(settings, listeners, lastResort);
+      // What the ledger has of the old one is taken out.
+      updateRoutes(emptyWorld, classify);
+      updateRoutes = createRouteTracker(settings, listeners, lastResort, ledger);
     }
-    const { tables, ...routes } = updateRoutes(world, classify);
+    const finishRoutes = updateRoutes(world, classify);
     const certificates = updateCertificates(world, classify);
-    const inputs = [classes, needs, tables, certificates, ...Object.values(routes)];
-    if (last !== undefined && haveSameItems(last.inputs, inputs)) return last.part;
-    const served = setClientRules(tables, certificates.tlsHosts);
-    const part = {
-      hosts: hostsOf(served),
-      routes: resourcesOf(served),
-      ...routes,
-      ...certificates,
-      listenerSet,
-      needs: joinLists(needs, routes.needs),
-      tls: tlsPortOf(certificates.tlsHosts.values),
-      clientCerts: clientCertPortOf(certificates.tlsHosts.values),
-      diagnostics: joinLists(classes.diagnostics, diagnostics, routes.diagnostics, certificates.diagnostics),
-      events: joinLists(routes.events, certificates.events),
+    return (leftOut) => {
+      const { tables, ...routes } = finishRoutes(leftOut);
+      const inputs = [classes, needs, tables, certificates, ...Object.values(routes)];
+      if (last !== undefined && haveSameItems(last.inputs, inputs)) return last.part;
+      const served = setClientRules(tables, certificates.tlsHosts);
+      const part = {
+        hosts: hostsOf(served),
+        routes: resourcesOf(served),
+        ...routes,
+        ...certificates,
+        listenerSet,
+        needs: joinLists(needs, routes.needs),
+        tls: tlsPortOf(certificates.tlsHosts.values),
+        clientCerts: clientCertPortOf(certificates.tlsHosts.values),
+        diagnostics: joinLists(
+          classes.diagnostics,
+          diagnostics,
+          routes.diagnostics,
+          certificates.diagnostics,
+        ),
+        events: joinLists(routes.events, certificates.events),
+      };
+      last = { inputs, part };
+      return part;
     };
-    last = { inputs, part };
-    return part;
   };
 }
 

@@ -262,6 +262,7 @@ export const change: fc.Arbitrary<WorldChange> = fc.oneof(
 export const settings: fc.Arbitrary<TranslateSettings> = fc
   .record({
     ingressEnabled: fc.boolean(),
+    maxScopeBytes: oneOf(defaultTranslateSettings.maxScopeBytes, 8000, 1500),
     gatewayVips: oneOf(undefined, {
       namespace: "svc-system",
       selector: {},

@@ -1,17 +1,18 @@
-/** Bounds what the routes of one object may take in a snapshot. See docs/routing.md, "Size". */
+/** What routes take in a snapshot, and what those of one object may take. See docs/routing.md, "Size". */
+import { Buffer } from "node:buffer";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 
 /**
- * Most bytes for the routes of one object on all of its hosts and listeners. An object of Kubernetes is smaller than
+ * Most bytes for the routes of one object on all of its hosts, listeners and ports. An object of Kubernetes is smaller than
  * 2 MiB, but a feature that it writes once stands at each of its paths, on each of its hosts, and at each listener: without
- * a bound one object would fill the 64 MiB of a snapshot, which all tenants share.
+ * a bound one object would fill a snapshot, which all tenants share.
  */
 export const maxRoutesBytes = 8 * 1024 * 1024;
 
 /** Fewer routes than these cannot come near the bound: no object can say much more than a megabyte about one of them. */
 const fewRoutes = 4;
 
-/** Names, marks and numbers of a route besides what is measured. */
+/** Names and numbers of a route besides what is measured. */
 const routeOverheadBytes = 120;
 
 /** Whether so many copies of these routes take more than an object may have. */
@@ -26,16 +27,19 @@ export function sizeOfRoutes(routes: readonly Route[]): number {
     if (part === undefined) return 0;
     const before = known.get(part);
     if (before !== undefined) return before;
-    const size = JSON.stringify(part).length;
+    const size = Buffer.byteLength(JSON.stringify(part));
     known.set(part, size);
     return size;
   };
   let bytes = 0;
-  for (const { id, match, backends, features, source } of routes) {
+  for (const { id, backends, features, source, ...rest } of routes) {
     bytes += routeOverheadBytes + id.length + source.name.length + source.namespace.length;
-    bytes += sizeOf(match);
+    for (const part of Object.values(rest)) bytes += sizeOf(part);
     for (const backend of backends) bytes += sizeOf(backend);
     for (const feature of Object.values(features ?? {})) bytes += sizeOf(feature);
   }
   return bytes;
 }
+
+/** What the name of a host and the like take besides its routes. */
+export const hostOverheadBytes = 400;

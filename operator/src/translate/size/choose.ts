@@ -1,0 +1,66 @@
+import { compareAges, compareText } from "../age.ts";
+import { sizeKey, type LeftOutObject, type Level, type ObjectSize } from "./object-size.ts";
+
+/** One object of one scope. */
+export type Sized = { readonly size: ObjectSize; readonly bytes: readonly [number, number, number] };
+
+/** The next level of an object. */
+type Step = { readonly one: Sized; readonly level: Exclude<Level, 0>; readonly saved: number };
+
+type Namespace = { readonly name: string; bytes: number; readonly steps: Step[]; next: number };
+
+/**
+ * What is left out of a scope so that it takes no more than `maxBytes`: again and again of the namespace that takes most at
+ * that moment, so that those who take little lose nothing. Of its objects those of the largest size first (sizes
+ * between two powers of two count as one), of these the newest; and less than all of an object before all of
+ * it. Follows from the sizes alone, so that every replica leaves out the same.
+ */
+export function chooseLeftOut(
+  scope: string,
+  objects: readonly Sized[],
+  maxBytes: number,
+): readonly LeftOutObject[] {
+  const namespaces = [...Map.groupBy(objects, ({ size }) => size.object.namespace ?? "")]
+    .map(([name, of]) => namespaceOf(name, of))
+    .sort((a, b) => compareText(a.name, b.name));
+  let total = namespaces.reduce((sum, { bytes }) => sum + bytes, 0);
+  const chosen = new Map<string, LeftOutObject>();
+  while (total > maxBytes) {
+    const largest = namespaces.reduce<Namespace | undefined>(
+      (most, one) =>
+        one.next < one.steps.length && (most === undefined || one.bytes > most.bytes) ? one : most,
+      undefined,
+    );
+    const step = largest?.steps[largest.next];
+    if (largest === undefined || step === undefined) break;
+    const { one, level, saved } = step;
+    largest.next += 1;
+    largest.bytes -= saved;
+    total -= saved;
+    const { object } = one.size;
+    chosen.set(sizeKey(object), { object, level, scope, bytes: one.bytes[0] });
+  }
+  return [...chosen.values()];
+}
+
+const levels = [1, 2, 3] as const;
+
+function namespaceOf(name: string, objects: readonly Sized[]): Namespace {
+  const steps = levels.flatMap((level) => {
+    const before = (one: Sized): number => bytesAt(one, level - 1);
+    return objects
+      .map((one): Step => ({ one, level, saved: before(one) - bytesAt(one, level) }))
+      .filter(({ saved }) => saved > 0)
+      .sort(
+        (a, b) =>
+          classOf(before(b.one)) - classOf(before(a.one)) || compareAges(b.one.size.age, a.one.size.age),
+      );
+  });
+  return { name, bytes: objects.reduce((sum, { bytes }) => sum + bytes[0], 0), steps, next: 0 };
+}
+
+/** A level never takes more than the one before. */
+const bytesAt = ({ bytes }: Sized, level: number): number =>
+  level === 3 ? 0 : Math.min(...bytes.slice(0, level + 1));
+
+const classOf = (bytes: number): number => Math.floor(Math.log2(Math.max(1, bytes)));

@@ -1,0 +1,37 @@
+/** What people are told of objects that take too much. See docs/routing.md, "Size". */
+import type { ObjectRef } from "../../api/object.ts";
+import { describeLeftOut, describeTooLarge, snapshotFull } from "../diagnostics.ts";
+import { notServed } from "../events.ts";
+import { memo } from "../memo.ts";
+import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import type { LeftOut } from "./object-size.ts";
+import { maxRoutesBytes } from "./route-size.ts";
+
+/** Of Ingresses. What is wrong with routes of the Gateway API stands in their statuses, which are findings, too. */
+export const leftOutFindings = memo((all: LeftOut): readonly Diagnostic[] =>
+  [...all.values()]
+    .filter(({ object }) => object.kind === "Ingress")
+    .map((one) => snapshotFull({ object: one.object }, one)),
+);
+
+/** An Event for each object that takes more than one may, or that is left out of a snapshot that is full. */
+export function sizeEvents(all: LeftOut, tooLarge: readonly ObjectRef[]): readonly DesiredEvent[] {
+  if (all.size + tooLarge.length === 0) return [];
+  return [
+    ...tooLarge.map((object) => {
+      const status = object.kind === "Ingress" ? 503 : 500;
+      return notServed(
+        object,
+        `${describeTooLarge(maxRoutesBytes)}; all their requests are answered ${status}`,
+      );
+    }),
+    ...leftOutEvents(all),
+  ];
+}
+
+const leftOutEvents = memo((all: LeftOut): readonly DesiredEvent[] =>
+  [...all.values()].map((one) => {
+    const { message, consequence } = describeLeftOut(one);
+    return notServed(one.object, `${message}; ${consequence}`);
+  }),
+);

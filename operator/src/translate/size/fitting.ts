@@ -1,0 +1,55 @@
+import { noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
+import { nothingLeftOut, type LeftOut, type LeftOutObject } from "./object-size.ts";
+
+/**
+ * Turns the changes of what objects contribute into those of what is left of it. Each call gives what was shown before and
+ * is no longer true, and what is now; a contribution of which nothing is left out is shown as it is.
+ */
+export function createFitting<T extends object>(options: {
+  /** The object's key in what is left out; undefined for what has none. */
+  readonly keyOf: (one: T) => string | undefined;
+  readonly fit: (one: T, leftOut: LeftOutObject) => T;
+}): (changes: Changes<T>, leftOut: LeftOut) => Changes<T> {
+  const { keyOf, fit } = options;
+  const present = new Map<string, T>();
+  /** Those that are not shown as they are. */
+  const fitted = new Map<T, T>();
+  let last = nothingLeftOut;
+
+  const show = (one: T, leftOut: LeftOutObject | undefined): T => {
+    if (leftOut === undefined) return one;
+    const shown = fit(one, leftOut);
+    fitted.set(one, shown);
+    return shown;
+  };
+  const hide = (one: T): T => {
+    const shown = fitted.get(one) ?? one;
+    fitted.delete(one);
+    return shown;
+  };
+
+  return (changes, leftOut) => {
+    const gone = changes.gone.map((one) => {
+      const key = keyOf(one);
+      if (key !== undefined && present.get(key) === one) present.delete(key);
+      return hide(one);
+    });
+    const come: T[] = [];
+    const isNew = new Set<T>(leftOut === last ? [] : changes.come);
+    for (const one of changes.come) {
+      const key = keyOf(one);
+      if (key !== undefined) present.set(key, one);
+      come.push(show(one, key === undefined ? undefined : leftOut.get(key)));
+    }
+    if (leftOut !== last) {
+      for (const key of new Set([...last.keys(), ...leftOut.keys()])) {
+        const one = present.get(key);
+        if (one === undefined || isNew.has(one) || last.get(key) === leftOut.get(key)) continue;
+        gone.push(hide(one));
+        come.push(show(one, leftOut.get(key)));
+      }
+      last = leftOut;
+    }
+    return gone.length + come.length === 0 ? noChanges : { gone, come };
+  };
+}
