@@ -15,6 +15,7 @@ import { createHttp2Front } from "./http/h2/front.ts";
 import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
 import { createL4 } from "./l4/l4.ts";
+import { udpBoundsOf, UdpPlaces } from "./l4/udp-places.ts";
 import { ConnectionGate } from "./listeners/connection-gate.ts";
 import { createListenerManager } from "./listeners/manager.ts";
 import { SilentConnections } from "./listeners/silent-connections.ts";
@@ -38,6 +39,7 @@ import { monotonicMs } from "./shared/monotonic.ts";
 import { BreakerTable } from "./upstream/breaker/table.ts";
 import { createUpstreamRegistry } from "./upstream/registry.ts";
 import { sendSelected } from "./upstream/send-selected.ts";
+import { descriptorLimit } from "./worker/machine.ts";
 
 export type ProxyOptions = {
   readonly settings: DataPlaneSettings & { readonly portMap?: readonly PortMapping[] | undefined };
@@ -68,6 +70,8 @@ export type Proxy = {
   localPort(port: number): number | undefined;
   /** The same of all listeners. */
   localPorts(): readonly PortMapping[];
+  /** Where the UDP listeners among them are bound. */
+  udpPorts(): readonly PortMapping[];
   /** New listeners use these local ports: another worker has chosen them where any free one will do. */
   useLocalPorts(ports: readonly PortMapping[]): void;
   /** Lets requests finish (docs/operations.md, "Shutdown"); cuts what is left when the signal aborts. */
@@ -77,8 +81,6 @@ export type Proxy = {
 const maxSweepIntervalMs = 1_000;
 /** Handshakes under way at a time: about half a second of one core's signatures. */
 const maxHandshakes = 1_024;
-/** Sessions of a UDP listener at a time, over all workers. */
-const maxUdpSessions = 20_000;
 /** For the whole PROXY protocol header of a connection. */
 const proxyHeaderTimeoutMs = 5_000;
 const maxRequestsPerConnection = 10_000;
@@ -132,7 +134,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
     udp: {
       idleTimeoutMs: settings.proxyUdpSessionTimeoutMs,
-      maxSessions: shareOf(maxUdpSessions, worker, workers),
+      places: new UdpPlaces(udpBoundsOf(descriptorLimit(), (total) => shareOf(total, worker, workers))),
       resolver,
       ownPorts,
       metrics,
@@ -226,6 +228,7 @@ export function startProxy(options: ProxyOptions): Proxy {
         listenerPort,
         localPort: listeners.localPort(listenerPort) ?? listenerPort,
       })),
+    udpPorts: () => listeners.udpPorts(),
     useLocalPorts(ports) {
       for (const { listenerPort, localPort } of ports) portMap.set(listenerPort, localPort);
     },

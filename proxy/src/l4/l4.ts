@@ -7,7 +7,7 @@ import { UdpSessions, type UdpClient, type UdpSessionsOptions } from "./udp-sess
 export type L4 = {
   readonly connections: Pick<L4Connections, "accept" | "destroy">;
   /** The sessions of a listener, until it gives them up. */
-  udpSessions(portLabel: string, reply: (message: Buffer, client: UdpClient) => void): UdpSessions;
+  udpSessions(port: number, reply: (message: Buffer, client: UdpClient) => void): UdpSessions;
   forget(sessions: UdpSessions): void;
   /** These endpoints are gone. Connections to them may finish. */
   retire(endpoints: readonly UpstreamEndpoint[]): void;
@@ -25,8 +25,8 @@ export function createL4(options: L4Options): L4 {
   const udp = new Set<UdpSessions>();
   return {
     connections,
-    udpSessions(portLabel, reply) {
-      const sessions = new UdpSessions(portLabel, reply, options.udp);
+    udpSessions(port, reply) {
+      const sessions = new UdpSessions(port, reply, options.udp);
       udp.add(sessions);
       return sessions;
     },

@@ -1,11 +1,14 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
+import { clientNetwork } from "@svc-gateway/common/values/ip-address.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { Resolver } from "../upstream/resolver.ts";
 import type { Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
+import type { Origin } from "../fairness/listener-holdings.ts";
 import { noLookup } from "./no-lookup.ts";
 import type { CompiledL4Route } from "./table.ts";
+import type { PlaceHolder, UdpPlaces } from "./udp-places.ts";
 
 /** Who sent a datagram, as the socket names it, and as balancers and policies see it. */
 export type UdpClient = { readonly address: string; readonly port: number; readonly ip: string };
@@ -28,14 +31,14 @@ export type DropReason =
 export type UdpSessionsOptions = {
   /** No datagram either way, milliseconds, 0 = off. */
   readonly idleTimeoutMs: number;
-  /** Sessions at a time; further clients are not served. */
-  readonly maxSessions: number;
+  /** Bounds the sessions of all listeners of the worker. */
+  readonly places: UdpPlaces;
   readonly resolver: Resolver;
   /** What must not be sent to; nothing unless given. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
   readonly metrics: Pick<
     ProxyMetrics,
-    "udpSessions" | "udpSessionsActive" | "udpDatagramsDropped" | "upstreamErrors"
+    "udpSessions" | "udpSessionsActive" | "udpDatagramsDropped" | "upstreamErrors" | "limitsReached"
   >;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
@@ -46,7 +49,15 @@ const maxWaiting = 16;
 /** Bytes that wait in a socket to be sent. */
 export const maxQueuedBytes = 256 * 1024;
 
-type Session = {
+/** When there is no room, a session that was idle for this share of its time makes place for a new one. */
+const evictableShare = 1 / 4;
+/** The same where sessions may be idle for any time. */
+const evictableWithoutLimitMs = 2_500;
+/** Sessions that are looked at for one that was idle. */
+const maxLooks = 8;
+
+type Session = PlaceHolder & {
+  readonly origin: Origin;
   readonly client: UdpClient;
   readonly routeId: string;
   readonly upstream: Upstream;
@@ -62,6 +73,7 @@ type Session = {
  * its own to one endpoint, so that answers find their way back.
  */
 export class UdpSessions {
+  private readonly port: number;
   private readonly portLabel: string;
   private readonly reply: (message: Buffer, client: UdpClient) => void;
   private readonly options: UdpSessionsOptions;
@@ -70,11 +82,12 @@ export class UdpSessions {
   private onEmpty: (() => void) | undefined = undefined;
 
   constructor(
-    portLabel: string,
+    port: number,
     reply: (message: Buffer, client: UdpClient) => void,
     options: UdpSessionsOptions,
   ) {
-    this.portLabel = portLabel;
+    this.port = port;
+    this.portLabel = String(port);
     this.reply = reply;
     this.options = options;
   }
@@ -137,7 +150,6 @@ export class UdpSessions {
 
   private open(client: UdpClient, route: CompiledL4Route | undefined): Session | undefined {
     if (this.draining) return this.drop("draining");
-    if (this.sessions.size >= this.options.maxSessions) return this.drop("session-limit");
     const upstream = route?.pickUpstream();
     if (route === undefined || upstream === undefined) return this.drop("no-route");
     const selection = upstream.pick({
@@ -150,7 +162,15 @@ export class UdpSessions {
       received: [],
     });
     if (selection === undefined) return this.drop("no-endpoint");
+    const { metrics, resolver, places } = this.options;
+    const origin = { listener: this.port, network: clientNetwork(client.ip) };
+    if (!places.makeRoom(origin) && !this.endIdle()) {
+      selection.watch?.ended();
+      return this.drop("session-limit");
+    }
     const session: Session = {
+      origin,
+      giveWay: () => this.giveWay(session),
       client,
       routeId: route.route.id,
       upstream,
@@ -160,7 +180,7 @@ export class UdpSessions {
       waiting: [],
     };
     this.sessions.set(keyOf(client), session);
-    const { metrics, resolver } = this.options;
+    places.add(origin, session);
     metrics.udpSessions.with({ listener: this.portLabel }).inc();
     metrics.udpSessionsActive.with({ listener: this.portLabel }).inc();
     const { host } = selection.endpoint;
@@ -213,6 +233,29 @@ export class UdpSessions {
     this.close(session);
   }
 
+  private giveWay(session: Session): void {
+    this.options.metrics.limitsReached.with({ limit: "udp-sessions" }).inc();
+    this.close(session);
+  }
+
+  /** Ends a session that was idle, if there is one among the first few; those that were not go to the end. */
+  private endIdle(): boolean {
+    const { idleTimeoutMs, now } = this.options;
+    const evictableMs = idleTimeoutMs > 0 ? idleTimeoutMs * evictableShare : evictableWithoutLimitMs;
+    const nowMs = now();
+    let looks = maxLooks;
+    for (const [key, session] of this.sessions) {
+      if (nowMs - session.lastActivityMs >= evictableMs) {
+        this.giveWay(session);
+        return true;
+      }
+      if (--looks === 0) break;
+      this.sessions.delete(key);
+      this.sessions.set(key, session);
+    }
+    return false;
+  }
+
   private isOpen(session: Session): boolean {
     return this.sessions.get(keyOf(session.client)) === session;
   }
@@ -223,6 +266,7 @@ export class UdpSessions {
 
   private close(session: Session): void {
     this.sessions.delete(keyOf(session.client));
+    this.options.places.delete(session.origin, session);
     session.socket?.close();
     session.selection.watch?.ended();
     this.options.metrics.udpSessionsActive.with({ listener: this.portLabel }).dec();

@@ -1,5 +1,6 @@
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { LogFields, Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
@@ -74,6 +75,8 @@ export type ListenerManager = {
   apply(plan: ServingPlan): Promise<void>;
   /** Listener ports whose sockets are open, sorted. */
   boundPorts(): readonly number[];
+  /** Where UDP listeners are bound. */
+  udpPorts(): readonly PortMapping[];
   /** Local port of a bound listener. */
   localPort(port: number): number | undefined;
   /**
@@ -266,6 +269,12 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
       await bindAll();
     },
     boundPorts,
+    udpPorts: () =>
+      [...entries.values()].flatMap(({ plan, listener }) =>
+        listener instanceof UdpListener && listener.localPort !== undefined
+          ? [{ listenerPort: plan.port, localPort: listener.localPort }]
+          : [],
+      ),
     localPort(port) {
       for (const { plan, listener } of entries.values()) {
         if (plan.port === port && listener.localPort !== undefined) return listener.localPort;

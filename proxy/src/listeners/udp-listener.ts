@@ -10,6 +10,9 @@ import type { ListenerContext, ListenerTables } from "./listener.ts";
 import { plainAddress } from "./peer.ts";
 import type { SocketPlan } from "./socket-plan.ts";
 
+/** What may wait in the receive buffer of a socket: clients come in bursts, and the loop may be busy for a moment. */
+const receiveBufferBytes = 4 * 1024 * 1024;
+
 /** One UDP port: its socket, and the sessions of its clients. Routes change in place. */
 export class UdpListener implements Draining {
   /** Port of the socket while it is bound and takes new clients. */
@@ -24,7 +27,7 @@ export class UdpListener implements Draining {
     this.port = port;
     this.context = context;
     this.table = l4;
-    this.sessions = context.l4.udpSessions(String(port), (message, client) => this.reply(message, client));
+    this.sessions = context.l4.udpSessions(port, (message, client) => this.reply(message, client));
   }
 
   /** Opens the socket on `port`. Answers whether it is open; a failure is logged and counted. */
@@ -78,6 +81,7 @@ export class UdpListener implements Draining {
   private start(socket: Socket): void {
     this.socket = socket;
     this.localPort = socket.address().port;
+    this.reportReceiveBuffer(socket);
     socket.on("error", (error: NodeJS.ErrnoException) => {
       this.context.log.error(
         { listener: this.port, reason: error.code ?? error.message },
@@ -88,6 +92,16 @@ export class UdpListener implements Draining {
       const client = { address, port, ip: plainAddress(address) };
       this.sessions.receive(message, client, this.table?.find("")?.route);
     });
+  }
+
+  /** Linux gives what `net.core.rmem_max` allows, and says twice as much, for its own bookkeeping. */
+  private reportReceiveBuffer(socket: Socket): void {
+    const bytes = socket.getRecvBufferSize();
+    if (bytes >= receiveBufferBytes) return;
+    this.context.log.info(
+      { listener: this.port, receive_buffer_bytes: bytes, wanted_bytes: receiveBufferBytes },
+      "UDP receive buffer is smaller than wanted: raise net.core.rmem_max against losses in bursts",
+    );
   }
 
   private reply(message: Buffer, { address, port }: UdpClient): void {
@@ -105,7 +119,12 @@ function bindSocket(target: {
 }): Promise<Result<Socket, NodeJS.ErrnoException>> {
   const { port, address, reusePort } = target;
   return new Promise((resolve) => {
-    const socket = createSocket({ type: isIP(address) === 6 ? "udp6" : "udp4", reusePort, lookup: noLookup });
+    const socket = createSocket({
+      type: isIP(address) === 6 ? "udp6" : "udp4",
+      reusePort,
+      lookup: noLookup,
+      recvBufferSize: receiveBufferBytes,
+    });
     socket.once("error", (error: NodeJS.ErrnoException) => {
       socket.close();
       resolve(fail(error));

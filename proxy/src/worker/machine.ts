@@ -45,6 +45,16 @@ export const workerHeapMegabytes = (workers: number, { memoryBytes }: Machine): 
     Math.max(minHeapMegabytes, Math.floor((memoryBytes * heapShare) / workers / mebibyte)),
   );
 
+/** What systems allow that say nothing. */
+const usualDescriptors = 1_024;
+
+/** Descriptors that this process may open: the soft limit, which Node raises to the hard one when it starts. */
+export function descriptorLimit(read: ReadFile = readOptional): number {
+  const [, soft] = /^Max open files +(\d+|unlimited)/m.exec(read("/proc/self/limits") ?? "") ?? [];
+  if (soft === undefined) return usualDescriptors;
+  return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
+}
+
 /** Processors that the control groups of this process allow; infinite without a limit. */
 export function processorLimit(read: ReadFile): number {
   let limit = Number.POSITIVE_INFINITY;

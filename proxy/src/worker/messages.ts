@@ -50,7 +50,7 @@ export type FromWorker =
   | { readonly type: "ready" }
   | { readonly type: "answer"; readonly id: number; readonly answer: unknown }
   | { readonly type: "log"; readonly lines: string }
-  /** Listener ports that are bound, sorted, whenever that changes. */
-  | { readonly type: "ports"; readonly ports: readonly number[] }
+  /** Listener ports that are bound, sorted, whenever that changes, and where those of UDP are. */
+  | { readonly type: "ports"; readonly ports: readonly number[]; readonly udp: readonly PortMapping[] }
   /** The last counts of a worker that ends by a bug. */
   | { readonly type: "counts"; readonly metrics: MetricExport };

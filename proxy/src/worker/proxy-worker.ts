@@ -31,7 +31,7 @@ const proxy = startProxy({
   log,
   snapshotLog: worker === 0 ? createLogger("svc_proxy", logging) : quiet(log),
   crew: { worker, workers, memory },
-  onBoundPorts: (ports) => send({ type: "ports", ports }),
+  onBoundPorts: (ports) => send({ type: "ports", ports, udp: proxy.udpPorts() }),
 });
 const hurry = new AbortController();
 let staged: StagedState | undefined;

@@ -15,6 +15,7 @@ import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
 import { createMergedMetrics } from "../telemetry/merged-metrics.ts";
 import { HeldSnapshot } from "./held-snapshot.ts";
+import { KernelDrops } from "./kernel-drops.ts";
 import { takeLines } from "./log-relay.ts";
 import { type Machine, readMachine, workerCount, workerHeapMegabytes } from "./machine.ts";
 import type { WorkerSettings } from "./messages.ts";
@@ -60,6 +61,8 @@ type Slot = {
   /** It has the snapshot that all have. */
   serving: boolean;
   ports: readonly number[];
+  /** Where the UDP listeners among them are bound. */
+  udp: readonly PortMapping[];
   startedMs: number;
   /** Threads in a row that ended soon. */
   failures: number;
@@ -85,7 +88,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const memory = createSharedMemory(workers);
   const logBytes = new Int32Array(memory.logBytes);
   const merged = createMergedMetrics();
-  const counts = createMetricSet({ ...supervisorMetrics, logLinesDropped: proxyMetrics.logLinesDropped });
+  const { logLinesDropped, udpDatagramsDropped } = proxyMetrics;
+  const counts = createMetricSet({ ...supervisorMetrics, logLinesDropped, udpDatagramsDropped });
+  const kernelDrops = new KernelDrops();
   const held = new HeldSnapshot();
   const localPorts = new Map<number, number>();
   const slots = Array.from({ length: workers }, (_, worker): Slot => ({
@@ -93,6 +98,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     thread: undefined,
     serving: false,
     ports: [],
+    udp: [],
     startedMs: 0,
     failures: 0,
     timer: undefined,
@@ -124,8 +130,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     slot.startedMs = performance.now();
     const thread = startThread(program, { settings, worker, workers, memory }, heapMegabytes, {
       onLog: (lines) => takeLines(sink, lines, logBytes, worker),
-      onPorts(ports) {
+      onPorts(ports, udp) {
         slot.ports = ports;
+        slot.udp = udp;
         reportPorts();
       },
       onCounts: (metrics) => merged.report(worker, metrics),
@@ -140,6 +147,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     slot.thread = undefined;
     slot.serving = false;
     slot.ports = [];
+    slot.udp = [];
     merged.retire(worker);
     releaseWorker(memory, worker);
     counts.workers.with({}).set(serving().length);
@@ -232,6 +240,17 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return ok(summary);
   };
 
+  /** All workers have the same UDP listeners, each with a socket of its own, and the kernel's table shows all of them. */
+  const countKernelDrops = async (): Promise<void> => {
+    const listeners = new Map(
+      slots.flatMap(({ udp }) => udp.map((one) => [one.localPort, one.listenerPort])),
+    );
+    for (const [port, drops] of await kernelDrops.since(new Set(listeners.keys()))) {
+      const labels = { listener: String(listeners.get(port)), reason: "receive-buffer" };
+      counts.udpDatagramsDropped.with(labels).inc(drops);
+    }
+  };
+
   const supervisor: Supervisor = {
     workers,
     async apply(update) {
@@ -250,6 +269,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
           if (values !== undefined) merged.report(worker, values);
         }),
       );
+      await countKernelDrops();
       counts.logLinesDropped.with({}).value = sink.droppedLines();
       return merged.expose(exportMetrics(counts, ...otherMetrics));
     }),

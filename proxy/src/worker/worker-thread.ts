@@ -1,5 +1,6 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
 
@@ -11,7 +12,7 @@ export type ThreadEnd = {
 
 export type ThreadEvents = {
   onLog(lines: string): void;
-  onPorts(ports: readonly number[]): void;
+  onPorts(ports: readonly number[], udp: readonly PortMapping[]): void;
   onCounts(metrics: MetricExport): void;
   /** Called once, after everything else. */
   onEnd(end: ThreadEnd): void;
@@ -68,7 +69,7 @@ export function startThread(
       case "log":
         return events.onLog(message.lines);
       case "ports":
-        return events.onPorts(message.ports);
+        return events.onPorts(message.ports, message.udp);
       case "counts":
         return events.onCounts(message.metrics);
     }

@@ -1,6 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { expect } from "chai";
+import { udpBoundsOf, UdpPlaces } from "../../src/l4/udp-places.ts";
 import { compileL4Table, type CompiledL4Route } from "../../src/l4/table.ts";
 import { UdpSessions, type UdpClient, type UdpSessionsOptions } from "../../src/l4/udp-sessions.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
@@ -9,7 +10,8 @@ import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
 import { eventually } from "../integration/gateway.ts";
 import { createTestRegistry } from "./registry.ts";
 
-const clientOf = (port: number): UdpClient => ({ address: "192.0.2.1", port, ip: "192.0.2.1" });
+const clientOf = (port: number, ip = "192.0.2.1"): UdpClient => ({ address: ip, port, ip });
+const someBytes = Buffer.from("x");
 
 describe("UdpSessions", () => {
   let nowMs: number;
@@ -33,6 +35,7 @@ describe("UdpSessions", () => {
 
   const start = (
     options: Partial<UdpSessionsOptions> = {},
+    port = 5300,
   ): {
     readonly sessions: UdpSessions;
     readonly metrics: ReturnType<typeof createProxyMetrics>;
@@ -41,15 +44,17 @@ describe("UdpSessions", () => {
     readonly endpoints: readonly UpstreamEndpoint[];
     dropped(reason: string): number;
     active(): number;
+    /** Sessions that had to make place. */
+    ended(): number;
   } => {
     const metrics = createProxyMetrics();
     const replies: string[] = [];
     const sessions = new UdpSessions(
-      "5300",
-      (message, { port }) => replies.push(`${port} ${message.toString()}`),
+      port,
+      (message, client) => replies.push(`${client.port} ${message.toString()}`),
       {
         idleTimeoutMs: 10_000,
-        maxSessions: 10,
+        places: new UdpPlaces({ all: 10, ofListener: 10 }),
         resolver: createResolver(),
         metrics,
         now: () => nowMs,
@@ -83,8 +88,9 @@ describe("UdpSessions", () => {
       replies,
       route,
       endpoints: registry.get("ns/dns/53/udp", "http1").endpoints,
-      dropped: (reason) => metrics.udpDatagramsDropped.with({ listener: "5300", reason }).value,
-      active: () => metrics.udpSessionsActive.with({ listener: "5300" }).value,
+      dropped: (reason) => metrics.udpDatagramsDropped.with({ listener: String(port), reason }).value,
+      active: () => metrics.udpSessionsActive.with({ listener: String(port) }).value,
+      ended: () => metrics.limitsReached.with({ limit: "udp-sessions" }).value,
     };
   };
 
@@ -141,7 +147,9 @@ describe("UdpSessions", () => {
   });
 
   it("drop the datagrams of clients beyond the limit, until a session has ended", async () => {
-    const { sessions, route, dropped, active } = start({ maxSessions: 1 });
+    const { sessions, route, dropped, active } = start({
+      places: new UdpPlaces({ all: 1, ofListener: 1 }),
+    });
     sessions.receive(Buffer.from("a"), clientOf(1), route);
     sessions.receive(Buffer.from("b"), clientOf(2), route);
     expect([active(), dropped("session-limit")]).to.deep.equal([1, 1]);
@@ -150,6 +158,60 @@ describe("UdpSessions", () => {
     sessions.receive(Buffer.from("c"), clientOf(2), route);
     await eventually(() => received.some(({ text }) => text === "c"));
     expect(dropped("session-limit")).to.equal(1);
+  });
+
+  it("of a network that has the most make place for those of another one", () => {
+    const { sessions, route, dropped, active, ended } = start({
+      places: new UdpPlaces({ all: 4, ofListener: 3 }),
+    });
+    for (const port of [1, 2, 3, 4]) sessions.receive(someBytes, clientOf(port), route);
+    expect([active(), dropped("session-limit"), ended()]).to.deep.equal([3, 1, 0]);
+    sessions.receive(someBytes, clientOf(1, "2001:db8::1"), route);
+    expect([active(), dropped("session-limit"), ended()]).to.deep.equal([3, 1, 1]);
+    // The same network as the one before, which would then have as many as the other.
+    sessions.receive(someBytes, clientOf(1, "2001:db8::2"), route);
+    expect([active(), dropped("session-limit"), ended()]).to.deep.equal([3, 2, 1]);
+    // The oldest of the first network was ended: it begins anew, and finds no place.
+    sessions.receive(someBytes, clientOf(1), route);
+    expect([active(), dropped("session-limit")]).to.deep.equal([3, 3]);
+    sessions.receive(someBytes, clientOf(2), route);
+    expect(dropped("session-limit")).to.equal(3);
+  });
+
+  it("of the listener that has the most make place for those of another one, from however many addresses", () => {
+    const places = new UdpPlaces({ all: 6, ofListener: 6 });
+    const flooded = start({ places });
+    const other = start({ places }, 5301);
+    for (let i = 0; i < 20; i++)
+      flooded.sessions.receive(someBytes, clientOf(1, `192.0.2.${i}`), flooded.route);
+    expect([flooded.active(), flooded.dropped("session-limit")]).to.deep.equal([6, 14]);
+    for (let i = 0; i < 5; i++) other.sessions.receive(someBytes, clientOf(1, `192.0.2.${i}`), other.route);
+    expect([flooded.active(), other.active(), other.dropped("session-limit")]).to.deep.equal([3, 3, 2]);
+    expect(flooded.ended()).to.equal(3);
+    // What ends gives its place back.
+    other.sessions.destroy();
+    for (let i = 0; i < 20; i++)
+      flooded.sessions.receive(someBytes, clientOf(2, `192.0.2.${i}`), flooded.route);
+    expect([flooded.active(), other.active()]).to.deep.equal([6, 0]);
+  });
+
+  it("that were idle for a quarter of their time make place for new ones, whoever they are", () => {
+    const { sessions, route, active, dropped, ended } = start({
+      places: new UdpPlaces({ all: 2, ofListener: 2 }),
+      idleTimeoutMs: 10_000,
+    });
+    sessions.receive(someBytes, clientOf(1), route);
+    sessions.receive(someBytes, clientOf(2, "192.0.2.2"), route);
+    nowMs = 2_499;
+    sessions.receive(someBytes, clientOf(3, "192.0.2.3"), route);
+    expect([ended(), dropped("session-limit")]).to.deep.equal([0, 1]);
+    sessions.receive(someBytes, clientOf(1), route);
+    nowMs = 2_500;
+    sessions.receive(someBytes, clientOf(3, "192.0.2.3"), route);
+    sessions.receive(someBytes, clientOf(1), route);
+    expect([active(), ended(), dropped("session-limit")]).to.deep.equal([2, 1, 1]);
+    sessions.receive(someBytes, clientOf(2, "192.0.2.2"), route);
+    expect([ended(), dropped("session-limit")]).to.deep.equal([1, 2]);
   });
 
   it("keep 16 datagrams until the socket is there", async () => {
@@ -212,5 +274,22 @@ describe("UdpSessions", () => {
     nowMs = 10_000;
     sessions.sweep();
     await draining;
+  });
+});
+
+describe("the number of UDP sessions", () => {
+  const alone = (total: number): number => total;
+
+  it("is at most half of the descriptors of the process, over all listeners", () => {
+    expect(udpBoundsOf(8_000, alone)).to.deep.equal({ all: 4_000, ofListener: 4_000 });
+    expect(udpBoundsOf(60_000, alone)).to.deep.equal({ all: 30_000, ofListener: 20_000 });
+  });
+
+  it("has bounds of its own where there are many descriptors", () => {
+    expect(udpBoundsOf(Number.POSITIVE_INFINITY, alone)).to.deep.equal({ all: 40_000, ofListener: 20_000 });
+  });
+
+  it("is shared out over the workers", () => {
+    expect(udpBoundsOf(2_000, (total) => total / 4)).to.deep.equal({ all: 250, ofListener: 250 });
   });
 });

@@ -15,6 +15,7 @@ import {
   type ListenerManager,
   type ListenerManagerOptions,
 } from "../../src/listeners/manager.ts";
+import { UdpPlaces } from "../../src/l4/udp-places.ts";
 import { createL4 } from "../../src/l4/l4.ts";
 import { SilentConnections } from "../../src/listeners/silent-connections.ts";
 import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/settings.ts";
@@ -142,7 +143,13 @@ export function startManager(
     tls: wideSettings,
     l4: createL4({
       connections: { connectTimeoutMs: 60_000, idleTimeoutMs: 0, resolver, metrics },
-      udp: { idleTimeoutMs: 0, maxSessions: 100, resolver, metrics, now: () => performance.now() },
+      udp: {
+        idleTimeoutMs: 0,
+        places: new UdpPlaces({ all: 100, ofListener: 100 }),
+        resolver,
+        metrics,
+        now: () => performance.now(),
+      },
     }),
     createHttp1Front: () => createHttp1Front(front),
     createHttp2Front: () => createHttp2Front(front),

@@ -1,5 +1,10 @@
 import { expect } from "chai";
-import { processorLimit, workerCount, workerHeapMegabytes } from "../../src/worker/machine.ts";
+import {
+  descriptorLimit,
+  processorLimit,
+  workerCount,
+  workerHeapMegabytes,
+} from "../../src/worker/machine.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -68,5 +73,29 @@ describe("the heap of a worker", () => {
     expect(workerHeapMegabytes(2, { processors: 2, memoryBytes: 1024 * mebibyte })).to.equal(307);
     expect(workerHeapMegabytes(8, { processors: 8, memoryBytes: 256 * mebibyte })).to.equal(96);
     expect(workerHeapMegabytes(1, { processors: 1, memoryBytes: 65_536 * mebibyte })).to.equal(4096);
+  });
+});
+
+describe("the descriptors of a process", () => {
+  const limitIn = (line: string | undefined): number =>
+    descriptorLimit(() =>
+      line === undefined ? undefined : `Limit  Soft Limit  Hard Limit  Units\n${line}\n`,
+    );
+
+  it("are those of its soft limit", () => {
+    expect(
+      limitIn("Max open files            20000                1048576              files     "),
+    ).to.equal(20_000);
+    expect(
+      limitIn("Max open files            unlimited            unlimited            files     "),
+    ).to.equal(Number.POSITIVE_INFINITY);
+  });
+
+  it("are taken for few where the system says nothing", () => {
+    expect(limitIn(undefined)).to.equal(1_024);
+  });
+
+  it("are known of this process on Linux", () => {
+    expect(descriptorLimit()).to.be.greaterThan(255);
   });
 });

@@ -1,0 +1,61 @@
+import { readFile } from "node:fs/promises";
+
+/** Undefined where the system has no such file. */
+export type ReadTable = (path: string) => Promise<string | undefined>;
+
+/** A socket of a table of the kernel that no peer is connected to. */
+type UdpSocket = { readonly inode: string; readonly port: number; readonly drops: number };
+
+/** `/proc/net/udp` and `/proc/net/udp6` of Linux: a line per socket of the network namespace. */
+const tables = ["/proc/net/udp", "/proc/net/udp6"];
+
+/**
+ * Counts the datagrams that the kernel has dropped because the receive buffers of listeners were full. It tells by socket
+ * and for as long as the socket is open, so what was lost since the last look at a socket that has been closed is not known.
+ */
+export class KernelDrops {
+  private readonly read: ReadTable;
+  /** By inode. */
+  private seen = new Map<string, number>();
+
+  constructor(read: ReadTable = readOptional) {
+    this.read = read;
+  }
+
+  /** How many were dropped since the last time, by local port; only ports of `ports` are looked at, all of which are ours. */
+  async since(ports: ReadonlySet<number>): Promise<ReadonlyMap<number, number>> {
+    const dropped = new Map<number, number>();
+    if (ports.size === 0) return dropped;
+    const seen = new Map<string, number>();
+    for (const path of tables) {
+      for (const { inode, port, drops } of parseUdpTable((await this.read(path)) ?? "")) {
+        if (!ports.has(port)) continue;
+        seen.set(inode, drops);
+        const more = drops - (this.seen.get(inode) ?? 0);
+        if (more > 0) dropped.set(port, (dropped.get(port) ?? 0) + more);
+      }
+    }
+    this.seen = seen;
+    return dropped;
+  }
+}
+
+/** The sockets of such a table without a peer; lines of another form are left out. */
+function* parseUdpTable(text: string): Generator<UdpSocket> {
+  for (const line of text.split("\n")) {
+    const columns = line.trim().split(/\s+/);
+    const [, local = "", remote = "", , , , , , , inode = ""] = columns;
+    const drops = Number(columns[12]);
+    const port = Number.parseInt(local.slice(local.indexOf(":") + 1), 16);
+    if (!remote.endsWith(":0000") || !/^\d+$/.test(inode) || !Number.isSafeInteger(drops)) continue;
+    if (Number.isInteger(port)) yield { inode, port, drops };
+  }
+}
+
+async function readOptional(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "latin1");
+  } catch {
+    return undefined;
+  }
+}

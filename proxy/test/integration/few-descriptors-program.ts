@@ -1,0 +1,26 @@
+/**
+ * A process with a data plane of TCP and UDP, whose backend on loopback is named by `PORTS` (TCP, UDP). Tells its own ports
+ * in a line, and its sessions and drops in another one for each line that it gets.
+ */
+import { createInterface } from "node:readline";
+import { l4Route, startL4 } from "./l4.ts";
+
+const [tcp = 0, udp = 0] = (process.env["PORTS"] ?? "").split(",").map(Number);
+const gateway = await startL4({
+  tcp: l4Route(["ns/db/5432", 1]),
+  udp: l4Route(["ns/dns/53/udp", 1]),
+  endpoints: { "ns/db/5432": [tcp], "ns/dns/53/udp": [udp] },
+});
+console.log(JSON.stringify({ tcp: gateway.tcpPort, udp: gateway.udpPort }));
+for await (const _ of createInterface({ input: process.stdin })) {
+  const labels = { listener: "5300" };
+  const { udpSessionsActive, udpDatagramsDropped } = gateway.metrics;
+  console.log(
+    JSON.stringify({
+      sessions: udpSessionsActive.with(labels).value,
+      refused: udpDatagramsDropped.with({ ...labels, reason: "session-limit" }).value,
+      failed: udpDatagramsDropped.with({ ...labels, reason: "error" }).value,
+    }),
+  );
+}
+await gateway.close();
