@@ -13,8 +13,9 @@ The forms of values are described [on a page of their own](values.md).
 The value that counts is the Ingress's own, else the default that its class holds
 ([SvcIngressClassParameters](api.md), \`spec.defaultAnnotations\`), else the built-in one.
 
-- A value that does not parse is reported as an [\`InvalidAnnotation\`](events.md) Event, and the built-in default applies,
-  also where the class has a default. A default of a class that does not parse is reported as a finding of the parameters.
+- A value that does not parse is reported as an [\`InvalidAnnotation\`](events.md) Event and counts as absent: the default
+  of the class applies, else the built-in one. Of the three annotations that change the fields of one direction, none of
+  the Ingress's own applies then. A default of a class that does not parse is reported as a finding of the parameters.
 - An empty value is reported too, but sets nothing: the default of the class stays. Only an empty
   ${named(emptyIsAbsent)} is not worth a word.
 - Annotations that protect (\`auth-*\`) never fail open. One that is empty without a default of the class, or does not parse
@@ -22,7 +23,8 @@ The value that counts is the Ingress's own, else the default that its class hold
 - Values of more than 65,536 characters are not read.
 - References: a resource that an annotation names may be in another namespace,
   [some only with a ReferenceGrant](../cross-namespace-references.md). One that does not exist is reported as the
-  finding \`ReferenceNotFound\` and an \`InvalidAnnotation\` Event, with the consequence that the table gives for a value that does not parse.
+  finding \`ReferenceNotFound\` and an \`InvalidAnnotation\` Event, with the consequence that the table gives for a value that does not parse;
+  where the class has a default, that applies instead, other than for \`auth-*\`, \`ext-auth\` and \`mirror-target\`.
 - A key with the prefix that is not in this list is reported as the finding \`UnknownAnnotation\`.
 - On Kubernetes 1.30 or later the chart's admission policy (\`vap.enabled\`) refuses a value that does not have the form of
   its type, with the words that the Event would have. Ranges, references and values of the types ${freeTypes()} are left to

@@ -14,7 +14,11 @@ const host = "a.example.com";
 type Annotations = Readonly<Record<string, string>>;
 
 /** What one Ingress with these annotations, in a class with these defaults, comes to. */
-function translateOne(own: Annotations, defaults: Annotations = {}): Translation {
+function translateOne(
+  own: Annotations,
+  defaults: Annotations = {},
+  more: readonly KubeObject[] = [],
+): Translation {
   const backend = { service: { name: "echo", port: { number: 80 } } };
   const parameters = {
     apiGroup: "ingress.svc-labs.dev",
@@ -53,8 +57,66 @@ function translateOne(own: Annotations, defaults: Annotations = {}): Translation
       },
     },
   ];
-  return translate(createWorld(objects), defaultTranslateSettings);
+  return translate(createWorld([...objects, ...more]), defaultTranslateSettings);
 }
+
+/** What defaults of the class name: something that can be seen to be in force. */
+const ofClass = (
+  [
+    ["IpAccessControl", { deny: ["10.0.0.0/8"] }],
+    ["RateLimit", { requestsPerSecond: 5 }],
+    ["RetryPolicy", { attempts: 2 }],
+    ["Compression", { gzip: true }],
+    ["SvcExternalAuth", { protocol: "HTTP", backendRef: { name: "echo", port: 80 } }],
+  ] as const
+).map(([kind, spec]): KubeObject & { readonly spec: object } => ({
+  apiVersion: "gateway.svc-labs.dev/v1alpha1",
+  kind,
+  metadata: { namespace: "infra", name: "of-class" },
+  spec,
+}));
+
+/** A default of the class for each annotation that can have one. */
+const classDefaults: Readonly<Record<string, string>> = {
+  "trust-forwarded-for": "true",
+  "forwarded-for-header": "X-Real-IP",
+  "forwarded-for-trusted-cidrs": "10.0.0.0/8",
+  "ip-access-control": "infra/of-class",
+  "rate-limit": "infra/of-class",
+  "max-body-size": "1k",
+  "auth-basic-secret": "infra/of-class",
+  "mirror-target": "echo.shop:80",
+  "auth-jwt": "infra/of-class",
+  "ext-auth": "infra/of-class",
+  "request-header-set": "X-Set: by the class",
+  "request-header-add": "X-Add: by the class",
+  "request-header-remove": "X-Internal",
+  "response-header-set": "X-Set: by the class",
+  "response-header-add": "X-Add: by the class",
+  "response-header-remove": "X-Internal",
+  "redirect-scheme": "https",
+  "redirect-hostname": "other.example.com",
+  "redirect-port": "8443",
+  "redirect-path": "/moved",
+  "redirect-status-code": "307",
+  retry: "infra/of-class",
+  "rewrite-target": "/new",
+  "ssl-redirect": "true",
+  "ssl-redirect-code": "301",
+  "read-timeout": "3s",
+  "send-timeout": "4s",
+  compression: "infra/of-class",
+  "use-regex": "true",
+  "path-normalize": "merge-slashes",
+};
+
+/** What else the Ingress says, without which a default has no effect. */
+const companions: Readonly<Record<string, Annotations>> = {
+  "forwarded-for-header": { "ingress.svc-labs.dev/trust-forwarded-for": "true" },
+  "forwarded-for-trusted-cidrs": { "ingress.svc-labs.dev/trust-forwarded-for": "true" },
+  "redirect-status-code": { "ingress.svc-labs.dev/redirect-hostname": "b.example.com" },
+  "ssl-redirect-code": { "ingress.svc-labs.dev/ssl-redirect": "true" },
+};
 
 /** Values that nobody means, besides those of the table. */
 const hostileValues: readonly string[] = [
@@ -157,6 +219,54 @@ describe("translate: values of annotations that cannot be used", () => {
       );
     });
   }
+
+  for (const [key, definition] of annotations) {
+    if (!definition.classDefault) continue;
+    const isProtection = definition.onInvalid === "deny";
+    it(`${key}: beside a default of the class, each leaves ${isProtection ? "the route closed" : "the default in force"}`, () => {
+      const value = classDefaults[definition.name];
+      if (value === undefined) expect.fail("has no default here");
+      const own = companions[definition.name] ?? {};
+      const withDefault = translateOne(own, { [key]: value }, ofClass);
+      // The path of the Ingress is a prefix, so that its expressions show nowhere.
+      if (definition.name !== "use-regex" && !(isProtection && definition.name !== "ext-auth")) {
+        expect(served(withDefault), "the default has an effect").to.not.deep.equal(
+          served(translateOne(own, {}, ofClass)),
+        );
+      }
+      const closed = translateOne({ ...own, [key]: "shop/no-such-thing" }, { [key]: value }, ofClass);
+      for (const bad of badValues(definition)) {
+        const translation = translateOne({ ...own, [key]: bad }, { [key]: value }, ofClass);
+        expect(served(translation), JSON.stringify(bad.slice(0, 40))).to.deep.equal(
+          served(isProtection ? closed : withDefault),
+        );
+        const messages = translation.events.map(({ message }) => message);
+        const instead = isProtection ? `; ${definition.fallback}` : "; the default of the class applies";
+        expect(
+          messages.some((message) => message.endsWith(instead)),
+          messages.join(),
+        ).to.equal(true);
+      }
+      // So does a reference to something that does not exist.
+      if (!isProtection && definition.type === "namespaced-name") {
+        expect(served(closed)).to.deep.equal(served(withDefault));
+      }
+    });
+  }
+
+  it("of the fields that it sets or adds leave everything to the class that is about them", () => {
+    const prefix = "ingress.svc-labs.dev/";
+    for (const direction of ["request", "response"]) {
+      const fence = { [`${prefix}${direction}-header-remove`]: "X-Internal" };
+      for (const action of ["set", "add"]) {
+        const own = {
+          [`${prefix}${direction}-header-${action}`]: "no field at all",
+          [`${prefix}${direction}-header-remove`]: "X-Other",
+        };
+        expect(served(translateOne(own, fence))).to.deep.equal(served(translateOne({}, fence)));
+      }
+    }
+  });
 
   it("are told one by one where an Ingress has nothing else", () => {
     const own = Object.fromEntries([...annotations.keys()].map((key) => [key, "\u0000 ?!"]));

@@ -6,8 +6,16 @@ import {
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { describeProblem } from "../diagnostics.ts";
 
-/** The value of an annotation for one Ingress, or undefined where the built-in default applies. */
-export type AnnotationReader = <T>(definition: AnnotationDefinition<T>) => T | undefined;
+/** Reads the annotations of one Ingress. */
+export type AnnotationReader = {
+  /** The value of an annotation, or undefined where the built-in default applies. */
+  <T>(definition: AnnotationDefinition<T>): T | undefined;
+  /** What the class says, whatever the Ingress does. */
+  readonly inherited: <T>(definition: AnnotationDefinition<T>) => T | undefined;
+};
+
+/** What happens instead of a value that cannot be used where the class has a default. */
+export const classDefaultApplies = "the default of the class applies";
 
 /** The defaults of an IngressClass, already parsed. */
 export type ClassDefaults = {
@@ -39,10 +47,11 @@ export function hasOwnValue(annotations: Annotations, definition: { readonly nam
 
 /**
  * Reads annotations with their precedence: the Ingress's own, then the default of its class, then the built-in one.
- * A value that does not parse is reported and the built-in default applies. An empty value is reported as well, unless
- * the annotation takes it for absent, but sets nothing, so it cannot take the default of the class away; without a default, an empty reference to a protection
- * counts as one that does not parse. However many features ask for an annotation, it is
- * parsed and reported once. See docs/reference/annotations.md.
+ * A value that does not parse is reported and counts as absent, so that a mistake takes no default of the class away, which
+ * may be a fence; a reference to a protection then counts as one to something that does not exist instead. An empty value is
+ * reported as well, unless the annotation takes it for absent, and sets nothing; without a default, an empty reference to
+ * a protection counts as one that does not parse. However many features ask for an annotation, it is parsed and reported
+ * once. See docs/reference/annotations.md.
  */
 export function createAnnotationReader(options: {
   readonly annotations: Annotations;
@@ -69,10 +78,12 @@ export function createAnnotationReader(options: {
       onWarning(key, `${key}: ${message}`, notice),
     );
     if (parsed.ok) return parsed.value ?? classDefaults?.get(definition);
-    onInvalid(key, `${key}: ${describeProblem(parsed.error)}; ${definition.fallback}`);
-    return definition.ifInvalid;
+    const inherited = definition.onInvalid === "ignore" ? classDefaults?.get(definition) : undefined;
+    const instead = inherited === undefined ? definition.fallback : classDefaultApplies;
+    onInvalid(key, `${key}: ${describeProblem(parsed.error)}; ${instead}`);
+    return definition.ifInvalid ?? inherited;
   };
-  return <T>(definition: AnnotationDefinition<T>): T | undefined => {
+  const read = <T>(definition: AnnotationDefinition<T>): T | undefined => {
     const key = annotationKey(definition);
     const raw = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
     // Nearly all of them, on nearly all Ingresses: not worth an entry.
@@ -81,4 +92,7 @@ export function createAnnotationReader(options: {
     // A value was read by the definition that it is filed under.
     return known.get(definition) as T | undefined;
   };
+  return Object.assign(read, {
+    inherited: <T>(definition: AnnotationDefinition<T>) => classDefaults?.get(definition),
+  });
 }

@@ -1,23 +1,36 @@
+import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
 import type { HeaderField, HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
 
-/** What the three annotations of a direction say; `invalid`: the annotation is there and does not parse. */
+type Fields = AnnotationDefinition<readonly HeaderField[] | "invalid">;
+
+/** The three annotations of a direction. */
 type HeaderAnnotations = {
-  readonly set: readonly HeaderField[] | "invalid" | undefined;
-  readonly add: readonly HeaderField[] | "invalid" | undefined;
-  readonly remove: readonly string[] | undefined;
+  readonly set: Fields;
+  readonly add: Fields;
+  readonly remove: AnnotationDefinition<readonly string[]>;
 };
 
-/** The changes of one direction; none at all when one of the lists of fields does not parse. */
-export function toHeaderModifier({
-  set = [],
-  add = [],
-  remove = [],
-}: HeaderAnnotations): HeaderModifier | undefined {
-  if (set === "invalid" || add === "invalid") return undefined;
-  if (set.length + add.length + remove.length === 0) return undefined;
+/**
+ * The changes of one direction. When a list of fields of the Ingress does not parse, none of its three annotations applies,
+ * and the defaults of the class do: fields that the class removes are not let through by a mistake.
+ */
+export function readHeaderModifier(
+  read: AnnotationReader,
+  { set, add, remove }: HeaderAnnotations,
+): HeaderModifier | undefined {
+  // Each is read in any case, as what is wrong with it is told then.
+  const own = [read(set), read(add), read(remove)] as const;
+  const isInvalid = own.includes("invalid");
+  const [toSet = [], toAdd = [], toRemove = []] = isInvalid
+    ? ([read.inherited(set), read.inherited(add), read.inherited(remove)] as const)
+    : own;
+  // Defaults of a class that do not parse are absent.
+  if (toSet === "invalid" || toAdd === "invalid") return undefined;
+  if (toSet.length + toAdd.length + toRemove.length === 0) return undefined;
   return {
-    ...(set.length > 0 && { set }),
-    ...(add.length > 0 && { add }),
-    ...(remove.length > 0 && { remove }),
+    ...(toSet.length > 0 && { set: toSet }),
+    ...(toAdd.length > 0 && { add: toAdd }),
+    ...(toRemove.length > 0 && { remove: toRemove }),
   };
 }

@@ -3,14 +3,15 @@ import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/v
 import type { KindName, ObjectOf } from "../../api/kinds.ts";
 import { isStandIn } from "../../api/stand-in.ts";
 import { protectionUnavailable, referenceNotFound } from "../diagnostics.ts";
-import type { AnnotationReader } from "./annotation-reader.ts";
+import { classDefaultApplies, type AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 
 type Referring = Pick<AnnotationDefinition<unknown>, "name" | "needsGrant" | "fallback">;
 
 /**
  * The resource that an annotation names (docs/cross-namespace-references.md). Undefined when the annotation is absent,
- * and, with a finding and an Event, when the Ingress may not use such a resource or there is none.
+ * and, with a finding and an Event, when the Ingress may not use such a resource or there is none; one that the Ingress names
+ * and that does not exist leaves the default of the class in place.
  */
 export function resolveReference<K extends KindName>(
   kind: K,
@@ -21,11 +22,16 @@ export function resolveReference<K extends KindName>(
   const reference = read(definition);
   if (reference === undefined || !mayRefer(kind, reference, definition, context)) return undefined;
   const found = context.lookup(kind, reference.namespace, reference.name);
-  if (found === undefined) {
-    const named = `${kind} ${formatNamespacedName(reference)}`;
-    context.announce(definition, (place) => referenceNotFound(place, named, definition.fallback));
-  }
-  return found;
+  if (found !== undefined) return found;
+  const otherwise = read.inherited(definition);
+  const byClass =
+    otherwise === undefined || otherwise === reference
+      ? undefined
+      : context.lookup(kind, otherwise.namespace, otherwise.name);
+  const named = `${kind} ${formatNamespacedName(reference)}`;
+  const instead = byClass === undefined ? definition.fallback : classDefaultApplies;
+  context.announce(definition, (place) => referenceNotFound(place, named, instead));
+  return byClass;
 }
 
 /**

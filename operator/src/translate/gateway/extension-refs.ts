@@ -46,8 +46,9 @@ const asIfAnnotated =
 
 /** A reader of annotations that knows one, and its value already read. */
 const readOnly = (definition: { readonly name: string }, value: Name): AnnotationReader =>
-  ((asked: { readonly name: string }) =>
-    asked.name === definition.name ? value : undefined) as AnnotationReader;
+  Object.assign((asked: { readonly name: string }) => (asked.name === definition.name ? value : undefined), {
+    inherited: () => undefined,
+  }) as AnnotationReader;
 
 const externalAuth = asIfAnnotated(extAuth.annotations.extAuth, (read, context) => ({
   "ext-auth": translateExtAuth(read, context),

@@ -44,13 +44,26 @@ describe("annotation reader", () => {
     expect(read({ level: "3" })).to.deep.equal({ value: undefined, reported: [] });
   });
 
-  it("falls back to the built-in default when a value does not parse, and says so", () => {
-    expect(read({ "ingress.svc-labs.dev/level": "12" }, 5)).to.deep.equal({
+  it("takes a value that does not parse for absent, and says what applies instead", () => {
+    const wrong = "ingress.svc-labs.dev/level | ingress.svc-labs.dev/level: is no level, expected 1 to 9";
+    expect(read({ "ingress.svc-labs.dev/level": "12" })).to.deep.equal({
       value: undefined,
-      reported: [
-        "ingress.svc-labs.dev/level | ingress.svc-labs.dev/level: is no level, expected 1 to 9; the level is 6",
-      ],
+      reported: [`${wrong}; the level is 6`],
     });
+    expect(read({ "ingress.svc-labs.dev/level": "12" }, 5)).to.deep.equal({
+      value: 5,
+      reported: [`${wrong}; the default of the class applies`],
+    });
+  });
+
+  it("keeps a protection that does not parse closed, whatever the class says", () => {
+    const reader = createAnnotationReader({
+      annotations: { "ingress.svc-labs.dev/level": "12" },
+      classDefaults: { namespace: "infra", keys: [], get: <T>() => 5 as T },
+      onInvalid: () => undefined,
+      onWarning: () => expect.fail(),
+    });
+    expect(reader({ ...level, onInvalid: "deny", ifInvalid: -1 })).to.equal(-1);
   });
 
   it("takes a value that means absent for absent", () => {
