@@ -131,7 +131,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { retries } = this.owner;
     if (retries !== undefined) {
       if (retries.afterResponse(head)) return this.discard();
-      retries.settle();
+      exchange.client.onHeadSent = () => retries.settle();
     }
     exchange.status = head.status;
     this.complement(head);
@@ -166,12 +166,26 @@ export class Attempt implements UpstreamHandler, Cancellable {
     };
   }
 
-  /** The response has begun and cannot be completed. */
+  /** Nothing of the response has left: the client gets another one. */
+  private takeBack(): void {
+    const { client } = this.exchange;
+    client.takeBack();
+    client.onHeadSent = null;
+    this.exchange.status = 0;
+    this.transform?.cancel();
+    this.transform = undefined;
+  }
+
+  /** The response was begun and cannot be completed. */
   private fail(error: string): void {
     const { exchange } = this;
     if (exchange.finished) return;
     exchange.error = error;
     this.cancel();
+    if (!exchange.client.headSent) {
+      this.takeBack();
+      return this.owner.reply({ status: 502, error });
+    }
     exchange.client.abort();
     exchange.finish();
   }
@@ -242,6 +256,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     if (exchange.finished || this.discarded) return;
     const reply = this.replyTo(error);
     if (exchange.client.headSent) return this.fail(error.text);
+    this.takeBack();
     if (this.owner.retries?.afterError(error) === true) this.discarded = true;
     else this.owner.reply(reply);
   }

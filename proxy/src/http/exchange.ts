@@ -141,16 +141,17 @@ export class Exchange {
     this.timer?.clear();
     this.client.onClose = null;
     this.client.onDrain = null;
+    this.client.onHeadSent = null;
     this.work = undefined;
     const { owner } = this;
     this.owner = undefined;
     owner?.onFinish();
   }
 
-  /** The client left before the response ended: logged as 499 when it saw no head. */
+  /** The client's side ended before the response did: logged as 499 when the client left and saw no head. */
   clientClosed(reason: ClientCloseReason): void {
     if (this.finished) return;
-    if (!this.client.headSent) this.status = 499;
+    if (!this.client.headSent) this.status = reason === "broken-response" ? 502 : 499;
     if (this.error === "") this.error = closeTexts[reason];
     this.work?.cancel();
     this.finish();
@@ -192,4 +193,5 @@ const closeTexts: { readonly [R in ClientCloseReason]: string } = {
   "client-closed": "client closed",
   timeout: "client write timeout",
   shutdown: "shutdown",
+  "broken-response": "response does not fit its head",
 };

@@ -68,7 +68,12 @@ export type ResponseHead = {
 };
 
 /** Why the client side ended before the response did. */
-export type ClientCloseReason = "client-closed" | "timeout" | "shutdown";
+export type ClientCloseReason =
+  | "client-closed"
+  | "timeout"
+  | "shutdown"
+  /** The response does not fit its head, and was cut. */
+  | "broken-response";
 
 /**
  * The client's side of one request. Exactly one response is written to it: informational heads, then a head, then
@@ -79,7 +84,10 @@ export type ClientStream = {
   readonly body: RequestBody | null;
   /** True when `upgrade` can hand the connection over: a WebSocket handshake on HTTP/1.1 (RFC 6455 4.1). */
   readonly canUpgrade: boolean;
-  /** True once a final head was handed over. */
+  /**
+   * The response has started: bytes of its final head were given to the system. One that was handed over before the end of
+   * this turn has not, and can be taken back.
+   */
   readonly headSent: boolean;
   /** Body bytes handed over so far. */
   readonly bytesSent: number;
@@ -94,6 +102,8 @@ export type ClientStream = {
   sendInformational(status: number, headers: HeaderList): void;
   /** The final head. It leaves with the first data or end of the same turn, or at the end of the turn. */
   sendHead(head: ResponseHead): void;
+  /** Forgets a head, and what came after it, that has not started to leave: another one may be sent in its place. */
+  takeBack(): void;
   /** False: stop until `onDrain`. */
   write(chunk: Chunk): boolean;
   end(trailers: HeaderList | undefined): void;
@@ -114,6 +124,8 @@ export type ClientStream = {
 
   /** Set by the exchange; called when `write` may go on. */
   onDrain: (() => void) | null;
+  /** Set by the exchange; called once when the response starts. */
+  onHeadSent: (() => void) | null;
   /** Set by the exchange; called once if the client goes before the response has ended. */
   onClose: ((reason: ClientCloseReason) => void) | null;
 };

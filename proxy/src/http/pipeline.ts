@@ -307,7 +307,10 @@ class Request implements ExchangeOwner, AttemptOwner {
   /** Ends the request with this answer, or visibly before its end where another one has begun. */
   private giveUp(reply: LocalReply): void {
     const { exchange } = this;
-    if (!exchange.client.headSent) return this.reply(reply);
+    if (!exchange.client.headSent) {
+      exchange.client.takeBack();
+      return this.reply(reply);
+    }
     exchange.error = reply.error ?? "";
     exchange.client.abort();
     exchange.finish();

@@ -66,6 +66,8 @@ export class Retries implements Cancellable {
     const condition = conditions[error.kind];
     if (condition === undefined) return false;
     if (error.requestSent && !isIdempotent(this.owner.exchange.method)) return false;
+    // What breaks HTTP is answered 502, and the policy says whether that is retried.
+    if (error.kind === "invalid" && !this.plan.codes.has(502)) return false;
     return this.again(condition, this.leadsElsewhere(error) ? "free" : "budgeted");
   }
 
@@ -117,7 +119,7 @@ export class Retries implements Cancellable {
   }
 }
 
-/** What failures without a response count as. Broken responses and broken requests would only be repeated. */
+/** What failures without a response count as. Broken requests would only be repeated. */
 const conditions: { readonly [Kind in UpstreamError["kind"]]: Condition | undefined } = {
   refused: "connect-failure",
   connect: "connect-failure",
@@ -126,6 +128,6 @@ const conditions: { readonly [Kind in UpstreamError["kind"]]: Condition | undefi
   "own-port": undefined,
   reset: "connect-failure",
   timeout: "timeout",
-  invalid: undefined,
+  invalid: "5xx",
   "request-body": undefined,
 };

@@ -56,12 +56,14 @@ export function exchange({
     bytesSent: 0,
     sendInformational() {},
     sendHead() {},
+    takeBack() {},
     write: () => true,
     end() {},
     abort() {},
     closeAfterResponse() {},
     upgrade: () => undefined,
     onDrain: null,
+    onHeadSent: null,
     onClose: null,
   };
   const head = { version, method, target: "/", authority: undefined, scheme: undefined, headers };

@@ -39,6 +39,9 @@ export class FakeClient implements ClientStream {
   /** The fields of a 101 that it was to answer, which it cannot. */
   upgradeFields: HeaderList | undefined;
   onDrain: (() => void) | null = null;
+  onHeadSent: (() => void) | null = null;
+  /** Set to keep a head back, as until the end of a turn, so that it can be taken back. */
+  holdsHead = false;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
 
   constructor(body: FakeBody | null = null) {
@@ -46,7 +49,7 @@ export class FakeClient implements ClientStream {
   }
 
   get headSent(): boolean {
-    return this.head !== undefined;
+    return this.head !== undefined && !this.holdsHead;
   }
   get bytesSent(): number {
     return this.text.length;
@@ -56,6 +59,12 @@ export class FakeClient implements ClientStream {
   }
   sendHead(head: ResponseHead): void {
     this.head = head;
+    if (!this.holdsHead) this.onHeadSent?.();
+  }
+  takeBack(): void {
+    if (!this.holdsHead) return;
+    this.head = undefined;
+    this.text = "";
   }
   write(chunk: Chunk): boolean {
     this.text += chunk.toString();

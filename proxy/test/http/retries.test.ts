@@ -84,12 +84,20 @@ describe("retries: which failures", () => {
     expect(unseen.upstream.sent).to.have.length(2);
   });
 
-  it("never a response that breaks the protocol", async () => {
-    const bench = benchWith();
-    const client = bench.request();
-    await fail(bench, "invalid");
-    expect([bench.upstream.sent.length, client.head?.status]).to.deep.equal([1, 502]);
-  });
+  for (const [method, codes, attempts] of [
+    ["GET", [502], 2],
+    ["GET", [503], 1],
+    ["POST", [502], 1],
+  ] as const) {
+    it(`a response to a ${method} that breaks the protocol: ${attempts === 1 ? "not" : "as a 502"} with the code ${codes[0]}`, async () => {
+      const bench = benchWith({ attempts: 1, codes: [...codes] });
+      const client = bench.request({ method });
+      await fail(bench, "invalid");
+      if (attempts === 2) await fail(bench, "invalid");
+      expect([bench.upstream.sent.length, client.head?.status]).to.deep.equal([attempts, 502]);
+      expect(retriesOf(bench, "5xx")).to.equal(attempts - 1);
+    });
+  }
 
   it("the listed codes, for every method; other codes pass through", async () => {
     const bench = benchWith({ codes: [429, 503] });

@@ -30,6 +30,7 @@ export class Http1Stream implements ClientStream {
   refusal: RefusalReason | undefined;
   readonly response: ServerResponse;
   headSent = false;
+  onHeadSent: (() => void) | null = null;
   bytesSent = 0;
   /** False when the connection must close after this response. */
   keepAlive: boolean;
@@ -44,6 +45,8 @@ export class Http1Stream implements ClientStream {
   private continued = false;
   /** No more calls have an effect: the response has ended, or the client is gone. */
   private done = false;
+  /** A final head was handed over. */
+  private headTaken = false;
   /** A head that has not been given to Node yet, with the data that came after it in the same turn. */
   private pendingHead: ResponseHead | undefined = undefined;
   private pendingText: string | undefined = undefined;
@@ -112,7 +115,7 @@ export class Http1Stream implements ClientStream {
   }
 
   sendInformational(status: number, headers: HeaderList): void {
-    if (this.done || this.headSent || !this.http11 || status === 101 || status < 100 || status > 199) return;
+    if (this.done || this.headTaken || !this.http11 || status === 101 || status < 100 || status > 199) return;
     try {
       // Node closes the connection of an expectant client unless it was writeContinue that answered it.
       if (status === 100 && headers.length === 0) {
@@ -127,12 +130,20 @@ export class Http1Stream implements ClientStream {
   }
 
   sendHead(head: ResponseHead): void {
-    if (this.done || this.headSent) return;
-    this.headSent = true;
+    if (this.done || this.headTaken) return;
+    this.headTaken = true;
     this.length = head.length;
     this.bodyless = head.bodyless || head.status === 204 || head.status === 304;
     this.pendingHead = head;
     this.connection.context.flushLater(this);
+  }
+
+  takeBack(): void {
+    if (this.done || this.pendingHead === undefined) return;
+    this.headTaken = false;
+    this.pendingHead = undefined;
+    this.pendingText = undefined;
+    this.bytesSent = 0;
   }
 
   write(chunk: Chunk): boolean {
@@ -182,8 +193,9 @@ export class Http1Stream implements ClientStream {
 
   upgrade(headers: HeaderList): { readonly socket: Duplex; readonly head: Buffer } | undefined {
     const { upgradeHead } = this;
-    if (this.done || this.headSent || upgradeHead === undefined || !this.canUpgrade) return undefined;
+    if (this.done || this.headTaken || upgradeHead === undefined || !this.canUpgrade) return undefined;
     this.done = true;
+    this.headTaken = true;
     this.headSent = true;
     const socket = this.connection.handOver(this, withUpgradeFields(headers));
     return { socket, head: upgradeHead };
@@ -202,6 +214,7 @@ export class Http1Stream implements ClientStream {
   refuse(reason: RefusalReason): void {
     const { headers, body } = refusalReply(reason);
     this.done = true;
+    this.headTaken = true;
     this.headSent = true;
     this.keepAlive = false;
     if (!this.http11) this.response.useChunkedEncodingByDefault = false;
@@ -231,11 +244,13 @@ export class Http1Stream implements ClientStream {
     const keepAlive = this.keepAlive && this.connection.mayStayOpen(this) && !this.leavesClientWaiting();
     try {
       this.keepAlive = writeHead(this.response, head, { http11: this.http11, keepAlive });
-      return true;
     } catch (error) {
       this.breakOff(error);
       return false;
     }
+    this.headSent = true;
+    this.onHeadSent?.();
+    return true;
   }
 
   /** True when the client was not told whether to send its body: it may or may not come (RFC 9110 10.1.1). */
@@ -280,7 +295,7 @@ export class Http1Stream implements ClientStream {
     this.connection.report({ reason: "broken-response", status: 0, error });
     const { onClose } = this;
     this.abort();
-    onClose?.("client-closed");
+    onClose?.("broken-response");
   }
 }
 

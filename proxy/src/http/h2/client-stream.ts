@@ -10,6 +10,7 @@ import type {
 import { dropFields } from "../fields.ts";
 import { appendFields, fieldObject } from "./fields.ts";
 import type { FloodGuard } from "./flood-guard.ts";
+import { resetStream } from "./reset-stream.ts";
 import type { Http2RequestBody } from "./request-body.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_PROTOCOL_ERROR } = constants;
@@ -38,16 +39,21 @@ export class Http2ClientStream implements ClientStream {
   readonly body: Http2RequestBody | null;
   readonly canUpgrade = false;
   headSent = false;
+  onHeadSent: (() => void) | null = null;
   bytesSent = 0;
   onDrain: (() => void) | null = null;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
   readonly grpc: boolean;
   private readonly stream: ServerHttp2Stream;
   private readonly host: StreamHost;
+  /** A final head was handed over; `head` until it is given to Node. */
+  private headTaken = false;
   private head: ResponseHead | undefined = undefined;
   private firstChunk: Chunk | undefined = undefined;
   private trailers: ReadonlyHeaderList | undefined = undefined;
   private bodyless = false;
+  /** Declared length of the content, where there is content. */
+  private length: number | undefined = undefined;
   private takesTrailers = false;
   private awaitsDrain = false;
   private ended = false;
@@ -72,21 +78,34 @@ export class Http2ClientStream implements ClientStream {
   }
 
   sendInformational(status: number, headers: HeaderList): void {
-    if (this.gone || this.headSent || this.stream.closed) return;
+    if (this.gone || this.headTaken || this.stream.closed) return;
     this.stream.additionalHeaders({ ":status": status, ...fieldObject(headers) });
   }
 
   sendHead(head: ResponseHead): void {
-    if (this.gone || this.headSent) return;
-    this.headSent = true;
+    if (this.gone || this.headTaken) return;
+    this.headTaken = true;
     this.bodyless = head.bodyless;
+    this.length = head.bodyless || head.status === resetContent ? undefined : head.length;
     this.head = head;
     this.host.deferHead(this);
+  }
+
+  takeBack(): void {
+    if (this.gone || this.head === undefined) return;
+    this.headTaken = false;
+    this.head = undefined;
+    this.firstChunk = undefined;
+    this.bytesSent = 0;
   }
 
   write(chunk: Chunk): boolean {
     if (this.gone || this.ended || this.bodyless || chunk.length === 0) return true;
     this.bytesSent += chunk.length;
+    if (this.length !== undefined && this.bytesSent > this.length) {
+      this.breakOff();
+      return true;
+    }
     this.host.guard.countSent(chunk.length);
     if (this.head !== undefined) {
       if (this.firstChunk === undefined) {
@@ -101,6 +120,7 @@ export class Http2ClientStream implements ClientStream {
 
   end(trailers: HeaderList | undefined): void {
     if (this.gone || this.ended) return;
+    if (this.length !== undefined && this.bytesSent < this.length) return this.breakOff();
     this.ended = true;
     const { head, firstChunk } = this;
     this.trailers = trailers;
@@ -120,6 +140,12 @@ export class Http2ClientStream implements ClientStream {
 
   abort(): void {
     this.reset(NGHTTP2_INTERNAL_ERROR);
+  }
+
+  /** The response cannot be completed as it was announced: the client must see that. */
+  private breakOff(): void {
+    this.closeReason = "broken-response";
+    this.abort();
   }
 
   closeAfterResponse(): void {}
@@ -201,6 +227,8 @@ export class Http2ClientStream implements ClientStream {
     if (!whole) stream.on("wantTrailers", () => this.sendTrailers());
     const options = whole ? (endStream ? endOfStream : undefined) : trailersFollow;
     stream.respond(fields, head.undated === true ? withoutDate(options) : options);
+    this.headSent = true;
+    this.onHeadSent?.();
     return true;
   }
 
@@ -228,7 +256,7 @@ export class Http2ClientStream implements ClientStream {
     if (this.gone) return;
     this.head = undefined;
     this.firstChunk = undefined;
-    this.stream.close(code);
+    resetStream(this.stream, code);
     this.leave();
   }
 

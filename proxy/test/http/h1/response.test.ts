@@ -212,7 +212,7 @@ describe("the HTTP/1 front: responses", () => {
       });
       expect(bodyOf(await client.untilEnd())).to.equal("hello");
       expect(reasons()).to.deep.equal(["broken-response"]);
-      expect(told).to.equal("client-closed");
+      expect(told).to.equal("broken-response");
     });
 
     it("chunks without their end", async () => {
