@@ -21,6 +21,8 @@ export const externalCheckSchema = z.object({
    * or describe a message.
    */
   allowedResponseHeaders: z.array(z.string()).optional(),
+  /** Fields of an allowing answer that the client gets with whatever answers the request; absent: none. */
+  clientResponseHeaders: z.array(z.string()).optional(),
   /** Set in front of the path that an `http` service is asked with. */
   pathPrefix: z.string().optional(),
   /** The service gets the body; a longer one, in bytes, is answered 413. Absent: it does not get the body. */

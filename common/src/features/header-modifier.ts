@@ -87,6 +87,13 @@ export const mayBeIdentityHeader = (name: string): boolean =>
   !untouchable.has(name.toLowerCase()) &&
   name.toLowerCase() !== "host";
 
+/** Fields that describe the body beside them. */
+const describing = new Set(["content-encoding", "content-range", "content-type"]);
+
+/** What a check of credentials may tell the client beside the response of somebody else. */
+export const mayBeClientHeader = (name: string): boolean =>
+  mayBeIdentityHeader(name) && !describing.has(name.toLowerCase());
+
 const isHost = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === "host";
 
 /** Like `parseHeaderFields`; a Host has to be a host with an optional port (RFC 9110 7.2). */

@@ -58,6 +58,7 @@ const cases: { readonly [kind: string]: Cases } = {
       failClosed: false,
       allowedHeaders: ["Cookie"],
       allowedResponseHeaders: ["X-User"],
+      clientResponseHeaders: ["Set-Cookie", "X-Session"],
       forwardBody: { maxSize: 65535 },
       targetRefs: [targetGateway],
     },
@@ -324,6 +325,7 @@ describe("the gateway's own kinds", () => {
       forwardBody: { maxSize: 0 },
       timeout: "2s",
       failClosed: true,
+      clientResponseHeaders: ["Set-Cookie"],
     });
     expect(specOf("JwtAuth", { issuer: "i", jwks: { remote: { uri: "https://a/" } } })).to.deep.equal({
       issuer: "i",

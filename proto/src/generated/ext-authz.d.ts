@@ -333,14 +333,19 @@ export declare class OkHttpResponse extends pb_1.Message {
     #private;
     constructor(data?: any[] | {
         headers?: HeaderValueOption[];
+        response_headers_to_add?: HeaderValueOption[];
     });
     get headers(): HeaderValueOption[];
     set headers(value: HeaderValueOption[]);
+    get response_headers_to_add(): HeaderValueOption[];
+    set response_headers_to_add(value: HeaderValueOption[]);
     static fromObject(data: {
         headers?: ReturnType<typeof HeaderValueOption.prototype.toObject>[];
+        response_headers_to_add?: ReturnType<typeof HeaderValueOption.prototype.toObject>[];
     }): OkHttpResponse;
     toObject(): {
         headers?: ReturnType<typeof HeaderValueOption.prototype.toObject>[];
+        response_headers_to_add?: ReturnType<typeof HeaderValueOption.prototype.toObject>[];
     };
     serialize(): Uint8Array;
     serialize(w: pb_1.BinaryWriter): void;

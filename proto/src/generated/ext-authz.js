@@ -1074,10 +1074,13 @@ export class OkHttpResponse extends pb_1.Message {
     #one_of_decls = [];
     constructor(data) {
         super();
-        pb_1.Message.initialize(this, Array.isArray(data) ? data : [], 0, -1, [2], this.#one_of_decls);
+        pb_1.Message.initialize(this, Array.isArray(data) ? data : [], 0, -1, [2, 6], this.#one_of_decls);
         if (!Array.isArray(data) && typeof data == "object") {
             if ("headers" in data && data.headers != undefined) {
                 this.headers = data.headers;
+            }
+            if ("response_headers_to_add" in data && data.response_headers_to_add != undefined) {
+                this.response_headers_to_add = data.response_headers_to_add;
             }
         }
     }
@@ -1087,10 +1090,19 @@ export class OkHttpResponse extends pb_1.Message {
     set headers(value) {
         pb_1.Message.setRepeatedWrapperField(this, 2, value);
     }
+    get response_headers_to_add() {
+        return pb_1.Message.getRepeatedWrapperField(this, HeaderValueOption, 6);
+    }
+    set response_headers_to_add(value) {
+        pb_1.Message.setRepeatedWrapperField(this, 6, value);
+    }
     static fromObject(data) {
         const message = new OkHttpResponse({});
         if (data.headers != null) {
             message.headers = data.headers.map(item => HeaderValueOption.fromObject(item));
+        }
+        if (data.response_headers_to_add != null) {
+            message.response_headers_to_add = data.response_headers_to_add.map(item => HeaderValueOption.fromObject(item));
         }
         return message;
     }
@@ -1099,12 +1111,17 @@ export class OkHttpResponse extends pb_1.Message {
         if (this.headers != null) {
             data.headers = this.headers.map((item) => item.toObject());
         }
+        if (this.response_headers_to_add != null) {
+            data.response_headers_to_add = this.response_headers_to_add.map((item) => item.toObject());
+        }
         return data;
     }
     serialize(w) {
         const writer = w || new pb_1.BinaryWriter();
         if (this.headers.length)
             writer.writeRepeatedMessage(2, this.headers, (item) => item.serialize(writer));
+        if (this.response_headers_to_add.length)
+            writer.writeRepeatedMessage(6, this.response_headers_to_add, (item) => item.serialize(writer));
         if (!w)
             return writer.getResultBuffer();
     }
@@ -1116,6 +1133,9 @@ export class OkHttpResponse extends pb_1.Message {
             switch (reader.getFieldNumber()) {
                 case 2:
                     reader.readMessage(message.headers, () => pb_1.Message.addToRepeatedWrapperField(message, 2, HeaderValueOption.deserialize(reader), HeaderValueOption));
+                    break;
+                case 6:
+                    reader.readMessage(message.response_headers_to_add, () => pb_1.Message.addToRepeatedWrapperField(message, 6, HeaderValueOption.deserialize(reader), HeaderValueOption));
                     break;
                 default: reader.skipField();
             }

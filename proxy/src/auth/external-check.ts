@@ -4,9 +4,12 @@ import type { HeaderList } from "../http/message.ts";
 import type { UpstreamRequest } from "../upstream/upstream.ts";
 import type { ExternalAnswer, ReadsBody } from "./external-call.ts";
 
-/** What an answer means: the fields that an allowing one comes with, or what the client gets. */
+/**
+ * What an answer means: the fields that an allowing one has for the upstream and for the client, of which the check names
+ * some; or what the client gets instead.
+ */
 export type ExternalVerdict =
-  | { readonly allowed: true; readonly headers: HeaderList }
+  | { readonly allowed: true; readonly headers: HeaderList; readonly forClient: HeaderList }
   | { readonly allowed: false; readonly reply: LocalReply };
 
 /** One way to ask a service about a request. */

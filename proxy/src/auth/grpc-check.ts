@@ -133,7 +133,9 @@ function readVerdict(answer: ExternalAnswer): ExternalVerdict | undefined {
   if (response === undefined) return undefined;
   const isOk = !response.has_status || response.status.code === 0;
   if (isOk && !response.has_denied_response) {
-    return { allowed: true, headers: response.has_ok_response ? fieldsOf(response.ok_response.headers) : [] };
+    if (!response.has_ok_response) return { allowed: true, headers: [], forClient: [] };
+    const { headers, response_headers_to_add: forClient } = response.ok_response;
+    return { allowed: true, headers: fieldsOf(headers), forClient: fieldsOf(forClient) };
   }
   return response.has_denied_response ? readDenial(response) : refusal(403, [], "");
 }

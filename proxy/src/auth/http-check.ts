@@ -43,7 +43,7 @@ export function createHttpCheck({
     },
     readsBody: (status) => !isAllowing(status),
     verdict({ status, headers, body }) {
-      if (isAllowing(status)) return { allowed: true, headers };
+      if (isAllowing(status)) return { allowed: true, headers, forClient: headers };
       return refusal(
         status,
         pickFields(headers, (name) => !framing.has(name)),

@@ -1,11 +1,13 @@
 import type { ExtAuth, ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
-import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import { mayBeClientHeader, mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { ExternalCall } from "../auth/external-call.ts";
 import type { ExternalCheckApi, ExternalVerdict } from "../auth/external-check.ts";
 import { createGrpcCheck } from "../auth/grpc-check.ts";
 import { createHttpCheck, pickFields } from "../auth/http-check.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { putFields } from "../http/fields.ts";
+import { isHopByHop } from "../http/hop-by-hop.ts";
 import { HeldBody, type HoldFailure } from "../http/held-body.ts";
 import type { LocalReply } from "../http/local-reply.ts";
 import type { HeaderList } from "../http/message.ts";
@@ -49,6 +51,8 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const upstream = upstreamOf(endpoints, protocol);
   const api: ExternalCheckApi = check.api === "grpc" ? createGrpcCheck(check) : createHttpCheck(check);
   const isPassedOn = compileNames(check.allowedResponseHeaders);
+  const clientNames = new Set(check.clientResponseHeaders?.filter(mayBeClientHeader));
+  const isForClient = (name: string): boolean => clientNames.has(name) && !isHopByHop(name);
   const onFailure = failClosed ? failed : undefined;
   // Questions to the services of one namespace make room for those of others.
   const [owner = ""] = endpoints.split("/", 1);
@@ -87,12 +91,17 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     if (verdict === undefined) return onFailure;
     if (!verdict.allowed) return verdict.reply;
     tellUpstream(exchange.headers, pickFields(verdict.headers, isPassedOn));
+    if (clientNames.size > 0) tellClient(exchange, pickFields(verdict.forClient, isForClient));
     return undefined;
   };
 }
 
 /** Fields of an answer that describe the answer itself; never copied unless somebody names them. */
-const describing = new Set(["cache-control", "date", "etag", "expires", "last-modified", "server", "vary"]);
+const describing = new Set([
+  ...["cache-control", "date", "etag", "expires", "last-modified", "server", "vary"],
+  // For clients; no request has it.
+  "set-cookie",
+]);
 
 /** Which fields of an answer go upstream. */
 function compileNames(names: readonly string[] | undefined): (lowerName: string) => boolean {
@@ -108,6 +117,13 @@ function tellUpstream(headers: HeaderList, said: HeaderList): void {
   if (said.length === 0) return;
   compileIdentityStripper(said.filter((_, index) => index % 2 === 0))(headers);
   headers.push(...said);
+}
+
+/** What the service says to the client goes with whatever answers the request; of two services the later one has the word. */
+function tellClient(exchange: Exchange, said: HeaderList): void {
+  if (said.length === 0) return;
+  if (exchange.clientFields === undefined) exchange.clientFields = said;
+  else putFields(exchange.clientFields, said);
 }
 
 /** Reads the body, unless an earlier check has done so; a reply when the request ends here. */

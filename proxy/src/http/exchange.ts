@@ -74,6 +74,9 @@ export class Exchange {
   /** The body, once something had to read it whole; it goes upstream from there (docs/features/ext-auth.md). */
   held: HeldBody | undefined = undefined;
 
+  /** What checks have for the client, whatever answers the request: see response-filters.ts. */
+  clientFields: HeaderList | undefined = undefined;
+
   /** Limits on the upstream's side (docs/features/timeouts.md). */
   upstreamTimeouts: UpstreamTimeouts | undefined = undefined;
 

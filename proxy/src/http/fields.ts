@@ -39,6 +39,15 @@ export function dropFields(headers: HeaderList, names: ReadonlySet<string>): voi
   headers.length = kept;
 }
 
+/** Puts fields in place of those of the same names, except for cookies, of which there may be any number: they are added. */
+export function putFields(headers: HeaderList, fields: HeaderList): void {
+  const replaced = new Set<string>();
+  for (let i = 0; i < fields.length; i += 2) replaced.add((fields[i] as string).toLowerCase());
+  replaced.delete("set-cookie");
+  if (replaced.size > 0) dropFields(headers, replaced);
+  headers.push(...fields);
+}
+
 /** A name as it is compared where a client could pass for somebody else: some servers take `_` for `-`. */
 export const plainName = (name: string): string => name.toLowerCase().replaceAll("_", "-");
 

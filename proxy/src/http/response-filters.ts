@@ -1,12 +1,15 @@
 import type { BodyTransform, Filter } from "../filters/filter.ts";
 import type { Exchange } from "./exchange.ts";
+import { putFields } from "./fields.ts";
 import type { BodySink, ResponseHead } from "./message.ts";
 
 /**
  * Shows the head of a response to the filters, those of the backend first because they are nearer to the upstream:
- * the route has the last word. Before a backend has been chosen there is only the route (docs/filter-order.md).
+ * the route has the last word. Before a backend has been chosen there is only the route (docs/filter-order.md). What checks
+ * have for the client stands in the head by then, as if the upstream had said it.
  */
 export function applyResponseFilters(exchange: Exchange, head: ResponseHead): void {
+  if (exchange.clientFields !== undefined) putFields(head.headers, exchange.clientFields);
   for (const filter of exchange.backendFilters) filter.onResponse?.(exchange, head);
   if (exchange.route === undefined) return;
   for (const filter of exchange.route.filters) filter.onResponse?.(exchange, head);

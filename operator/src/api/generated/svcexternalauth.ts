@@ -26,6 +26,8 @@ export type SvcExternalAuthSpec = {
   readonly allowedHeaders?: readonly string[];
   /** Names of headers copied from an allowing answer onto the upstream request. */
   readonly allowedResponseHeaders?: readonly string[];
+  /** Names of headers of an allowing answer that the client gets with its response: Set-Cookie is added to the cookies of the response, others take the place of its own. */
+  readonly clientResponseHeaders?: readonly string[];
   /** Whether and how much of the request body is sent to the service. */
   readonly forwardBody?: SvcExternalAuthForwardBody;
   /** Gateways of the same namespace whose HTTPRoutes and GRPCRoutes are all checked, before and besides the filters of the routes. */

@@ -1,5 +1,5 @@
 import { extAuth, type ExtAuth, type ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
-import { mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
+import { mayBeClientHeader, mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { parseDuration } from "@svc-gateway/common/values/duration.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -14,6 +14,9 @@ import { resolveProtection } from "./reference.ts";
 
 /** How long a service may take, unless its resource says otherwise. */
 export const defaultAuthTimeoutMs = 2_000;
+
+/** What clients get of an allowing answer unless a resource says otherwise: services renew their sessions so. */
+export const defaultClientHeaders: readonly string[] = ["Set-Cookie"];
 
 /** Who is asked whether a request may pass; absent: nobody. See docs/features/ext-auth.md. */
 export function translateExtAuth(read: AnnotationReader, context: FeatureContext): ExtAuth | undefined {
@@ -69,17 +72,28 @@ export function readExternalAuth(
       "spec.allowedResponseHeaders",
       ignored,
     ),
+    clientResponseHeaders: usableNames(
+      spec.clientResponseHeaders ?? defaultClientHeaders,
+      "spec.clientResponseHeaders",
+      ignored,
+      mayBeClientHeader,
+    ),
     ...(maxBodyBytes > 0 && { maxBodyBytes }),
   };
   return { check: ok(check), need: target.value, ignored };
 }
 
-/** Names in lower case, without those that frame or route a message; `field` is where they stand. */
-export const usableNames = (names: readonly string[], field: string, ignored: string[]): string[] =>
+/** Names in lower case, without those that may not be passed on; `field` is where they are. */
+export const usableNames = (
+  names: readonly string[],
+  field: string,
+  ignored: string[],
+  isUsable: (name: string) => boolean = mayBeIdentityHeader,
+): string[] =>
   names
     .filter(
       (name) =>
-        mayBeIdentityHeader(name) ||
+        isUsable(name) ||
         void ignored.push(`${field}: the header ${quote(name)} cannot be passed on and is left out`),
     )
     .map((name) => name.toLowerCase());

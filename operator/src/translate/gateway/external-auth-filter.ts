@@ -5,7 +5,7 @@ import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
 import type { HTTPRouteRuleFilterExternalAuth as Written } from "../../api/generated/httproute.ts";
 import type { Refusal } from "../condition.ts";
 import { routeFieldIgnored } from "../diagnostics.ts";
-import { defaultAuthTimeoutMs, usableNames } from "../features/ext-auth.ts";
+import { defaultAuthTimeoutMs, defaultClientHeaders, usableNames } from "../features/ext-auth.ts";
 import { quote } from "../text.ts";
 import { resolveBackendRef } from "./backend-ref.ts";
 import type { FilterContext } from "./filter-context.ts";
@@ -54,6 +54,7 @@ export function readExternalAuthFilter(
       failClosed: true,
       ...(allowedHeaders !== undefined && { allowedHeaders: [...allowedHeaders] }),
       ...(allowedResponseHeaders !== undefined && { allowedResponseHeaders: [...allowedResponseHeaders] }),
+      clientResponseHeaders: defaultClientHeaders.map((name) => name.toLowerCase()),
       ...(!isGrpc && pathPrefix !== "" && { pathPrefix }),
       ...(maxBodyBytes > 0 && { maxBodyBytes }),
     },

@@ -241,6 +241,7 @@ export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
       failClosed: false,
       allowedHeaders: ["Cookie"],
       allowedResponseHeaders: ["X-User"],
+      clientResponseHeaders: ["X-Session"],
       forwardBody: { maxSize: 100 },
     },
     fields: {
@@ -275,6 +276,15 @@ export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
         ...taken(["X-A"]),
         ...equalTo([], undefined, null),
         ...ignoredFor(["X-A"], ...reservedHeaders.map((name) => [name, "X-A"])),
+        ...refused(...wrongNames.map((name) => [name]), "X-A", tooMany(65, "X-A")),
+      ],
+      clientResponseHeaders: [
+        ...taken(["X-A"], []),
+        ...equalTo(["Set-Cookie"], undefined, null, ["SET-COOKIE"]),
+        ...ignoredFor(
+          ["X-A"],
+          ...[...reservedHeaders, "Content-Type", "content-encoding"].map((name) => [name, "X-A"]),
+        ),
         ...refused(...wrongNames.map((name) => [name]), "X-A", tooMany(65, "X-A")),
       ],
       "forwardBody.maxSize": [
