@@ -139,12 +139,15 @@ export function answerRequest(
     asked.serverName !== host &&
     ofPort.isMisdirected(asked.serverName, host);
   const isMisdirected = isOfOther || clients?.need === "misdirected";
-  const served = serving.listeners.find((one) => one.port === listener.port);
+  const served = serving.listeners.find(
+    (one) => one.port === listener.port && one.protocol === listener.protocol,
+  );
   const reply =
     served &&
     explainReply({
       request: { host, path, query },
-      listener: served,
+      secure: isSecure,
+      publicPort: (matched && served.publicPorts[matched.table.group]) ?? served.publicPort,
       features: found?.features,
       endpointsOf: (name) => endpointsOf(name, folder),
     });

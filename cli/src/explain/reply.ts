@@ -1,6 +1,5 @@
 /** What the gateway answers a request itself, although a route with backends takes it. */
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
-import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
 import { redirectReply } from "@svc-gateway/proxy/filters/location.ts";
 import { redirectParts } from "@svc-gateway/proxy/filters/redirect.ts";
@@ -19,7 +18,9 @@ export type ExplainedReply = {
 
 type Asked = {
   readonly request: { readonly host: string; readonly path: string; readonly query: string };
-  readonly listener: Listener;
+  readonly secure: boolean;
+  /** The port that clients see of the listener whose route takes the request. */
+  readonly publicPort: number;
   readonly features: RouteFeatures | undefined;
   /** The endpoints of a set, by its name. */
   readonly endpointsOf: (name: string) => readonly string[];
@@ -28,12 +29,12 @@ type Asked = {
 /** Undefined: whether the gateway answers itself depends on who asks, on the body, or on what happened before. */
 export function explainReply({
   request,
-  listener,
+  secure,
+  publicPort,
   features = {},
   endpointsOf,
 }: Asked): ExplainedReply | undefined {
-  const secure = listener.protocol === "https";
-  const exchange = { ...request, connection: { listener: { secure, publicPort: listener.publicPort } } };
+  const exchange = { ...request, secure, publicPort: { port: publicPort } };
   const unavailable: LocalReply = { status: 503 };
   const replies: { readonly [S in FeatureSlug]?: () => LocalReply | undefined } = {
     "ssl-redirect": () => {

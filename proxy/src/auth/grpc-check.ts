@@ -75,14 +75,14 @@ function describe(
   body: Buffer | undefined,
 ): CheckRequest {
   const { connection, clientIp } = exchange;
-  const { remoteAddress, remotePort, localAddress = "", listener } = connection;
+  const { remoteAddress, remotePort, localAddress = "" } = connection;
   const nowMs = Date.now();
   const isText = body === undefined || isUtf8(body);
   return CheckRequest.fromObject({
     attributes: {
       // The port belongs to the peer; a client behind it has none that is known.
       source: peer(clientIp, clientIp === remoteAddress ? remotePort : 0),
-      destination: peer(localAddress, listener.publicPort),
+      destination: peer(localAddress, exchange.publicPort.port),
       request: {
         time: { seconds: Math.floor(nowMs / 1000), nanos: (nowMs % 1000) * 1_000_000 },
         http: {

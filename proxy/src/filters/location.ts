@@ -10,10 +10,8 @@ export type LocationParts = {
 };
 
 /** What a redirect is made of. */
-type Redirected = Pick<Exchange, "host" | "path" | "query"> & {
-  readonly connection: {
-    readonly listener: Pick<Exchange["connection"]["listener"], "secure" | "publicPort">;
-  };
+type Redirected = Pick<Exchange, "host" | "path" | "query" | "secure"> & {
+  readonly publicPort: Pick<Exchange["publicPort"], "port">;
 };
 
 const defaultPorts = { http: 80, https: 443 } as const;
@@ -24,11 +22,11 @@ const defaultPorts = { http: 80, https: 443 } as const;
  * (HTTP/1.0) and is given none has no URL to build on: 400. See docs/features/redirect.md.
  */
 export function redirectReply(exchange: Redirected, statusCode: number, parts: LocationParts): LocalReply {
-  const { listener } = exchange.connection;
+  const { secure, publicPort } = exchange;
   const host = parts.hostname ?? exchange.host;
   if (host === "") return { status: 400, error: "no host to redirect to" };
-  const scheme = parts.scheme ?? (listener.secure ? "https" : "http");
-  const port = parts.port ?? (parts.scheme === undefined ? listener.publicPort : defaultPorts[scheme]);
+  const scheme = parts.scheme ?? (secure ? "https" : "http");
+  const port = parts.port ?? (parts.scheme === undefined ? publicPort.port : defaultPorts[scheme]);
   const authority = port === defaultPorts[scheme] ? host : `${host}:${port}`;
   const path = parts.path === undefined ? exchange.path : parts.path(exchange.path);
   const location = `${scheme}://${authority}${path}${exchange.query}`;

@@ -5,6 +5,7 @@ import type { CompiledRoute } from "../routing/compiled-route.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
+import type { PublicPort } from "../listeners/view.ts";
 import type { ClientConnection } from "./connection.ts";
 import type { HeldBody } from "./held-body.ts";
 import type {
@@ -59,6 +60,9 @@ export class Exchange {
   headers: HeaderList;
   /** Address that policies see: the peer, or what a trusted forwarding header says. */
   clientIp: string;
+
+  /** The port that clients see of the listener whose route serves the request; only those of Gateways do something before. */
+  publicPort: PublicPort;
 
   /** The filters of the listener, which ran before there was a route. */
   listenerFilters: readonly Filter[] = noFilters;
@@ -126,6 +130,7 @@ export class Exchange {
     this.received = head.headers;
     this.headers = head.headers;
     this.clientIp = connection.remoteAddress;
+    this.publicPort = connection.listener.publicPorts.gateway;
     this.startedAtMs = startedAtMs;
     this.awakeAtMs = awake.at(startedAtMs);
     this.lastActivityMs = this.awakeAtMs;

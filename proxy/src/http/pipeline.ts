@@ -147,6 +147,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
     exchange.route = route;
     exchange.routeMetrics = route?.metricsOf(listener.portLabel);
+    if (route !== undefined) exchange.publicPort = listener.publicPorts[route.group];
     return route;
   }
 
@@ -195,6 +196,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     addForwardingFields(fields.headers, connection, this.exchange.authority, {
       version: head.version,
       clientIp: this.exchange.clientIp,
+      publicPort: this.exchange.publicPort,
       via: this.deps.via,
     });
     if (connection.tls?.client !== undefined) {

@@ -1,3 +1,4 @@
+import type { PublicPort } from "../listeners/view.ts";
 import type { ClientConnection } from "./connection.ts";
 import { plainName } from "./fields.ts";
 import { connectionOptions, withoutConnectionOptions } from "./hop-by-hop.ts";
@@ -152,13 +153,18 @@ export function addForwardingFields(
   headers: HeaderList,
   connection: ClientConnection,
   authority: string,
-  options: { readonly version: HttpVersion; readonly clientIp: string; readonly via: boolean },
+  options: {
+    readonly version: HttpVersion;
+    readonly clientIp: string;
+    readonly publicPort: PublicPort;
+    readonly via: boolean;
+  },
 ): void {
   const { remoteAddress, listener } = connection;
   const proto = listener.secure ? "https" : "http";
   headers.push("X-Forwarded-For", remoteAddress, "X-Forwarded-Proto", proto);
   if (authority !== "") headers.push("X-Forwarded-Host", authority);
-  headers.push("X-Forwarded-Port", listener.publicPortLabel, "X-Real-IP", options.clientIp);
+  headers.push("X-Forwarded-Port", options.publicPort.label, "X-Real-IP", options.clientIp);
   if (connection.proxied) {
     const node = remoteAddress.includes(":") ? `[${remoteAddress}]` : remoteAddress;
     headers.push("Forwarded", `for="${node}:${connection.remotePort}";proto=${proto}`);

@@ -24,7 +24,7 @@ import {
 import { resetSocket } from "./reset.ts";
 import type { SilentConnections } from "./silent-connections.ts";
 import type { SocketPlan } from "./socket-plan.ts";
-import type { ListenerView } from "./view.ts";
+import type { ListenerView, PublicPort } from "./view.ts";
 
 /** What a listener shares with the others of its worker. */
 export type ListenerContext = {
@@ -86,8 +86,7 @@ export class Listener {
     this.view = {
       port: plan.port,
       portLabel: String(plan.port),
-      publicPort: plan.publicPort,
-      publicPortLabel: String(plan.publicPort),
+      publicPorts: publicPortsOf(plan),
       secure: plan.family === "tls",
       table: tables.http,
       draining: false,
@@ -120,13 +119,11 @@ export class Listener {
 
   /** Takes what may change while it listens. */
   update(plan: SocketPlan, { http, l4 }: ListenerTables): void {
-    const { publicPort } = plan;
     if (plan.proxyProtocol !== this.plan.proxyProtocol)
       this.proxyHeaders = proxyHeadersOf(plan, this.context);
     this.plan = plan;
     this.l4 = l4;
-    this.view.publicPort = publicPort;
-    this.view.publicPortLabel = String(publicPort);
+    this.view.publicPorts = publicPortsOf(plan);
     this.view.table = http;
   }
 
@@ -310,6 +307,12 @@ export class Listener {
       tls,
     });
   }
+}
+
+/** A group without a listener of its own has no routes there either. */
+function publicPortsOf({ publicPort, publicPorts }: SocketPlan): ListenerView["publicPorts"] {
+  const of = (port = publicPort): PublicPort => ({ port, label: String(port) });
+  return { gateway: of(publicPorts.gateway), ingress: of(publicPorts.ingress) };
 }
 
 const proxyHeadersOf = (

@@ -17,7 +17,8 @@ export function planSockets(listeners: readonly OwnedListener[]): ReadonlyMap<st
     const key = `${rest.port}/${family}`;
     const present = sockets.get(key);
     const servesHttps = protocol === "https" || present?.servesHttps === true;
-    sockets.set(key, { ...rest, ...present, family, servesHttps });
+    const publicPorts = { ...rest.publicPorts, ...present?.publicPorts };
+    sockets.set(key, { ...rest, ...present, publicPorts, family, servesHttps });
   }
   return sockets;
 }

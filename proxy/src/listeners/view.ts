@@ -1,4 +1,8 @@
+import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { PortTable } from "../routing/port-table.ts";
+
+/** A port, and the same as text. */
+export type PublicPort = { readonly port: number; readonly label: string };
 
 /**
  * What requests see of the listener that accepted them. `table` is swapped when a snapshot is applied; a request
@@ -9,9 +13,11 @@ export type ListenerView = {
   readonly port: number;
   /** The same as text, for metric labels. */
   readonly portLabel: string;
-  /** Port that clients see, and the same as text. */
-  readonly publicPort: number;
-  readonly publicPortLabel: string;
+  /**
+   * The port that clients see, by whose route serves them: a Gateway and the Ingresses may share a socket, and each has said
+   * for itself where clients find it.
+   */
+  readonly publicPorts: { readonly [Group in RouteGroup]: PublicPort };
   readonly secure: boolean;
   readonly table: PortTable;
   /** True once the listener drains: responses then ask the client to leave. */

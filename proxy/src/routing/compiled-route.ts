@@ -1,3 +1,4 @@
+import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Filter } from "../filters/filter.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
@@ -9,6 +10,8 @@ import type { Upstream } from "../upstream/upstream.ts";
  */
 export type CompiledRoute = {
   readonly id: string;
+  /** Whose it is: what clients see of the listener may differ between Gateways and Ingresses that share a socket. */
+  readonly group: RouteGroup;
   /** That of the object that the route comes from. */
   readonly namespace: string;
   /** The path of the match, for the access log's `pattern` mode. */

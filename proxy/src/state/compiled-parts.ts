@@ -1,3 +1,4 @@
+import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { Filter } from "../filters/filter.ts";
 import { createBackendPicker, type WeightedBackend } from "../routing/backend-picker.ts";
@@ -11,6 +12,7 @@ export type RequestMetricsSource = Pick<ProxyMetrics, "requestMetrics">;
 /** A route as requests see it. A class, because there are ten thousands of them. */
 export class ServedRoute implements CompiledRoute {
   readonly id: string;
+  readonly group: RouteGroup;
   readonly namespace: string;
   readonly pattern: string;
   readonly accessLog: boolean;
@@ -25,12 +27,14 @@ export class ServedRoute implements CompiledRoute {
   private metrics: RequestMetrics | undefined = undefined;
 
   constructor(
+    group: RouteGroup,
     route: Route,
     filters: readonly Filter[],
     backends: readonly WeightedBackend[],
     { metrics, random }: { readonly metrics: RequestMetricsSource; readonly random: () => number },
   ) {
     this.id = route.id;
+    this.group = group;
     this.namespace = route.source.namespace;
     this.pattern = route.match.path.value;
     this.accessLog = route.accessLog !== false;

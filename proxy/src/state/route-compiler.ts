@@ -50,7 +50,12 @@ export function createHostCompiler(
       parts.set(clientCertificate, (own = new PartCompiler(environment, clientCertificate)));
     const compiler = own;
     const filters = compileListenerFilters(resource, compiler.environment.filters);
-    const result = compileHostTable({ group, host }, resource, (route) => compiler.route(route), filters);
+    const result = compileHostTable(
+      { group, host },
+      resource,
+      (route) => compiler.route(group, route),
+      filters,
+    );
     compiled.set(resource, result);
     return result;
   };
@@ -66,13 +71,13 @@ class PartCompiler {
     this.environment = ofHost(clientCertificate, environment);
   }
 
-  route(route: Route): ServedRoute {
+  route(group: RouteGroup, route: Route): ServedRoute {
     const backends = route.backends.map((backend) => ({
       weight: backend.weight,
       backend: this.backend(backend),
     }));
     const features = withDefaultTimeout(route.features, this.environment.defaultBackendTimeoutMs);
-    return new ServedRoute(route, this.filters(features), backends, this.environment);
+    return new ServedRoute(group, route, this.filters(features), backends, this.environment);
   }
 
   /** A backend that names no endpoint set answers its share with its status, or with 500. */

@@ -2,6 +2,7 @@ import type { ClientConnection } from "../../src/http/connection.ts";
 import { Exchange } from "../../src/http/exchange.ts";
 import type { ClientStream, HeaderList, HttpVersion, RequestBody } from "../../src/http/message.ts";
 import { emptyPortTable } from "../../src/routing/port-table.ts";
+import { samePublicPorts } from "../listeners/public-ports.ts";
 
 const connectionTo = (secure: boolean, publicPort: number): ClientConnection => ({
   remoteAddress: "192.0.2.1",
@@ -10,8 +11,7 @@ const connectionTo = (secure: boolean, publicPort: number): ClientConnection => 
   listener: {
     port: 80,
     portLabel: "80",
-    publicPort,
-    publicPortLabel: String(publicPort),
+    publicPorts: samePublicPorts(publicPort),
     secure,
     table: emptyPortTable,
     draining: false,

@@ -24,6 +24,7 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../src/upstream/upstream.ts";
+import { samePublicPorts } from "../listeners/public-ports.ts";
 
 /** A client's side that records what it is told. */
 export class FakeClient implements ClientStream {
@@ -193,6 +194,7 @@ export function createBench(
   };
   const route: CompiledRoute = {
     id: "ingress/ns/web:0.0",
+    group: "ingress",
     namespace: "ns",
     pattern: "/a",
     accessLog: true,
@@ -240,8 +242,7 @@ export function createBench(
     listener: {
       port: 80,
       portLabel: "80",
-      publicPort: 80,
-      publicPortLabel: "80",
+      publicPorts: samePublicPorts(80),
       secure: false,
       draining: false,
       table: {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { emptyPortTable } from "../../src/routing/port-table.ts";
 import type { ClientConnection } from "../../src/http/connection.ts";
 import { addForwardingFields, fieldsToMatch, readRequestFields } from "../../src/http/request-headers.ts";
+import { samePublicPorts } from "../listeners/public-ports.ts";
 
 describe("readRequestFields", () => {
   it("keeps end-to-end fields in order and as spelled", () => {
@@ -111,8 +112,7 @@ describe("addForwardingFields", () => {
     listener: {
       port: 443,
       portLabel: "443",
-      publicPort: 443,
-      publicPortLabel: "443",
+      publicPorts: samePublicPorts(443),
       secure: true,
       draining: false,
       table: emptyPortTable,
@@ -125,18 +125,24 @@ describe("addForwardingFields", () => {
     addForwardingFields(headers, connection({}), "a.example", {
       version: "1.1",
       clientIp: "192.0.2.7",
+      publicPort: { port: 8443, label: "8443" },
       via: true,
     });
     expect(headers).to.deep.equal([
       ...["X-Forwarded-For", "192.0.2.7", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "a.example"],
-      ...["X-Forwarded-Port", "443", "X-Real-IP", "192.0.2.7", "Via", "1.1 svc"],
+      ...["X-Forwarded-Port", "8443", "X-Real-IP", "192.0.2.7", "Via", "1.1 svc"],
     ]);
   });
 
   it("adds Forwarded behind the PROXY protocol", () => {
     const headers: string[] = [];
     const proxied = connection({ proxied: true, remoteAddress: "2001:db8::1" });
-    addForwardingFields(headers, proxied, "", { version: "1.0", clientIp: "2001:db8::1", via: false });
+    addForwardingFields(headers, proxied, "", {
+      version: "1.0",
+      clientIp: "2001:db8::1",
+      publicPort: { port: 80, label: "80" },
+      via: false,
+    });
     expect(headers.slice(-2)).to.deep.equal(["Forwarded", 'for="[2001:db8::1]:5000";proto=https']);
     expect(headers).not.to.include("X-Forwarded-Host");
   });

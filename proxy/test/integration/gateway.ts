@@ -31,6 +31,8 @@ export type Plan = {
   readonly certificate?: { readonly chainPem: string; readonly keyPem: string };
   /** Certificates of port 443 by host, instead of the one above. */
   readonly certificates?: TlsPort;
+  /** The ports that clients of the Ingresses see. */
+  readonly publicPorts?: { readonly http: number; readonly https: number };
   /** The BackendTLSPolicy of the backends, among `resources`. */
   readonly backendTls?: string;
   /** The Gateway whose certificate they are shown. */
@@ -101,8 +103,10 @@ function resourcesOf(plan: Plan): readonly Resource[] {
     }),
     encodeResource<"listener">(listenerKey("ingress"), {
       listeners: [
-        { port: 80, publicPort: 80, protocol: "http" },
-        ...(certificates === undefined ? [] : [{ port: 443, publicPort: 443, protocol: "https" as const }]),
+        { port: 80, publicPort: plan.publicPorts?.http ?? 80, protocol: "http" },
+        ...(certificates === undefined
+          ? []
+          : [{ port: 443, publicPort: plan.publicPorts?.https ?? 443, protocol: "https" as const }]),
       ],
     }),
   );

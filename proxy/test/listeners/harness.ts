@@ -211,7 +211,11 @@ export const plan = (
   listeners: readonly ListenerPlan[],
   { table = emptyPortTable, tls }: { readonly table?: PortTable; readonly tls?: TlsPort } = {},
 ): Parameters<ListenerManager["apply"]>[0] => ({
-  listeners: listeners.map((listener) => ({ ...listener, owner: "ns/gw" })),
+  listeners: listeners.map((listener) => ({
+    ...listener,
+    owner: "ns/gw",
+    publicPorts: { gateway: listener.publicPort },
+  })),
   tables: new Map(listeners.map(({ port }) => [port, table])),
   l4: new Map(),
   tls: new Map(tls === undefined ? [] : listeners.map(({ port }) => [port, tls])),

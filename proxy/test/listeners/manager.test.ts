@@ -6,6 +6,7 @@ import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import type { PortTable } from "../../src/routing/port-table.ts";
 import { answer, eventually } from "../http/h1/harness.ts";
 import { issueCertificate } from "../tls/certificates.ts";
+import { samePublicPorts } from "./public-ports.ts";
 import { failureOf, readUntil, tlsPort } from "../tls/harness.ts";
 import {
   closeLater,
@@ -47,12 +48,11 @@ describe("the listener manager", () => {
       expect(connection?.remotePort).to.equal(client.socket.localPort);
       expect(connection?.proxied).to.equal(false);
       expect(connection?.tls).to.equal(undefined);
-      const { port, portLabel, publicPort, publicPortLabel, secure } = connection?.listener ?? {};
-      expect({ port, portLabel, publicPort, publicPortLabel, secure }).to.deep.equal({
+      const { port, portLabel, publicPorts, secure } = connection?.listener ?? {};
+      expect({ port, portLabel, publicPorts, secure }).to.deep.equal({
         port: 80,
         portLabel: "80",
-        publicPort: 8000,
-        publicPortLabel: "8000",
+        publicPorts: samePublicPorts(8000),
         secure: false,
       });
       expect(started.manager.boundPorts()).to.deep.equal([80]);
@@ -170,7 +170,7 @@ describe("the listener manager", () => {
       expect(started.manager.localPort(80)).to.equal(localPort);
       expect(started.seen[1]?.connection).to.equal(started.seen[0]?.connection);
       expect(started.seen[1]?.connection.listener.table).to.equal(table);
-      expect(started.seen[1]?.connection.listener.publicPortLabel).to.equal("8080");
+      expect(started.seen[1]?.connection.listener.publicPorts.gateway.label).to.equal("8080");
       expect(started.events.of("added", "removed")).to.deep.equal(["added"]);
     });
 

@@ -27,6 +27,7 @@ export const regex = (
 /** A compiled route without run time. */
 export const prepared = (source: Route): CompiledRoute => ({
   id: source.id,
+  group: "ingress",
   namespace: source.source.namespace,
   pattern: source.match.path.value,
   accessLog: true,

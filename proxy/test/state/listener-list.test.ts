@@ -12,10 +12,10 @@ describe("listListeners", () => {
       ["ingress", { listeners: [https, http] }],
     ]);
     expect(listListeners(sets)).to.deep.equal([
-      { ...tcp, owner: "ns/gw" },
-      { ...udp, owner: "ns/gw" },
-      { ...http, owner: "ingress" },
-      { ...https, owner: "ingress" },
+      { ...tcp, owner: "ns/gw", publicPorts: { gateway: 53 } },
+      { ...udp, owner: "ns/gw", publicPorts: { gateway: 53 } },
+      { ...http, owner: "ingress", publicPorts: { ingress: 80, gateway: 8080 } },
+      { ...https, owner: "ingress", publicPorts: { ingress: 8443 } },
     ]);
     expect(listListeners(new Map())).to.deep.equal([]);
   });
@@ -27,7 +27,8 @@ describe("listListeners", () => {
       ["ingress", { listeners: [http] }],
       ["ns/gw", { listeners: [{ ...http, publicPort: 8080, proxyProtocol }] }],
     ]);
-    expect(listListeners(sets)).to.deep.equal([{ ...http, owner: "ingress", proxyProtocol }]);
+    const publicPorts = { ingress: 80, gateway: 8080 };
+    expect(listListeners(sets)).to.deep.equal([{ ...http, owner: "ingress", publicPorts, proxyProtocol }]);
   });
 
   it("takes what one owner says of how many there may be, the first one if several do", () => {
@@ -37,6 +38,9 @@ describe("listListeners", () => {
       ["ns/gw", { listeners: [{ ...http, maxConnections: 5 }] }],
       ["ns/other", { listeners: [{ ...http, maxConnections: 7 }] }],
     ]);
-    expect(listListeners(sets)).to.deep.equal([{ ...http, owner: "ingress", maxConnections: 5 }]);
+    const publicPorts = { ingress: 80, gateway: 80 };
+    expect(listListeners(sets)).to.deep.equal([
+      { ...http, owner: "ingress", publicPorts, maxConnections: 5 },
+    ]);
   });
 });

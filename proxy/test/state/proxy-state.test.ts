@@ -57,7 +57,9 @@ describe("the proxy state", () => {
     expect(addressOf(under, "api.example.com", "/x")).to.equal("10.0.1.1:8080");
     expect(under.route("other.example.com", "/")).to.equal(undefined);
     expect(under.published).to.deep.equal([under.state.serving]);
-    expect(under.state.serving.listeners).to.deep.equal([{ ...http, owner: "ingress" }]);
+    expect(under.state.serving.listeners).to.deep.equal([
+      { ...http, owner: "ingress", publicPorts: { ingress: 80 } },
+    ]);
     expect(under.state.serving.tls.get(443)?.hosts[0]?.host).to.equal("web.example.com");
   });
 

@@ -10,6 +10,7 @@ import type {
   HeaderList,
 } from "../../../src/http/message.ts";
 import type { ListenerView } from "../../../src/listeners/view.ts";
+import { samePublicPorts } from "../../listeners/public-ports.ts";
 
 /** Limits that no test reaches by accident. */
 export const wideLimits: FrontLimits = {
@@ -28,8 +29,7 @@ export type TestListener = { -readonly [K in keyof ListenerView]: ListenerView[K
 export const testListener = (): TestListener => ({
   port: 80,
   portLabel: "80",
-  publicPort: 80,
-  publicPortLabel: "80",
+  publicPorts: samePublicPorts(80),
   secure: false,
   table: {
     pathLevel: () => "base",

@@ -14,6 +14,7 @@ import type {
   RequestHead,
 } from "../../../src/http/message.ts";
 import type { ListenerView } from "../../../src/listeners/view.ts";
+import { samePublicPorts } from "../../listeners/public-ports.ts";
 
 export const generousLimits: FrontLimits = {
   maxUriBytes: 16_384,
@@ -29,8 +30,7 @@ export const generousLimits: FrontLimits = {
 const listener: ListenerView = {
   port: 80,
   portLabel: "80",
-  publicPort: 80,
-  publicPortLabel: "80",
+  publicPorts: samePublicPorts(80),
   secure: false,
   draining: false,
   table: {
