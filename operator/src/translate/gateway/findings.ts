@@ -77,6 +77,4 @@ const abnormal: ReadonlySet<string> = new Set(["Conflicted", "PartiallyInvalid"]
 const isBad = ({ type, status, reason }: DesiredCondition): boolean =>
   type === "Accepted" && reason === "ListenersNotValid"
     ? status === "False"
-    : reason !== "ListenersNotResolved" &&
-      (status === "True") === abnormal.has(type) &&
-      !(type === "Conflicted" && status === "True");
+    : (status === "True") === abnormal.has(type) && !(type === "Conflicted" && status === "True");

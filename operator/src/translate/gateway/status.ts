@@ -86,7 +86,7 @@ export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): Gate
       refused === undefined
         ? acceptedGateway(own.listeners)
         : { type: "Accepted", status: "False", ...refused },
-      ...gatewayReferences(backendCertificate, own.listeners),
+      ...gatewayReferences(backendCertificate),
       ...(hasInsecureValidation(gateway) ? [insecureValidation] : []),
     ],
     listeners: own.listeners.map((listener) => withRefusal(listenerStatus(listener, facts), refused)),
@@ -109,28 +109,9 @@ const withRefusal = (listener: ListenerStatus, refused: Refusal | undefined): Li
 const resolvedRefs = (refusal: Refusal | undefined): DesiredCondition =>
   conditionOf("ResolvedRefs", refusal, { reason: "ResolvedRefs", message: "All references are resolved" });
 
-/**
- * Of the certificate for backends, where the Gateway names one; else there is only something to say where references of
- * listeners cannot be followed.
- */
-function gatewayReferences(
-  certificate: PlacedGateway["backendCertificate"],
-  listeners: readonly Listener[],
-): readonly DesiredCondition[] {
-  const refusal = certificate?.refusal ?? unresolvedListeners(listeners);
-  return certificate === undefined && refusal === undefined ? [] : [resolvedRefs(refusal)];
-}
-
-/** What the listeners say themselves, as a summary (Gateway API, GatewayReasonListenersNotResolved). */
-function unresolvedListeners(listeners: readonly Listener[]): Refusal | undefined {
-  const names = listeners.filter(({ unresolved }) => unresolved !== undefined).map(({ name }) => name);
-  return names.length === 0
-    ? undefined
-    : {
-        reason: "ListenersNotResolved",
-        message: `Not all references are resolved: listener ${names.join(", ")}`,
-      };
-}
+/** Of the certificate for backends, where the Gateway names one. What listeners refer to, they say themselves. */
+const gatewayReferences = (certificate: PlacedGateway["backendCertificate"]): readonly DesiredCondition[] =>
+  certificate === undefined ? [] : [resolvedRefs(certificate.refusal)];
 
 const insecureValidation: DesiredCondition = {
   type: "InsecureFrontendValidationMode",
