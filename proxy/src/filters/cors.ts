@@ -1,4 +1,5 @@
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
+import { compileOrigins, parseOrigin } from "@svc-gateway/common/values/origin.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { addToVary, dropFields } from "../http/fields.ts";
 import type { LocalReply } from "../http/local-reply.ts";
@@ -18,7 +19,7 @@ const owned = new Set([
  * nothing is said, and its browser keeps the response from the page. See docs/features/cors.md.
  */
 export function corsFilter(cors: Cors): Filter {
-  const isAllowed = compileOrigins(cors.allowOrigins);
+  const isAllowed = compileAllowed(cors.allowOrigins);
   const isPublic = cors.allowOrigins.includes("*") && !cors.allowCredentials;
   const exposed = cors.exposeHeaders.join(", ");
   // With credentials `*` would mean a field of that name (Fetch, "CORS protocol and credentials").
@@ -79,39 +80,23 @@ function listField(
   return allowed.length === 0 ? [] : [name, allowed.join(", ")];
 }
 
-/** Whether an origin is one of the list; schemes and hosts are compared without case, and ports always. */
-function compileOrigins(allowed: readonly string[]): (origin: string) => boolean {
-  if (allowed.includes("*")) return () => true;
-  const exact = new Set<string>();
-  const wildcards: { readonly scheme: string; readonly rest: string }[] = [];
-  for (const written of allowed) {
-    const origin = withPort(written);
-    if (origin === undefined) continue;
-    const [scheme = "", rest] = origin.split("://*");
-    if (rest === undefined) exact.add(origin);
-    else wildcards.push({ scheme: `${scheme}://`, rest });
-  }
-  return (origin) => {
-    const text = withPort(origin);
-    if (text === undefined) return false;
-    return (
-      exact.has(text) ||
-      wildcards.some(
-        ({ scheme, rest }) =>
-          text.startsWith(scheme) && text.endsWith(rest) && text.length > scheme.length + rest.length,
-      )
-    );
+/**
+ * Whether an origin is one of the list. `*` allows every page, those whose origin is `null` (RFC 6454 section 6.1) too; what
+ * is no origin at all is never handed back.
+ */
+function compileAllowed(allowed: readonly string[]): (origin: string) => boolean {
+  if (allowed.includes("*"))
+    return (text) => text === "null" || parseOrigin(text) !== undefined || isOther(text);
+  const isListed = compileOrigins(allowed);
+  return (text) => {
+    const origin = parseOrigin(text);
+    return origin !== undefined && isListed(origin);
   };
 }
 
-const originForm = /^(https?):\/\/(.+?)(?::(\d+))?$/;
-
-/** The origin with its port, that of the scheme where none is written, as browsers leave it out (RFC 6454 6.2). */
-function withPort(origin: string): string | undefined {
-  const [, scheme, host, port] = originForm.exec(origin.toLowerCase()) ?? [];
-  if (scheme === undefined || host === undefined) return undefined;
-  return `${scheme}://${host}:${port ?? (scheme === "https" ? "443" : "80")}`;
-}
+/** An origin of another scheme, as pages of browser extensions and apps have it. */
+const otherForm = /^[a-z][a-z0-9+.-]{0,30}:\/\/[a-z0-9._-]{1,253}(?::\d{1,5})?$/i;
+const isOther = (text: string): boolean => !/^https?:/i.test(text) && otherForm.test(text);
 
 /** Fields that every page may read (Fetch, "CORS-safelisted response-header name"), or none ever may. */
 const neverExposed = new Set([

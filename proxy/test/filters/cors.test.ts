@@ -110,6 +110,47 @@ describe("the cors filter", () => {
     expect(others.filter(isAllowed)).to.deep.equal([]);
   });
 
+  it("compares origins by scheme, host and port, and never by the end of a text", () => {
+    const { headers: own } = preflight("https://x.partner.example:443", rules({}));
+    expect(own).to.include("https://x.partner.example:443");
+    for (const origin of [
+      "https://evil.example/.partner.example",
+      "https://evil.example?.partner.example",
+      "https://evil.example#.partner.example",
+      "https://evil.example\\.partner.example",
+      "https://evil.example@x.partner.example",
+      "https://x.partner.example/",
+      "https://x.partner.example.",
+      "https://.partner.example",
+      "https://*.partner.example",
+      "https://shop.example,https://shop.example",
+    ]) {
+      expect(preflight(origin, rules({})).headers, origin).to.deep.equal(["Vary", "Origin"]);
+    }
+  });
+
+  it("does not take several Origin fields for one that is allowed", () => {
+    const { headers } = answer(rules({}), "GET", [
+      ...["Origin", "https://shop.example", "Origin", "https://shop.example"],
+    ]);
+    expect(headers).to.deep.equal(["Vary", "Origin"]);
+  });
+
+  it("hands back any origin where * is allowed with credentials, and nothing that is none", () => {
+    const open = rules({ allowOrigins: ["*"], allowCredentials: true });
+    const granted = (origin: string): string | undefined => {
+      const { headers } = answer(open, "GET", ["Origin", origin]);
+      const at = headers.indexOf("Access-Control-Allow-Origin");
+      return at < 0 ? undefined : headers[at + 1];
+    };
+    for (const origin of ["https://any.example", "http://[::1]:80", "null", "chrome-extension://abcdef"]) {
+      expect(granted(origin)).to.equal(origin);
+    }
+    for (const origin of ["https://a.example/x", "a, b", "*", "https://u@a.example", "javascript:alert(1)"]) {
+      expect(granted(origin), origin).to.equal(undefined);
+    }
+  });
+
   it("gives a wildcard alone every host of its scheme, on the port of that scheme", () => {
     const headers = (origin: string) => preflight(origin, rules({ allowOrigins: ["https://*"] })).headers;
     expect(headers("https://any.example")).to.include("https://any.example");

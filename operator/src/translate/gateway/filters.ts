@@ -71,7 +71,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
         ofPath.push((path) => ({ "rewrite-target": readRewrite(filter.urlRewrite, path) }));
         break;
       case "CORS":
-        fixed.push({ cors: readCors(filter.cors) });
+        fixed.push({ cors: readCors(filter.cors, context) });
         break;
       case "RequestMirror": {
         const read = readMirror(filter.requestMirror, context);

@@ -1,0 +1,96 @@
+import { isIPv4, isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
+import { problem, ok, type Problem, type Result } from "./result.ts";
+
+/** The origin of a page (RFC 6454 section 4), with the port of its scheme where none is written. */
+export type Origin = {
+  /** `http` or `https`. */
+  readonly scheme: "http" | "https";
+  /** In lower case; IPv6 addresses in canonical form and brackets. */
+  readonly host: string;
+  readonly port: number;
+};
+
+const defaultPorts = { http: 80, https: 443 } as const;
+/** Longer than any: a scheme, 253 characters of a host and a port. */
+const maxLength = 300;
+const maxHostLength = 253;
+
+const originForm = /^(https?):\/\/([^/?#@\\\s]*?)(?::(\d{1,5}))?$/;
+/** Labels with the characters that hosts have in practice; a dot at the end makes another host of it, as browsers see it. */
+const hostForm = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/;
+
+/**
+ * Reads a serialised origin (RFC 6454 section 6.2): scheme, host and port, and nothing else. Neither `null` nor a URL with
+ * a path, a query or user information is one.
+ */
+export function parseOrigin(text: string): Origin | undefined {
+  if (text.length > maxLength) return undefined;
+  const [, scheme, written = "", portText] = originForm.exec(text.toLowerCase()) ?? [];
+  if (scheme !== "http" && scheme !== "https") return undefined;
+  const host = readHost(written);
+  const port = portText === undefined ? defaultPorts[scheme] : Number(portText);
+  return host === undefined || port > 65_535 ? undefined : { scheme, host, port };
+}
+
+function readHost(text: string): string | undefined {
+  if (text.startsWith("[")) {
+    const address = text.slice(1, -1);
+    if (!text.endsWith("]") || !isIPv6(address) || address.includes("%")) return undefined;
+    return `[${ipaddr.IPv6.parse(address).toRFC5952String()}]`;
+  }
+  return text.length <= maxHostLength && hostForm.test(text) ? text : undefined;
+}
+
+/** The origins that a text of a list stands for. */
+export type OriginPattern = {
+  readonly scheme: Origin["scheme"];
+  readonly port: number;
+  /** One host; or with `suffix` all hosts that have at least one label in front of it; any host when it is empty. */
+  readonly host: string | { readonly suffix: string };
+};
+
+const expected =
+  'scheme, host and port, as in "https://a.example.com", "https://*.example.com:8443" or "http://*"';
+
+/** Reads an origin whose host may begin with `*.`, or be `*` (Gateway API, CORSOrigin). */
+export function parseOriginPattern(text: string): Result<OriginPattern, Problem> {
+  const [before, after, ...rest] = text.split("://*");
+  // Any host in place of the wildcard shows whether the rest is an origin.
+  const isWildcard = after !== undefined && rest.length === 0 && !before?.includes("/");
+  const origin = parseOrigin(isWildcard ? `${before}://x${after}` : text);
+  if (origin === undefined) return problem(`${JSON.stringify(text.slice(0, 80))} is no origin`, expected);
+  const { scheme, host, port } = origin;
+  if (!isWildcard) return ok({ scheme, host, port });
+  const suffix = host.slice(1);
+  if (suffix !== "" && !(suffix.startsWith(".") && suffix.length > 1)) {
+    return problem(`${JSON.stringify(text.slice(0, 80))} is no origin`, expected);
+  }
+  return ok({ scheme, port, host: { suffix } });
+}
+
+/** Compiles a list for lookups on the request path; texts that are no origins stand for none. */
+export function compileOrigins(patterns: readonly string[]): (origin: Origin) => boolean {
+  const exact = new Set<string>();
+  const wildcards: (Omit<OriginPattern, "host"> & { readonly suffix: string })[] = [];
+  for (const text of patterns) {
+    const read = parseOriginPattern(text);
+    if (!read.ok) continue;
+    const { host, ...place } = read.value;
+    if (typeof host === "string") exact.add(keyOf({ ...place, host }));
+    else wildcards.push({ ...place, ...host });
+  }
+  return (origin) => exact.has(keyOf(origin)) || wildcards.some((one) => isCovered(origin, one));
+}
+
+const keyOf = ({ scheme, host, port }: Origin): string => `${scheme}://${host}:${port}`;
+
+/** Labels are what a wildcard stands for, so an address is covered by `*` alone only. */
+function isCovered(
+  { scheme, host, port }: Origin,
+  pattern: { readonly scheme: string; readonly port: number; readonly suffix: string },
+): boolean {
+  if (scheme !== pattern.scheme || port !== pattern.port) return false;
+  if (pattern.suffix === "") return true;
+  return host.length > pattern.suffix.length && host.endsWith(pattern.suffix) && !isIPv4(host);
+}
