@@ -39,7 +39,7 @@ export const proxyMetrics = {
     {
       ...listenerRoute,
       upstream: open,
-      condition: ["connect-failure", "timeout", "5xx", "http-code", "grpc-code"],
+      condition: ["connect-failure", "timeout", "5xx", "http-code", "grpc-code", "refused-stream"],
     },
   ),
   upstreamConnections: counter(

@@ -111,6 +111,7 @@ export class ExternalCall implements UpstreamHandler {
 
 /** A body that is at hand. */
 export class BufferBody implements RequestBody {
+  readonly restartable = true;
   started = false;
   private readonly bytes: Buffer;
   private sink: Parameters<RequestBody["start"]>[0] | undefined = undefined;
@@ -133,5 +134,10 @@ export class BufferBody implements RequestBody {
     const { sink } = this;
     this.sink = undefined;
     sink?.onEnd(undefined);
+  }
+
+  restart(): void {
+    this.started = false;
+    this.sink = undefined;
   }
 }

@@ -114,11 +114,25 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.timer?.connected(this.owner.body !== null);
   }
 
+  onRefused(): void {
+    const { exchange, deps } = this.owner;
+    if (this.discarded) return;
+    exchange.attempts++;
+    deps.metrics.upstreamRetries
+      .with({
+        listener: exchange.connection.listener.portLabel,
+        route: exchange.route?.id ?? "",
+        upstream: exchange.upstreamService,
+        condition: "refused-stream",
+      })
+      .inc();
+  }
+
   onInformational(status: number, headers: HeaderList): void {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
     if (status === 100) this.owner.body?.continued();
-    else this.owner.retries?.settle();
+    else this.settle();
     exchange.client.sendInformational(status, headers);
   }
 
@@ -132,12 +146,19 @@ export class Attempt implements UpstreamHandler, Cancellable {
     if (retries !== undefined) {
       if (retries.afterResponse(head)) return this.discard();
       exchange.client.onHeadSent = () => retries.settle();
-    }
+    } else this.owner.body?.forget();
     exchange.status = head.status;
     this.complement(head);
     this.transform = transformBody(exchange, head, this);
     if (this.transform !== undefined) exchange.client.onDrain = () => this.transform?.resume();
     exchange.client.sendHead(head);
+  }
+
+  /** A response is on its way to the client, so this attempt is the last. */
+  private settle(): void {
+    const { retries, body } = this.owner;
+    if (retries === undefined) body?.forget();
+    else retries.settle();
   }
 
   /** Adds what the balancer says to the head of the response, and shows it to the filters. */

@@ -49,9 +49,13 @@ export type RequestBody = {
   /** Declared length in bytes; undefined for a chunked or streaming body. */
   readonly length: number | undefined;
   readonly started: boolean;
-  /** Called at most once. Data may arrive synchronously. */
+  /** Called at most once, and once more after each `restart`. Data may arrive synchronously. */
   start(sink: BodySink): void;
   resume(): void;
+  /** True while all that was read of the body is kept, so that it can be sent again from its beginning. */
+  readonly restartable?: boolean;
+  /** Takes a restartable body from its sink, which hears nothing more; the next `start` begins with its first byte. */
+  restart?(): void;
 };
 
 /** What the response looks like before its body. */

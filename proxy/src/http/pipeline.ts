@@ -3,7 +3,7 @@ import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
 import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
-import type { UpstreamClient } from "../upstream/upstream.ts";
+import type { Upstream, UpstreamClient } from "../upstream/upstream.ts";
 import type { Filter } from "../filters/filter.ts";
 import type { CompiledRoute } from "../routing/compiled-route.ts";
 import { isOverspent } from "../routing/expression-budget.ts";
@@ -261,7 +261,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     const { upstream } = backend;
     exchange.upstreamService = upstream.service;
     const body = exchange.held ?? exchange.client.body;
-    if (body !== null) this.body = this.outgoingBody(body);
+    if (body !== null) this.body = this.outgoingBody(body, upstream.protocol);
     if (exchange.mirrors.length > 0) this.deps.mirrors.copy(exchange, this.body);
     if (exchange.retry !== undefined) {
       this.retries = new Retries(this, exchange.retry, backend);
@@ -272,12 +272,15 @@ class Request implements ExchangeOwner, AttemptOwner {
     new Attempt(this).start(upstream, selection);
   }
 
-  private outgoingBody(source: RequestBody): OutgoingBody {
+  private outgoingBody(source: RequestBody, protocol: Upstream["protocol"]): OutgoingBody {
     const { exchange } = this;
+    // What a server of HTTP/2 has not processed is sent once more on every route (docs/features/http2.md, "Towards backends").
+    const keepsBeginning = protocol === "http2";
     return new OutgoingBody(source, exchange.client, {
       maxBytes: exchange.maxBodyBytes,
       expectContinue: exchange.expectContinue,
-      replayBytes: exchange.retry === undefined ? 0 : this.deps.retryBufferBytes,
+      replayBytes: exchange.retry === undefined && !keepsBeginning ? 0 : this.deps.retryBufferBytes,
+      keepsBeginning,
       onProgress: () => (exchange.lastActivityMs = awake.nowMs),
       relayTrailers: (trailers) => relayedTrailers(trailers, exchange.headers, exchange.ownedFields),
     });

@@ -9,6 +9,8 @@ export type OutgoingBodyOptions = {
   readonly expectContinue: boolean;
   /** Most bytes kept, so that the body can be sent again; 0: none. */
   readonly replayBytes: number;
+  /** Whether the beginning of a body that declares more than that is kept until there is more of it. */
+  readonly keepsBeginning: boolean;
   readonly onProgress: () => void;
   /** Which of the client's trailers go on; asked once, at the end. */
   readonly relayTrailers: (trailers: HeaderList) => HeaderList | undefined;
@@ -17,7 +19,7 @@ export type OutgoingBodyOptions = {
 /**
  * The request body on its way to an upstream: counts bytes against the limit, answers `Expect: 100-continue` when
  * nobody else did, and remembers why a body was cut, so that the pipeline can answer the client properly. A body that
- * was kept whole can be sent again, to another upstream.
+ * was kept whole can be sent again, to another upstream; one of which all that was read is kept, by the same one.
  */
 export class OutgoingBody implements RequestBody, BodySink {
   readonly length: number | undefined;
@@ -34,6 +36,8 @@ export class OutgoingBody implements RequestBody, BodySink {
   ended = false;
   private trailers: HeaderList | undefined = undefined;
   private kept: ReplayBuffer | undefined;
+  /** What has come while nobody had the body. */
+  private late: Chunk[] = [];
   /** The end of a replay, held back while its sink is full. */
   private endAfterResume = false;
   /** Those who get a copy. */
@@ -45,8 +49,9 @@ export class OutgoingBody implements RequestBody, BodySink {
     this.length = source.length;
     this.options = options;
     this.awaitsContinue = options.expectContinue;
-    const { replayBytes } = options;
-    this.kept = replayBytes >= (source.length ?? 1) ? new ReplayBuffer(replayBytes) : undefined;
+    const { replayBytes, keepsBeginning } = options;
+    const fits = replayBytes >= (source.length ?? 1) || (keepsBeginning && replayBytes > 0);
+    this.kept = fits ? new ReplayBuffer(replayBytes) : undefined;
   }
 
   get started(): boolean {
@@ -63,11 +68,20 @@ export class OutgoingBody implements RequestBody, BodySink {
     return this.abortReason === undefined && (!this.source.started || this.complete);
   }
 
+  get restartable(): boolean {
+    if (this.abortReason !== undefined) return false;
+    return !this.source.started || (this.kept !== undefined && !this.kept.overflowed);
+  }
+
+  restart(): void {
+    this.sink = undefined;
+    this.endAfterResume = false;
+  }
+
   /** The body is for another upstream; whoever had it before hears nothing more. */
   rewind(): void {
-    this.sink = undefined;
+    this.restart();
     this.onEnded = undefined;
-    this.endAfterResume = false;
   }
 
   /** Gives a copy of the body, as it comes, to a sink whose answers do not matter; before the body is started. */
@@ -93,6 +107,7 @@ export class OutgoingBody implements RequestBody, BodySink {
 
   start(sink: BodySink): void {
     this.sink = sink;
+    if (this.abortReason !== undefined) return sink.onAbort(this.abortReason);
     if (this.source.started) return this.replay(sink);
     if (this.awaitsContinue && !this.client.headSent) {
       this.awaitsContinue = false;
@@ -103,7 +118,16 @@ export class OutgoingBody implements RequestBody, BodySink {
 
   private replay(sink: BodySink): void {
     const bytes = this.kept?.bytes;
-    if (bytes === undefined || bytes.length === 0 || sink.onData(bytes)) this.end(sink);
+    const { late } = this;
+    this.late = [];
+    let more = bytes === undefined || bytes.length === 0 || sink.onData(bytes);
+    for (const chunk of late) {
+      this.kept?.add(chunk);
+      more = sink.onData(chunk);
+    }
+    if (!this.ended) {
+      if (more) this.source.resume();
+    } else if (more) this.end(sink);
     else this.endAfterResume = true;
   }
 
@@ -122,9 +146,13 @@ export class OutgoingBody implements RequestBody, BodySink {
       this.onAbort("too-large");
       return false;
     }
-    this.kept?.add(chunk);
     if (this.taps !== undefined) for (const tap of this.taps) tap.onData(chunk);
-    return this.sink?.onData(chunk) ?? false;
+    if (this.sink === undefined) {
+      this.late.push(chunk);
+      return false;
+    }
+    this.kept?.add(chunk);
+    return this.sink.onData(chunk);
   }
 
   onEnd(trailers: HeaderList | undefined): void {

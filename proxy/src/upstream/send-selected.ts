@@ -44,6 +44,10 @@ class WatchedStream implements UpstreamHandler, UpstreamStream {
     this.handler.onConnection(reused);
   }
 
+  onRefused(): void {
+    this.handler.onRefused?.();
+  }
+
   onInformational(status: number, headers: HeaderList): void {
     this.handler.onInformational(status, headers);
   }

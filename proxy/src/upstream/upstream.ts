@@ -130,6 +130,8 @@ export type UpstreamError = {
 export type UpstreamHandler = {
   /** The request is on a connection: `reused` says that it was pooled. Once per attempt on the wire. */
   onConnection(reused: boolean): void;
+  /** The server has not processed the request (RFC 9113 8.7), which is sent once more on a new connection. */
+  onRefused?(): void;
   /** A 1xx head other than 101. */
   onInformational(status: number, headers: HeaderList): void;
   /** The final head; hop-by-hop fields are removed (RFC 9110 7.6.1). */

@@ -58,6 +58,9 @@ export function createHttp2UpstreamClient(options: UpstreamClientOptions): Upstr
   };
 }
 
+/** The connection on which a request was not processed, and those that had carried requests by then. */
+type Refusal = { readonly refusedBy: UpstreamSession; readonly used: ReadonlySet<UpstreamSession> };
+
 /** The connections to one endpoint, and the requests that wait for room on them. */
 class EndpointSessions implements StreamQueue {
   private readonly endpoint: UpstreamEndpoint;
@@ -65,6 +68,8 @@ class EndpointSessions implements StreamQueue {
   private readonly sessions = new Set<UpstreamSession>();
   private readonly waiting = new Map<Http2UpstreamStream, AwakeTimer | undefined>();
   private readonly attempts = new Set<{ cancel(): void }>();
+  /** What requests that were refused must not be sent over again. */
+  private readonly refusals = new WeakMap<Http2UpstreamStream, Refusal>();
   /** Streams that a new connection can be expected to take: what the server allowed last. */
   private streamsPerSession = expectedStreams;
   private retired: boolean;
@@ -87,8 +92,13 @@ class EndpointSessions implements StreamQueue {
     return connectTimeoutOf(this.endpoint, this.options);
   }
 
-  enqueue(stream: Http2UpstreamStream): void {
-    const session = this.waiting.size === 0 ? this.sessionWithRoom() : undefined;
+  /** A stream that was `refusedBy` a connection waits for one that has carried nothing yet. */
+  enqueue(stream: Http2UpstreamStream, refusedBy?: UpstreamSession): void {
+    if (refusedBy !== undefined) {
+      const used = new Set([...this.sessions].filter((session) => session.reused));
+      this.refusals.set(stream, { refusedBy, used });
+    }
+    const session = this.waiting.size === 0 ? this.sessionWithRoom(stream) : undefined;
     if (session !== undefined) return this.open(stream, session);
     if (this.closed || this.waiting.size >= maxWaiting) {
       const error = this.closed ? clientClosed : tooManyWaiting;
@@ -131,12 +141,23 @@ class EndpointSessions implements StreamQueue {
     this.failWaiting(clientClosed);
   }
 
-  private sessionWithRoom(): UpstreamSession | undefined {
+  private sessionWithRoom(stream: Http2UpstreamStream): UpstreamSession | undefined {
+    const refusal = this.refusals.get(stream);
     for (const session of this.sessions) {
+      if (refusal !== undefined && !this.mayRepeat(refusal, session)) continue;
       const isOutdated = session.idle && this.options.idlePool.hasExpired(session);
       if (session.room > 0 && !isOutdated) return session;
     }
     return undefined;
+  }
+
+  /** Where no connection can be added, any other than the one that refused must do. */
+  private mayRepeat({ refusedBy, used }: Refusal, session: UpstreamSession): boolean {
+    return this.isFull ? session !== refusedBy : !used.has(session);
+  }
+
+  private get isFull(): boolean {
+    return this.sessions.size + this.attempts.size >= maxSessionsPerEndpoint;
   }
 
   private open(stream: Http2UpstreamStream, session: UpstreamSession): void {
@@ -160,8 +181,12 @@ class EndpointSessions implements StreamQueue {
   /** Gives waiting requests, oldest first, to sessions with room. */
   private pump(): void {
     for (const stream of this.waiting.keys()) {
-      const session = this.sessionWithRoom();
-      if (session === undefined) break;
+      const session = this.sessionWithRoom(stream);
+      if (session === undefined) {
+        // One that takes any connection finds none: neither do those behind it.
+        if (!this.refusals.has(stream)) break;
+        continue;
+      }
       this.dequeue(stream);
       this.open(stream, session);
     }
@@ -173,7 +198,7 @@ class EndpointSessions implements StreamQueue {
     let opening = this.attempts.size;
     for (const session of this.sessions) if (session.opening) opening++;
     if (this.waiting.size <= opening * this.streamsPerSession) return;
-    if (this.sessions.size + this.attempts.size >= maxSessionsPerEndpoint) return;
+    if (this.isFull) return;
     const attempt = connectEndpoint(this.endpoint, { ...this.options, alpn: "h2" }, (connected) => {
       this.attempts.delete(attempt);
       if (!connected.ok) return this.onConnectFailed(connected.error);

@@ -1,5 +1,6 @@
 import { type ClientHttp2Stream, constants } from "node:http2";
 import { appendFields, fieldObject } from "../../http/h2/fields.ts";
+import { resetStream } from "../../http/h2/reset-stream.ts";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, ReadonlyHeaderList } from "../../http/message.ts";
 import { isIdempotent } from "../../http/methods.ts";
 import { upstreamError } from "../errors.ts";
@@ -16,7 +17,8 @@ const maxInformational = 16;
 
 /** Where a request goes back to when another connection must take it. */
 export type StreamQueue = {
-  enqueue(request: Http2UpstreamStream): void;
+  /** `refusedBy`: the connection on which the server has not processed it. */
+  enqueue(request: Http2UpstreamStream, refusedBy?: UpstreamSession): void;
   dequeue(request: Http2UpstreamStream): void;
 };
 
@@ -54,14 +56,18 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
     if (this.settled) return;
     this.settle();
     this.queue.dequeue(this);
-    this.stream?.close(NGHTTP2_CANCEL);
+    this.cancel();
+  }
+
+  private cancel(): void {
+    if (this.stream !== undefined) resetStream(this.stream, NGHTTP2_CANCEL);
   }
 
   /** No session took the request. */
   fail(error: UpstreamError): void {
     if (this.settled) return;
     this.settle();
-    this.stream?.close(NGHTTP2_CANCEL);
+    this.cancel();
     this.handler.onError(error);
   }
 
@@ -106,7 +112,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
     queueMicrotask(() => {
       if (this.settled) return;
       this.settle();
-      this.stream?.close(NGHTTP2_CANCEL);
+      this.cancel();
       this.handler.onError(upstreamError("request-body", `request body: ${reason}`, { requestSent: true }));
     });
   }
@@ -177,7 +183,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
     this.settle();
     // The rest of the request interests nobody any more. Not within this turn: while Node reads from the session, it sends
     // END_STREAM ahead of the reset, and half a body would look like a whole one.
-    if (!stream.writableFinished) setImmediate(() => stream.close(NGHTTP2_CANCEL));
+    if (!stream.writableFinished) setImmediate(() => resetStream(stream, NGHTTP2_CANCEL));
     this.handler.onEnd(this.trailers);
   }
 
@@ -189,11 +195,9 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
     const refused = session.release(stream);
     if (this.settled || this.stream !== stream) return;
     if (this.mayReplace(refused, reused)) {
-      clearTimeout(this.continueTimer);
-      this.replaced = true;
-      this.stream = undefined;
-      this.session = undefined;
-      this.queue.enqueue(this);
+      this.takeBack();
+      if (refused) this.handler.onRefused?.();
+      this.queue.enqueue(this, refused ? session : undefined);
       return;
     }
     this.settle();
@@ -202,8 +206,21 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
 
   /** Another connection may take the request, once, if it has not been acted on and can be sent from its beginning. */
   private mayReplace(refused: boolean, reused: boolean): boolean {
-    if (this.replaced || this.responded || this.informational > 0 || this.bodyStarted) return false;
-    return refused || (reused && this.session?.lost === true && isIdempotent(this.request.method));
+    if (this.replaced || this.responded || this.informational > 0) return false;
+    if (refused) return !this.bodyStarted || this.request.body?.restartable === true;
+    return reused && !this.bodyStarted && this.session?.lost === true && isIdempotent(this.request.method);
+  }
+
+  /** Back to before the request was sent. */
+  private takeBack(): void {
+    clearTimeout(this.continueTimer);
+    this.replaced = true;
+    this.stream = undefined;
+    this.session = undefined;
+    if (this.bodyStarted) this.request.body?.restart?.();
+    this.bodyStarted = false;
+    this.bodyPaused = false;
+    this.requestTrailers = undefined;
   }
 
   private closeError(stream: ClientHttp2Stream, refused: boolean): UpstreamError {

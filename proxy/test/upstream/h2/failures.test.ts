@@ -3,6 +3,7 @@ import type { ServerHttp2Stream } from "node:http2";
 import { createServer as createHttp1Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { BufferBody } from "../../../src/auth/external-call.ts";
 import { holdRefusingPort } from "../../../../common/test/refusing-port.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { field, flags, frame, frameTypes, type RawPeer, uint32 } from "../../http/h2/frames.ts";
@@ -271,31 +272,83 @@ describe("HTTP/2 upstream client: failures", () => {
   describe("replacement of unprocessed requests", () => {
     const serve = (peer: RawPeer, id = 1): void => peer.send(head(id), data(id, "served", flags.endStream));
 
-    it("sends a refused request once more", async () => {
-      const sent = exchange(client, backend.port, { method: "POST" });
+    /** The next connection, which has a request by then. */
+    const accept = async (): Promise<RawPeer> => {
       const peer = await backend.accept();
       peer.send(settings);
       await peer.ofType(frameTypes.headers);
-      peer.send(reset(1, 7));
-      await peer.frame((f) => f.type === frameTypes.headers && f.streamId === 3);
-      serve(peer, 3);
+      return peer;
+    };
+
+    it("sends a refused request once more, on a new connection", async () => {
+      const sent = exchange(client, backend.port, { method: "POST" });
+      (await accept()).send(reset(1, 7));
+      serve(await accept());
       const { body, connections } = await sent.settled;
       expect(body).to.equal("served");
-      expect(connections).to.deep.equal([false, true]);
+      expect(connections).to.deep.equal([false, false]);
+    });
+
+    it("goes on sending other requests over a connection that has refused one", async () => {
+      const refused = exchange(client, backend.port);
+      const first = await accept();
+      first.send(reset(1, 7));
+      const second = await accept();
+      const other = exchange(client, backend.port);
+      await first.frame((f) => f.type === frameTypes.headers && f.streamId === 3);
+      serve(first, 3);
+      serve(second);
+      expect([(await other.settled).body, (await refused.settled).body]).to.deep.equal(["served", "served"]);
+    });
+
+    it("takes another connection for a refused request where there may be no more", async () => {
+      const limited = frame(frameTypes.settings, 0, 0, Buffer.concat([Buffer.of(0, 3), uint32(1)]));
+      const sent: ReturnType<typeof exchange>[] = [];
+      const peers: RawPeer[] = [];
+      for (let index = 0; index < 8; index++) {
+        sent.push(exchange(client, backend.port));
+        const peer = await backend.accept();
+        peers.push(peer);
+        peer.send(limited);
+        await peer.ofType(frameTypes.headers);
+      }
+      peers[0]?.send(reset(1, 7));
+      await new Promise((resolve) => setImmediate(resolve));
+      serve(peers[5] as RawPeer);
+      await peers[5]?.frame((f) => f.type === frameTypes.headers && f.streamId === 3);
+      serve(peers[5] as RawPeer, 3);
+      expect((await sent[0]?.settled)?.body).to.equal("served");
+      expect(peers[0]?.frames.filter(({ type }) => type === frameTypes.headers)).to.have.length(1);
+    });
+
+    it("sends the body of a refused request again from its beginning", async () => {
+      const body = new BufferBody(Buffer.from("all of it"));
+      const sent = exchange(client, backend.port, { method: "POST", body });
+      const sentBody = async (peer: RawPeer): Promise<string> => {
+        const end = (f: { type: number; flags: number }): boolean =>
+          f.type === frameTypes.data && (f.flags & 1) !== 0;
+        await peer.frame(end);
+        return Buffer.concat(
+          peer.frames.filter((f) => f.type === frameTypes.data).map((f) => f.payload),
+        ).toString();
+      };
+      const first = await accept();
+      expect(await sentBody(first)).to.equal("all of it");
+      first.send(reset(1, 7));
+      const second = await accept();
+      expect(await sentBody(second)).to.equal("all of it");
+      serve(second);
+      expect((await sent.settled).body).to.equal("served");
     });
 
     it("gives up after the second refusal", async () => {
       const sent = exchange(client, backend.port);
-      const peer = await backend.accept();
-      peer.send(settings);
-      await peer.ofType(frameTypes.headers);
-      peer.send(reset(1, 7));
-      await peer.frame((f) => f.type === frameTypes.headers && f.streamId === 3);
-      peer.send(reset(3, 7));
+      (await accept()).send(reset(1, 7));
+      (await accept()).send(reset(1, 7));
       expect((await sent.settled).error).to.deep.include({ kind: "reset", requestSent: false });
     });
 
-    it("does not repeat a refused request whose body was started", async () => {
+    it("does not repeat a refused request whose body was started and not kept", async () => {
       const body = new FedBody();
       const sent = exchange(client, backend.port, { method: "POST", body });
       const peer = await backend.accept();
