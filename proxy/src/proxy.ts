@@ -173,6 +173,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     createHttp1Front: () => createHttp1Front({ limits, handler, onEvent }),
     createHttp2Front: () => createHttp2Front({ limits, handler, onEvent }),
     events: listenerMetrics,
+    reportsFailures: worker === 0,
     log: snapshotLog,
   });
   const upstreams = createUpstreamRegistry({

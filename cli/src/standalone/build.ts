@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
 import { hostPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import { ownPortsKey } from "@svc-gateway/common/ir/keys.ts";
@@ -15,6 +16,7 @@ import {
 } from "@svc-gateway/operator/runtime/ticket-keys.ts";
 import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
+import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import { createFindingsLog } from "./findings-log.ts";
@@ -75,8 +77,19 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
         "snapshot published",
       );
     }
-    if (applied?.ok !== false) health.tableServed();
+    if (applied?.ok !== false) health.tableServed(listenerPortsOf(translation));
   };
+}
+
+/** The ports that listeners of the folder are on. */
+function listenerPortsOf({ scopes }: Translation): readonly number[] {
+  const ports = scopes.shared.flatMap((resource) => {
+    const decoded = resource.key.startsWith("listener|") ? decodeResource(resource) : undefined;
+    return decoded?.ok === true && decoded.value?.type === "listener"
+      ? decoded.value.value.listeners.map(({ port }) => port)
+      : [];
+  });
+  return [...new Set(ports)].sort((a, b) => a - b);
 }
 
 const round = (ms: number): number => Math.round(ms * 10) / 10;

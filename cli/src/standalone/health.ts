@@ -5,8 +5,10 @@ import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.t
 export type StandaloneHealth = {
   /** The folder was read; `isReadable` is false while it cannot be read any more. */
   sourceRead(isReadable: boolean): void;
-  /** A routing table was built, and the proxy serves it. */
-  tableServed(): void;
+  /** A routing table was built, and the proxy serves it on the listeners of these ports, as far as they are bound. */
+  tableServed(ports: readonly number[]): void;
+  /** The listener ports that are bound now. */
+  portsBound(ports: readonly number[]): void;
 };
 
 export function createStandaloneHealth(
@@ -20,6 +22,17 @@ export function createStandaloneHealth(
     "routing_table_built",
   ]);
   const proxy = registry.register("proxy", ["routing_table_loaded"]);
+  let wanted: readonly number[] | undefined;
+  let bound: ReadonlySet<number> = new Set();
+  /** Not ready before everything is bound; what cannot be bound later leaves the rest in service. */
+  const judgeProxy = (): void => {
+    if (wanted === undefined) return;
+    const missing = wanted.filter((port) => !bound.has(port));
+    const hasBeenReady = proxy.get("routing_table_loaded") !== "Pending";
+    const otherwise = hasBeenReady ? "Degraded" : "Pending";
+    const why = `no socket for listener ${missing.join(", ")}, see the log`;
+    proxy.set("routing_table_loaded", missing.length === 0 ? "Ready" : otherwise, why);
+  };
   return {
     sourceRead(isReadable) {
       // What a flag switched off lacks nothing, as in a cluster.
@@ -28,9 +41,14 @@ export function createStandaloneHealth(
       controller.set("httproute", stateOf(disableGatewayApi));
       controller.set("gateway", stateOf(disableGatewayApi));
     },
-    tableServed() {
+    tableServed(ports) {
       controller.set("routing_table_built", "Ready");
-      proxy.set("routing_table_loaded", "Ready");
+      wanted = ports;
+      judgeProxy();
+    },
+    portsBound(ports) {
+      bound = new Set(ports);
+      judgeProxy();
     },
   };
 }

@@ -44,7 +44,7 @@ export async function serveFolder(
 
   const registry = createHealthRegistry(version);
   const health = createStandaloneHealth(registry, settings);
-  const started = await startSupervisor({ settings, log: proxyLog, sink });
+  const started = await startSupervisor({ settings, log: proxyLog, sink, onBoundPorts: health.portsBound });
   if (!started.ok) return fail(started.error.message);
   const proxy = started.value;
   const admin = await startAdminServers({

@@ -25,4 +25,24 @@ describe("createStandaloneHealth", () => {
     expect(checksOf(settings, true)).to.include({ ingress: "Ready", httproute: "Ready", gateway: "Ready" });
     expect(checksOf(settings, false)).to.include({ ingress: "Degraded", gateway: "Ready" });
   });
+
+  it("is ready when every listener is bound, and stays so when a later one is not", () => {
+    const registry = createHealthRegistry("0.1.0");
+    const health = createStandaloneHealth(registry, { disableIngress: false, disableGatewayApi: false });
+    health.sourceRead(true);
+    health.portsBound([443]);
+    expect(registry.readiness()).to.deep.include({ isReady: false });
+    health.tableServed([80, 443]);
+    expect(registry.readiness()).to.deep.equal({
+      isReady: false,
+      waitingFor: ["proxy/routing_table_loaded: no socket for listener 80, see the log"],
+    });
+    health.portsBound([80, 443]);
+    expect(registry.readiness()).to.deep.equal({ isReady: true });
+    health.tableServed([80, 443, 9000]);
+    expect(registry.readiness()).to.deep.equal({ isReady: true });
+    expect(registry.document()).to.have.nested.property("subsystems.proxy.status", "Degraded");
+    health.tableServed([80]);
+    expect(registry.document()).to.have.nested.property("subsystems.proxy.status", "Ready");
+  });
 });

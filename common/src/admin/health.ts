@@ -11,7 +11,8 @@ export type HealthDocument = {
 
 /** A part of the process that reports its checks. Every check is `Pending` until it says otherwise. */
 export type HealthSubsystem<Check extends string> = {
-  set(check: Check, state: HealthState): void;
+  /** `why` is what `/readyz` says of a check that is `Pending`. */
+  set(check: Check, state: HealthState, why?: string): void;
   get(check: Check): HealthState;
 };
 
@@ -36,6 +37,7 @@ export type Readiness =
  */
 export function createHealthRegistry(version: string): HealthRegistry {
   const subsystems = new Map<string, Map<string, HealthState>>();
+  const reasons = new Map<string, string>();
   let isShuttingDown = false;
   return {
     register(subsystem, checks) {
@@ -43,7 +45,10 @@ export function createHealthRegistry(version: string): HealthRegistry {
       const states = new Map<string, HealthState>(checks.map((check) => [check, "Pending"]));
       subsystems.set(subsystem, states);
       return {
-        set: (check, state) => void states.set(check, state),
+        set: (check, state, why) => {
+          states.set(check, state);
+          reasons.set(`${subsystem}/${check}`, why === undefined ? "" : `: ${why}`);
+        },
         get: (check) => states.get(check) ?? "Pending",
       };
     },
@@ -60,7 +65,9 @@ export function createHealthRegistry(version: string): HealthRegistry {
       if (isShuttingDown) return { isReady: false, waitingFor: ["shutting down"] };
       if (subsystems.size === 0) return { isReady: false, waitingFor: ["no subsystem has started"] };
       const waitingFor = Array.from(subsystems).flatMap(([name, checks]) =>
-        Array.from(checks).flatMap(([check, state]) => (state === "Pending" ? [`${name}/${check}`] : [])),
+        Array.from(checks).flatMap(([check, state]) =>
+          state === "Pending" ? [`${name}/${check}${reasons.get(`${name}/${check}`) ?? ""}`] : [],
+        ),
       );
       return waitingFor.length === 0 ? { isReady: true } : { isReady: false, waitingFor };
     },

@@ -1,5 +1,6 @@
 import type { AddressInfo, ListenOptions, Server } from "node:net";
-import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import type { BindFailure } from "./bind-failure.ts";
 
 /** All addresses of both families, else those of IPv4 where the system has no IPv6. */
 export const anyAddress: readonly string[] = ["::", "0.0.0.0"];
@@ -23,15 +24,15 @@ export type BindTarget = {
 export async function bindServer(
   server: Server,
   { port, address, reusePort }: BindTarget,
-): Promise<Result<number>> {
-  let failure: Result<number> = problem("no address to bind");
+): Promise<Result<number, BindFailure>> {
+  let failure: BindFailure = { port, address: "", code: "no address to bind" };
   for (const host of address === undefined ? anyAddress : [address]) {
     const error = await tryListen(server, { port, host, reusePort, backlog });
     if (error === undefined) return ok((server.address() as AddressInfo).port);
-    failure = problem(`${host}:${port}: ${error.code ?? error.message}`);
+    failure = { port, address: host, code: error.code ?? error.message };
     if (!missingFamily.has(error.code)) break;
   }
-  return failure;
+  return fail(failure);
 }
 
 function tryListen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {

@@ -9,6 +9,7 @@ import type { CompiledL4Route, L4Table } from "../l4/table.ts";
 import type { PortTable } from "../routing/port-table.ts";
 import { type CertificateStore, emptyCertificateStore } from "../tls/certificate-store.ts";
 import type { HandshakeClaim, Handshakes } from "../tls/handshakes.ts";
+import type { BindFailure } from "./bind-failure.ts";
 import { bindServer } from "./bind.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
 import { detectProtocol } from "./detect-protocol.ts";
@@ -100,21 +101,17 @@ export class Listener {
     );
   }
 
-  /** Opens the socket on `port`. Answers whether it is open; a failure is logged and counted. */
-  async bind(port: number): Promise<boolean> {
-    const { events, log, bindAddress: address, reusePort } = this.context;
+  /** Opens the socket on `port`. Answers why it is not open; undefined: it is. */
+  async bind(port: number): Promise<BindFailure | undefined> {
+    const { log, bindAddress: address, reusePort } = this.context;
     const bound = await bindServer(this.server, { port, address, reusePort });
-    if (!bound.ok) {
-      events.onLifecycle("bind_failed");
-      log.error({ listener: this.view.port, reason: bound.error.message }, "listener cannot be bound");
-      return false;
-    }
+    if (!bound.ok) return bound.error;
     this.localPort = bound.value;
     // Accepting may fail later, when file descriptors run out; the socket stays open.
     this.server.on("error", (error: NodeJS.ErrnoException) => {
       log.error({ listener: this.view.port, reason: error.code ?? error.message }, "connection not accepted");
     });
-    return true;
+    return undefined;
   }
 
   /** Takes what may change while it listens. */

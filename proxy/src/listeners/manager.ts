@@ -11,6 +11,7 @@ import { createCertificateStore, emptyCertificateStore, type ServedName } from "
 import { createHandshakes } from "../tls/handshakes.ts";
 import type { TlsSettings } from "../tls/settings.ts";
 import { createTerminators, type Terminator } from "../tls/terminators.ts";
+import { describeBindFailure, type BindFailure } from "./bind-failure.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import { drainWithin, pause } from "./drain.ts";
@@ -53,6 +54,8 @@ export type ListenerManagerOptions = {
   readonly proxyProtocol: ProxyProtocolSettings;
   /** How often a socket that could not be bound is tried again, milliseconds. */
   readonly bindRetryMs?: number;
+  /** Whether the log is told of sockets that cannot be bound, which all workers find out alike. */
+  readonly reportsFailures: boolean;
   readonly tls: TlsSettings;
   readonly l4: L4;
   readonly createHttp1Front: () => Front;
@@ -92,6 +95,8 @@ type Entry = {
   tls: TlsPort | undefined;
   clientCerts: ClientCertPort | undefined;
   binding: Promise<void> | undefined;
+  /** What the log has been told last of why it is not bound. */
+  failure: string | undefined;
 };
 
 const defaultBindRetryMs = 5000;
@@ -148,13 +153,32 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
 
   const bind = async (key: string, entry: Entry): Promise<void> => {
     const { listener, plan } = entry;
-    const bound = await listener.bind(portMap.get(plan.port) ?? plan.port);
+    const failure = await listener.bind(portMap.get(plan.port) ?? plan.port);
     entry.binding = undefined;
-    if (!bound) return scheduleRetry();
+    if (failure !== undefined) {
+      events.onLifecycle("bind_failed");
+      await reportFailure(entry, failure);
+      return scheduleRetry();
+    }
+    entry.failure = undefined;
     if (stopping || entries.get(key) !== entry) return void listener.drain();
     log.info({ ...describe(plan), local_port: listener.localPort }, "listener added");
     events.onLifecycle("added");
     report();
+  };
+
+  /** Says once why a listener is not bound, and again when that changes. */
+  const reportFailure = async (entry: Entry, failure: BindFailure): Promise<void> => {
+    const { plan } = entry;
+    const form = `${failure.address} ${failure.port} ${failure.code}`;
+    const isKnown = entry.failure === form;
+    entry.failure = form;
+    if (isKnown || !options.reportsFailures) return;
+    const why = await describeBindFailure(failure, plan.family === "udp" ? "udp" : "tcp");
+    const whose = plan.owner === "ingress" ? "the Ingresses" : `Gateway ${plan.owner}`;
+    const instead = `listener ${plan.port} of ${whose} serves nothing and is tried again every ${bindRetryMs / 1000} s`;
+    const fields = { ...describe(plan), local_port: failure.port, reason: failure.code };
+    log.error({ ...fields, detail: `${why}; ${instead}` }, "listener cannot be bound");
   };
 
   /** Binds what is not bound. Resolves when that has come to an end, also where it was under way already. */
@@ -261,6 +285,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
             tls: undefined,
             clientCerts: undefined,
             binding: undefined,
+            failure: undefined,
           });
         }
       }

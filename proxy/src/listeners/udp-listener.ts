@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { noLookup } from "../l4/no-lookup.ts";
 import type { L4Table } from "../l4/table.ts";
 import { maxQueuedBytes, type UdpClient, type UdpSessions } from "../l4/udp-sessions.ts";
+import type { BindFailure } from "./bind-failure.ts";
 import { anyAddress, missingFamily } from "./bind.ts";
 import type { Draining } from "./drain.ts";
 import type { ListenerContext, ListenerTables } from "./listener.ts";
@@ -30,23 +31,21 @@ export class UdpListener implements Draining {
     this.sessions = context.l4.udpSessions(port, (message, client) => this.reply(message, client));
   }
 
-  /** Opens the socket on `port`. Answers whether it is open; a failure is logged and counted. */
-  async bind(port: number): Promise<boolean> {
-    const { events, log, bindAddress, reusePort } = this.context;
-    let failure = "no address to bind";
+  /** Opens the socket on `port`. Answers why it is not open; undefined: it is. */
+  async bind(port: number): Promise<BindFailure | undefined> {
+    const { bindAddress, reusePort } = this.context;
+    let failure: BindFailure = { port, address: "", code: "no address to bind" };
     for (const address of bindAddress === undefined ? anyAddress : [bindAddress]) {
       const bound = await bindSocket({ port, address, reusePort });
       if (bound.ok) {
         this.start(bound.value);
-        return true;
+        return undefined;
       }
       const { code, message } = bound.error;
-      failure = `${address}:${port}: ${code ?? message}`;
+      failure = { port, address, code: code ?? message };
       if (!missingFamily.has(code)) break;
     }
-    events.onLifecycle("bind_failed");
-    log.error({ listener: this.port, reason: failure }, "listener cannot be bound");
-    return false;
+    return failure;
   }
 
   /** Takes what may change while it listens. */

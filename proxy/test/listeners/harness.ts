@@ -134,6 +134,7 @@ export function startManager(
     bindAddress: "127.0.0.1",
     portMap: new Map([80, 81, 443].map((port) => [port, 0])),
     reusePort: false,
+    reportsFailures: true,
     proxyProtocol: noProxyProtocol,
     gate: new ConnectionGate(1000),
     silent: new SilentConnections(1000),

@@ -41,7 +41,7 @@ describe("binding", () => {
     const { port } = taken.address() as AddressInfo;
     expect(first.ok).to.equal(true);
     const second = await bindServer(server, { port, address: "127.0.0.1", reusePort: false });
-    expect(second).to.deep.equal({ ok: false, error: { message: `127.0.0.1:${port}: EADDRINUSE` } });
+    expect(second).to.deep.equal({ ok: false, error: { address: "127.0.0.1", port, code: "EADDRINUSE" } });
     taken.close();
   });
 

@@ -1,0 +1,32 @@
+/** Why a listener has no socket, in a sentence for the log. */
+import { findPortHolder } from "./port-holder.ts";
+
+export type BindFailure = {
+  /** The local port. */
+  readonly port: number;
+  /** Where it was tried. */
+  readonly address: string;
+  /** The system's word for it (`EADDRINUSE`). */
+  readonly code: string;
+};
+
+/** `Port 8080 is taken by nginx (process 17)`, or what else keeps the socket from being opened. */
+export async function describeBindFailure(
+  { port, address, code }: BindFailure,
+  transport: "tcp" | "udp",
+): Promise<string> {
+  switch (code) {
+    case "EADDRINUSE": {
+      const holder = await findPortHolder(port, transport);
+      if (holder === undefined) return `Port ${port} is taken by another process`;
+      if (holder.pid === process.pid) return `Port ${port} is taken by this process itself`;
+      return `Port ${port} is taken by ${holder.name} (process ${holder.pid})`;
+    }
+    case "EACCES":
+      return `Port ${port} is reserved for privileged users: --port-map can move the listener to another one`;
+    case "EADDRNOTAVAIL":
+      return `This machine does not have the address ${address}`;
+    default:
+      return `Port ${port} cannot be bound on ${address} (${code})`;
+  }
+}
