@@ -3,6 +3,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { memo } from "../memo.ts";
 import { requestedAddress } from "./addresses.ts";
 import { listenersOf, type PlannedGateway } from "./gateways.ts";
+import { infrastructureOf } from "./infrastructure.ts";
 import { transportOf } from "./kinds.ts";
 import type { PlacedGateway } from "./placement.ts";
 import { ownLabels, vipComponent, vipName } from "./names.ts";
@@ -80,7 +81,7 @@ function plan(
   { namespace, selector, serviceType }: VipSettings,
 ): Vip {
   const { gateway, placement } = placed;
-  const { annotations, labels } = gateway.spec.infrastructure ?? {};
+  const { annotations, labels } = infrastructureOf(gateway);
   const { pinned: clusterIP, isInternal, unusable } = requestedAddress(gateway);
   const service: VipService = {
     apiVersion: "v1",

@@ -4,6 +4,7 @@ import { podTemplateSanitized } from "../../events.ts";
 import { memo } from "../../memo.ts";
 import type { DesiredEvent } from "../../translation.ts";
 import { requestedAddress } from "../addresses.ts";
+import { infrastructureOf } from "../infrastructure.ts";
 import { dedicatedServiceAccount } from "../names.ts";
 import type { PlacedGateway } from "../placement.ts";
 import { portsOf } from "../ports.ts";
@@ -49,13 +50,16 @@ function dedicatedGateway(placed: PlacedGateway, options: DedicatedPlanOptions):
     address.unusable !== undefined
       ? []
       : portsOf(placed).flatMap((port) => transportsOn(placed, port).map((protocol) => ({ port, protocol })));
-  const ignored = [...new Set(parameters.overlays.flatMap((overlay) => overlay.ignored))];
+  const ignored = new Set([
+    ...parameters.overlays.flatMap((overlay) => overlay.ignored),
+    ...infrastructureOf(gateway).ignored,
+  ]);
   return {
     ...base,
     state: "wanted",
     objects: planDedicated({ gateway, parameters, ports, address }, image, options),
     // An address that is given up may never come back, so it outlasts a time in which no listener serves.
     keepsService: ports.length === 0,
-    events: ignored.length === 0 ? [] : [podTemplateSanitized(refOf(gateway), ignored)],
+    events: ignored.size === 0 ? [] : [podTemplateSanitized(refOf(gateway), [...ignored])],
   };
 }

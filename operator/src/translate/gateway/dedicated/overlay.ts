@@ -4,6 +4,7 @@
  */
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { isObject, type JsonObject } from "./json.ts";
+import { withoutRuntimeAnnotations } from "../infrastructure.ts";
 import { ownLabelKeys } from "../names.ts";
 import { proxyContainer, renderedVolumes, secretsPath } from "./pod-parts.ts";
 
@@ -22,6 +23,7 @@ const fixedFields: ReadonlySet<string> = new Set([
   "hostIPC",
   "hostNetwork",
   "hostPID",
+  "nodeName",
   "securityContext",
   "serviceAccount",
   "serviceAccountName",
@@ -67,7 +69,12 @@ export function overlayOf(podTemplate: unknown): Result<Overlay | undefined, str
 function sanitizeMetadata(metadata: JsonObject, ignored: string[]): JsonObject {
   const kept: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(metadata)) {
-    if (field === "annotations") kept[field] = value;
+    if (field === "annotations" && isObject(value)) {
+      // Checked to be texts.
+      const annotations = withoutRuntimeAnnotations(value as Record<string, string>, "metadata.annotations");
+      kept[field] = annotations.kept;
+      ignored.push(...annotations.ignored);
+    } else if (field === "annotations") kept[field] = value;
     else if (field !== "labels" || !isObject(value)) ignored.push(`metadata.${field}`);
     else {
       const labels = Object.entries(value).filter(([key]) => {
@@ -114,11 +121,27 @@ function sanitizeContainer(container: JsonObject, list: string, ignored: string[
       kept[field] = entriesOf(value).map((port) => withoutHostPort(port, at, ignored));
     else if (field === "volumeMounts" && isProxy) {
       kept[field] = entriesOf(value).filter((mount) => isElsewhere(mount, at, ignored));
-    } else if (field !== "securityContext") kept[field] = value;
+    } else if (hooks.has(field)) kept[field] = withoutHosts(value, at, ignored);
+    else if (field !== "securityContext") kept[field] = value;
     else if (isProxy) ignored.push(at);
     else kept[field] = sanitizeSecurity(value, at, ignored);
   }
   return isProxy ? kept : { ...kept, securityContext: unprivileged(kept["securityContext"]) };
+}
+
+/** Fields of containers that have the kubelet of the node connect somewhere. */
+const hooks: ReadonlySet<string> = new Set(["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"]);
+
+/** Probes and hooks are sent to the pod, not to a host of somebody's choice. */
+function withoutHosts(value: unknown, path: string, ignored: string[]): unknown {
+  if (!isObject(value)) return value;
+  const kept: Record<string, unknown> = {};
+  for (const [field, inner] of Object.entries(value)) {
+    const at = `${path}.${field}`;
+    if (field === "host" && inner !== null) ignored.push(at);
+    else kept[field] = withoutHosts(inner, at, ignored);
+  }
+  return kept;
 }
 
 function withoutHostPort(port: JsonObject, path: string, ignored: string[]): JsonObject {

@@ -5,6 +5,7 @@
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { RequestedAddress } from "../addresses.ts";
+import { infrastructureOf } from "../infrastructure.ts";
 import {
   controllerAnnotation,
   dedicatedComponent,
@@ -138,7 +139,7 @@ type Maker = (apiVersion: string, kind: Manifest["kind"], name: string, spec?: J
 
 function createMaker(gateway: ObjectOf<"Gateway">, component: string, controllerName: string): Maker {
   const { namespace, name: owner, uid } = gateway.metadata;
-  const { annotations, labels } = gateway.spec.infrastructure ?? {};
+  const { annotations, labels } = infrastructureOf(gateway);
   return (apiVersion, kind, name, spec) => ({
     apiVersion,
     kind,

@@ -1,5 +1,6 @@
 /** The pod of a Gateway's own proxies. See docs/dedicated-gateways.md, "Pods". */
 import type { ObjectOf } from "../../../api/kinds.ts";
+import { infrastructureOf } from "../infrastructure.ts";
 import { dedicatedComponent, dedicatedServiceAccount, ownLabels, selectorLabels } from "../names.ts";
 import type { JsonObject } from "./json.ts";
 import type { Parameters } from "./parameters.ts";
@@ -23,7 +24,7 @@ export function podTemplateOf(
   image: string,
   settings: DedicatedSettings,
 ): JsonObject {
-  const { labels, annotations } = gateway.spec.infrastructure ?? {};
+  const { labels, annotations } = infrastructureOf(gateway);
   const rendered = {
     metadata: {
       labels: { ...labels, ...ownLabels(gateway, dedicatedComponent) },

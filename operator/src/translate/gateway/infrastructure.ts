@@ -1,0 +1,51 @@
+/**
+ * What a Gateway says about the labels and annotations of the objects that are made for it. See
+ * docs/gateway-api.md, "Objects of a Gateway".
+ */
+import type { ObjectOf } from "../../api/kinds.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+export type InfrastructureMetadata = {
+  readonly labels: Texts | undefined;
+  readonly annotations: Texts | undefined;
+  /** Paths of what was left out, such as `infrastructure.annotations[…]`. */
+  readonly ignored: readonly string[];
+};
+
+/** The metadata that `spec.infrastructure` adds, without annotations that would weaken a pod. */
+export function infrastructureOf({ spec }: ObjectOf<"Gateway">): InfrastructureMetadata {
+  const { labels, annotations } = spec.infrastructure ?? {};
+  if (annotations === undefined) return { labels, annotations, ignored: [] };
+  const { kept, ignored } = withoutRuntimeAnnotations(annotations, "infrastructure.annotations");
+  return { labels, annotations: kept, ignored };
+}
+
+/**
+ * Beginnings of the keys by which an annotation chooses the security profile of a container (AppArmor before Kubernetes
+ * 1.30, seccomp before 1.27) or speaks to a container runtime (CRI-O, crun, Kata Containers, gVisor): what security
+ * contexts fix, these would change.
+ */
+const runtimePrefixes = [
+  "container.apparmor.security.beta.kubernetes.io/",
+  "container.seccomp.security.alpha.kubernetes.io/",
+  "seccomp.security.alpha.kubernetes.io/",
+  "io.kubernetes.cri-o.",
+  "io.katacontainers.",
+  "dev.gvisor.",
+  "run.oci.",
+] as const;
+
+/** Takes out annotations that speak to a container runtime; `path` is where they stand. */
+export function withoutRuntimeAnnotations(
+  annotations: Texts,
+  path: string,
+): { readonly kept: Texts; readonly ignored: readonly string[] } {
+  const isRuntime = (key: string): boolean => runtimePrefixes.some((prefix) => key.startsWith(prefix));
+  const entries = Object.entries(annotations);
+  if (!entries.some(([key]) => isRuntime(key))) return { kept: annotations, ignored: [] };
+  return {
+    kept: Object.fromEntries(entries.filter(([key]) => !isRuntime(key))),
+    ignored: entries.flatMap(([key]) => (isRuntime(key) ? [`${path}[${key}]`] : [])),
+  };
+}
