@@ -25,17 +25,24 @@ export async function installGatewayApi(channel: GatewayApiChannel): Promise<voi
   await kubectl(["wait", "--for=condition=Established", "--timeout=60s", "--filename", folder]);
 }
 
-/** The finalizer of Gateways with proxies of their own (docs/dedicated-gateways.md, "Objects"). */
-const ownFinalizer = "gateway.svc-labs.dev/dedicated-cleanup";
+/** The finalizers of Gateways with proxies of their own, and of classes that have Gateways. */
+const ownFinalizers = [
+  "gateway.svc-labs.dev/dedicated-cleanup",
+  "gateway-exists-finalizer.gateway.networking.k8s.io",
+];
 
-/** Lets go of Gateways that no controller is left to let go of; what was made for them goes with them. */
+/** Lets go of Gateways and classes that no controller is left to let go of; what was made for them goes with them. */
 export async function releaseGateways(): Promise<void> {
-  const { status, stdout } = await tryKubectl(["get", "gateways", "--all-namespaces", "--output", "json"]);
+  for (const kind of ["gateways", "gatewayclasses"]) await releaseAll(kind);
+}
+
+async function releaseAll(kind: string): Promise<void> {
+  const { status, stdout } = await tryKubectl(["get", kind, "--all-namespaces", "--output", "json"]);
   if (status !== 0) return;
   const { items } = JSON.parse(stdout) as {
     readonly items: readonly {
       readonly metadata: {
-        readonly namespace: string;
+        readonly namespace?: string;
         readonly name: string;
         readonly finalizers?: readonly string[];
       };
@@ -43,11 +50,12 @@ export async function releaseGateways(): Promise<void> {
   };
   for (const { metadata } of items) {
     const { namespace, name, finalizers = [] } = metadata;
-    if (!finalizers.includes(ownFinalizer)) continue;
-    const others = { metadata: { finalizers: finalizers.filter((one) => one !== ownFinalizer) } };
-    const patch = ["--type", "merge", "--patch", JSON.stringify(others)];
+    const kept = finalizers.filter((one) => !ownFinalizers.includes(one));
+    if (kept.length === finalizers.length) continue;
+    const patch = ["--type", "merge", "--patch", JSON.stringify({ metadata: { finalizers: kept } })];
+    const where = namespace === undefined ? [] : ["--namespace", namespace];
     // One that has ended meanwhile needs nothing.
-    await tryKubectl(["patch", "gateway", name, "--namespace", namespace, ...patch]);
+    await tryKubectl(["patch", kind, name, ...where, ...patch]);
   }
 }
 

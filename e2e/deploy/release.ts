@@ -49,12 +49,13 @@ const kindArguments = [
 
 /** Takes away the release and all that it and this tool have brought, the custom resources included. */
 export async function undeploy(): Promise<void> {
-  await helm(
-    ["uninstall", release, "--namespace", namespace, "--wait", "--ignore-not-found", "--timeout", "180s"],
-    {
-      timeoutMs: 240_000,
-    },
-  );
+  // Not with --wait: a GatewayClass with Gateways stays until its finalizer is taken away below.
+  await helm(["uninstall", release, "--namespace", namespace, "--ignore-not-found", "--timeout", "180s"], {
+    timeoutMs: 240_000,
+  });
+  const pods = ["pod", "--selector", "app.kubernetes.io/name=svc", "--namespace", namespace];
+  // Without any pod left there is nothing to wait for.
+  await tryKubectl(["wait", "--for=delete", ...pods, "--timeout=180s"]);
   await kubectl([
     "delete",
     "crd",

@@ -8,6 +8,7 @@ import type { VipSettings } from "../translate/gateway/vip-plan.ts";
 import { routabilityField } from "../translate/gateway/supported-features.ts";
 import { backendTlsPolicyReconciler } from "./backend-tls-policy.ts";
 import { createGatewayAddressReader } from "./gateway/address.ts";
+import { classFinalizerReconciler } from "./gateway/class-finalizer.ts";
 import { provisioner } from "./gateway/dedicated/provisioner.ts";
 import { createTrustCopies } from "./gateway/dedicated/trust.ts";
 import { gatewayClassReconciler } from "./gateway/gateway-class.ts";
@@ -66,6 +67,9 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
   if (provisioned === undefined || nodes === undefined || gatewayFields === undefined) return [];
   const refusals = createNotes<string>();
   const failures = createNotes<string>();
+  const takenObjects = createNotes<string>();
+  const takenVips = createNotes<string>();
+  const takenOf = (name: string): string | undefined => takenObjects.get(name) ?? takenVips.get(name);
   const addressesOf = createGatewayAddressReader({
     vips,
     ingressAddresses: createAddressReader(options),
@@ -83,6 +87,8 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     const unsubscribe = [
       refusals.subscribe(look),
       failures.subscribe(look),
+      takenObjects.subscribe(look),
+      takenVips.subscribe(look),
       provisioned.subscribe(lookAtAll),
       nodes.subscribe(() => lookAtAll(undefined)),
       gatewayFields.subscribe(() => lookAtAll(undefined)),
@@ -91,7 +97,8 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
   };
   return [
     gatewayClassReconciler(installed, gatewayFields),
-    gatewayReconciler({ addressesOf, fleet, handover, subscribe }),
+    classFinalizerReconciler({ client, controllerName }),
+    gatewayReconciler({ addressesOf, fleet, handover, takenOf, subscribe }),
     listenerSetReconciler({ addressesOf, fleet, subscribe }),
     routeReconciler("HTTPRoute", controllerName),
     routeReconciler("GRPCRoute", controllerName),
@@ -100,8 +107,10 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     routeReconciler("UDPRoute", controllerName),
     policyReconciler("SvcExternalAuth", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
     policyReconciler("ClientTrafficPolicy", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
-    ...(vips === undefined ? [] : [vipReconciler({ ...shared, namespace: vips.namespace })]),
-    provisioner({ ...shared, controllerName, trust, failures }),
+    ...(vips === undefined
+      ? []
+      : [vipReconciler({ ...shared, taken: takenVips, namespace: vips.namespace })]),
+    provisioner({ ...shared, taken: takenObjects, controllerName, trust, failures }),
     trust.reconciler,
   ];
 }

@@ -19,6 +19,8 @@ export type GatewayReconcilerOptions = {
   readonly addressesOf: AddressesOf;
   readonly fleet: Pick<Fleet, "isProgrammed">;
   readonly handover: Pick<Handover, "notReady">;
+  /** Which object of a Gateway (`namespace/name`) somebody else has under its name; undefined: none. */
+  readonly takenOf?: (name: string) => string | undefined;
   /** Calls back with a Gateway (`namespace/name`) whose addresses or proxies may have changed. */
   readonly subscribe: (look: (name: string) => void) => () => void;
 };
@@ -76,18 +78,26 @@ function createReconciler(options: GatewayReconcilerOptions, waiters: ProxyWaite
 function changeOf(
   status: GatewayStatus,
   { addresses, assignment, pending: addressPending, refusal: addressRefusal }: GatewayAddresses,
-  { fleet, handover, waiters }: GatewayReconcilerOptions & { readonly waiters: ProxyWaiters },
+  {
+    fleet,
+    handover,
+    takenOf = () => undefined,
+    waiters,
+  }: GatewayReconcilerOptions & { readonly waiters: ProxyWaiters },
 ): StatusChange {
   const { generation } = status.object.metadata;
   return (current, nowMs) => {
     const present = (current ?? {}) as PresentStatus;
     const pending = notProgrammed(status, fleet);
+    const taken = takenOf(nameOf(refOf(status.object)));
     const programmed = programmedCondition({
       present: present.conditions,
       generation,
       refusal: status.listeners.every(({ unprogrammable }) => unprogrammable !== undefined)
         ? { reason: "Invalid", message: status.placement.refusal?.message ?? "No listener can be served" }
-        : addressRefusal,
+        : taken !== undefined
+          ? { reason: "Invalid", message: taken }
+          : addressRefusal,
       pending: addressPending ?? pending,
     });
     const pendingListener = addresses.length === 0 ? noAddress : pending;

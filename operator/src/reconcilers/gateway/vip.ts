@@ -29,6 +29,8 @@ export type VipReconcilerOptions = {
   readonly provisioned: Pick<ProvisionedObjects, "subscribe">;
   /** What the API server said about an address that a Gateway (`namespace/name`) asked for. */
   readonly refusals: Pick<Notes<string>, "set">;
+  /** That somebody else has the Service of a Gateway, for its status. */
+  readonly taken: Pick<Notes<string>, "set">;
   readonly clock?: Pick<Clock, "schedule">;
 };
 
@@ -46,8 +48,19 @@ type Outstanding = { readonly wanted: Vip | undefined; readonly present: Service
  * has changed, deletes what belongs to no Gateway any more (docs/gateway-api.md, "Shared proxies").
  */
 export function vipReconciler(options: VipReconcilerOptions): Reconciler {
-  const { client, namespace, handover, fleet, provisioned, refusals, clock = monotonicClock } = options;
+  const {
+    client,
+    namespace,
+    handover,
+    fleet,
+    provisioned,
+    refusals,
+    taken,
+    clock = monotonicClock,
+  } = options;
   let outstanding: ReadonlyMap<string, Outstanding> = new Map();
+  /** The Gateways whose Service somebody else has, by its name. */
+  const takenFrom = new Map<string, string>();
   const pathOf = (name: string): string => `/api/v1/namespaces/${namespace}/services/${name}`;
 
   const remove = async (name: string, signal: AbortSignal): Promise<Result<string>> => {
@@ -72,11 +85,13 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     const { name } = service.metadata;
     const found = await client.call<Service>(pathOf(name), { signal });
     if (!found.ok && found.error.status !== 404) return problem(describeApiError(found.error));
-    if (found.ok && !isOurs(found.value)) {
-      return problem(
-        `Service ${namespace}/${name} exists, but was not made by this controller; it is left alone`,
-      );
-    }
+    const isTaken = found.ok && !isOurs(found.value);
+    const message = `Service ${namespace}/${name} exists, but was not made by this controller; it is left alone`;
+    const owner = nameOf(refOf(gateway));
+    taken.set(owner, isTaken ? message : undefined);
+    if (isTaken) takenFrom.set(name, owner);
+    else takenFrom.delete(name);
+    if (isTaken) return problem(message);
     // What the API server says about ports counts: a table that was built without knowing it will be built anew.
     const known = createLookup(world)("Service", namespace, name);
     if (found.ok && !isDeepStrictEqual(mappingOf(found.value), mappingOf(known))) return ok("waiting");
@@ -133,7 +148,11 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     },
     async reconcile(name, { build, signal }) {
       const vip = build.translation.vips.find(({ service }) => service.metadata.name === name);
-      if (vip === undefined) return remove(name, signal);
+      if (vip === undefined) {
+        taken.set(takenFrom.get(name) ?? "", undefined);
+        takenFrom.delete(name);
+        return remove(name, signal);
+      }
       if (vip.state === "held") return ok("held");
       return vip.state === "leaving" ? leave(vip, build, signal) : apply(vip, build.world, signal);
     },

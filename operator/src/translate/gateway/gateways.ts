@@ -71,7 +71,7 @@ export function createGatewayPlanner({
   allowExternalName,
 }: Pick<TranslateSettings, "trustBundles" | "allowExternalName">): (
   world: World,
-  classes: ReadonlyMap<string, unknown>,
+  isServed: (gateway: ObjectOf<"Gateway">) => boolean,
 ) => readonly PlannedGateway[] {
   const readGateway = trackedMemo((gateway: ObjectOf<"Gateway">, _: undefined, view): ReadGateway => ({
     gateway,
@@ -90,12 +90,12 @@ export function createGatewayPlanner({
     }),
   );
   const merge = listMemo(mergeGroups);
-  return (world, classes) => {
+  return (world, isServed) => {
     const sets = Map.groupBy(world.ListenerSet, (set) => {
       const parent = parentOf(set);
       return parent && `${parent.namespace}/${parent.name}`;
     });
-    return world.Gateway.filter(({ spec }) => classes.has(spec.gatewayClassName))
+    return world.Gateway.filter(isServed)
       .map((gateway) => {
         const { namespace, name } = gateway.metadata;
         const ofGateway = (sets.get(`${namespace}/${name}`) ?? [])

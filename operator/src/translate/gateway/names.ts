@@ -43,11 +43,31 @@ function serviceLabel(name: string): string {
 export const dedicatedName = ({ metadata: { namespace, name } }: ObjectOf<"Gateway">): string =>
   objectName(`${name}-svc`, `${namespace}/${name}`);
 
-/** Name of the ServiceAccount of the proxies of a Gateway (GEP-1762). */
-export const dedicatedServiceAccount = ({
-  metadata: { namespace, name },
-  spec,
-}: ObjectOf<"Gateway">): string => bounded(`${name}-${spec.gatewayClassName}`, `${namespace}/${name}`);
+/**
+ * Names of the ServiceAccounts of the proxies of Gateways: `<gateway>-<class>` (GEP-1762). Where that is one name for two
+ * Gateways of a namespace, the first one in the list has it. `gateways` are in the order of their age.
+ */
+export function serviceAccountNames(
+  gateways: readonly ObjectOf<"Gateway">[],
+): ReadonlyMap<ObjectOf<"Gateway">, string> {
+  const taken = new Set<string>();
+  return new Map(
+    gateways.map((gateway) => {
+      const { namespace, name } = gateway.metadata;
+      const key = `${namespace}/${name}`;
+      const plain = `${name}-${gateway.spec.gatewayClassName}`;
+      const usual =
+        plain.length <= maxNameLength ? plain : `${beginning(plain, maxNameLength - 9)}-${digest(key)}`;
+      const isFree = !taken.has(`${namespace}/${usual}`);
+      const account = isFree ? usual : `${beginning(plain, 40)}-${digest(key)}`;
+      taken.add(`${namespace}/${account}`);
+      return [gateway, account];
+    }),
+  );
+}
+
+/** The beginning of a name, so that a dash and more may follow it. */
+const beginning = (name: string, length: number): string => name.slice(0, length).replace(/\.+$/, "");
 
 /** A name that a Service may have as well. One that is changed gets a digest, so that no two Gateways meet. */
 function objectName(name: string, key: string): string {

@@ -93,12 +93,16 @@ function placementOf(
   view: View,
   settings: PlacementSettings,
 ): Placement {
-  const { dedicated, vipNamespace } = settings;
+  const { dedicated } = settings;
   const { refusal } = requestedAddress(gateway);
   const shared = { inShared: true, inDedicated: false, parameters: undefined } as const;
-  if (dedicated === undefined || gatewayClass === undefined) return { mode: "shared", ...shared, refusal };
-  const hasVip = vipNamespace !== undefined && isVip(view.lookup("Service", vipNamespace, vipName(gateway)));
-  const hasOwn = isServiceOf(gateway, findOwnService(gateway, view), settings.controllerName);
+  const hasVip = hasSharedService(gateway, view, settings);
+  const hasOwn = hasOwnService(gateway, view, settings);
+  if (gatewayClass === undefined) {
+    const held = { mode: undefined, inShared: hasVip, inDedicated: hasOwn, parameters: undefined };
+    return { ...held, refusal: classGone(gateway.spec.gatewayClassName) };
+  }
+  if (dedicated === undefined) return { mode: "shared", ...shared, refusal };
   const read = readParameters(gateway, gatewayClass, view);
   const parameters = read.ok ? read.value : undefined;
   const why = refusal ?? (read.ok ? missingImage(parameters, dedicated) : read.error);
@@ -122,14 +126,36 @@ const missingImage = (
         message: "No image is given, neither by the parameters nor by --dedicated-image of the controller",
       };
 
-const findOwnService = (gateway: ObjectOf<"Gateway">, view: Pick<View, "lookup">) =>
-  view.lookup("Service", gateway.metadata.namespace, dedicatedName(gateway));
+const classGone = (name: string): Refusal => ({
+  reason: "Invalid",
+  message: `GatewayClass ${name} does not exist; what serves the Gateway stays as it is until the class is back or the Gateway is deleted`,
+});
+
+/** Whether the shared proxies have a Service for a Gateway. */
+export const hasSharedService = (
+  gateway: ObjectOf<"Gateway">,
+  view: Pick<View, "lookup">,
+  { vipNamespace }: Pick<PlacementSettings, "vipNamespace">,
+): boolean => vipNamespace !== undefined && isVip(view.lookup("Service", vipNamespace, vipName(gateway)));
+
+/** Whether a Gateway has a Service for proxies of its own, which this controller has made. */
+export const hasOwnService = (
+  gateway: ObjectOf<"Gateway">,
+  view: Pick<View, "lookup">,
+  { dedicated, controllerName }: Pick<PlacementSettings, "dedicated" | "controllerName">,
+): boolean =>
+  dedicated !== undefined &&
+  isServiceOf(
+    gateway,
+    view.lookup("Service", gateway.metadata.namespace, dedicatedName(gateway)),
+    controllerName,
+  );
 
 const isVip = (service: ObjectOf<"Service"> | undefined): boolean =>
   service?.metadata.labels?.[componentLabel] === vipComponent;
 
 /** Whether this controller has made a Service for the proxies of this very Gateway. */
-export function isServiceOf(
+function isServiceOf(
   { metadata: { uid } }: ObjectOf<"Gateway">,
   service: ObjectOf<"Service"> | undefined,
   controllerName: string,

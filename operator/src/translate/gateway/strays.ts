@@ -12,7 +12,7 @@ const none: readonly Diagnostic[] = [];
 /** Finds them; an object is looked at again when it, or what it names, changes. */
 export function createStrayFinder(
   isWatched: (namespace: string) => boolean,
-): (world: World) => readonly Diagnostic[] {
+): (world: World, isServed: (gateway: ObjectOf<"Gateway">) => boolean) => readonly Diagnostic[] {
   const ofGateway = trackedMemo((gateway: ObjectOf<"Gateway">, _: undefined, { lookup }) => {
     const { gatewayClassName } = gateway.spec;
     if (lookup("GatewayClass", "", gatewayClassName) !== undefined) return none;
@@ -25,8 +25,8 @@ export function createStrayFinder(
     const place = { object: refOf(set), field: "spec.parentRef" };
     return [parentNotFound(place, `Gateway ${parent.namespace}/${parent.name}`, isWatched(parent.namespace))];
   });
-  return (world) => [
-    ...world.Gateway.flatMap((gateway) => ofGateway(gateway, undefined, world)),
+  return (world, isServed) => [
+    ...world.Gateway.flatMap((gateway) => (isServed(gateway) ? none : ofGateway(gateway, undefined, world))),
     ...world.ListenerSet.flatMap((set) => ofSet(set, undefined, world)),
   ];
 }

@@ -27,6 +27,7 @@ import { planGrpcRoute } from "./grpc-route.ts";
 import { planHttpRoute } from "./http-route.ts";
 import type { HttpRouteKind, L4RouteKind } from "./kinds.ts";
 import { planL4Route, unusableL4Route, type L4Plan } from "./l4-route.ts";
+import { createOrphanFinder } from "./orphans.ts";
 import { createOwnScopes, createPlanFinder, type OwnScope } from "./own-scopes.ts";
 import { createPlacer, scopeOf, type PlacedGateway } from "./placement.ts";
 import { bindAdvertised, bindInternal, type Bindings } from "./ports.ts";
@@ -67,7 +68,9 @@ export function createGatewayTranslator(
   const readClasses = createGatewayClassReader(controllerName);
   const planGateways = createGatewayPlanner(settings);
   const { gatewayVips, dedicated } = settings;
-  const place = createPlacer({ controllerName, dedicated, vipNamespace: gatewayVips?.namespace });
+  const placementSettings = { controllerName, dedicated, vipNamespace: gatewayVips?.namespace };
+  const place = createPlacer(placementSettings);
+  const isOrphan = createOrphanFinder(placementSettings);
   const planVip = gatewayVips === undefined ? () => undefined : createVipPlanner(gatewayVips);
   const planOwn =
     dedicated === undefined ? () => [] : createDedicatedPlanner({ ...dedicated, controllerName });
@@ -120,7 +123,9 @@ export function createGatewayTranslator(
 
   return (world) => {
     const classes = readClasses(world);
-    const placed = checkCollisions(place(planGateways(world, classes), classes, world));
+    const isServed = (gateway: ObjectOf<"Gateway">): boolean =>
+      classes.has(gateway.spec.gatewayClassName) || isOrphan(gateway, world);
+    const placed = checkCollisions(place(planGateways(world, isServed), classes, world));
     const policies = attachPolicies(world, placed);
     const { gateways } = policies;
     const inShared = gateways.filter(({ placement }) => placement.inShared);
@@ -164,7 +169,7 @@ export function createGatewayTranslator(
         ),
         statuses,
         diagnostics: joinLists(
-          findStrays(world),
+          findStrays(world, isServed),
           policies.diagnostics,
           gateways.flatMap((gateway) =>
             filterFindingsOf(gateway).flatMap(({ diagnostics, unlessAuthenticated }) => [

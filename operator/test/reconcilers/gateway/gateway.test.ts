@@ -72,6 +72,34 @@ describe("gatewayReconciler", () => {
     ]);
   });
 
+  it("says that somebody else has an object of the Gateway, also when proxies serve it already", async () => {
+    const programmed = await run(true, withAddress);
+    const reconciler = gatewayReconciler({
+      addressesOf: addressesOf(),
+      handover: { notReady: () => undefined },
+      takenOf: (name) => (name === "shop/edge" ? "Service shop/edge-svc exists" : undefined),
+      subscribe: () => () => undefined,
+      fleet: { isProgrammed: () => true },
+    });
+    const status = (await statusAfter(reconciler, buildOf(withAddress), "shop/edge", programmed)) as Status;
+    expect(brief(status.conditions)).to.include("Programmed=False Invalid@3");
+    expect(JSON.stringify(status.conditions)).to.include("Service shop/edge-svc exists");
+  });
+
+  it("says of a Gateway whose class is gone that everything of it stays, and keeps its address", async () => {
+    const programmed = await run(true, withAddress);
+    const gone = withAddress.replace("name: svc }", "name: other }");
+    const status = (await statusAfter(
+      reconcilerWhere(() => true),
+      buildOf(gone),
+      "shop/edge",
+      programmed,
+    )) as Status;
+    expect(brief(status.conditions)[0]).to.equal("Accepted=False Invalid@3");
+    expect(JSON.stringify(status.conditions)).to.include("GatewayClass svc does not exist");
+    expect(status.addresses).to.deep.equal(programmed.addresses);
+  });
+
   it("is looked at again when proxies report, until they have it in place or it is gone", async () => {
     let isProgrammed = false;
     const reconciler = reconcilerWhere(() => isProgrammed);

@@ -27,6 +27,7 @@ function reconcilerOf(client: FakeClient, refusals: Notes<string> = createNotes(
     fleet: { subscribe: () => () => undefined },
     provisioned: { subscribe: () => () => undefined },
     refusals,
+    taken,
   });
 }
 
@@ -47,10 +48,20 @@ async function run(
 const dirty = (build: Build) => [...reconcilerOf(createFakeClient(() => 500)).dirty(undefined, build)];
 
 const clock = createTestClock();
+const taken = createNotes<string>();
 const vip = vipYaml(30_000, "[]");
 const [vipObject] = objectsOf(vip);
 
 describe("vipReconciler", () => {
+  it("keeps the Service of a Gateway whose class is gone, and deletes it with the Gateway", async () => {
+    const withoutClass = gatewayYaml.replace("name: svc }", "name: other }");
+    const held = buildOf(`${withoutClass}---${vip}`);
+    expect(dirty(held)).to.deep.equal([]);
+    expect(await run(held, vipObject)).to.deep.equal({ result: { ok: true, value: "held" }, sent: [] });
+    const gone = await run(buildOf(vip), vipObject);
+    expect(gone.sent.map(({ method }) => method)).to.deep.equal(["DELETE"]);
+  });
+
   it("creates the Service that a Gateway does not have", async () => {
     const build = buildOf(gatewayYaml);
     expect(dirty(build)).to.deep.equal([name]);

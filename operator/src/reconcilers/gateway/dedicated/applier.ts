@@ -21,6 +21,8 @@ export type ApplierOptions = {
   readonly controllerName: string;
   readonly provisioned: Pick<ProvisionedObjects, "get">;
   readonly refusals: Pick<Notes<string>, "set">;
+  /** Which object of a Gateway (`namespace/name`) somebody else has under its name, for its status. */
+  readonly taken: Pick<Notes<string>, "set">;
 };
 
 /** Applies objects, each only when it is not known to be as it should be. */
@@ -54,7 +56,13 @@ const ownsReplicas = ({ metadata }: ManagedDeployment): boolean =>
  * Server-side apply, which leaves to others what is not said here. The API server completes objects, so what it answers is
  * remembered instead of compared field by field: an object that is still the same is in line.
  */
-export function createApplier({ client, controllerName, provisioned, refusals }: ApplierOptions): Applier {
+export function createApplier({
+  client,
+  controllerName,
+  provisioned,
+  refusals,
+  taken,
+}: ApplierOptions): Applier {
   const known = new Map<string, Applied>();
   const textOf = memo((manifest: Manifest) => JSON.stringify(manifest));
 
@@ -64,6 +72,7 @@ export function createApplier({ client, controllerName, provisioned, refusals }:
     const path = pathOfProvisioned({ kind, namespace, name });
     const wanted = textOf(manifest);
     let present = provisioned.get({ kind, namespace, name });
+    if (present !== undefined && !isOurs(present, manifest)) return refuseTaken(manifest);
     const last = known.get(path);
     if (present !== undefined && last?.wanted === wanted && last.fingerprint === fingerprintOf(present)) {
       return ok("unchanged");
@@ -71,11 +80,7 @@ export function createApplier({ client, controllerName, provisioned, refusals }:
     if (present === undefined) {
       const found = await client.call<Provisioned>(path, { signal });
       if (!found.ok && found.error.status !== 404) return problem(describeApiError(found.error));
-      if (found.ok && !isOurs(found.value, manifest)) {
-        return problem(
-          `${kind} ${namespace}/${name} exists, but was not made for this Gateway; it is left alone`,
-        );
-      }
+      if (found.ok && !isOurs(found.value, manifest)) return refuseTaken(manifest);
       present = found.ok ? found.value : undefined;
     }
     if (kind === "Service") {
@@ -124,6 +129,14 @@ export function createApplier({ client, controllerName, provisioned, refusals }:
     return applied.ok ? ok("updated") : problem(describeApiError(applied.error));
   };
 
+  /** What belongs to another owner is never written, known or not. */
+  const refuseTaken = (manifest: Manifest): Result<string> => {
+    const { kind, metadata } = manifest;
+    const message = `${kind} ${metadata.namespace}/${metadata.name} exists, but was not made for this Gateway; it is left alone`;
+    taken.set(gatewayOf(manifest) ?? "", message);
+    return problem(message);
+  };
+
   const isOurs = (present: Provisioned, manifest: Manifest): boolean =>
     present.metadata.annotations?.[controllerAnnotation] === controllerName &&
     present.metadata.ownerReferences?.some(({ uid }) => uid === manifest.metadata.ownerReferences[0]?.uid) ===
@@ -137,6 +150,8 @@ export function createApplier({ client, controllerName, provisioned, refusals }:
         if (!applied.ok) return applied;
         if (applied.value !== "unchanged") outcome = applied.value;
       }
+      const [first] = objects;
+      if (first !== undefined) taken.set(gatewayOf(first) ?? "", undefined);
       return ok(outcome);
     },
   };

@@ -7,39 +7,52 @@ import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
 /** Keeps a Gateway until everything that was made for it is gone. */
 export const finalizer = "gateway.svc-labs.dev/dedicated-cleanup";
 
+/** Keeps a GatewayClass until its Gateways are gone (Gateway API, GatewayClass). */
+export const classFinalizer = "gateway-exists-finalizer.gateway.networking.k8s.io";
+
+type Finalized = ObjectOf<"Gateway"> | ObjectOf<"GatewayClass">;
+
 export type FinalizerKeeper = {
-  add(gateway: ObjectOf<"Gateway">, signal: AbortSignal): Promise<Result<string>>;
-  remove(gateway: ObjectOf<"Gateway">, signal: AbortSignal): Promise<Result<string>>;
+  add(object: Finalized, signal: AbortSignal): Promise<Result<string>>;
+  remove(object: Finalized, signal: AbortSignal): Promise<Result<string>>;
 };
+
+/** Whether an object has a finalizer. */
+export const hasFinalizer = ({ metadata }: Finalized, name: string): boolean =>
+  metadata.finalizers?.includes(name) === true;
+
+const pathOf = ({ apiVersion, kind, metadata }: Finalized): string =>
+  kind === "GatewayClass"
+    ? `/apis/${apiVersion}/gatewayclasses/${metadata.name}`
+    : `/apis/${apiVersion}/namespaces/${metadata.namespace}/gateways/${metadata.name}`;
 
 /** Statuses are written at the same time; an object that changes all the time is looked at again later. */
 const maxAttempts = 4;
 
 /** Changes the list only as it was read: the finalizers of others are theirs. */
-export function createFinalizerKeeper(client: Pick<ApiClient, "call">): FinalizerKeeper {
+export function createFinalizerKeeper(client: Pick<ApiClient, "call">, name: string): FinalizerKeeper {
   const change = async (
-    gateway: ObjectOf<"Gateway">,
+    object: Finalized,
     next: (present: readonly string[]) => readonly string[],
     signal: AbortSignal,
   ): Promise<Result<string>> => {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const changed = await changeOnce(gateway, next, signal);
+      const changed = await changeOnce(object, next, signal);
       if (changed !== "conflict") return changed;
     }
-    return problem("the Gateway keeps changing");
+    return problem(`the ${object.kind} keeps changing`);
   };
 
   const changeOnce = async (
-    gateway: ObjectOf<"Gateway">,
+    object: Finalized,
     next: (present: readonly string[]) => readonly string[],
     signal: AbortSignal,
   ): Promise<Result<string> | "conflict"> => {
-    const { namespace, name, uid } = gateway.metadata;
-    const path = `/apis/${gateway.apiVersion}/namespaces/${namespace}/gateways/${name}`;
-    const found = await client.call<ObjectOf<"Gateway">>(path, { signal });
+    const path = pathOf(object);
+    const found = await client.call<Finalized>(path, { signal });
     if (!found.ok) return found.error.status === 404 ? ok("gone") : problem(describeApiError(found.error));
     const { metadata } = found.value;
-    if (metadata.uid !== uid) return ok("gone");
+    if (metadata.uid !== object.metadata.uid) return ok("gone");
     const present = metadata.finalizers ?? [];
     const finalizers = next(present);
     if (finalizers.length === present.length) return ok("unchanged");
@@ -55,20 +68,14 @@ export function createFinalizerKeeper(client: Pick<ApiClient, "call">): Finalize
       ? ok("updated")
       : problem(describeApiError(patched.error));
   };
-  const has = ({ metadata }: ObjectOf<"Gateway">): boolean =>
-    metadata.finalizers?.includes(finalizer) === true;
   return {
-    add: async (gateway, signal) =>
-      has(gateway)
+    add: async (object, signal) =>
+      hasFinalizer(object, name)
         ? ok("unchanged")
-        : change(
-            gateway,
-            (present) => (present.includes(finalizer) ? present : [...present, finalizer]),
-            signal,
-          ),
-    remove: async (gateway, signal) =>
-      has(gateway)
-        ? change(gateway, (present) => present.filter((one) => one !== finalizer), signal)
+        : change(object, (present) => (present.includes(name) ? present : [...present, name]), signal),
+    remove: async (object, signal) =>
+      hasFinalizer(object, name)
+        ? change(object, (present) => present.filter((one) => one !== name), signal)
         : ok("unchanged"),
   };
 }

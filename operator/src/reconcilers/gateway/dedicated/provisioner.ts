@@ -32,6 +32,8 @@ export type ProvisionerOptions = {
   readonly failures: Notes<string>;
   /** What the API server said about an address that a Gateway asked for. */
   readonly refusals: Notes<string>;
+  /** Which object of a Gateway somebody else has under its name, for its status. */
+  readonly taken: Notes<string>;
 };
 
 /**
@@ -39,13 +41,12 @@ export type ProvisionerOptions = {
  * not need any more, before the Gateway itself goes (docs/dedicated-gateways.md, "Objects").
  */
 export function provisioner(options: ProvisionerOptions): Reconciler {
-  const { client, controllerName, provisioned, trust, handover, fleet, failures, refusals } = options;
+  const { client, controllerName, provisioned, trust, handover, fleet, failures, refusals, taken } = options;
   let lastBuild: Build | undefined;
-  const applier = createApplier({ client, controllerName, provisioned, refusals });
-  const finalizers = createFinalizerKeeper(client);
+  const applier = createApplier({ client, controllerName, provisioned, refusals, taken });
+  const finalizers = createFinalizerKeeper(client, finalizer);
 
   const provide = async (
-    name: string,
     { gateway, objects, keepsService }: DedicatedGateway,
     { world }: Build,
     signal: AbortSignal,
@@ -56,12 +57,18 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     if (!trusted.ok) return trusted;
     const applied = await applier.apply(objects, signal);
     if (!applied.ok) return applied;
-    const others = notAmong(objects, provisioned.of(name)).filter(
+    const others = notAmong(objects, madeFor(gateway)).filter(
       ({ kind }) => !(keepsService && kind === "Service"),
     );
     const pruned = await removeAll(others, signal);
     return pruned.ok ? applied : pruned;
   };
+
+  /** What was made for this very Gateway, and not for one that had its name before. */
+  const madeFor = ({ metadata: { namespace, name, uid } }: ObjectOf<"Gateway">): readonly Provisioned[] =>
+    provisioned
+      .of(`${namespace}/${name}`)
+      .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) === true);
 
   const removeAll = async (objects: readonly Provisioned[], signal: AbortSignal): Promise<Result<string>> => {
     for (const { kind, metadata } of inOrderOfRemoval(objects)) {
@@ -91,9 +98,11 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     const kept = identity === undefined ? [] : [identity];
     const applied = await applier.apply(kept, signal);
     if (!applied.ok) return applied;
-    const removed = await removeAll(notAmong(kept, provisioned.of(name)), signal);
-    if (!removed.ok) return removed;
     const gateway = findGateway(world, name);
+    const present = gateway === undefined ? provisioned.of(name) : madeFor(gateway);
+    const removed = await removeAll(notAmong(kept, present), signal);
+    if (!removed.ok) return removed;
+    taken.set(name, undefined);
     if (gateway !== undefined && !isForeign(gateway, world, controllerName)) {
       const freed = await finalizers.remove(gateway, signal);
       if (!freed.ok) return freed;
@@ -106,10 +115,11 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     if (!provisioned.isListed()) return ok("waiting");
     const dedicated = findByName(build.translation.dedicated, name);
     const isGoing = dedicated?.gateway.metadata.deletionTimestamp !== undefined;
+    if (isHeld(name, build)) return ok("held");
     if (dedicated === undefined || isGoing) return release(name, findIdentity(build, name), build, signal);
     switch (dedicated.state) {
       case "wanted":
-        return provide(name, dedicated, build, signal);
+        return provide(dedicated, build, signal);
       case "held":
         return ok("held");
       case "leaving": {
@@ -120,6 +130,16 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
         return release(name, findIdentity(build, name), build, signal);
       }
     }
+  };
+
+  /** Nothing of a Gateway is deleted before it is, as long as it cannot be said what should serve it. */
+  const isHeld = (name: string, { world, translation }: Build): boolean => {
+    const gateway = findGateway(world, name);
+    if (gateway === undefined || gateway.metadata.deletionTimestamp !== undefined) return false;
+    const status = translation.gatewayStatuses.gateways.find(({ object }) => object === gateway);
+    return status === undefined
+      ? createLookup(world)("GatewayClass", "", gateway.spec.gatewayClassName) === undefined
+      : status.placement.mode === undefined;
   };
 
   const reconciler: Reconciler = {

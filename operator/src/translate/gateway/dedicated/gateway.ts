@@ -5,7 +5,7 @@ import { memo } from "../../memo.ts";
 import type { DesiredEvent } from "../../translation.ts";
 import { requestedAddress } from "../addresses.ts";
 import { infrastructureOf } from "../infrastructure.ts";
-import { dedicatedServiceAccount } from "../names.ts";
+import { serviceAccountNames } from "../names.ts";
 import type { PlacedGateway } from "../placement.ts";
 import { portsOf } from "../ports.ts";
 import { transportsOn } from "../vip-plan.ts";
@@ -28,18 +28,33 @@ export type DedicatedGateway = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** Remembers what each Gateway has for as long as the Gateway stays the same. */
+/** Remembers what each Gateway has for as long as the Gateway stays the same. `gateways` are all, the oldest first. */
 export function createDedicatedPlanner(
   options: DedicatedPlanOptions,
 ): (gateways: readonly PlacedGateway[]) => readonly DedicatedGateway[] {
-  const plan = memo((placed: PlacedGateway) => dedicatedGateway(placed, options));
-  return (gateways) => gateways.filter(({ placement }) => placement.inDedicated).map(plan);
+  const planOf = memo((placed: PlacedGateway) => {
+    let last: DedicatedGateway | undefined;
+    return (serviceAccount: string): DedicatedGateway =>
+      last?.serviceAccount === serviceAccount
+        ? last
+        : (last = dedicatedGateway(placed, serviceAccount, options));
+  });
+  return (gateways) => {
+    const own = gateways.filter(({ placement }) => placement.inDedicated);
+    if (own.length === 0) return [];
+    const accounts = serviceAccountNames(gateways.map(({ gateway }) => gateway));
+    return own.map((placed) => planOf(placed)(accounts.get(placed.gateway) ?? ""));
+  };
 }
 
-function dedicatedGateway(placed: PlacedGateway, options: DedicatedPlanOptions): DedicatedGateway {
+function dedicatedGateway(
+  placed: PlacedGateway,
+  serviceAccount: string,
+  options: DedicatedPlanOptions,
+): DedicatedGateway {
   const { gateway, placement } = placed;
   const { mode, parameters } = placement;
-  const base = { gateway, serviceAccount: dedicatedServiceAccount(gateway) };
+  const base = { gateway, serviceAccount };
   const image = parameters?.image ?? options.image;
   if (mode !== "dedicated" || parameters === undefined || image === undefined) {
     const state = mode === "shared" ? "leaving" : "held";
@@ -57,7 +72,7 @@ function dedicatedGateway(placed: PlacedGateway, options: DedicatedPlanOptions):
   return {
     ...base,
     state: "wanted",
-    objects: planDedicated({ gateway, parameters, ports, address }, image, options),
+    objects: planDedicated({ gateway, serviceAccount, parameters, ports, address }, image, options),
     // An address that is given up may never come back, so it outlasts a time in which no listener serves.
     keepsService: ports.length === 0,
     events: ignored.size === 0 ? [] : [podTemplateSanitized(refOf(gateway), [...ignored])],

@@ -10,7 +10,6 @@ import {
   controllerAnnotation,
   dedicatedComponent,
   dedicatedName,
-  dedicatedServiceAccount,
   ownLabels,
   selectorLabels,
 } from "../names.ts";
@@ -47,6 +46,8 @@ export type ServedPort = { readonly port: number; readonly protocol: "TCP" | "UD
 
 export type DedicatedInput = {
   readonly gateway: ObjectOf<"Gateway">;
+  /** The account of the proxies. */
+  readonly serviceAccount: string;
   readonly parameters: Parameters;
   readonly ports: readonly ServedPort[];
   readonly address: RequestedAddress;
@@ -59,7 +60,7 @@ export type DedicatedPlanOptions = DedicatedSettings & { readonly controllerName
  * them, because the API server takes none without ports.
  */
 export function planDedicated(
-  { gateway, parameters, ports, address }: DedicatedInput,
+  { gateway, serviceAccount, parameters, ports, address }: DedicatedInput,
   image: string,
   options: DedicatedPlanOptions,
 ): readonly Manifest[] {
@@ -70,7 +71,7 @@ export function planDedicated(
   const { pinned, isInternal } = address;
   return [
     {
-      ...object("v1", "ServiceAccount", dedicatedServiceAccount(gateway)),
+      ...object("v1", "ServiceAccount", serviceAccount),
       automountServiceAccountToken: false,
     },
     ...(ports.length === 0
@@ -92,7 +93,7 @@ export function planDedicated(
       ...(autoscaling === undefined && { replicas }),
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       selector: { matchLabels: selector },
-      template: podTemplateOf(gateway, parameters, image, options),
+      template: podTemplateOf({ gateway, serviceAccount, parameters, image }, options),
     }),
     ...(autoscaling === undefined
       ? []

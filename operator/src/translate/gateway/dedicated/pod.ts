@@ -1,7 +1,7 @@
 /** The pod of a Gateway's own proxies. See docs/dedicated-gateways.md, "Pods". */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { infrastructureOf } from "../infrastructure.ts";
-import { dedicatedComponent, dedicatedServiceAccount, ownLabels, selectorLabels } from "../names.ts";
+import { dedicatedComponent, ownLabels, selectorLabels } from "../names.ts";
 import type { JsonObject } from "./json.ts";
 import type { Parameters } from "./parameters.ts";
 import {
@@ -17,20 +17,23 @@ import { strategicMerge } from "./strategic-merge.ts";
 
 const user = 65_532;
 
+export type PodInput = {
+  readonly gateway: ObjectOf<"Gateway">;
+  readonly serviceAccount: string;
+  readonly parameters: Parameters;
+  readonly image: string;
+};
+
 /** The pod template, with what the parameters merge into it. */
-export function podTemplateOf(
-  gateway: ObjectOf<"Gateway">,
-  parameters: Parameters,
-  image: string,
-  settings: DedicatedSettings,
-): JsonObject {
+export function podTemplateOf(input: PodInput, settings: DedicatedSettings): JsonObject {
+  const { gateway, parameters } = input;
   const { labels, annotations } = infrastructureOf(gateway);
   const rendered = {
     metadata: {
       labels: { ...labels, ...ownLabels(gateway, dedicatedComponent) },
       ...(annotations !== undefined && { annotations }),
     },
-    spec: podSpec(gateway, parameters, image, settings),
+    spec: podSpec(input, settings),
   };
   return parameters.overlays.reduce<JsonObject>(
     (template, overlay) => strategicMerge(template, overlay.template),
@@ -39,12 +42,10 @@ export function podTemplateOf(
 }
 
 const podSpec = (
-  gateway: ObjectOf<"Gateway">,
-  { resources }: Parameters,
-  image: string,
+  { gateway, serviceAccount, parameters: { resources }, image }: PodInput,
   settings: DedicatedSettings,
 ): JsonObject => ({
-  serviceAccountName: dedicatedServiceAccount(gateway),
+  serviceAccountName: serviceAccount,
   automountServiceAccountToken: false,
   // Variables made of the names of Services would look like settings of the proxy.
   enableServiceLinks: false,

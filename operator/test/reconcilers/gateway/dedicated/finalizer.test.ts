@@ -38,7 +38,7 @@ describe("the finalizer of Gateways", () => {
 
   it("is added beside those of others, also when the Gateway changes meanwhile", async () => {
     const server = busyServer(2);
-    expect(await createFinalizerKeeper(server.client).add(gateway, signal)).to.deep.equal({
+    expect(await createFinalizerKeeper(server.client, finalizer).add(gateway, signal)).to.deep.equal({
       ok: true,
       value: "updated",
     });
@@ -46,7 +46,7 @@ describe("the finalizer of Gateways", () => {
   });
 
   it("is left for later where the Gateway changes all the time", async () => {
-    const added = await createFinalizerKeeper(busyServer(100).client).add(gateway, signal);
+    const added = await createFinalizerKeeper(busyServer(100).client, finalizer).add(gateway, signal);
     expect(added.ok).to.equal(false);
   });
 });

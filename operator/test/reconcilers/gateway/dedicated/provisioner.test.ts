@@ -25,6 +25,7 @@ const dedicated = (change: (yaml: string) => string = (yaml) => yaml): Build =>
 function setUp(cluster: FakeCluster, isDone = false) {
   const failures = createNotes<string>();
   const refusals = createNotes<string>();
+  const taken = createNotes<string>();
   const reconciler = provisioner({
     client: cluster.client,
     controllerName: "svc-labs.dev/gateway-controller",
@@ -34,6 +35,7 @@ function setUp(cluster: FakeCluster, isDone = false) {
     fleet: { subscribe: () => () => undefined },
     failures,
     refusals,
+    taken,
   });
   const signal = new AbortController().signal;
   const statuses = { write: () => Promise.reject(new Error("no status is written")) };
@@ -41,6 +43,7 @@ function setUp(cluster: FakeCluster, isDone = false) {
     reconciler,
     failures,
     refusals,
+    taken,
     run: (build: Build) => reconciler.reconcile("shop/edge", { build, statuses, signal }),
   };
 }
@@ -148,6 +151,141 @@ describe("provisioner", () => {
       "Service shop/edge-svc exists, but was not made for this Gateway",
     );
     expect(cluster.objects.get(servicePath)).to.equal(foreign);
+  });
+
+  it("writes nothing that belongs to another owner, although it knows it as made by this controller", async () => {
+    const cluster = createFakeCluster({ [gatewayPath]: liveGateway([finalizer]) });
+    await setUp(cluster).run(dedicated());
+    for (const path of [accountPath, servicePath, deploymentPath]) {
+      const made = cluster.objects.get(path);
+      if (made === undefined) throw new Error(`no ${path}`);
+      const [owner] = made.metadata.ownerReferences ?? [];
+      const foreign = {
+        ...made,
+        metadata: { ...made.metadata, ownerReferences: [{ ...owner, name: "other", uid: "uid-other" }] },
+      } as typeof made;
+      cluster.objects.set(path, foreign);
+      const { run, failures, taken } = setUp(cluster);
+      const known = cluster.writes().length;
+      for (let times = 0; times < 3; times++) expect((await run(dedicated())).ok).to.equal(false);
+      expect(cluster.writes().slice(known)).not.to.include(`PATCH ${path}`);
+      expect(cluster.objects.get(path)).to.equal(foreign);
+      expect(taken.get("shop/edge")).to.match(
+        /^\w+ shop\/edge-svc exists, but was not made for this Gateway/,
+      );
+      expect(failures.get("shop/edge")).to.equal(taken.get("shop/edge"));
+      cluster.objects.set(path, made);
+      expect((await run(dedicated())).ok).to.equal(true);
+      expect(taken.get("shop/edge")).to.equal(undefined);
+    }
+  });
+
+  it("does not delete what belonged to a Gateway that had the name before", async () => {
+    const cluster = createFakeCluster({ [gatewayPath]: liveGateway([finalizer]) });
+    const { run } = setUp(cluster);
+    await run(dedicated((yaml) => yaml.replace("replicas: 1", "replicas: 2")));
+    const budgetPath = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets/edge-svc";
+    const budget = cluster.objects.get(budgetPath);
+    if (budget === undefined) throw new Error("no budget");
+    const [owner] = budget.metadata.ownerReferences ?? [];
+    cluster.objects.set(budgetPath, {
+      ...budget,
+      metadata: { ...budget.metadata, ownerReferences: [{ ...owner, uid: "uid-before" }] },
+    } as typeof budget);
+    await run(dedicated());
+    expect(cluster.objects.has(budgetPath)).to.equal(true);
+  });
+
+  it("settles two Gateways of one account name: the older keeps it, and neither writes again", async () => {
+    const classes = (...names: readonly string[]): string =>
+      names
+        .map(
+          (name) => `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: ${name} }
+spec:
+  controllerName: svc-labs.dev/gateway-controller
+  parametersRef: { group: gateway.svc-labs.dev, kind: SvcGatewayParameters, name: own, namespace: shop }
+---`,
+        )
+        .join("");
+    const gateway = (name: string, className: string, year: number): string => `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: ${name}, namespace: shop, uid: uid-${name}, creationTimestamp: "${year}-01-01T00:00:00Z" }
+spec:
+  gatewayClassName: ${className}
+  listeners: [{ name: http, port: 80, protocol: HTTP }]
+---`;
+    const pathOf = (name: string): string =>
+      `/apis/gateway.networking.k8s.io/v1/namespaces/shop/gateways/${name}`;
+    const live = (name: string) => ({
+      ...liveGateway(),
+      metadata: { ...liveGateway().metadata, name, uid: `uid-${name}` },
+    });
+    const cluster = createFakeCluster({ [pathOf("a")]: live("a"), [pathOf("a-b")]: live("a-b") });
+    const parameters = dedicatedGatewayYaml.slice(
+      dedicatedGatewayYaml.indexOf("apiVersion: gateway.svc-labs.dev"),
+    );
+    const yaml = `${classes("b-c", "c")}${gateway("a", "b-c", 2025)}${gateway("a-b", "c", 2024)}\n${parameters}`;
+    const build = buildOf(yaml, { dedicated: dedicatedSettings });
+    const { reconciler } = setUp(cluster);
+    const statuses = { write: () => Promise.reject(new Error("no status is written")) };
+    const { signal } = new AbortController();
+    const runAll = async (): Promise<void> => {
+      for (const name of ["shop/a", "shop/a-b"]) {
+        const result = await reconciler.reconcile(name, { build, statuses, signal });
+        expect(result.ok, JSON.stringify(result)).to.equal(true);
+      }
+    };
+    await runAll();
+    const accounts = [...cluster.objects.values()]
+      .filter(({ kind }) => kind === "ServiceAccount")
+      .map(({ metadata }) => [metadata.name, metadata.ownerReferences?.[0]?.uid]);
+    expect(accounts).to.have.deep.members([
+      ["a-b-c", "uid-a-b"],
+      ["a-b-c-8585119b", "uid-a"],
+    ]);
+    const known = cluster.writes().length;
+    for (let times = 0; times < 3; times++) await runAll();
+    const later = cluster.writes().slice(known);
+    expect(later.filter((write) => /serviceaccounts|deployments|services/.test(write))).to.deep.equal([]);
+  });
+
+  it("deletes nothing of a Gateway whose class is gone before the Gateway is deleted", async () => {
+    for (const hasService of [true, false]) {
+      const cluster = createFakeCluster({ [gatewayPath]: liveGateway([finalizer]) });
+      await setUp(cluster).run(dedicated());
+      const service = hasService ? `---\n${JSON.stringify(cluster.objects.get(servicePath))}` : "";
+      const withoutClass = (yaml: string): string => yaml.replace("name: svc }", "name: other }");
+      const gone = buildOf(`${withoutClass(dedicatedGatewayYaml)}${service}`, {
+        dedicated: dedicatedSettings,
+      });
+      const known = cluster.writes().length;
+      expect(await setUp(cluster).run(gone)).to.deep.equal({ ok: true, value: "held" });
+      expect(cluster.writes()).to.have.length(known);
+      const going = withoutClass(dedicatedGatewayYaml).replace(
+        "finalizers: []",
+        `finalizers: [${finalizer}], deletionTimestamp: "2026-01-01T00:00:00Z"`,
+      );
+      await setUp(cluster).run(buildOf(`${going}${service}`, { dedicated: dedicatedSettings }));
+      expect(cluster.writes().slice(known)).to.include(`DELETE ${deploymentPath}`);
+      expect(cluster.objects.get(gatewayPath)?.metadata.finalizers).to.deep.equal([]);
+    }
+  });
+
+  it("keeps the account of a shared Gateway while it cannot be said what should serve it", async () => {
+    const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
+    await setUp(cluster).run(buildOf(gatewayYaml, { dedicated: dedicatedSettings }));
+    const account = "/api/v1/namespaces/shop/serviceaccounts/shop-edge-3788f37a-shared-sa";
+    expect(cluster.objects.has(account)).to.equal(true);
+    const unclear = gatewayYaml.replace(
+      "gatewayClassName: svc",
+      "gatewayClassName: svc\n  infrastructure: { parametersRef: { group: x, kind: Y, name: z } }",
+    );
+    await setUp(cluster).run(buildOf(unclear, { dedicated: dedicatedSettings }));
+    expect(cluster.objects.has(account)).to.equal(true);
   });
 
   it("takes away what the Gateway does not need any more", async () => {
