@@ -175,8 +175,8 @@ export const supervisorMetrics = {
   workers: gauge("svc_proxy_workers", "Worker threads that serve requests."),
   workerRestarts: counter(
     "svc_proxy_worker_restarts_total",
-    "Worker threads that were replaced: after an error, because their memory was used up, or because they did not answer.",
-    { reason: ["error", "memory", "terminated"] },
+    "Worker threads that were replaced: after an error, because their memory was used up, because their event loop hung, or because they did not answer.",
+    { reason: ["error", "memory", "hang", "terminated"] },
   ),
 } as const;
 

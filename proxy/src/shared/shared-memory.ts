@@ -1,5 +1,6 @@
 import { connectionGateBytes, releaseConnections } from "../listeners/connection-gate.ts";
 import { breakerTableBytes } from "../upstream/breaker/table.ts";
+import { heartbeatBytes } from "../worker/hang-watch.ts";
 import { createShareMemory, type ShareMemory } from "./share-memory.ts";
 
 /** Everything that the workers of a proxy share; made by the supervisor, handed to each worker when it starts. */
@@ -12,6 +13,8 @@ export type SharedMemory = {
   readonly connections: SharedArrayBuffer;
   /** One counter per worker: bytes of log lines that are on their way to the supervisor. */
   readonly logBytes: SharedArrayBuffer;
+  /** What workers show of their event loops, see worker/hang-watch.ts. */
+  readonly heartbeats: SharedArrayBuffer;
 };
 
 /** Shares for the clients that rate limits remember: 16 MiB, of which the system provides what is used. */
@@ -22,6 +25,7 @@ export const createSharedMemory = (workers: number): SharedMemory => ({
   breakers: new SharedArrayBuffer(breakerTableBytes),
   connections: new SharedArrayBuffer(connectionGateBytes(workers)),
   logBytes: new SharedArrayBuffer(workers * Int32Array.BYTES_PER_ELEMENT),
+  heartbeats: new SharedArrayBuffer(heartbeatBytes(workers)),
 });
 
 /** A worker is gone, and what it held with it. */

@@ -7,12 +7,14 @@ import { startProxy } from "../proxy.ts";
 import type { StagedState } from "../state/proxy-state.ts";
 import { createAccessLog } from "../telemetry/access-log.ts";
 import { createProxyMetrics } from "../telemetry/metrics.ts";
+import { Heartbeat } from "./hang-watch.ts";
 import { createLogRelay } from "./log-relay.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
 import { unpackUpdate } from "./packed-update.ts";
 
 const port = parentPort as MessagePort;
 const { settings, worker, workers, memory } = workerData as WorkerStart;
+const heartbeat = new Heartbeat(memory.heartbeats, worker);
 const send = (message: FromWorker): void => port.postMessage(message);
 
 const sink = createLogRelay((lines) => send({ type: "log", lines }), new Int32Array(memory.logBytes), worker);
@@ -44,14 +46,15 @@ type Handlers = {
 
 const handlers: Handlers = {
   stage(update): Result<unknown> {
-    const result = proxy.stage(unpackUpdate(update));
+    const result = heartbeat.whileBusy(() => proxy.stage(unpackUpdate(update)));
     staged = result.ok ? result.value : undefined;
     return result.ok ? ok(undefined) : result;
   },
   async commit(ports) {
-    if (staged === undefined) throw new Error("nothing is staged");
+    const ready = staged;
+    if (ready === undefined) throw new Error("nothing is staged");
     proxy.useLocalPorts(ports);
-    const summary = staged.commit();
+    const summary = heartbeat.whileBusy(() => ready.commit());
     staged = undefined;
     await proxy.settled();
     return { summary, ports: proxy.localPorts() };
@@ -82,6 +85,7 @@ process.on("uncaughtException", (error) => {
   process.exit(1);
 });
 
+heartbeat.start();
 send({ type: "ready" });
 
 /** The first worker has said it already; failures are told by each. */

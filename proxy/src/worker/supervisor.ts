@@ -14,6 +14,9 @@ import { prepareCollector } from "../collector.ts";
 import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
 import { createMergedMetrics } from "../telemetry/merged-metrics.ts";
+import { AwakeTimer } from "../timing/awake-timer.ts";
+import { awake } from "../timing/awake-clock.ts";
+import { HangWatch, type HangLimits } from "./hang-watch.ts";
 import { HeldSnapshot } from "./held-snapshot.ts";
 import { KernelDrops } from "./kernel-drops.ts";
 import { takeLines } from "./log-relay.ts";
@@ -36,6 +39,10 @@ export type SupervisorOptions = {
   readonly machine?: Machine;
   /** The program of the threads; that of this release unless given. */
   readonly program?: URL;
+  /** How long workers may be silent; `stuck` is how long one may take to end that was told to. */
+  readonly hangLimits?: HangLimits & { readonly stuck: number };
+  /** A worker cannot be ended, and what clients send it is lost. Ends the process unless given. */
+  readonly onStuck?: () => void;
 };
 
 /** The data plane as its process sees it: worker threads that serve requests, and the one place that steers them. */
@@ -66,12 +73,17 @@ type Slot = {
   startedMs: number;
   /** Threads in a row that ended soon. */
   failures: number;
+  /** It was ended because it hung: while it served, or in its start or a snapshot. */
+  hung: "serving" | "busy" | undefined;
   timer: NodeJS.Timeout | undefined;
 };
 
 /** Compiling a snapshot, binding its sockets: far beyond what either takes. A worker that needs longer hangs. */
 const callTimeoutMs = 60_000;
 const metricsTimeoutMs = 5_000;
+/** Clients wait meanwhile; garbage collections and bursts take less by far. */
+const defaultHangLimits = { serving: 10_000, busy: callTimeoutMs, stuck: 10_000 };
+const checkIntervalMs = 500;
 const shutdownMarginMs = 10_000;
 const firstRestartMs = 100;
 const maxRestartMs = 30_000;
@@ -82,7 +94,8 @@ const stableMs = 60_000;
 export async function startSupervisor(options: SupervisorOptions): Promise<Result<Supervisor, Problem>> {
   prepareCollector();
   const { settings, log, sink, otherMetrics = [], onBoundPorts = () => {} } = options;
-  const { machine = readMachine(), program = workerProgram } = options;
+  const { machine = readMachine(), program = workerProgram, hangLimits = defaultHangLimits } = options;
+  const { onStuck = () => endProcess(sink) } = options;
   const workers = workerCount(settings.proxyWorkers, machine);
   const heapMegabytes = workerHeapMegabytes(workers, machine);
   const memory = createSharedMemory(workers);
@@ -91,6 +104,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const { logLinesDropped, udpDatagramsDropped } = proxyMetrics;
   const counts = createMetricSet({ ...supervisorMetrics, logLinesDropped, udpDatagramsDropped });
   const kernelDrops = new KernelDrops();
+  const unwatchClock = awake.watch();
+  const hangs = new HangWatch(memory.heartbeats, hangLimits, awake);
   const held = new HeldSnapshot();
   const localPorts = new Map<number, number>();
   const slots = Array.from({ length: workers }, (_, worker): Slot => ({
@@ -101,6 +116,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     udp: [],
     startedMs: 0,
     failures: 0,
+    hung: undefined,
     timer: undefined,
   }));
   let stopping = false;
@@ -128,6 +144,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const start = (slot: Slot): WorkerThread => {
     const { worker } = slot;
     slot.startedMs = performance.now();
+    slot.hung = undefined;
+    hangs.started(worker);
     const thread = startThread(program, { settings, worker, workers, memory }, heapMegabytes, {
       onLog: (lines) => takeLines(sink, lines, logBytes, worker),
       onPorts(ports, udp) {
@@ -142,8 +160,11 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return thread;
   };
 
-  const ended = (slot: Slot, { reason, error }: ThreadEnd): void => {
+  const ended = (slot: Slot, end: ThreadEnd): void => {
     const { worker } = slot;
+    const { error } = end;
+    const reason = slot.hung !== undefined ? "hang" : end.reason;
+    hangs.forget(worker);
     slot.thread = undefined;
     slot.serving = false;
     slot.ports = [];
@@ -164,6 +185,34 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     slot.timer = setTimeout(() => void join(slot, start(slot)), delayMs);
   };
 
+  /**
+   * Ends a worker that hangs or does not answer, so that another one takes its place. One that cannot be ended keeps its
+   * sockets, and clients with them: only the end of the process helps.
+   */
+  const terminate = ({ worker, thread }: Slot): void => {
+    if (thread === undefined) return;
+    hangs.forget(worker);
+    const stuck = new AwakeTimer(() => {
+      log.error({ event: "worker_stuck", worker }, "worker hangs and cannot be ended: the process ends");
+      onStuck();
+    }, hangLimits.stuck);
+    void thread.terminate().then(() => stuck.clear());
+  };
+
+  const replaceHanging = (): void => {
+    for (const { worker, silentMs, isBusy } of hangs.check()) {
+      const slot = slots[worker];
+      if (slot?.thread === undefined) continue;
+      slot.hung = isBusy ? "busy" : "serving";
+      log.error(
+        { event: "worker_hung", worker, silent_ms: Math.round(silentMs) },
+        "worker hangs: it is replaced, and its connections are lost",
+      );
+      terminate(slot);
+    }
+  };
+  const hangTimer = setInterval(replaceHanging, checkIntervalMs).unref();
+
   /** Brings a new thread to where the others are. */
   const join = async (slot: Slot, thread: WorkerThread): Promise<boolean> => {
     if (!(await thread.ready)) return false;
@@ -172,7 +221,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       if (update !== undefined) {
         const staged = await thread.call("stage", packUpdate(update), callTimeoutMs);
         if (staged?.ok !== true || (await commit(slot)) === undefined) {
-          void thread.terminate();
+          terminate(slot);
           return false;
         }
       }
@@ -190,18 +239,20 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     const { thread } = slot;
     const committed = await thread?.call("commit", portMappings(localPorts), callTimeoutMs);
     if (committed === undefined) {
-      void thread?.terminate();
+      terminate(slot);
       return undefined;
     }
     for (const { listenerPort, localPort } of committed.ports) localPorts.set(listenerPort, localPort);
     return committed.summary;
   };
 
-  const stage = async (slot: Slot, update: PackedUpdate): Promise<Result<unknown>> => {
+  /** `hung`: the worker would have been replaced without the update as well, and its successor gets it. */
+  const stage = async (slot: Slot, update: PackedUpdate): Promise<Result<unknown> | "hung"> => {
     const { thread } = slot;
     const staged = await thread?.call("stage", update, callTimeoutMs);
     if (staged !== undefined) return staged;
-    void thread?.terminate();
+    if (slot.hung === "serving") return "hung";
+    terminate(slot);
     return problem(`worker ${slot.worker} ended, or did not answer, while it prepared the snapshot`);
   };
 
@@ -223,10 +274,12 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     const staging = Promise.all(present.map((slot) => stage(slot, packed)));
     // While the workers compile.
     const checked = held.check(update);
-    const refusal = (await staging).find((result) => !result.ok);
+    const results = await staging;
     if (!checked.ok) return refuse(present, update, checked.error);
-    if (refusal !== undefined && !refusal.ok) return refuse(present, update, refusal.error);
-    const waiting = [...present];
+    for (const result of results)
+      if (result !== "hung" && !result.ok) return refuse(present, update, result.error);
+    const waiting = present.filter((_, index) => results[index] !== "hung");
+    if (waiting.length === 0) return undefined;
     let summary: ApplySummary | undefined;
     // The first one goes ahead, because it may choose local ports for all.
     while (summary === undefined) {
@@ -293,6 +346,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
           await thread.terminate();
         }),
       );
+      clearInterval(hangTimer);
+      unwatchClock();
     },
   };
 
@@ -300,6 +355,11 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   if (started.every(Boolean)) return ok(supervisor);
   await supervisor.shutdown(AbortSignal.abort());
   return problem("a worker thread did not start, see the log");
+}
+
+function endProcess(sink: LogSink): never {
+  sink.flushSync();
+  process.exit(1);
 }
 
 const portMappings = (ports: ReadonlyMap<number, number>): readonly PortMapping[] =>

@@ -2,6 +2,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { FromWorker, ToWorker, WorkerCall, WorkerCalls, WorkerStart } from "./messages.ts";
 
 /** Why a thread has ended: by itself as it was told to, by an error, by using up its heap, or ended from outside. */
@@ -92,11 +93,11 @@ export function startThread(
       const id = ++lastId;
       return new Promise((resolve) => {
         const finish = (answer: unknown): void => {
-          clearTimeout(timer);
+          timer.clear();
           calls.delete(id);
           resolve(answer as never);
         };
-        const timer = setTimeout(() => finish(undefined), timeoutMs);
+        const timer = new AwakeTimer(() => finish(undefined), timeoutMs);
         calls.set(id, finish);
         post({ type: "call", id, call, argument });
       });

@@ -1,10 +1,12 @@
 /** The program of a worker that fails when a test asks it to, over the channel `faults`. */
+import { execFileSync } from "node:child_process";
 import { parentPort, workerData } from "node:worker_threads";
 import type { ToWorker, WorkerStart } from "../../src/worker/messages.ts";
 
 export type Fault = {
   readonly worker: number;
-  readonly fault: "throw" | "exit-at-stage" | "exit-at-commit";
+  /** `loop` never ends, `wait` waits for what never comes, `block` cannot be ended for three seconds. */
+  readonly fault: "throw" | "exit-at-stage" | "exit-at-commit" | "loop" | "wait" | "block";
 };
 
 const { worker } = workerData as WorkerStart;
@@ -17,6 +19,14 @@ faults.addEventListener("message", (event) => {
   switch (asked.fault) {
     case "throw":
       throw new Error("a fault that the test asked for");
+    case "loop":
+      for (;;);
+    case "wait":
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      break;
+    case "block":
+      execFileSync("sleep", ["3"]);
+      break;
     case "exit-at-stage":
     case "exit-at-commit":
       exitAt = asked.fault.slice("exit-at-".length);

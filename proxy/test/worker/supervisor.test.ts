@@ -2,6 +2,8 @@ import { expect } from "chai";
 import { beginRequest, eventually, routeId, withWorkers } from "./support.ts";
 
 const restarts = "svc_proxy_worker_restarts_total";
+/** Long enough that no worker of a busy machine is taken for one that hangs. */
+const hangLimits = { serving: 4_000, busy: 60_000, stuck: 60_000 };
 
 describe("workers", () => {
   it("share the connections of a port, and are one proxy in metrics, logs and bound ports", () =>
@@ -71,6 +73,56 @@ describe("workers", () => {
       expect(lines.join("")).to.include('"worker ended"');
       expect(lines.join("")).to.include("a fault that the test asked for");
     }));
+
+  for (const fault of ["loop", "wait"] as const) {
+    it(`replace one whose event loop hangs (${fault}), and serve meanwhile what others get`, () =>
+      withWorkers(
+        2,
+        async ({ fault: cause, metric, ask, lines, update, bound }) => {
+          await cause({ worker: 1, fault });
+          await eventually(
+            async () => (await metric('svc_proxy_worker_restarts_total{reason="hang"}')) === 1,
+          );
+          await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
+          const text = lines.join("");
+          expect(text).to.contain('"event":"worker_hung"').and.contain("its connections are lost");
+          expect(text).to.contain('"reason":"hang"');
+          expect(await update(["/", "/new"])).to.equal(true);
+          for (let i = 0; i < 10; i++) expect(await ask("/new")).to.equal(200);
+          expect(bound.at(-1)).to.equal("80");
+        },
+        [],
+        { hangLimits },
+      ));
+  }
+
+  it("apply an update in the others when one hangs that serves; its successor has it", () =>
+    withWorkers(
+      2,
+      async ({ fault: cause, metric, ask, update }) => {
+        await cause({ worker: 0, fault: "loop" });
+        expect(await update(["/", "/new"])).to.equal(true);
+        expect(await metric('svc_proxy_worker_restarts_total{reason="hang"}')).to.equal(1);
+        await eventually(async () => (await metric("svc_proxy_workers ")) === 2);
+        for (let i = 0; i < 10; i++) expect(await ask("/new")).to.equal(200);
+      },
+      [],
+      { hangLimits },
+    ));
+
+  it("give up the process where one that hangs cannot be ended", async () => {
+    const { promise: stuck, resolve: onStuck } = Promise.withResolvers<void>();
+    await withWorkers(
+      1,
+      async ({ fault: cause, lines }) => {
+        await cause({ worker: 0, fault: "block" });
+        await stuck;
+        expect(lines.join("")).to.contain('"event":"worker_stuck"');
+      },
+      [],
+      { hangLimits: { serving: 1_000, busy: 60_000, stuck: 10 }, onStuck },
+    );
+  });
 
   it("come back on the same port when there is only one", () =>
     withWorkers(1, async ({ ask, fault, metric, bound }) => {

@@ -8,7 +8,7 @@ import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-g
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
-import { startSupervisor, type Supervisor } from "../../src/worker/supervisor.ts";
+import { startSupervisor, type Supervisor, type SupervisorOptions } from "../../src/worker/supervisor.ts";
 import type { Fault } from "./faulty-worker.ts";
 
 export const routeId = "ingress/ns/web:0.0";
@@ -35,6 +35,7 @@ export async function withWorkers(
   workers: number,
   body: (rig: Rig) => Promise<void>,
   flags: readonly string[] = [],
+  options: Pick<SupervisorOptions, "hangLimits" | "onStuck"> = {},
 ): Promise<void> {
   const backend = createServer((_, response) => response.end("hello"));
   backend.listen(0, "127.0.0.1");
@@ -50,6 +51,7 @@ export async function withWorkers(
     onBoundPorts: (ports) => void bound.push(ports.join()),
     machine: { processors: workers, memoryBytes: 256 * 1024 * 1024 },
     program,
+    ...options,
   });
   if (!started.ok) throw new Error(`${started.error.message} ${lines.join("")}`);
   const supervisor = started.value;

@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { AwakeClock } from "../../src/timing/awake-clock.ts";
+import { HangWatch, Heartbeat, heartbeatBytes } from "../../src/worker/hang-watch.ts";
+
+describe("the watch over workers that hang", () => {
+  let nowMs: number;
+  let stop: () => void;
+  let watch: HangWatch;
+  let workers: readonly Heartbeat[];
+
+  beforeEach(() => {
+    nowMs = 1_000;
+    const memory = new SharedArrayBuffer(heartbeatBytes(2));
+    const clock = new AwakeClock(() => nowMs);
+    stop = clock.watch();
+    watch = new HangWatch(memory, { serving: 10_000, busy: 60_000 }, clock);
+    workers = [0, 1].map((worker) => new Heartbeat(memory, worker));
+    for (const worker of [0, 1]) watch.started(worker);
+  });
+
+  afterEach(() => stop());
+
+  /** Lets time pass in steps as the supervisor looks; `beating` workers turn meanwhile. */
+  const pass = (ms: number, beating: readonly number[]): readonly number[] => {
+    const hanging: number[] = [];
+    for (const endMs = nowMs + ms; nowMs < endMs;) {
+      nowMs += 500;
+      for (const worker of beating) workers[worker]?.setBusy(workers[worker].isBusy);
+      hanging.push(...watch.check().map(({ worker }) => worker));
+    }
+    return hanging;
+  };
+
+  it("names a worker that has been silent for its time, once", () => {
+    for (const worker of workers) worker.setBusy(false);
+    expect(pass(9_500, [0])).to.deep.equal([]);
+    expect(pass(1_000, [0])).to.deep.equal([1]);
+    expect(pass(60_000, [0])).to.deep.equal([]);
+  });
+
+  it("gives a worker more time that starts or compiles a snapshot", () => {
+    workers[1]?.setBusy(false);
+    expect(pass(30_000, [1])).to.deep.equal([]);
+    workers[0]?.setBusy(false);
+    workers[1]?.whileBusy(() => expect(pass(59_000, [0])).to.deep.equal([]));
+    expect(pass(9_500, [0])).to.deep.equal([]);
+    expect(pass(1_000, [0])).to.deep.equal([1]);
+  });
+
+  it("takes no pause of the whole process for a worker that hangs", () => {
+    for (const worker of workers) worker.setBusy(false);
+    expect(pass(5_000, [0])).to.deep.equal([]);
+    for (let pause = 0; pause < 20; pause++) {
+      nowMs += 600_000;
+      expect(watch.check()).to.deep.equal([]);
+      expect(pass(500, [0, 1])).to.deep.equal([]);
+    }
+    // A pause that the clock notices only in part is not counted twice.
+    nowMs += 8_000;
+    expect(watch.check()).to.deep.equal([]);
+    expect(pass(11_000, [0])).to.deep.equal([1]);
+  });
+
+  it("says how long a worker has been silent, and what it did", () => {
+    for (const worker of workers) worker.setBusy(false);
+    workers[1]?.setBusy(true);
+    pass(10_000, []);
+    nowMs += 500;
+    expect(watch.check()).to.deep.equal([{ worker: 0, silentMs: 10_000, isBusy: false }]);
+  });
+
+  it("looks at no worker that has ended, and begins anew with its successor", () => {
+    for (const worker of workers) worker.setBusy(false);
+    watch.forget(1);
+    expect(pass(20_000, [0])).to.deep.equal([]);
+    watch.started(1);
+    expect(pass(59_000, [0])).to.deep.equal([]);
+    expect(pass(1_000, [0])).to.deep.equal([1]);
+  });
+});
