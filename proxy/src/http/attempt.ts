@@ -5,6 +5,7 @@ import type { UpstreamStream } from "../upstream/upstream.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
 import type { Cancellable, Exchange } from "./exchange.ts";
+import { fitsHeaderBlock } from "./h2/fields.ts";
 import type { LocalReply } from "./local-reply.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "./message.ts";
 import type { PipelineDependencies } from "./pipeline.ts";
@@ -149,6 +150,11 @@ export class Attempt implements UpstreamHandler, Cancellable {
     } else this.owner.body?.forget();
     exchange.status = head.status;
     this.complement(head);
+    if (exchange.version === "2.0" && !fitsHeaderBlock(head.headers)) {
+      this.countError("other");
+      this.cancel();
+      return this.owner.reply({ status: 502, error: "response header too large for HTTP/2" });
+    }
     this.transform = transformBody(exchange, head, this);
     if (this.transform !== undefined) exchange.client.onDrain = () => this.transform?.resume();
     exchange.client.sendHead(head);

@@ -284,4 +284,20 @@ describe("responses that are not completed, through the whole data plane", () =>
       }
     });
   }
+
+  it("look cut to HTTP/2 clients when the proxy ends in the middle of them", async () => {
+    const { gateway } = await start("http1", () => [`${ok}Content-Length: 1000\r\n\r\n${half}`]);
+    const peer = rawClient(gateway.port);
+    peer.send(requestFrame(1, { end: true }));
+    await peer.ofType(frameTypes.data);
+    await gateway.close();
+    closing.pop();
+    await eventually(() => peer.ended);
+    const ends = peer.frames.filter(
+      ({ type, streamId, flags: bits }) =>
+        streamId === 1 && type !== frameTypes.rstStream && (bits & flags.endStream) !== 0,
+    );
+    expect(ends).to.have.length(0);
+    expect(gateway.records[0]?.error).to.be.a("string");
+  });
 });

@@ -37,6 +37,19 @@ export function appendFields(target: string[], fields: ReadonlyHeaderList): void
   }
 }
 
+/** The largest header block that nghttp2 sends or reads. */
+const maxBlockBytes = 65_536;
+/** What nghttp2 reckons per field beyond name and value, and room for status and date. */
+const blockFieldBytes = 12;
+const blockOwnBytes = 128;
+
+/** Whether a message with these fields can be sent to a client: Node tells nothing about one that cannot, and resets it. */
+export function fitsHeaderBlock(fields: ReadonlyHeaderList): boolean {
+  let bytes = blockOwnBytes + (fields.length / 2) * blockFieldBytes;
+  for (const text of fields) bytes += text.length;
+  return bytes <= maxBlockBytes;
+}
+
 /** The same fields as an object, for the few calls of Node that take no list: 1xx heads and trailers. */
 export function fieldObject(fields: ReadonlyHeaderList): OutgoingHttpHeaders {
   const flat: HeaderList = [];
