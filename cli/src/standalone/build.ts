@@ -7,6 +7,7 @@ import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { createCertificateKeeper } from "@svc-gateway/operator/runtime/certificate-keeper.ts";
 import type { KeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
 import {
   nextTicketSecretMs,
@@ -41,13 +42,14 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   // Sessions outlast a restart only where the folder holds the key (docs/features/backend-policy.md).
   const sessionKey = randomBytes(sessionKeyBytes).toString("base64");
   const findings = createFindingsLog(log);
+  const certificates = createCertificateKeeper();
   const publisher = createPublisher((update) => proxy.apply(update));
   /** In memory, so that sessions outlive changes of the folder but not the process. */
   let ticketSecrets: readonly TicketSecret[] = [];
   return async ({ world, problems }) => {
     const startedMs = performance.now();
     const nowMs = Date.now();
-    const translation = translate(world, translateSettings, {
+    const translation = translate(certificates.keep(world, nowMs), translateSettings, {
       nowMs,
       keySets: keySets.fetched,
       ownPorts,

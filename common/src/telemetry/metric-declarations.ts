@@ -239,6 +239,10 @@ export const controllerMetrics = {
     "About what the routes of a namespace take in the snapshot of a scope (shared, or namespace/name of a Gateway with proxies of its own), before anything is left out; the ten largest namespaces, and under the empty name everything besides routes.",
     { scope: open, namespace: open },
   ),
+  keptCertificates: gauge(
+    "svc_controller_certificates_kept",
+    "TLS Secrets that were changed into something unusable and whose last good certificate is in service.",
+  ),
   tlsCertsLoaded: gauge(
     "svc_controller_tls_certs_loaded",
     "Server names with a TLS certificate, by the way they are selected.",

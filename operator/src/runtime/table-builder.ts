@@ -16,6 +16,7 @@ import type { TranslateSettings } from "../translate/settings.ts";
 import { translate } from "../translate/translate.ts";
 import type { Translation } from "../translate/translation.ts";
 import type { World } from "../world.ts";
+import { createCertificateKeeper } from "./certificate-keeper.ts";
 import { createTableCounter, type TableMetrics } from "./table-metrics.ts";
 
 /** What the proxies of a scope should have. */
@@ -25,7 +26,10 @@ export type ScopedSnapshot = readonly [ProxyScope, Snapshot];
 export type Build = { readonly world: World; readonly translation: Translation };
 
 type BuildMetrics = TableMetrics &
-  Pick<MetricSet<typeof controllerMetrics>, "routingTableRebuilds" | "routingTableRebuildDuration">;
+  Pick<
+    MetricSet<typeof controllerMetrics>,
+    "routingTableRebuilds" | "routingTableRebuildDuration" | "keptCertificates"
+  >;
 
 export type TableBuilderOptions = {
   readonly source: Pick<ClusterSource, "ready" | "world">;
@@ -58,6 +62,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
   const buildSnapshots = createSnapshotBuilders();
   let published: readonly ScopedSnapshot[] | undefined;
   const countTable = createTableCounter(metrics);
+  const certificates = createCertificateKeeper();
 
   const publish = (snapshots: readonly ScopedSnapshot[], startedMs: number): void => {
     const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
@@ -80,12 +85,13 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
     const ownPorts = options.ownPorts === undefined ? noOwnPorts : options.ownPorts();
     if (!source.ready || ownPorts === undefined) return;
     const startedMs = performance.now();
-    const world = source.world();
+    const translatedMs = nowMs();
+    const world = certificates.keep(source.world(), translatedMs);
     let translation: Translation;
     let snapshots: readonly ScopedSnapshot[];
     try {
       translation = translate(world, settings, {
-        nowMs: nowMs(),
+        nowMs: translatedMs,
         keySets: options.keySets.fetched,
         ownPorts,
       });
@@ -105,6 +111,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
     await nextTurn();
     options.keySets.want(translation.wantedKeySets);
     countTable([translation.routing, ...translation.scopes.dedicated.map(({ routing }) => routing)]);
+    metrics.keptCertificates.with({}).set(certificates.count);
     options.onBuild({ world, translation });
   };
 }

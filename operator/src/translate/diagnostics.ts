@@ -272,6 +272,17 @@ export const invalidCertificate = failed(
   "its hosts are served without that certificate",
 );
 
+/** `until` is when the certificate expires. */
+export const lastCertificateKept = (
+  place: Place,
+  secret: string,
+  problem: Problem,
+  until: string,
+): Diagnostic => finding("warning", "LastCertificateKept")(place, describeKept(secret, problem, until));
+
+export const describeKept = (secret: string, problem: Problem, until: string): string =>
+  `Secret ${secret} cannot be used any more: ${describeProblem(problem)}; its last certificate stays in service until ${until} or a restart`;
+
 export const certificateConflict = (place: Place, host: string, owner: ObjectRef): Diagnostic =>
   finding("error", "CertificateConflict")(
     place,

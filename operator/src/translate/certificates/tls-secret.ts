@@ -27,12 +27,14 @@ const tlsSecretType = "kubernetes.io/tls";
 const minRsaBits = 2048;
 const curves: ReadonlySet<string | undefined> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
 
+export const isTlsSecret = ({ type }: ObjectOf<"Secret">): boolean => type === tlsSecretType;
+
 /**
  * Reads `tls.crt` and `tls.key` of a Secret of type `kubernetes.io/tls`. The error says what keeps the certificate
  * from being served; validity times do not.
  */
 export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertificate> => {
-  if (secret.type !== tlsSecretType) return problem(`The Secret is not of type ${tlsSecretType}`);
+  if (!isTlsSecret(secret)) return problem(`The Secret is not of type ${tlsSecretType}`);
   const key = readPrivateKey(decode(secret, "tls.key"));
   if (!key.ok) return key;
   const keyType = checkKey(key.value);

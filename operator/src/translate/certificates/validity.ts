@@ -45,4 +45,4 @@ function judge(tables: readonly TlsHostTable[], nowMs: number): Verdict {
 }
 
 /** RFC 3339 in UTC, whole seconds. */
-const formatTime = (timeMs: number): string => new Date(timeMs).toISOString().replace(/\.\d+Z$/, "Z");
+export const formatTime = (timeMs: number): string => new Date(timeMs).toISOString().replace(/\.\d+Z$/, "Z");

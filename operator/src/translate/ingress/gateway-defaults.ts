@@ -1,8 +1,9 @@
 /** What the settings contribute beside the Ingresses: the backend of last resort and the default certificate. */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { resolveServicePort } from "../backends/service-port.ts";
-import { readTlsSecret } from "../certificates/tls-secret.ts";
-import { invalidCertificate, secretNotFound } from "../diagnostics.ts";
+import { servedCertificate } from "../certificates/last-good.ts";
+import { formatTime } from "../certificates/validity.ts";
+import { invalidCertificate, lastCertificateKept, secretNotFound } from "../diagnostics.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { View } from "../view.ts";
 import { anyHost } from "./host.ts";
@@ -49,17 +50,21 @@ export function planDefaultCertificate(
   if (secret === undefined) {
     return { claims: [], diagnostics: [secretNotFound({ object }, `${namespace}/${name}`)], events: [] };
   }
-  const certificate = readTlsSecret(secret);
-  if (!certificate.ok)
-    return { claims: [], diagnostics: [invalidCertificate({ object }, certificate.error)], events: [] };
+  const served = servedCertificate(secret);
+  if (!served.ok)
+    return { claims: [], diagnostics: [invalidCertificate({ object }, served.error)], events: [] };
+  const { certificate, spoiled } = served.value;
   const claim = {
     host: anyHost,
-    offer: { certificate: certificate.value, secret: object },
+    offer: { certificate, secret: object },
     clients: undefined,
     owner: object,
     namespace,
     age: { createdMs: Number.NEGATIVE_INFINITY, key: "" },
     field: "",
   };
-  return { claims: [claim], diagnostics: [], events: [] };
+  const until = formatTime(certificate.notAfterMs);
+  const diagnostics =
+    spoiled === undefined ? [] : [lastCertificateKept({ object }, `${namespace}/${name}`, spoiled, until)];
+  return { claims: [claim], diagnostics, events: [] };
 }

@@ -8,7 +8,9 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { compareAges, compareText, type Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { compareChoice } from "../certificates/choice.ts";
-import { readTlsSecret, type TlsCertificate } from "../certificates/tls-secret.ts";
+import { servedCertificate } from "../certificates/last-good.ts";
+import type { TlsCertificate } from "../certificates/tls-secret.ts";
+import { formatTime } from "../certificates/validity.ts";
 import {
   authTlsHostNotListed,
   authTlsWithoutHosts,
@@ -17,6 +19,7 @@ import {
   invalidAnnotation,
   invalidCertificate,
   keyField,
+  lastCertificateKept,
   secretNotFound,
   type Place,
 } from "../diagnostics.ts";
@@ -122,11 +125,15 @@ function readOffer(
   if (secret === undefined) {
     return { offer: undefined, diagnostics: [secretNotFound(place, `${namespace}/${name}`)] };
   }
-  const certificate = readTlsSecret(secret);
-  if (!certificate.ok) {
-    return { offer: undefined, diagnostics: [invalidCertificate(place, certificate.error)] };
+  const served = servedCertificate(secret);
+  if (!served.ok) {
+    return { offer: undefined, diagnostics: [invalidCertificate(place, served.error)] };
   }
-  return { offer: { certificate: certificate.value, secret: refOf(secret) }, diagnostics: [] };
+  const { certificate, spoiled } = served.value;
+  const offer = { certificate, secret: refOf(secret) };
+  if (spoiled === undefined) return { offer, diagnostics: [] };
+  const until = formatTime(certificate.notAfterMs);
+  return { offer, diagnostics: [lastCertificateKept(place, `${namespace}/${name}`, spoiled, until)] };
 }
 
 /** What an Ingress asks of clients. */
