@@ -266,11 +266,11 @@ export const secretNotFound = (place: Place, secret: string): Diagnostic =>
     `Secret ${secret} does not exist; its hosts are served without that certificate`,
   );
 
-export const invalidCertificate = failed(
-  "error",
-  "InvalidCertificate",
-  "its hosts are served without that certificate",
-);
+export const invalidCertificate = (place: Place, secret: string, problem: Problem): Diagnostic =>
+  finding("error", "InvalidCertificate")(
+    place,
+    `Secret ${secret}: ${describeProblem(problem)}; its hosts are served without that certificate`,
+  );
 
 /** `until` is when the certificate expires. */
 export const lastCertificateKept = (

@@ -27,6 +27,7 @@ import { translateSessionKey } from "./backends/session-key.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { createCloser } from "./closures.ts";
 import { createValidityCheck } from "./certificates/validity.ts";
+import { createEndpointEvents, findingEvents } from "./finding-events.ts";
 import { ingressListener } from "./ingress/host-table.ts";
 import { mergeClientCertPorts, withoutNamesOf } from "./gateway/frontend-validation.ts";
 import { withIngressNames, type L4Table } from "./gateway/l4-tables.ts";
@@ -97,6 +98,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const checkValidity = createValidityCheck();
   const watchedIn = createWorldFilter(settings.watchNamespaces);
   const close = createCloser();
+  const endpointEvents = createEndpointEvents();
   return (
     given,
     { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise, ownPorts = noOwnPorts },
@@ -160,6 +162,9 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...ingress.events,
         ...gateway.events,
         ...sizeEvents(leftOut, ledger.tooLarge()),
+        ...findingEvents(ingress.diagnostics),
+        ...findingEvents(gateway.diagnostics),
+        ...endpointEvents(ingress.hosts, endpoints.sets),
       ]),
       sizes: ledger.sizes(),
       wantedKeySets: wantedKeySets(wanted),

@@ -42,7 +42,12 @@ export type DesiredEvent = {
     | "InternalPortRemapped"
     | "InternalPortRangeExhausted"
     | "PodTemplateSanitized"
-    | "NotServed";
+    | "NotServed"
+    | "BackendNotFound"
+    | "CertificateNotUsable"
+    | "HostTaken"
+    | "MirrorDisabled"
+    | "ReferenceNotPermitted";
   readonly message: string;
 };
 

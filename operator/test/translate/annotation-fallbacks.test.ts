@@ -13,6 +13,14 @@ const host = "a.example.com";
 
 type Annotations = Readonly<Record<string, string>>;
 
+const endpointSlice: KubeObject & { readonly spec: object } = {
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  metadata: { namespace: "shop", name: "echo-1", labels: { "kubernetes.io/service-name": "echo" } },
+  spec: {},
+  ...{ addressType: "IPv4", ports: [{ port: 8080 }], endpoints: [{ addresses: ["10.0.0.7"] }] },
+};
+
 /** What one Ingress with these annotations, in a class with these defaults, comes to. */
 function translateOne(
   own: Annotations,
@@ -46,6 +54,7 @@ function translateOne(
       metadata: { namespace: "shop", name: "echo" },
       spec: { ports: [{ port: 80 }] },
     },
+    endpointSlice,
     {
       apiVersion: "networking.k8s.io/v1",
       kind: "Ingress",

@@ -123,7 +123,7 @@ const insecureValidation: DesiredCondition = {
 /** Accepted as long as one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
 function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
   const broken = listeners.filter(({ serves }) => !serves);
-  if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The Gateway is served"));
+  if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The Gateway is accepted"));
   const message = `Not accepted: listener ${broken.map(({ name }) => name).join(", ")}`;
   if (listeners.some(({ serves }) => serves)) {
     return { type: "Accepted", status: "True", reason: "ListenersNotValid", message };
@@ -148,7 +148,7 @@ function listenerStatus(listener: Listener, { attached, ports, overlaps }: Liste
     supportedKinds: kinds.map((kind) => ({ group: gatewayGroup, kind })),
     attachedRoutes: attached(id),
     conditions: [
-      conditionOf("Accepted", refusal, accepted("The listener is served")),
+      conditionOf("Accepted", refusal, accepted("The listener is accepted")),
       conflict === undefined
         ? {
             type: "Conflicted",
@@ -207,7 +207,7 @@ export function listenerSetStatus(
 /** Accepted as long as one of its listeners can be programmed: otherwise it adds nothing to its Gateway. */
 function acceptedSet(listeners: readonly ListenerStatus[]): DesiredCondition {
   const broken = listeners.filter(({ unprogrammable }) => unprogrammable !== undefined);
-  if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The listeners are served"));
+  if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The listeners are accepted"));
   const message = `Cannot be served: listener ${broken.map(({ name }) => name).join(", ")}`;
   const status = broken.length < listeners.length ? "True" : "False";
   return { type: "Accepted", status, reason: "ListenersNotValid", message };
@@ -246,7 +246,7 @@ function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readon
     conditionOf(
       "Accepted",
       refusal ?? (isUnusable ? (broken ?? unreadable) : undefined),
-      accepted("The route is served"),
+      accepted("The route is accepted"),
     ),
     resolvedRefs(first && refusedAt(first.field, first)),
     ...(broken !== undefined && !isUnusable && refusal === undefined

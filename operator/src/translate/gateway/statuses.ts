@@ -85,7 +85,7 @@ const classConditions = (object: ObjectOf<"GatewayClass">, view: View): readonly
   return [
     conditionOf("Accepted", parameters.ok ? undefined : parameters.error, {
       reason: "Accepted",
-      message: "Gateways of this class are served",
+      message: "Gateways of this class are accepted",
     }),
     conditionOf(
       "SupportedVersion",

@@ -52,7 +52,11 @@ export function planDefaultCertificate(
   }
   const served = servedCertificate(secret);
   if (!served.ok)
-    return { claims: [], diagnostics: [invalidCertificate({ object }, served.error)], events: [] };
+    return {
+      claims: [],
+      diagnostics: [invalidCertificate({ object }, `${namespace}/${name}`, served.error)],
+      events: [],
+    };
   const { certificate, spoiled } = served.value;
   const claim = {
     host: anyHost,

@@ -127,7 +127,10 @@ function readOffer(
   }
   const served = servedCertificate(secret);
   if (!served.ok) {
-    return { offer: undefined, diagnostics: [invalidCertificate(place, served.error)] };
+    return {
+      offer: undefined,
+      diagnostics: [invalidCertificate(place, `${namespace}/${name}`, served.error)],
+    };
   }
   const { certificate, spoiled } = served.value;
   const offer = { certificate, secret: refOf(secret) };

@@ -1,0 +1,104 @@
+/** Events that tell the owners of objects what the findings about them say, as they read no log. See docs/reference/events.md. */
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
+import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { formatRef, type ObjectRef } from "../api/object.ts";
+import { memo } from "./memo.ts";
+import type { DesiredEvent, Diagnostic, ServedHost } from "./translation.ts";
+
+type Reason = DesiredEvent["reason"];
+
+/**
+ * The Events of findings about Ingresses. Findings that are Events already where they are made are not here: conflicts of
+ * routes, what is too large, and what is said about annotations (which is told as `ReferenceNotPermitted` besides).
+ */
+const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
+  CertificateConflict: "HostTaken",
+  CertificateHostMismatch: "CertificateNotUsable",
+  DuplicatePath: "NotServed",
+  ExternalNameNotAllowed: "BackendNotFound",
+  InternalError: "NotServed",
+  InvalidBackend: "BackendNotFound",
+  InvalidCertificate: "CertificateNotUsable",
+  InvalidHost: "NotServed",
+  InvalidPath: "NotServed",
+  LastCertificateKept: "CertificateNotUsable",
+  MirrorDisabled: "MirrorDisabled",
+  PathLevelConflict: "HostTaken",
+  ReferenceNotPermitted: "ReferenceNotPermitted",
+  RegexShadowed: "NotServed",
+  ResourceBackendIgnored: "NotServed",
+  SecretNotFound: "CertificateNotUsable",
+  ServiceNotFound: "BackendNotFound",
+  ServicePortNotFound: "BackendNotFound",
+};
+
+/** The same for Gateways and ListenerSets, which have conditions for everything else. */
+const ofGateways: { readonly [finding: Diagnostic["reason"]]: Reason } = {
+  InvalidCertificateRef: "CertificateNotUsable",
+  InvalidClientCertificateRef: "CertificateNotUsable",
+};
+
+const byKind: { readonly [kind: string]: { readonly [finding: Diagnostic["reason"]]: Reason } } = {
+  Gateway: ofGateways,
+  Ingress: ofIngresses,
+  ListenerSet: ofGateways,
+};
+
+/** The Event of a finding, the same value each time; undefined where it is none. */
+const eventOf = memo(({ object, reason, message }: Diagnostic): DesiredEvent | undefined => {
+  const found = byKind[object.kind]?.[reason];
+  return found && { object, type: "Warning", reason: found, message };
+});
+
+export const findingEvents = memo((diagnostics: readonly Diagnostic[]): readonly DesiredEvent[] =>
+  diagnostics.flatMap((diagnostic) => eventOf(diagnostic) ?? []),
+);
+
+type EndpointSets = SortedEntries<{ readonly set: EndpointSet }, string>;
+
+/** Tells the Ingresses that send requests to Service ports without any endpoint. */
+export function createEndpointEvents(): (
+  hosts: readonly ServedHost[],
+  sets: EndpointSets,
+) => readonly DesiredEvent[] {
+  const withoutAny = memo(({ keys, values }: EndpointSets) => {
+    const names = keys.filter((_, index) => values[index]?.set.addresses.length === 0);
+    return new Set<string>(names);
+  });
+  let last: { readonly inputs: readonly object[]; readonly events: readonly DesiredEvent[] } | undefined;
+  return (hosts, sets) => {
+    const empty = withoutAny(sets);
+    if (empty.size === 0) return [];
+    if (last?.inputs[0] !== hosts || last.inputs[1] !== sets) {
+      last = { inputs: [hosts, sets], events: eventsOf(hosts, empty) };
+    }
+    return last.events;
+  };
+}
+
+function eventsOf(hosts: readonly ServedHost[], empty: ReadonlySet<string>): readonly DesiredEvent[] {
+  const events = new Map<string, DesiredEvent>();
+  for (const { group, value } of hosts) {
+    if (group !== "ingress") continue;
+    for (const { source, backends } of value.routes) {
+      for (const { endpoints } of backends) {
+        if (endpoints === undefined || !empty.has(endpoints) || source.kind !== "Ingress") continue;
+        const key = `${formatRef(source)} ${endpoints}`;
+        if (!events.has(key)) events.set(key, withoutEndpoint(source, endpoints));
+      }
+    }
+  }
+  return [...events.values()];
+}
+
+/** `endpoints` is `namespace/service/port`. */
+function withoutEndpoint({ kind, namespace = "", name }: ObjectRef, endpoints: string): DesiredEvent {
+  const slash = endpoints.lastIndexOf("/");
+  const service = endpoints.slice(0, slash);
+  return {
+    object: { kind, namespace, name },
+    type: "Warning",
+    reason: "BackendNotFound",
+    message: `Port ${endpoints.slice(slash + 1)} of Service ${service} has no usable endpoint; requests to it are answered 503`,
+  };
+}

@@ -1,0 +1,68 @@
+import { expect } from "chai";
+import { formatRef } from "../../src/api/object.ts";
+import { translate } from "../../src/translate/translate.ts";
+import { caseNames, readCase } from "./golden.ts";
+
+/** Warnings that are Events as well, as something is not served as it was meant. */
+const toldWarnings = new Set([
+  "CertificateHostMismatch",
+  "LastCertificateKept",
+  "MirrorDisabled",
+  "PathLevelConflict",
+  "RegexShadowed",
+]);
+
+describe("Events of findings", () => {
+  it("tell the owner of each Ingress of every error about it, and of what does not work as meant", () => {
+    const reasons = new Set<string>();
+    for (const name of caseNames()) {
+      const { world, settings } = readCase(name);
+      const { diagnostics, events } = translate(world, settings);
+      for (const { object, severity, reason, message } of diagnostics) {
+        if (object.kind !== "Ingress" || !(severity === "error" || toldWarnings.has(reason))) continue;
+        const told = events.filter((event) => formatRef(event.object) === formatRef(object));
+        const found = told.find((event) => event.message.includes(message.slice(0, 200)));
+        expect(found, `${name}: ${formatRef(object)} ${reason} ${message}`).to.not.equal(undefined);
+        expect(found?.type).to.equal("Warning");
+        reasons.add(`${reason} ${found?.reason}`);
+      }
+    }
+    expect([...reasons]).to.include.members([
+      "CertificateConflict HostTaken",
+      "InvalidCertificate CertificateNotUsable",
+      "InvalidHost NotServed",
+      "MirrorDisabled MirrorDisabled",
+      "SecretNotFound CertificateNotUsable",
+      "ServiceNotFound BackendNotFound",
+      "ServicePortNotFound BackendNotFound",
+    ]);
+  });
+
+  it("tell an Ingress of a reference that is not permitted under both names", () => {
+    const { world, settings } = readCase("ingress-with-auth-basic-secret-invalid-grant");
+    const reasons = translate(world, settings).events.map(({ reason }) => reason);
+    expect(reasons).to.include.members(["InvalidAnnotation", "ReferenceNotPermitted"]);
+  });
+
+  it("tell an Ingress of a Service port without endpoints, once for all of its paths", () => {
+    const { world, settings } = readCase("ingress-with-endpoints-invalid-none");
+    const { events } = translate(world, settings);
+    const told = events.filter(({ reason }) => reason === "BackendNotFound");
+    expect(told).to.not.have.lengthOf(0);
+    expect(new Set(told.map((event) => JSON.stringify(event))).size).to.equal(told.length);
+    for (const { object, message } of told) {
+      expect(object.kind).to.equal("Ingress");
+      expect(message).to.match(
+        /^Port \d+ of Service \S+ has no usable endpoint; requests to it are answered 503$/,
+      );
+    }
+  });
+
+  it("stay the same values while nothing about their findings changes", () => {
+    const { world, settings } = readCase("ingress-with-service-invalid-missing");
+    const before = translate(world, settings).events;
+    const after = translate({ ...world, Namespace: [] }, settings).events;
+    expect(before).to.not.have.lengthOf(0);
+    expect(after[0]).to.equal(before[0]);
+  });
+});
