@@ -75,8 +75,11 @@ export type Proxy = {
   /** New listeners use these local ports: another worker has chosen them where any free one will do. */
   useLocalPorts(ports: readonly PortMapping[]): void;
   /** Lets requests finish (docs/operations.md, "Shutdown"); cuts what is left when the signal aborts. */
-  shutdown(hurry: AbortSignal): Promise<void>;
+  shutdown(hurry: AbortSignal, how?: ShutdownMode): Promise<void>;
 };
+
+/** `announced`: connections are accepted for a while, so that load balancers take notice. `at-once`: there are none. */
+export type ShutdownMode = "announced" | "at-once";
 
 const maxSweepIntervalMs = 1_000;
 /** Handshakes under way at a time: about half a second of one core's signatures. */
@@ -233,11 +236,11 @@ export function startProxy(options: ProxyOptions): Proxy {
     useLocalPorts(ports) {
       for (const { listenerPort, localPort } of ports) portMap.set(listenerPort, localPort);
     },
-    async shutdown(hurry) {
+    async shutdown(hurry, how = "announced") {
       const graceMs = settings.proxyShutdownGracePeriodMs;
       await listeners.shutdown(
         {
-          acceptMs: Math.min(acceptAfterSignalMs, graceMs),
+          acceptMs: how === "at-once" ? 0 : Math.min(acceptAfterSignalMs, graceMs),
           graceMs,
           timeoutMs: settings.proxyShutdownTimeoutMs,
         },

@@ -4,11 +4,13 @@
  */
 import { hostPortsOf, localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
+import { setTimeout as delay } from "node:timers/promises";
 import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { fetchJson } from "@svc-gateway/operator/jwks/fetch-json.ts";
 import { createKeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
@@ -17,12 +19,16 @@ import { createCoalescer } from "@svc-gateway/operator/runtime/coalescer.ts";
 import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import type { ShutdownMode } from "@svc-gateway/proxy/proxy.ts";
 import { startSupervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import type { Io } from "../command.ts";
 import { version } from "../version.ts";
 import { createBuild } from "./build.ts";
 import { createStandaloneHealth } from "./health.ts";
 import { waitForStop } from "../stop.ts";
+
+/** From the second signal on, for what can be ended in order. */
+const maxHurryMs = 500;
 
 /** Certificates grow old without any manifest changing. */
 const recheckIntervalMs = 60 * 60_000;
@@ -87,10 +93,10 @@ export async function serveFolder(
     },
     log,
   });
-  const end = async (hurry: AbortSignal): Promise<void> => {
+  const end = async (hurry: AbortSignal, how?: ShutdownMode): Promise<void> => {
     keySets.stop();
     await coalescer.stop();
-    await proxy.shutdown(hurry);
+    await proxy.shutdown(hurry, how);
     await admin.value.close();
   };
   if (!source.ok) {
@@ -116,8 +122,11 @@ export async function serveFolder(
   registry.beginShutdown();
   clearInterval(recheck);
   ending.abort();
-  await source.value.closed;
-  await end(stop.hurry);
+  // Who presses Ctrl-C has no load balancer in front that would have to notice.
+  const how = stop.signal === "SIGINT" ? "at-once" : "announced";
+  const ended = source.value.closed.then(() => end(stop.hurry, how));
+  // A build under way and a worker that hangs do not hold up the second signal.
+  await Promise.race([ended, aborted(stop.hurry).then(() => delay(maxHurryMs))]);
   log.info({ event: "stopped" }, "stopped");
   await sink.close();
   return ok(undefined);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent, createServer, get, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { get as getSecure } from "node:https";
-import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { connect as connectTcp, createServer as createTcpServer, type AddressInfo } from "node:net";
 import { WebSocket } from "ws";
 import { startEchoBackend, type EchoAnswer, type EchoBackend } from "../../../scripts/echo/backend.ts";
 import { callEcho } from "../../../scripts/echo/grpc-client.ts";
@@ -245,6 +245,22 @@ describe("serve standalone", () => {
           },
         );
       }));
+
+    it("after Ctrl-C without waiting for load balancers, when clients have only idle connections", async () => {
+      await withGateway({ manifests: { "all.json": listOf() } }, async ({ httpPort, kill, log, ended }) => {
+        const agent = new Agent({ keepAlive: true });
+        expect((await fetchPath(httpPort, "a.example.com", "/", agent)).status).to.equal(404);
+        const silent = connectTcp(httpPort, "127.0.0.1");
+        await once(silent, "connect");
+        kill("SIGINT");
+        const timeOf = async (message: string): Promise<number> =>
+          Date.parse(String((await log((line) => line.message === message))["timestamp"]));
+        expect(await ended).to.equal(0);
+        // An end that is announced to load balancers takes five seconds at least.
+        expect((await timeOf("stopped")) - (await timeOf("stopping"))).to.be.below(4_000);
+        agent.destroy();
+      });
+    });
 
     it("at once after a second signal", () =>
       withSlowBackend(async (manifests, _answer, reached) => {

@@ -2,6 +2,7 @@ import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { MetricExport } from "@svc-gateway/common/telemetry/metric-set.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
+import type { ShutdownMode } from "../proxy.ts";
 import type { SharedMemory } from "../shared/shared-memory.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
 import type { PackedUpdate } from "./packed-update.ts";
@@ -28,7 +29,7 @@ export type WorkerCalls = {
   readonly discard: { readonly argument: undefined; readonly answer: undefined };
   readonly metrics: { readonly argument: undefined; readonly answer: MetricExport };
   /** Drains and ends; answered with the last counts. */
-  readonly shutdown: { readonly argument: undefined; readonly answer: MetricExport };
+  readonly shutdown: { readonly argument: ShutdownMode; readonly answer: MetricExport };
 };
 
 export type Committed = {

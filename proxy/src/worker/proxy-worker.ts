@@ -64,8 +64,8 @@ const handlers: Handlers = {
     return undefined;
   },
   metrics: () => metrics.export(),
-  async shutdown() {
-    await proxy.shutdown(hurry.signal);
+  async shutdown(how) {
+    await proxy.shutdown(hurry.signal, how);
     await accessLog.close();
     return metrics.export();
   },

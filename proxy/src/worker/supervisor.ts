@@ -12,6 +12,7 @@ import {
 import { fail, ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { prepareCollector } from "../collector.ts";
 import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
+import type { ShutdownMode } from "../proxy.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
 import { createMergedMetrics } from "../telemetry/merged-metrics.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
@@ -58,7 +59,7 @@ export type Supervisor = {
   /** Local port of a bound listener port. */
   localPort(port: number): number | undefined;
   /** Lets requests finish (docs/operations.md, "Shutdown"); cuts what is left when the signal aborts. */
-  shutdown(hurry: AbortSignal): Promise<void>;
+  shutdown(hurry: AbortSignal, how?: ShutdownMode): Promise<void>;
 };
 
 /** A place for a thread, which outlives the threads in it. */
@@ -327,7 +328,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       return merged.expose(exportMetrics(counts, ...otherMetrics));
     }),
     localPort: (port) => (slots.some(({ ports }) => ports.includes(port)) ? localPorts.get(port) : undefined),
-    async shutdown(hurry) {
+    async shutdown(hurry, how = "announced") {
       stopping = true;
       onJoined.resolve();
       for (const slot of slots) clearTimeout(slot.timer);
@@ -336,7 +337,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       await Promise.all(
         slots.map(async ({ worker, thread }) => {
           if (thread === undefined) return;
-          const answer = thread.call("shutdown", undefined, limitMs);
+          const answer = thread.call("shutdown", how, limitMs);
           const onHurry = (): void => thread.hurry();
           if (hurry.aborted) onHurry();
           else hurry.addEventListener("abort", onHurry);
