@@ -1,11 +1,12 @@
 /**
- * Bundles the command line into `dist/`: `svc-gateway.mjs` is the program, `proxy-worker.mjs` and `bcrypt-thread.mjs` those of its threads,
- * `svc-gateway` starts it with the Node that npm installed for this project. A few files start faster than a thousand and
+ * Bundles the command line into `dist/`: `main.mjs` is the program, `proxy-worker.mjs` and `bcrypt-thread.mjs` those of its
+ * threads; `svc-gateway.mjs` starts it if Node.js is new enough, `svc-gateway` with the Node that npm installed for this project. A few files start faster than a thousand and
  * are all that an image needs.
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
+import { entryModule, launcherScript } from "./entry-programs.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const output = join(root, "dist");
@@ -15,7 +16,7 @@ mkdirSync(output);
 await build({
   absWorkingDir: root,
   entryPoints: {
-    "svc-gateway": "cli/src/main.ts",
+    main: "cli/src/main.ts",
     // The programs of threads, each found beside the one that starts it.
     "proxy-worker": "proxy/src/worker/proxy-worker.ts",
     "bcrypt-thread": "proxy/src/auth/bcrypt-thread.ts",
@@ -32,6 +33,8 @@ await build({
   legalComments: "none",
   // A process keeps the text of its program: without comments, which are not even ASCII, it is a quarter of the size.
   minifyWhitespace: true,
+  // An error that nobody expected shows the line that it is on.
+  lineLimit: 300,
   logLevel: "warning",
   // CommonJS dependencies call require.
   banner: {
@@ -41,12 +44,7 @@ await build({
   external: ["dtrace-provider", "mv", "safe-json-stringify", "source-map-support"],
 });
 
+writeFileSync(join(output, "svc-gateway.mjs"), entryModule("main.mjs"));
 const launcher = join(output, "svc-gateway");
-const lines = [
-  "#!/bin/sh",
-  'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
-  'exec "$here/../scripts/node" --disable-warning=DEP0040 "$here/svc-gateway.mjs" "$@"',
-  "",
-];
-writeFileSync(launcher, lines.join("\n"));
+writeFileSync(launcher, launcherScript("svc-gateway.mjs"));
 chmodSync(launcher, 0o755);

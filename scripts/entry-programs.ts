@@ -1,0 +1,35 @@
+/**
+ * The two programs that start the bundle. They are written so that any Node.js, however old, can read them: the bundle itself
+ * is one line of newer syntax, which an older Node.js would print as a whole.
+ */
+
+/** The oldest release of Node.js that the bundle runs on. */
+export const minNodeMajor = 24;
+
+/** The module that users start: it checks the release of Node.js before it loads `main`, a file beside it. */
+export const entryModule = (
+  main: string,
+): string => `// Older releases of Node.js must be able to read this file.
+var found = process.versions.node;
+if (Number(found.split(".")[0]) < ${minNodeMajor}) {
+  process.stderr.write(
+    "svc-gateway: Node.js " + found + " is too old: version ${minNodeMajor} or newer is needed (" + process.execPath + ")\\n"
+  );
+  process.exit(2);
+}
+import("./${main}");
+`;
+
+/** The launcher: takes the Node.js that npm installed for this project, else that of the system. */
+export const launcherScript = (entry: string): string => `#!/bin/sh
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+for node in "$here"/../node_modules/node-linux-*/bin/node; do
+  # A dependency still imports punycode, of which Node.js would complain. Older releases do not know the option.
+  [ -x "$node" ] && exec "$here/../scripts/node" --disable-warning=DEP0040 "$here/${entry}" "$@"
+done
+if ! command -v node > /dev/null; then
+  echo "svc-gateway: Node.js ${minNodeMajor} or newer is needed, and there is no node in PATH" >&2
+  exit 2
+fi
+exec node "$here/${entry}" "$@"
+`;

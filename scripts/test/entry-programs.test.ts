@@ -1,0 +1,81 @@
+import { expect } from "chai";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { transformSync } from "esbuild";
+import { entryModule, launcherScript } from "../entry-programs.ts";
+
+/** Makes a process believe that it is another release. */
+const pretend = (release: string): string =>
+  `data:text/javascript,${encodeURIComponent(
+    `Object.defineProperty(process, "versions", { value: { ...process.versions, node: ${JSON.stringify(release)} } })`,
+  )}`;
+
+describe("the programs that start the bundle", () => {
+  let root: string;
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), "svc-gateway-entry-"));
+    mkdirSync(join(root, "dist"));
+    writeFileSync(join(root, "dist/main.mjs"), 'console.log("started", process.argv.slice(2).join(" "));\n');
+    writeFileSync(join(root, "dist/svc-gateway.mjs"), entryModule("main.mjs"));
+    writeFileSync(join(root, "dist/svc-gateway"), launcherScript("svc-gateway.mjs"));
+    chmodSync(join(root, "dist/svc-gateway"), 0o755);
+  });
+  after(() => rmSync(root, { recursive: true }));
+
+  const runEntry = (release: string): unknown => {
+    const argv = ["--import", pretend(release), join(root, "dist/svc-gateway.mjs"), "a", "b"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
+    return { status, stdout, stderr };
+  };
+
+  it("say in one sentence that Node.js is too old, and load nothing", () => {
+    for (const release of ["20.9.0", "4.8.4", "23.11.1"]) {
+      expect(runEntry(release)).to.deep.equal({
+        status: 2,
+        stdout: "",
+        stderr: `svc-gateway: Node.js ${release} is too old: version 24 or newer is needed (${process.execPath})\n`,
+      });
+    }
+  });
+
+  it("start the bundle with its arguments on Node.js 24 and newer", () => {
+    for (const release of ["24.0.0", "100.1.2"]) {
+      expect(runEntry(release)).to.deep.equal({ status: 0, stdout: "started a b\n", stderr: "" });
+    }
+  });
+
+  it("are written in a syntax that Node.js 12 reads", () => {
+    const source = entryModule("main.mjs");
+    const written = (target: string): string => transformSync(source, { target, format: "esm" }).code;
+    expect(written("node12.20")).to.equal(written("esnext"));
+    expect(source).not.to.match(/\b(await|const|let|\?\.|\?\?)\b|=>|`/);
+  });
+
+  it("run on the system's Node.js where npm has installed none, and say so where there is none at all", () => {
+    const bin = join(root, "bin");
+    mkdirSync(bin);
+    for (const tool of ["sh", "dirname"]) {
+      symlinkSync(
+        spawnSync("sh", ["-c", `command -v ${tool}`], { encoding: "utf8" }).stdout.trim(),
+        join(bin, tool),
+      );
+    }
+    const launch = (): unknown => {
+      const env = { PATH: bin };
+      const { status, stdout, stderr } = spawnSync(join(root, "dist/svc-gateway"), ["a"], {
+        env,
+        encoding: "utf8",
+      });
+      return { status, stdout, stderr };
+    };
+    expect(launch()).to.deep.equal({
+      status: 2,
+      stdout: "",
+      stderr: "svc-gateway: Node.js 24 or newer is needed, and there is no node in PATH\n",
+    });
+    symlinkSync(process.execPath, join(bin, "node"));
+    expect(launch()).to.deep.equal({ status: 0, stdout: "started a\n", stderr: "" });
+  });
+});
