@@ -10,6 +10,7 @@ import type { Flag, Role } from "../common/src/settings/flag.ts";
  * of Services, what mounts are called.
  */
 const ownFlags: ReadonlySet<string> = new Set([
+  "admin-auth",
   "admin-port",
   "dedicated",
   "discovery-bootstrap-endpoint",

@@ -1,7 +1,7 @@
 /** `serve controller`: the parts of the control plane put together. See docs/controller.md. */
 import type { ResourceEvent } from "@dot-i/k8s-operator";
 import type { KubeConfig } from "@kubernetes/client-node";
-import type { AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
+import type { AdminAccess, AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
 import { createOwnPeerCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { HealthRegistry } from "@svc-gateway/common/admin/health.ts";
@@ -14,6 +14,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { fleetRoutes } from "./admin/fleet.ts";
 import { createGatewayPods } from "./admin/gateway-pods.ts";
 import { createProxyPods } from "./admin/proxy-pods.ts";
+import { createTokenAccess } from "./admin/token-access.ts";
 import { createDiscoveryServer, type DiscoveryServer } from "./discovery/discovery-server.ts";
 import type { DedicatedGateway } from "./discovery/principals.ts";
 import type { DiscoveryServerMetrics } from "./discovery/metrics.ts";
@@ -53,6 +54,8 @@ export type ControllerOptions = {
 export type RunningController = {
   /** Pages of the admin port besides health and metrics. */
   readonly adminRoutes: readonly AdminRoute[];
+  /** Who gets them, and the other pages of the admin port; undefined: everybody. */
+  readonly adminAccess: AdminAccess | undefined;
   /** Whether an address is that of a pod of the gateway: what comes from one was sent through it. */
   readonly isOwnPeer: (ip: string) => boolean;
   readonly streamPort: number;
@@ -185,6 +188,9 @@ export async function startController(options: ControllerOptions): Promise<Resul
       fleet: discovery.fleet,
       translation: () => build?.translation,
     }),
+    adminAccess: settings.adminAuth
+      ? createTokenAccess({ client, log: log.child("svc_admin"), signal })
+      : undefined,
     isOwnPeer: (ip) => createOwnPeerCheck(gatewayPods.current() ?? noOwnPorts)(ip),
     ...listening.value,
     done: end(),

@@ -12,15 +12,20 @@ const read = (path: string): string => readFileSync(new URL(path, chart), "utf8"
 describe("the chart", () => {
   describe("permissions", () => {
     type Rule = {
-      readonly apiGroups: readonly string[];
-      readonly resources: readonly string[];
+      /** Absent of rules about other URLs. */
+      readonly apiGroups?: readonly string[];
+      readonly resources?: readonly string[];
       readonly verbs: readonly string[];
       readonly resourceNames?: readonly string[];
     };
     type Role = { readonly kind: string; readonly rules: readonly Rule[] };
 
     /** The roles without their templates, none of which stands among the rules. */
-    const roles = parseAllDocuments(read("templates/rbac.yaml").replaceAll(/\{\{.*?\}\}/g, "x: y"))
+    const roles = parseAllDocuments(
+      read("templates/rbac.yaml")
+        .replaceAll(/^ *\{\{- (?:if|else|end|with|range).*?\}\}\n/gm, "")
+        .replaceAll(/\{\{.*?\}\}/g, "x: y"),
+    )
       .map((document) => document.toJS() as Role)
       .filter(({ kind }) => kind === "ClusterRole" || kind === "Role");
 
@@ -29,7 +34,7 @@ describe("the chart", () => {
       roles
         .filter((role) => role.kind === kind)
         .flatMap(({ rules }) => rules)
-        .flatMap(({ apiGroups, resources, verbs }) =>
+        .flatMap(({ apiGroups = [], resources = [], verbs }) =>
           apiGroups.flatMap((group) =>
             resources.flatMap((resource) => verbs.map((verb) => `${group}/${resource} ${verb}`)),
           ),

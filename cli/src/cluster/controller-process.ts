@@ -47,6 +47,7 @@ export async function runController(
     metrics: () => exposeMetrics(metrics.controller, metrics.discovery),
     logger: log,
     extraRoutes: controller.value.adminRoutes,
+    access: controller.value.adminAccess,
     isRefusedPeer: controller.value.isOwnPeer,
   });
   if (!admin.ok) {

@@ -2,6 +2,7 @@
 import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
 import { createOwnPeerCheck, ownPortsIn } from "@svc-gateway/common/ir/own-port-check.ts";
 import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import { ownPodOnly } from "@svc-gateway/common/admin/own-pod-only.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { ProxySettings } from "@svc-gateway/common/settings/settings.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
@@ -47,6 +48,7 @@ export async function runProxy(
     health: registry,
     metrics: () => proxy.value.metrics(),
     logger: log,
+    access: settings.adminAuth ? ownPodOnly : undefined,
     // Pods of the gateway ask nothing here: what comes from one was sent through it.
     isRefusedPeer: (ip) => isOwnPeer(ip),
   });

@@ -6,6 +6,8 @@ export type AdminAnswer = {
   readonly status?: number;
   readonly contentType: string;
   readonly body: string;
+  /** Value of `WWW-Authenticate`. */
+  readonly challenge?: string;
 };
 
 /** A path that answers GET and HEAD. `path` may hold parameters, as in `/api/v1/fleet/proxies/:pod/routes`. */
@@ -19,6 +21,19 @@ export type AdminRequest = {
   /** Query parameters; of repeated ones the last. */
   readonly query: URLSearchParams;
 };
+
+/** Who asks for a page of the admin port. */
+export type AdminCaller = {
+  /** The field `Authorization`. */
+  readonly authorization: string | undefined;
+  /** The path as it was sent, without its query. */
+  readonly path: string;
+  /** The address of the peer. */
+  readonly peer: string;
+};
+
+/** Decides whether a caller gets a page; the answer is what it gets instead. */
+export type AdminAccess = (caller: AdminCaller) => AdminAnswer | undefined | Promise<AdminAnswer | undefined>;
 
 /** A JSON answer. */
 export const jsonAnswer = (value: unknown, status: number = 200): AdminAnswer => ({
@@ -36,15 +51,27 @@ export const textAnswer = (body: string, status: number = 200): AdminAnswer => (
 
 /**
  * The handler of a port: its routes answer GET and HEAD, other methods get 405 with `Allow` (RFC 9110 section 15.5.6),
- * and any other path 404. Answers are never cached and say nothing about the software.
+ * and any other path 404. With `access` every caller is asked who it is first. Answers are never cached and say nothing about
+ * the software.
  */
-export function createAdminApp(routes: readonly AdminRoute[], logger: Logger): Express {
+export function createAdminApp(routes: readonly AdminRoute[], logger: Logger, access?: AdminAccess): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   app.enable("strict routing");
   app.enable("case sensitive routing");
   app.set("query parser", false);
+  if (access !== undefined) {
+    app.use(async (request, response, next) => {
+      const refusal = await access({
+        authorization: request.headers.authorization,
+        path: request.path,
+        peer: request.socket.remoteAddress ?? "",
+      });
+      if (refusal === undefined) next();
+      else send(response, refusal);
+    });
+  }
   for (const { path, answer } of routes) {
     app
       .route(path)
@@ -67,8 +94,9 @@ export function createAdminApp(routes: readonly AdminRoute[], logger: Logger): E
   return app;
 }
 
-function send(response: Response, { status = 200, contentType, body }: AdminAnswer): void {
+function send(response: Response, { status = 200, contentType, body, challenge }: AdminAnswer): void {
   response.status(status);
+  if (challenge !== undefined) response.setHeader("WWW-Authenticate", challenge);
   response.setHeader("Content-Type", contentType);
   response.setHeader("Cache-Control", "no-store");
   response.setHeader("Content-Length", Buffer.byteLength(body));

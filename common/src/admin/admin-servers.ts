@@ -5,7 +5,7 @@ import type { ProcessSettings } from "../settings/settings.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Exposition } from "../telemetry/exposition.ts";
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
-import { createAdminApp, jsonAnswer, textAnswer, type AdminRoute } from "./admin-app.ts";
+import { createAdminApp, jsonAnswer, textAnswer, type AdminAccess, type AdminRoute } from "./admin-app.ts";
 import type { HealthRegistry } from "./health.ts";
 
 export type AdminServersOptions = {
@@ -15,6 +15,8 @@ export type AdminServersOptions = {
   readonly logger: Logger;
   /** Further paths of the admin port. */
   readonly extraRoutes?: readonly AdminRoute[];
+  /** Who gets the pages of the admin port; everybody unless given. */
+  readonly access?: AdminAccess | undefined;
   /** Peers (addresses) whose connections are cut at once; none unless given. */
   readonly isRefusedPeer?: (ip: string) => boolean;
   /** The longest that one request, one answer or one idle connection may last; 10 seconds unless given. */
@@ -33,8 +35,8 @@ export type AdminServers = {
 const maxConnections = 64;
 
 /**
- * Starts the health port (`/healthz`, `/readyz`) and the admin port (`/api/v1/health`, `/metrics`, `extraRoutes`). They
- * ask for no credentials and therefore serve nothing secret (docs/reference/health.md). A port that cannot be bound is
+ * Starts the health port (`/healthz`, `/readyz`) and the admin port (`/api/v1/health`, `/metrics`, `extraRoutes`). Without
+ * `access` they ask for no credentials and therefore serve nothing secret (docs/reference/health.md). A port that cannot be bound is
  * a problem, and then neither server runs.
  */
 export async function startAdminServers({
@@ -43,6 +45,7 @@ export async function startAdminServers({
   metrics,
   logger,
   extraRoutes = [],
+  access,
   isRefusedPeer = () => false,
   timeLimitMs = 10_000,
 }: AdminServersOptions): Promise<Result<AdminServers, Problem>> {
@@ -50,7 +53,7 @@ export async function startAdminServers({
   const healthApp = createAdminApp(healthRoutes(health), logger);
   const healthServer = await listen(healthApp, { ...common, port: settings.healthPort });
   if (!healthServer.ok) return problem(`--health-port: ${healthServer.error.message}`);
-  const adminApp = createAdminApp([...adminRoutes(health, metrics), ...extraRoutes], logger);
+  const adminApp = createAdminApp([...adminRoutes(health, metrics), ...extraRoutes], logger, access);
   const adminServer = await listen(adminApp, { ...common, port: settings.adminPort });
   if (!adminServer.ok) {
     await close(healthServer.value);

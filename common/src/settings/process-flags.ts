@@ -8,6 +8,7 @@ import {
   namespaceType,
   objectNameType,
   pathType,
+  switchType,
   trustDomainType,
 } from "./flag-types.ts";
 
@@ -50,6 +51,14 @@ export const processFlags = [
     roles: everyRole,
     defaultValue: 8082,
     meaning: "Port of metrics and health detail; 0 takes a free one.",
+  }),
+  flag({
+    name: "admin-auth",
+    type: switchType,
+    roles: ["controller", "proxy"],
+    defaultValue: false,
+    meaning:
+      "Of a controller: the admin port answers only to bearer tokens that may `get` its paths. Of a proxy, which cannot ask about tokens: only to its own pod.",
   }),
   flag({
     name: "health-port",

@@ -28,4 +28,7 @@ function embeddedIpv4(ip: string): string | undefined {
 /** Whether a canonical address never leaves the host or its link: loopback, unspecified, link-local. */
 export const isNodeLocal = (ip: string): boolean => nodeLocal.has(ipaddr.parse(ip).range());
 
+/** Whether a canonical address is one of loopback. */
+export const isLoopback = (ip: string): boolean => ipaddr.parse(ip).range() === "loopback";
+
 const nodeLocal: ReadonlySet<string> = new Set(["loopback", "unspecified", "linkLocal"]);

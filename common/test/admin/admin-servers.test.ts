@@ -233,6 +233,40 @@ describe("admin servers", () => {
     await once(occupant, "close");
   });
 
+  it("ask for access before any page of the admin port, and never on the health port", async () => {
+    const asked: unknown[] = [];
+    const started = await startAdminServers({
+      settings,
+      health,
+      metrics,
+      logger,
+      access: ({ authorization, path, peer }) => {
+        asked.push([authorization, path, peer]);
+        const challenge = { ...textAnswer("unauthorized\n", 401), challenge: "Bearer" };
+        return authorization === "Bearer good" ? undefined : challenge;
+      },
+    });
+    if (!started.ok) throw new Error(started.error.message);
+    try {
+      const { adminPort, healthPort } = started.value;
+      const get = (port: number, path: string, headers: Record<string, string> = {}) =>
+        fetch(`http://127.0.0.1:${port}${path}`, { headers });
+      for (const path of ["/metrics", "/api/v1/health?x=1", "/unknown"]) {
+        const refused = await get(adminPort, path);
+        expect([refused.status, refused.headers.get("www-authenticate")], path).to.deep.equal([
+          401,
+          "Bearer",
+        ]);
+      }
+      expect(asked[1]).to.deep.equal([undefined, "/api/v1/health", "127.0.0.1"]);
+      expect((await get(adminPort, "/metrics", { authorization: "Bearer good" })).status).to.equal(200);
+      expect((await get(healthPort, "/healthz")).status).to.equal(200);
+      expect(asked).to.have.length(4);
+    } finally {
+      await started.value.close();
+    }
+  });
+
   it("say nothing to refused peers, on either port", async () => {
     let isRefused = true;
     const options = { settings, health, metrics, logger, isRefusedPeer: () => isRefused };
