@@ -57,6 +57,27 @@ describe("the Helm chart", () => {
     }
   });
 
+  it("asks proxies whether they may get traffic as the values say, and controllers as before", async () => {
+    type Container = { readonly readinessProbe: Readonly<Record<string, number>> };
+    type PodTemplate = {
+      readonly template: { readonly spec: { readonly containers: readonly Container[] } };
+    };
+    const timesOf = (manifests: readonly Manifest[], name: string): readonly (number | undefined)[] => {
+      const deployment = manifests.find(
+        ({ kind, metadata }) => kind === "Deployment" && metadata.name === name,
+      );
+      const spec = deployment?.spec as PodTemplate | undefined;
+      const probe = spec?.template.spec.containers[0]?.readinessProbe;
+      return [probe?.["periodSeconds"], probe?.["timeoutSeconds"], probe?.["failureThreshold"]];
+    };
+    const plain = await render();
+    expect(timesOf(plain, "svc-shared-proxy")).to.deep.equal([2, 2, 2]);
+    expect(timesOf(plain, "svc-controller")).to.deep.equal([1, 2, 3]);
+    const faster = await render('sharedProxy.readinessProbe={"periodSeconds":1,"timeoutSeconds":1}');
+    expect(timesOf(faster, "svc-shared-proxy")).to.deep.equal([1, 1, 2]);
+    expect(timesOf(faster, "svc-controller")).to.deep.equal([1, 2, 3]);
+  });
+
   it("leaves out what is switched off", async () => {
     const manifests = await render(
       "vap.enabled=false",

@@ -1,6 +1,6 @@
 /**
- * The sudden end of the process of a container, as in a crash. The API has no such call, and a process cannot kill its
- * container's first one, so a privileged pod that sees the node's processes does it.
+ * Signals for the process of a container, such as the sudden end of a crash. The API has no such call, and a process cannot
+ * kill its container's first one, so a privileged pod that sees the node's processes does it.
  */
 import { namespace } from "../deploy/release.ts";
 import { call, find } from "./api.ts";
@@ -44,8 +44,11 @@ export async function prepareSignals(): Promise<void> {
 
 export const removeSignaller = (): Promise<unknown> => call(`${path}/${name}`, { method: "DELETE" });
 
-/** Kills the program of a pod of the installation: the processes that have the pod's name as POD_NAME. */
-export async function killPod(pod: string): Promise<void> {
+/** Kills the program of a pod of the installation. */
+export const killPod = (pod: string): Promise<void> => signalPod(pod, "SIGKILL");
+
+/** Sends a signal to the program of a pod of the installation: the processes that have the pod's name as POD_NAME. */
+export async function signalPod(pod: string, signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void> {
   const program = `
     const { readdirSync, readFileSync } = require("node:fs");
     const wanted = "POD_NAME=" + process.argv[1];
@@ -53,7 +56,7 @@ export async function killPod(pod: string): Promise<void> {
     for (const pid of readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name))) {
       try {
         if (!readFileSync("/proc/" + pid + "/environ", "latin1").split("\\0").includes(wanted)) continue;
-        process.kill(Number(pid), "SIGKILL");
+        process.kill(Number(pid), process.argv[2]);
         count += 1;
       } catch {
         // A process that has ended meanwhile.
@@ -61,7 +64,18 @@ export async function killPod(pod: string): Promise<void> {
     }
     console.log(count);
   `;
-  const args = ["--namespace", namespace, "exec", name, "--", "/usr/local/bin/node", "-e", program, pod];
+  const args = [
+    "--namespace",
+    namespace,
+    "exec",
+    name,
+    "--",
+    "/usr/local/bin/node",
+    "-e",
+    program,
+    pod,
+    signal,
+  ];
   const count = Number(await kubectl(args));
   if (count === 0) throw new Error(`no process of pod ${pod} was found`);
 }

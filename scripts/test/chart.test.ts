@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
 import { definitionOf, kindNames } from "../../operator/src/api/kinds.ts";
+import { readinessTimes } from "../../operator/src/translate/gateway/dedicated/pod.ts";
 import { provisionedKinds } from "../../operator/src/sources/kubernetes/provisioned-objects.ts";
 import { chartFlags } from "../generate-chart-schema.ts";
 import { valueRows } from "../generate-chart-values.ts";
@@ -80,6 +81,12 @@ describe("the chart", () => {
     const own = [...templates.matchAll(/--([a-z][a-z-]*)[=\n]/g)].map(([, name]) => name);
     expect(own).to.include.members(["log", "shared"]);
     expect([...chartFlags("controller"), ...chartFlags("proxy")]).to.not.include.members(own);
+  });
+
+  it("asks shared proxies as often as the controller has proxies of single Gateways asked", () => {
+    type Values = { readonly sharedProxy: { readonly readinessProbe: object } };
+    const values = parseAllDocuments(read("values.yaml"))[0]?.toJS() as Values | undefined;
+    expect(values?.sharedProxy.readinessProbe).to.deep.equal(readinessTimes);
   });
 
   it("explains every value", () => {

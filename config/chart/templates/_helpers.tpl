@@ -55,7 +55,7 @@ capabilities:
   valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
 {{- end }}
 
-{{/* The liveness of a process counts from its first answer, however slow its start. */}}
+{{/* The liveness of a process counts from its first answer, however slow its start. Takes the times of the readiness. */}}
 {{- define "svc.probes" -}}
 startupProbe:
   httpGet: { path: /healthz, port: health }
@@ -66,12 +66,12 @@ livenessProbe:
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 3
-# Three in a row: on a node with too much to do one answer that is late must not take a pod out of service.
+# Several in a row: on a node with too much to do one answer that is late must not take a pod out of service.
 readinessProbe:
   httpGet: { path: /readyz, port: health }
-  periodSeconds: 1
-  timeoutSeconds: 2
-  failureThreshold: 3
+  periodSeconds: {{ .periodSeconds }}
+  timeoutSeconds: {{ .timeoutSeconds }}
+  failureThreshold: {{ .failureThreshold }}
 {{- end }}
 
 {{/* A lost answer of the DNS costs a second, not the five that resolvers wait by default; the fourth try waits eight. */}}

@@ -90,8 +90,8 @@ const podSpec = (
       ports: Object.entries(podPorts).map(([name, containerPort]) => ({ name, containerPort })),
       startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 60 },
       livenessProbe: { ...probe("/healthz"), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
-      // Three in a row: on a node with too much to do one answer that is late must not take a pod out of service.
-      readinessProbe: { ...probe("/readyz"), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
+      // As in the chart: on a node with too much to do one answer that is late must not take a pod out of service.
+      readinessProbe: { ...probe("/readyz"), ...readinessTimes },
       ...(resources !== undefined && { resources }),
       securityContext: {
         allowPrivilegeEscalation: false,
@@ -124,5 +124,8 @@ const podSpec = (
     },
   ],
 });
+
+/** Those of the chart's `sharedProxy.readinessProbe`, which says what others would cost. */
+export const readinessTimes = { periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 2 };
 
 const probe = (path: string): JsonObject => ({ httpGet: { path, port: "health" } });
