@@ -54,6 +54,8 @@ type Claim = {
   readonly isSpecific: boolean;
   readonly sockets: readonly string[];
   readonly missing: Verdict | undefined;
+  /** An older Gateway that has a socket of the target, which decides how connections are taken there. */
+  readonly elder: string | undefined;
 };
 
 const settingsOf = memo((policy: Policy): Settings =>
@@ -81,7 +83,8 @@ function readSettings(policy: Policy): Settings {
 
 /**
  * Works out the policy of each port. The header comes before everything that tells listeners of a port apart, so they
- * share one policy: that of the oldest that names one of the listeners, else of the oldest that names the Gateway.
+ * share one policy: that of the oldest that names one of the listeners, else of the oldest that names the Gateway. Where
+ * Gateways share a port, only policies of the oldest of them count.
  */
 export function createClientTrafficReader<G extends PlannedGateway>(
   spaceOf: PortSpaceOf<G>,
@@ -92,15 +95,25 @@ export function createClientTrafficReader<G extends PlannedGateway>(
       compareAges(ageOf(a), ageOf(b)),
     );
     const findGateway = createGatewayFinder(world, gateways);
+    const holders = holdersOf(gateways, spaceOf);
     const claims = policies.flatMap((policy) =>
       policy.spec.targetRefs.flatMap((ref, index): Claim | [] => {
         const found = findGateway(policy, ref);
         if (found === "foreign") return [];
         const isSpecific = ref.sectionName !== undefined;
         if (found === "missing") {
-          return { policy, index, isSpecific, sockets: [], missing: missingGateway(policy, ref) };
+          return {
+            ...{ policy, index, isSpecific, sockets: [], elder: undefined },
+            missing: missingGateway(policy, ref),
+          };
         }
-        return { policy, index, isSpecific, ...socketsNamed(found, ref.sectionName, spaceOf) };
+        const { sockets, missing } = socketsNamed(found, ref.sectionName, spaceOf);
+        const elder = sockets.map((socket) => holders.get(socket)).find((one) => one !== found);
+        return {
+          ...{ policy, index, isSpecific, missing },
+          sockets: sockets.filter((socket) => holders.get(socket) === found),
+          elder: elder && nameOf(refOf(elder.gateway)),
+        };
       }),
     );
     const owners = new Map<string, Claim>();
@@ -142,6 +155,20 @@ function policiesOf<G extends PlannedGateway>(
   return found.size === 0 ? undefined : found;
 }
 
+/** Of the Gateways that have a socket, the oldest. */
+function holdersOf<G extends PlannedGateway>(
+  gateways: readonly G[],
+  spaceOf: PortSpaceOf<G>,
+): ReadonlyMap<string, G> {
+  const holders = new Map<string, G>();
+  for (const planned of gateways.toSorted((a, b) => compareAges(ageOf(a.gateway), ageOf(b.gateway)))) {
+    for (const socket of socketsNamed(planned, undefined, spaceOf).sockets) {
+      if (!holders.has(socket)) holders.set(socket, planned);
+    }
+  }
+  return holders;
+}
+
 const isOfListener = ({ isSpecific }: Claim): boolean => isSpecific;
 
 const targetOf = ({ policy, index }: Claim): Policy["spec"]["targetRefs"][number] =>
@@ -173,9 +200,13 @@ function socketsNamed<G extends PlannedGateway>(
 const accepted = (message: string): Verdict => ({ reason: "Accepted", message });
 
 function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<string, Claim>): Verdict {
-  const { policy, sockets, missing } = claim;
+  const { policy, sockets, missing, elder } = claim;
   if (missing !== undefined) return missing;
   const target = describeTarget(claim);
+  if (elder !== undefined && sockets.length === 0) {
+    const message = `The policies of Gateway ${elder}, which is older and shares the port, apply to ${target}`;
+    return { reason: "Conflicted", message };
+  }
   // Claims are in the order of age.
   const older = claims.find((one) => describeTarget(one) === target);
   const lost = sockets.filter((socket) => owners.get(socket)?.policy !== policy);
@@ -191,9 +222,9 @@ function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<strin
   }
   if (sockets.length === 0) return accepted(`No connections come in at ${target} at present`);
   return accepted(
-    lost.length === 0
+    lost.length === 0 && elder === undefined
       ? `The policy applies to ${target}`
-      : `The policy applies to ${target}, except where a policy of a listener or an older policy of another Gateway has the port`,
+      : `The policy applies to ${target}, except where a policy of a listener or an older Gateway has the port`,
   );
 }
 
