@@ -1,5 +1,7 @@
 import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import { getHeapStatistics } from "node:v8";
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
@@ -22,6 +24,7 @@ import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
 import { createCoalescer } from "./coalescer.ts";
 import { createDiagnosticLog } from "./diagnostic-log.ts";
 import type { EventSource } from "./event-object.ts";
+import { leftOutFindings } from "./left-out-objects.ts";
 import { createLeaderWork } from "./leader-work.ts";
 import type { Leadership } from "./leadership.ts";
 import { createSizeReport } from "./size-report.ts";
@@ -57,6 +60,8 @@ export type ClusterPipelineOptions = {
 const sharedProxyService = "svc-shared-proxy";
 /** Keys that the leader makes and every replica hands to its proxies. */
 const ownSecrets = [sessionKeySecret, ticketKeySecret];
+/** The objects of one namespace may take so much of the heap: one in this many parts. */
+const heapShares = 10;
 /** Certificates expire without any event. */
 const expiryCheckMs = 60 * 60_000;
 
@@ -103,6 +108,8 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     client,
     kinds,
     ownSecrets: ownSecrets.map((name) => ({ namespace: settings.podNamespace, name })),
+    namedSecrets: settings.defaultTlsSecret === undefined ? [] : [settings.defaultTlsSecret],
+    maxNamespaceBytes: Math.floor(getHeapStatistics().heap_size_limit / heapShares),
     log,
     signal,
     onDirty: () => coalescer.markDirty(),
@@ -142,7 +149,9 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
       addResources: ticketKeys.resources,
       onBuild(build) {
         options.onBuild(build);
-        findings.report(build.translation.diagnostics);
+        const { leftOut = [] } = build;
+        findings.report(joinLists(build.translation.diagnostics, leftOutFindings(leftOut)));
+        watchHealth.onLimit("objects of a namespace", leftOut.length > 0);
         reportSizes(build.translation);
         leaderWork.onBuild(build);
         ticketKeys.check(build.world);

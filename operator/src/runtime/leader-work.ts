@@ -6,6 +6,7 @@ import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { createBuildEvents } from "./build-events.ts";
 import type { EventSource } from "./event-object.ts";
 import { createEventRecorder } from "./event-recorder.ts";
+import { leftOutEvents } from "./left-out-objects.ts";
 import type { Leadership } from "./leadership.ts";
 import type { StatusWriter } from "./status-writer.ts";
 import type { Build } from "./table-builder.ts";
@@ -48,7 +49,7 @@ export function createLeaderWork(options: LeaderWorkOptions): LeaderWork {
       signal,
       onBuild(build) {
         running.onBuild(build);
-        recorder.sync(eventsOf(build));
+        recorder.sync([...eventsOf(build), ...leftOutEvents(build.leftOut ?? [])]);
       },
       onObserved: running.onObserved,
       onProxies: running.onProxies,

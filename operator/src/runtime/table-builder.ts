@@ -11,6 +11,7 @@ import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-dec
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { scopeKey } from "../discovery/principals.ts";
 import type { KeySetKeeper } from "../jwks/key-set-keeper.ts";
+import type { AbsentObject } from "../sources/kubernetes/absent-objects.ts";
 import type { ClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import type { TranslateSettings } from "../translate/settings.ts";
 import { translate } from "../translate/translate.ts";
@@ -23,7 +24,12 @@ import { createTableCounter, type TableMetrics } from "./table-metrics.ts";
 export type ScopedSnapshot = readonly [ProxyScope, Snapshot];
 
 /** One build of the routing table: what was read, and what came of it. */
-export type Build = { readonly world: World; readonly translation: Translation };
+export type Build = {
+  readonly world: World;
+  readonly translation: Translation;
+  /** Objects that the world lacks because their namespace takes more than it may. */
+  readonly leftOut?: readonly AbsentObject[];
+};
 
 type BuildMetrics = TableMetrics &
   Pick<
@@ -32,7 +38,7 @@ type BuildMetrics = TableMetrics &
   >;
 
 export type TableBuilderOptions = {
-  readonly source: Pick<ClusterSource, "ready" | "world">;
+  readonly source: Pick<ClusterSource, "ready" | "world"> & Partial<Pick<ClusterSource, "leftOut">>;
   readonly settings: TranslateSettings;
   /** Fetches the key sets that tokens are checked with. */
   readonly keySets: Pick<KeySetKeeper, "fetched" | "want">;
@@ -87,6 +93,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
     const startedMs = performance.now();
     const translatedMs = nowMs();
     const world = certificates.keep(source.world(), translatedMs);
+    const leftOut = source.leftOut?.() ?? [];
     let translation: Translation;
     let snapshots: readonly ScopedSnapshot[];
     try {
@@ -112,7 +119,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
     options.keySets.want(translation.wantedKeySets);
     countTable([translation.routing, ...translation.scopes.dedicated.map(({ routing }) => routing)]);
     metrics.keptCertificates.with({}).set(certificates.count);
-    options.onBuild({ world, translation });
+    options.onBuild({ world, translation, leftOut });
   };
 }
 

@@ -103,6 +103,13 @@ export function describeLeftOut({ object, level, scope, bytes }: LeftOutObject):
   };
 }
 
+/** The object is not held: it is among the newest of a namespace that takes too much of the memory of a controller. */
+export const namespaceTooLarge = (place: Place): Diagnostic =>
+  finding("error", "NamespaceTooLarge")(
+    place,
+    `The objects of namespace ${place.object.namespace ?? ""} take more of the controller's memory than those of one namespace may; this one is among the newest and is left out, as if it did not exist`,
+  );
+
 export const routeConflict = (place: Place, message: string): Diagnostic =>
   finding("error", "RouteConflict")(place, message);
 

@@ -1,14 +1,21 @@
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { KindName } from "../../api/kinds.ts";
 import type { InvalidObject } from "../../api/validate.ts";
 import { emptyWorld, updateWorld, type World, type WorldChange } from "../../world.ts";
-import { createOutageLog } from "./outage-log.ts";
+import { absentObject, type Absence, type AbsentObject } from "./absent-objects.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
-import { createHeldObjects, type HeldObjects, type Observed } from "./held-objects.ts";
-import type { InstalledKind } from "./installed-kinds.ts";
-import { runReflector } from "./reflector.ts";
+import type { HeldObjects, Observed } from "./held-objects.ts";
+import { pathOfObject, type InstalledKind } from "./installed-kinds.ts";
+import { createNamespaceBudgets } from "./namespace-budgets.ts";
+import { createObjectLoader } from "./object-loader.ts";
+import { createOutageLog } from "./outage-log.ts";
+import { runReflector, take } from "./reflector.ts";
+import { secretWithoutData } from "./secret-data.ts";
+import { createSecretNames, secretNamesIn } from "./secret-names.ts";
+import { watchesOf, weighed, type Watched } from "./watched.ts";
 
 export type WatchEventName = "init_done" | "apply" | "delete" | "restart";
 
@@ -17,6 +24,10 @@ export type ClusterSourceOptions = {
   readonly kinds: readonly InstalledKind[];
   /** Secrets that the controllers keep for themselves: read by name, whatever their type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
+  /** Secrets that the settings name. */
+  readonly namedSecrets?: readonly NamespacedName[];
+  /** What the objects of one namespace may take, in bytes; beyond it the newest are left out. */
+  readonly maxNamespaceBytes: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** The world has changed; called for every change once all kinds have listed. */
@@ -27,6 +38,7 @@ export type ClusterSourceOptions = {
   readonly onWatch: (kind: KindName, watch: string, state: "works" | "failed") => void;
   readonly onEvent: (kind: KindName, event: WatchEventName) => void;
   readonly onError: (kind: KindName) => void;
+  readonly clock?: Clock;
 };
 
 export type ClusterSource = {
@@ -40,103 +52,237 @@ export type ClusterSource = {
   remember(kind: KindName, object: KubeObject, since: string): void;
   /** Whether what the API server last said about an object is what this process has written. */
   isWritten(kind: KindName, name: string): boolean;
+  /** The objects that the world does not hold because their namespace takes more than it may, in no order. */
+  leftOut(): readonly AbsentObject[];
   /** Resolves when all watches have ended after the signal. */
   readonly done: Promise<void>;
 };
 
-/** One list-and-watch: Secrets are read by narrow ones, so that other Secrets never reach this process. */
-type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
+/** Secrets are as large as 1 MiB, and a page is held as a whole. */
+const secretPageSize = 20;
+/** An object waits no longer for the Secrets that it names. */
+const parkMs = 10_000;
 
-const everything: readonly Selection[] = [{}];
-const secretSelections: readonly Selection[] = [
-  { fieldSelector: "type=kubernetes.io/tls" },
-  { labelSelector: "ingress.svc-labs.dev/auth-basic=true" },
-  { labelSelector: "ingress.svc-labs.dev/auth-tls=true" },
-];
-
-const byName = ({ namespace, name }: NamespacedName): Selection => ({
-  fieldSelector: `metadata.namespace=${namespace},metadata.name=${name}`,
-});
-
-/** Follows all kinds of the API server and keeps a world of them. */
+/** Follows all kinds of the API server and keeps a world of them. See docs/controller.md, "Memory". */
 export function startClusterSource(options: ClusterSourceOptions): ClusterSource {
+  const { client, signal, log, clock = monotonicClock } = options;
   let world = emptyWorld;
   /** What the world does not hold yet: of each object only the last word, however long nobody asks for the world. */
   let pending = new Map<string, WorldChange>();
-  const waiting = new Set<HeldObjects>();
-  const held = new Map<KindName, readonly HeldObjects[]>();
+  /** What the world does not hold yet because a Secret that it names is being read. */
+  const parked = new Map<string, { readonly change: WorldChange; readonly names: ReadonlySet<string> }>();
+  const waiting = new Set<Watched>();
+  const watched = new Map<KindName, readonly Watched[]>();
+  const secretNames = createSecretNames(
+    [...options.ownSecrets, ...(options.namedSecrets ?? [])].map(formatNamespacedName),
+  );
+  const loader = createObjectLoader({ client, clock, signal });
+  const othersListed = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => othersListed.resolve(), { once: true });
 
   const dirty = (): void => {
     if (waiting.size === 0) options.onDirty();
   };
 
-  const start = (installed: InstalledKind, selection: Selection, own: HeldObjects): Promise<void> => {
-    const { kind } = installed;
+  const secrets = (): readonly Watched[] => watched.get("Secret") ?? [];
+
+  /** The world gets what another watch of the kind holds under the name, if any does. */
+  const leave = ({ kind }: Watched, name: string): void => {
+    const others = (watched.get(kind) ?? []).map(({ own }) => own.get(name));
+    const other = others.find((object) => object !== undefined);
+    const change: WorldChange =
+      other === undefined ? { type: "delete", kind, ...splitName(name) } : { type: "apply", object: other };
+    parked.delete(`${kind} ${name}`);
+    pending.set(`${kind} ${name}`, change);
+  };
+
+  /** From now on only the name and the version of an object are held. True when the world loses it. */
+  const forget = (one: Watched, name: string, object: AbsentObject): boolean => {
+    one.absent.set(name, object);
+    if (one.own.get(name) === undefined) return false;
+    one.own.delete(name);
+    leave(one, name);
+    return true;
+  };
+
+  /** What is not held of an object is read again, and held if it is still wanted. */
+  const load = (one: Watched, name: string, why: Absence): Promise<void> => {
+    const wanted = (): boolean =>
+      one.absent.get(name)?.why === why && (why === "no room" || secretNames.has(name));
+    const accept = (object: KubeObject): void => {
+      const { installed, reduce } = one;
+      if (put(one, take(object, { ...installed, reduce }), true)) dirty();
+    };
+    return loader.load(pathOfObject(one.installed, name), wanted, accept);
+  };
+
+  const budgets = createNamespaceBudgets({
+    maxBytes: options.maxNamespaceBytes,
+    clock,
+    onLeave: (key) => {
+      const found = findKey(key);
+      const object = found?.one.own.get(found.name);
+      if (found === undefined || object === undefined) return;
+      const version = found.one.own.observed(found.name)?.version ?? "";
+      const { metadata, ...rest } = object;
+      const versioned = { ...rest, metadata: { ...metadata, resourceVersion: version } };
+      if (forget(found.one, found.name, absentObject(versioned, "no room"))) dirty();
+    },
+    onReturn: (key) => {
+      const found = findKey(key);
+      if (found !== undefined) void load(found.one, found.name, "no room");
+    },
+  });
+  const keyOf = (one: Watched, name: string): string => `${one.kind} ${one.index} ${name}`;
+  const findKey = (key: string): { readonly one: Watched; readonly name: string } | undefined => {
+    const [kind = "", index = "", name = ""] = key.split(" ");
+    const one = watched.get(kind as KindName)?.[Number(index)];
+    return one && { one, name };
+  };
+
+  /** Secrets that nobody names any more. */
+  const release = (names: readonly string[]): void => {
+    for (const name of names) {
+      for (const one of secrets()) {
+        const object = one.own.get(name);
+        if (object === undefined || secretNames.has(name)) continue;
+        budgets.delete(keyOf(one, name));
+        forget(one, name, absentObject(object, "unnamed"));
+      }
+    }
+  };
+
+  /** An object is not in the world before the Secrets that it names: else their hosts would be without them meanwhile. */
+  const show = (one: Watched, name: string, object: KubeObject): boolean => {
+    const { kind } = one;
+    const key = `${kind} ${name}`;
+    const change: WorldChange = { type: "apply", object };
+    const names = secretNamesIn(kind, object);
+    const before = secretNames.of(key);
+    const unheld = secrets().flatMap((of) =>
+      [...names]
+        .filter((secret) => of.absent.get(secret)?.why === "unnamed")
+        .map((secret) => ({ of, secret })),
+    );
+    if (unheld.length === 0) {
+      parked.delete(key);
+      pending.set(key, change);
+      release(secretNames.set(key, names));
+      return true;
+    }
+    // What the world still holds of the object may name others.
+    secretNames.set(key, new Set([...before, ...names]));
+    const entry = { change, names };
+    parked.set(key, entry);
+    const finish = (): void => {
+      cancel();
+      if (parked.get(key) !== entry) return;
+      parked.delete(key);
+      pending.set(key, change);
+      release(secretNames.set(key, names));
+      dirty();
+    };
+    const cancel = clock.schedule(parkMs, finish);
+    void Promise.all(unheld.map(({ of, secret }) => load(of, secret, "unnamed"))).then(finish);
+    return false;
+  };
+
+  /** Takes in a version of an object. True when the world has changed. */
+  const put = (one: Watched, object: KubeObject, isComplete: boolean): boolean => {
+    const { kind, own, absent } = one;
+    const name = nameOf(refOf(object));
+    if (kind === "Secret" && !secretNames.has(name)) {
+      budgets.delete(keyOf(one, name));
+      return forget(one, name, absentObject(object, "unnamed"));
+    }
+    if (!isComplete) {
+      // Somebody has named it since its page was read; it may have been read again already.
+      if (own.observed(name)?.version === object.metadata.resourceVersion) return false;
+      absent.set(name, absentObject(object, "unnamed"));
+      void load(one, name, "unnamed");
+      return false;
+    }
+    const outcome = own.put(name, object);
+    if (!outcome.ok) {
+      log.warn(
+        { kind, object: name, problems: problemsOf(outcome.error) },
+        own.get(name) === undefined
+          ? "object refused, it is left out"
+          : "object refused, its last good state stays",
+      );
+      return false;
+    }
+    if (absent.get(name)?.why === "unnamed") absent.delete(name);
+    if (outcome.value === "observed") options.onObserved(kind, name);
+    const stored = own.get(name);
+    if (outcome.value !== "declared" || stored === undefined) return false;
+    if (!budgets.put(keyOf(one, name), weighed(kind, stored))) {
+      return forget(one, name, absentObject(object, "no room"));
+    }
+    absent.delete(name);
+    return show(one, name, stored);
+  };
+
+  const drop = (one: Watched, name: string): boolean => {
+    one.absent.delete(name);
+    budgets.delete(keyOf(one, name));
+    release(secretNames.set(`${one.kind} ${name}`, noNames));
+    if (one.own.get(name) === undefined) return false;
+    one.own.delete(name);
+    leave(one, name);
+    return true;
+  };
+
+  const start = async (one: Watched): Promise<void> => {
+    const { kind, own, absent, installed, selection } = one;
+    const isSecret = kind === "Secret";
     const watch = selection.fieldSelector ?? selection.labelSelector ?? "";
-    const outage = createOutageLog(options.log, "watch", { kind, ...selection });
+    const outage = createOutageLog(log, "watch", { kind, ...selection });
     const works = (): void => {
       outage.works();
       options.onWatch(kind, watch, "works");
     };
 
-    const put = (object: KubeObject): boolean => {
-      const name = nameOf(refOf(object));
-      const outcome = own.put(name, object);
-      if (!outcome.ok) {
-        options.log.warn(
-          { kind, object: name, problems: problemsOf(outcome.error) },
-          own.get(name) === undefined
-            ? "object refused, it is left out"
-            : "object refused, its last good state stays",
-        );
-        return false;
-      }
-      if (outcome.value === "observed") options.onObserved(kind, name);
-      const stored = own.get(name);
-      if (outcome.value !== "declared" || stored === undefined) return false;
-      pending.set(`${kind} ${name}`, { type: "apply", object: stored });
-      return true;
-    };
-
-    const drop = (name: string): boolean => {
-      if (own.get(name) === undefined) return false;
-      own.delete(name);
-      const others = (held.get(kind) ?? []).map((other) => other.get(name));
-      const other = others.find((object) => object !== undefined);
-      const change: WorldChange =
-        other === undefined ? { type: "delete", kind, ...splitName(name) } : { type: "apply", object: other };
-      pending.set(`${kind} ${name}`, change);
-      return true;
+    /** Of pages that were read already: those whose data was not kept. */
+    const stripped = new WeakSet<KubeObject>();
+    const reduce = (object: KubeObject): KubeObject => {
+      if (!isSecret || secretNames.has(nameOf(refOf(object)))) return one.reduce(object);
+      const bare = secretWithoutData(object);
+      stripped.add(bare);
+      return bare;
     };
 
     const onList = (objects: readonly KubeObject[]): void => {
       const present = new Set(objects.map((object) => nameOf(refOf(object))));
-      const gone = own.names().filter((name) => !present.has(name));
-      const dropped = gone.filter((name) => drop(name)).length;
-      const changed = objects.filter((object) => put(object)).length;
-      const isFirst = waiting.delete(own);
+      const gone = [...own.names(), ...absent.keys()].filter((name) => !present.has(name));
+      const dropped = gone.filter((name) => drop(one, name)).length;
+      const changed = objects.filter((object) => put(one, object, !stripped.has(object))).length;
+      const isFirst = waiting.delete(one);
+      if (![...waiting].some((other) => other.kind !== "Secret")) othersListed.resolve();
       options.onEvent(kind, "init_done");
       works();
-      options.log.debug({ kind, objects: objects.length, changed: changed + dropped }, "listed");
+      log.debug({ kind, objects: objects.length, changed: changed + dropped }, "listed");
       if (isFirst || changed + dropped > 0) dirty();
     };
 
+    // Which Secrets are named is known when all others have listed.
+    if (isSecret) await othersListed.promise;
     return runReflector({
-      client: options.client,
-      path: installed.path,
-      apiVersion: installed.apiVersion,
-      kind,
+      client,
+      ...installed,
       ...selection,
-      signal: options.signal,
+      ...(isSecret && { pageSize: secretPageSize }),
+      reduce,
+      signal,
       events: {
         onList,
         onApply(object) {
           options.onEvent(kind, "apply");
-          if (put(object)) dirty();
+          if (put(one, object, !stripped.has(object))) dirty();
         },
         onDelete(object) {
           options.onEvent(kind, "delete");
-          if (drop(nameOf(refOf(object)))) dirty();
+          if (drop(one, nameOf(refOf(object)))) dirty();
         },
         onOpen: works,
         onRestart: () => options.onEvent(kind, "restart"),
@@ -149,19 +295,16 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     });
   };
 
-  const running: Promise<void>[] = [];
   for (const installed of options.kinds) {
-    const selected =
-      installed.kind === "Secret" ? [...secretSelections, ...options.ownSecrets.map(byName)] : everything;
-    const selections = selected.map((selection) => ({ selection, own: createHeldObjects() }));
-    held.set(
-      installed.kind,
-      selections.map(({ own }) => own),
-    );
-    for (const { own } of selections) waiting.add(own);
-    for (const { selection, own } of selections) running.push(start(installed, selection, own));
+    const all = watchesOf(installed, options.ownSecrets);
+    watched.set(installed.kind, all);
+    for (const one of all) waiting.add(one);
   }
+  const everyWatch = [...watched.values()].flat();
+  if (everyWatch.every(({ kind }) => kind === "Secret")) othersListed.resolve();
+  const running = everyWatch.map(start);
 
+  const heldOf = (kind: KindName): HeldObjects | undefined => watched.get(kind)?.[0]?.own;
   return {
     get ready() {
       return waiting.size === 0;
@@ -174,12 +317,18 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       }
       return world;
     },
-    observed: (kind, name) => held.get(kind)?.[0]?.observed(name),
-    remember: (kind, object, since) => held.get(kind)?.[0]?.remember(nameOf(refOf(object)), object, since),
-    isWritten: (kind, name) => held.get(kind)?.[0]?.isWritten(name) === true,
+    observed: (kind, name) => heldOf(kind)?.observed(name),
+    remember: (kind, object, since) => heldOf(kind)?.remember(nameOf(refOf(object)), object, since),
+    isWritten: (kind, name) => heldOf(kind)?.isWritten(name) === true,
+    leftOut: () =>
+      budgets.isExceeded()
+        ? everyWatch.flatMap(({ absent }) => [...absent.values()].filter(({ why }) => why === "no room"))
+        : [],
     done: Promise.all(running).then(() => undefined),
   };
 }
+
+const noNames: ReadonlySet<string> = new Set();
 
 function splitName(name: string): { readonly namespace?: string; readonly name: string } {
   const slash = name.indexOf("/");

@@ -27,6 +27,10 @@ export type ReflectorOptions = {
   readonly kind: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** Objects of a page of a list; 500 unless given. */
+  readonly pageSize?: number;
+  /** What is kept of an object, as soon as it arrives; all of it unless given. */
+  readonly reduce?: (object: KubeObject) => KubeObject;
   readonly events: ReflectorEvents;
   readonly signal: AbortSignal;
   /** A number from 0 to 1, 1 excluded; spreads retries of many controllers. */
@@ -34,7 +38,7 @@ export type ReflectorOptions = {
   readonly clock?: Clock;
 };
 
-const pageSize = 500;
+const defaultPageSize = 500;
 const firstBackoffMs = 500;
 /** Short, so that a controller catches up soon after an outage of its API server, however long that was. */
 const maxBackoffMs = 5_000;
@@ -105,7 +109,7 @@ async function listAll(
   for (;;) {
     const page = await options.client.call<List>(options.path, {
       query: {
-        limit: pageSize,
+        limit: options.pageSize ?? defaultPageSize,
         continue: token,
         labelSelector: options.labelSelector,
         fieldSelector: options.fieldSelector,
@@ -127,8 +131,13 @@ async function listAll(
 }
 
 /** At once for each object: of a long list nothing is held that nobody reads. */
-const take = (object: KubeObject, { apiVersion, kind }: ReflectorOptions): KubeObject =>
-  frugal({ ...object, apiVersion, kind });
+export function take(
+  object: KubeObject,
+  { apiVersion, kind, reduce }: Pick<ReflectorOptions, "apiVersion" | "kind" | "reduce">,
+): KubeObject {
+  const kept = frugal({ ...object, apiVersion, kind });
+  return reduce === undefined ? kept : reduce(kept);
+}
 
 /** One watch, from `progress.version` on; leaves the last seen version and whether the server has forgotten it. */
 async function follow(

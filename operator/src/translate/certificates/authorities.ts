@@ -1,7 +1,7 @@
 /** Bundles of certificate authorities. */
-import { Buffer } from "node:buffer";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { readSecretValue } from "../../api/secret-value.ts";
 import { memo } from "../memo.ts";
 import { readPemCertificates } from "./chain.ts";
 
@@ -16,10 +16,11 @@ const maxAuthorities = 512;
  * it, PEM. The error says why the Secret cannot be used.
  */
 export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<string> => {
-  const { type = "Opaque", metadata, data } = secret;
+  const { type = "Opaque", metadata } = secret;
   if (type !== "Opaque") return problem("is not of type Opaque");
   if (metadata.labels?.[clientCaLabel] !== "true") return problem(`has no label ${clientCaLabel}: "true"`);
-  return readBundle(Buffer.from(data?.[bundleKey] ?? "", "base64").toString("latin1"), bundleKey);
+  const bundle = readSecretValue(secret, bundleKey);
+  return bundle.ok ? readBundle(bundle.value?.toString("latin1") ?? "", bundleKey) : bundle;
 });
 
 /** All certificates of a PEM text and nothing else of it; one that cannot be parsed spoils it. `key` is for messages. */

@@ -1,11 +1,11 @@
 /** A TLS Secret as something to serve: checked, its chain in order. See docs/routing.md, "Certificates". */
-import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Certificate } from "@svc-gateway/common/ir/certificate.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { readSecretValue } from "../../api/secret-value.ts";
 import { memo } from "../memo.ts";
 import { quote } from "../text.ts";
 import { orderChain, readPemCertificates } from "./chain.ts";
@@ -35,11 +35,15 @@ export const isTlsSecret = ({ type }: ObjectOf<"Secret">): boolean => type === t
  */
 export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertificate> => {
   if (!isTlsSecret(secret)) return problem(`The Secret is not of type ${tlsSecretType}`);
-  const key = readPrivateKey(decode(secret, "tls.key"));
+  const keyText = decode(secret, "tls.key");
+  if (!keyText.ok) return keyText;
+  const chainText = decode(secret, "tls.crt");
+  if (!chainText.ok) return chainText;
+  const key = readPrivateKey(keyText.value);
   if (!key.ok) return key;
   const keyType = checkKey(key.value);
   if (!keyType.ok) return keyType;
-  const certificates = readPemCertificates(decode(secret, "tls.crt"), "tls.crt");
+  const certificates = readPemCertificates(chainText.value, "tls.crt");
   if (!certificates.ok) return certificates;
   const chain = orderChain(certificates.value, key.value);
   const [leaf] = chain;
@@ -61,8 +65,10 @@ export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertif
   });
 });
 
-const decode = ({ data }: ObjectOf<"Secret">, key: string): string =>
-  Buffer.from(data?.[key] ?? "", "base64").toString("latin1");
+function decode(secret: ObjectOf<"Secret">, key: string): Result<string> {
+  const value = readSecretValue(secret, key);
+  return value.ok ? ok(value.value?.toString("latin1") ?? "") : value;
+}
 
 function readPrivateKey(pem: string): Result<KeyObject> {
   try {

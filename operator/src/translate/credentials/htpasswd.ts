@@ -1,8 +1,8 @@
 /** An htpasswd Secret as a list of users. See docs/features/auth-basic-secret.md. */
-import { Buffer } from "node:buffer";
 import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { readSecretValue } from "../../api/secret-value.ts";
 import { memo } from "../memo.ts";
 
 export type HtpasswdSecret = {
@@ -20,14 +20,15 @@ const maxNameLength = 255;
 
 /** Reads the key `auth`. The error says why nobody can be let in with this Secret. */
 export const readHtpasswdSecret = memo((secret: ObjectOf<"Secret">): Result<HtpasswdSecret> => {
-  const { metadata, type = "Opaque", data } = secret;
+  const { metadata, type = "Opaque" } = secret;
   if (metadata.labels?.[htpasswdLabel] !== "true") {
     return problem(`it does not have the label ${htpasswdLabel}: "true"`);
   }
   if (type !== "Opaque") return problem("it is not of type Opaque");
-  const encoded = data?.[contentKey];
-  if (encoded === undefined) return problem(`it has no key ${contentKey}`);
-  const read = readLines(Buffer.from(encoded, "base64").toString("utf8"));
+  const content = readSecretValue(secret, contentKey);
+  if (!content.ok) return problem(`its key ${content.error.message}`);
+  if (content.value === undefined) return problem(`it has no key ${contentKey}`);
+  const read = readLines(content.value.toString("utf8"));
   if (read.value.users.length > 0) return ok(read);
   return problem(
     read.leftOut.length === 0

@@ -3,8 +3,13 @@ import { expect } from "chai";
 import { until } from "../../../../common/test/until.ts";
 import type { KindName } from "../../../src/api/kinds.ts";
 import { createApiClient } from "../../../src/sources/kubernetes/api-client.ts";
-import { startClusterSource } from "../../../src/sources/kubernetes/cluster-source.ts";
+import {
+  startClusterSource,
+  type ClusterSource,
+  type ClusterSourceOptions,
+} from "../../../src/sources/kubernetes/cluster-source.ts";
 import type { InstalledKind } from "../../../src/sources/kubernetes/installed-kinds.ts";
+import { readTlsSecret } from "../../../src/translate/certificates/tls-secret.ts";
 import { ingressManifest } from "../../runtime/manifests.ts";
 import { startFakeCluster, type FakeCluster } from "./fake-cluster.ts";
 
@@ -15,7 +20,11 @@ const ingressKind: InstalledKind = { kind: "Ingress", apiVersion: "networking.k8
 const secretKind: InstalledKind = { kind: "Secret", apiVersion: "v1", path: secrets };
 
 /** Follows a fake cluster. */
-async function follow(cluster: FakeCluster, kinds: readonly InstalledKind[]) {
+async function follow(
+  cluster: FakeCluster,
+  kinds: readonly InstalledKind[],
+  options: Partial<Pick<ClusterSourceOptions, "namedSecrets" | "maxNamespaceBytes">> = {},
+) {
   const client = await createApiClient(cluster.config);
   const abort = new AbortController();
   const seen = { dirty: 0, observed: [] as string[], events: [] as string[], watches: [] as string[] };
@@ -23,6 +32,9 @@ async function follow(cluster: FakeCluster, kinds: readonly InstalledKind[]) {
     client,
     kinds,
     ownSecrets: [{ namespace: "svc-system", name: "own" }],
+    namedSecrets: ["both", "tls", "users"].map((name) => ({ namespace: "ns", name })),
+    maxNamespaceBytes: 1e9,
+    ...options,
     log: silentLogger,
     signal: abort.signal,
     onDirty: () => void seen.dirty++,
@@ -154,5 +166,185 @@ describe("startClusterSource", () => {
     await until(() => names("Ingress").length === 2, "b");
     expect(source.world().Ingress[0]).to.equal(before);
     await stop();
+  });
+
+  describe("with Secrets", () => {
+    const ingressWith = (name: string, secretName: string): object => ({
+      apiVersion: "networking.k8s.io/v1",
+      kind: "Ingress",
+      metadata: { name, namespace: "ns" },
+      spec: {
+        tls: [{ hosts: [`${name}.example`], secretName }],
+        rules: [{ host: `${name}.example` }],
+      },
+    });
+    const kinds = [ingressKind, secretKind];
+    const secretsOf = (source: ClusterSource): readonly string[] =>
+      source.world().Secret.map(({ metadata: { name } }) => name);
+    const namedBy = (source: ClusterSource): readonly string[] =>
+      source.world().Ingress.flatMap(({ spec }) => spec?.tls?.map(({ secretName = "" }) => secretName) ?? []);
+    const none = { namedSecrets: [] };
+
+    it("holds those that an object names and no other, and lists them in short pages", async () => {
+      for (let index = 0; index < 60; index++) {
+        const { data: _, ...secret } = tlsSecret(`s${index}`) as { data: object };
+        cluster.put(secrets, { ...secret, data: { "tls.crt": "QUFB".repeat(50_000), "tls.key": "QQ==" } });
+      }
+      cluster.put(ingresses, ingressWith("a", "s7"));
+      const { source, stop } = await follow(cluster, kinds, none);
+      await until(() => source.ready, "the lists");
+      expect(secretsOf(source)).to.deep.equal(["s7"]);
+      const pages = cluster.requests.filter(
+        (request) => request.includes("type%3Dkubernetes.io%2Ftls") && !request.includes("watch"),
+      );
+      expect(pages).to.have.length(3);
+      for (const page of pages) {
+        expect(Number(new URL(page.split(" ")[1] ?? "", "http://a").searchParams.get("limit"))).to.be.at.most(
+          50,
+        );
+      }
+      await stop();
+    });
+
+    it("reads one that becomes named later, and shows its Ingress only with it", async () => {
+      cluster.put(secrets, tlsSecret("late"));
+      const { source, names, stop } = await follow(cluster, kinds, none);
+      await until(() => source.ready, "the lists");
+      let asked = 0;
+      cluster.intercept = (_request, url) => {
+        if (url.pathname.endsWith("/secrets/late")) asked += 1;
+        return undefined;
+      };
+      cluster.put(ingresses, ingressWith("a", "late"));
+      await until(() => names("Ingress").length === 1, "the Ingress");
+      expect(secretsOf(source)).to.deep.equal(["late"]);
+      expect(asked).to.equal(1);
+      await stop();
+    });
+
+    it("tries again to read one while the API server fails, without holding its Ingress up for ever", async () => {
+      cluster.put(secrets, tlsSecret("late"));
+      const { source, names, stop } = await follow(cluster, kinds, none);
+      await until(() => source.ready, "the lists");
+      let isDown = true;
+      cluster.intercept = (_request, url) =>
+        isDown && url.pathname.endsWith("/secrets/late") ? { status: 503, body: {} } : undefined;
+      cluster.put(ingresses, ingressWith("a", "late"));
+      await until(() => names("Ingress").length === 1, "the Ingress");
+      expect(secretsOf(source)).to.deep.equal([]);
+      isDown = false;
+      await until(() => secretsOf(source).length === 1, "the Secret");
+      await stop();
+    });
+
+    it("keeps the Secret of an Ingress that names another one until that is read", async () => {
+      cluster.put(secrets, tlsSecret("one"));
+      cluster.put(secrets, tlsSecret("two"));
+      cluster.put(ingresses, ingressWith("a", "one"));
+      const { source, seen, stop } = await follow(cluster, kinds, none);
+      await until(() => source.ready, "the lists");
+      const states: string[] = [];
+      const look = (): void => {
+        states.push(`${namedBy(source).join()} ${secretsOf(source).join()}`);
+      };
+      look();
+      cluster.intercept = () => {
+        look();
+        return undefined;
+      };
+      cluster.put(ingresses, ingressWith("a", "two"));
+      await until(() => namedBy(source).includes("two"), "the change");
+      look();
+      expect([...new Set(states)]).to.deep.equal(["one one", "two two"]);
+      expect(seen.events).to.not.include("Secret error");
+      await stop();
+    });
+
+    it("lets go of one that nobody names any more, and follows it again later", async () => {
+      cluster.put(secrets, tlsSecret("one"));
+      cluster.put(ingresses, ingressWith("a", "one"));
+      cluster.put(ingresses, ingressWith("b", "one"));
+      const { source, names, stop } = await follow(cluster, kinds, none);
+      await until(() => source.ready, "the lists");
+      cluster.remove(ingresses, "ns/a");
+      await until(() => names("Ingress").length === 1, "the end of a");
+      expect(secretsOf(source)).to.deep.equal(["one"]);
+      cluster.remove(ingresses, "ns/b");
+      await until(() => names("Ingress").length === 0, "the end of b");
+      expect(secretsOf(source)).to.deep.equal([]);
+      cluster.put(secrets, { ...tlsSecret("one"), data: { "tls.crt": "Qg==", "tls.key": "QQ==" } });
+      cluster.put(ingresses, ingressWith("c", "one"));
+      await until(() => names("Ingress").length === 1, "c");
+      expect(source.world().Secret[0]?.data?.["tls.crt"]).to.equal("Qg==");
+      await stop();
+    });
+
+    it("does not bring back one that was deleted while it was read", async () => {
+      cluster.put(secrets, tlsSecret("one"));
+      const { source, seen, names, stop } = await follow(cluster, kinds, none);
+      await until(() => source.ready, "the lists");
+      const stale = cluster.get(secrets, "ns/one");
+      cluster.intercept = (_request, url) => {
+        if (!url.pathname.endsWith("/secrets/one")) return undefined;
+        return { status: 200, body: stale ?? {} };
+      };
+      cluster.remove(secrets, "ns/one");
+      await until(() => seen.events.includes("Secret delete"), "the deletion");
+      cluster.put(ingresses, ingressWith("a", "one"));
+      await until(() => names("Ingress").length === 1, "the Ingress");
+      expect(secretsOf(source)).to.deep.equal([]);
+      await stop();
+    });
+
+    it("holds of a named one what a configuration can use, and no value of more than 256 KiB", async () => {
+      const { data: _, ...secret } = tlsSecret("one") as { data: object };
+      const large = Buffer.alloc(256 * 1024 + 3).toString("base64");
+      const largest = Buffer.alloc(256 * 1024).toString("base64");
+      cluster.put(secrets, {
+        ...secret,
+        data: { "tls.crt": large, "tls.key": largest, "keystore.p12": "QQ==" },
+      });
+      cluster.put(ingresses, ingressWith("a", "one"));
+      const { source, stop } = await follow(cluster, kinds, none);
+      await until(() => source.ready, "the lists");
+      const [held] = source.world().Secret;
+      expect(Object.keys(held?.data ?? {})).to.deep.equal(["tls.crt", "tls.key"]);
+      expect(held?.data?.["tls.key"]).to.equal(largest);
+      const read = held && readTlsSecret({ ...held, data: { ...held.data, "tls.key": "QQ==" } });
+      expect(read?.ok === false && read.error.message).to.equal("tls.crt is larger than 256 KiB");
+      await stop();
+    });
+  });
+
+  describe("with a namespace that takes more than it may", () => {
+    const ingressOf = (namespace: string, name: string, day: number, bytes: number): object => ({
+      apiVersion: "networking.k8s.io/v1",
+      kind: "Ingress",
+      metadata: {
+        name,
+        namespace,
+        creationTimestamp: `2030-01-0${day}T00:00:00Z`,
+        annotations: { note: "x".repeat(bytes) },
+      },
+      spec: { rules: [{ host: `${name}.example` }] },
+    });
+
+    it("leaves out its newest objects, says which, and takes them back when there is room", async () => {
+      cluster.put(ingresses, ingressOf("team", "old", 1, 4000));
+      cluster.put(ingresses, ingressOf("team", "new", 3, 4000));
+      cluster.put(ingresses, ingressOf("shop", "other", 9, 4000));
+      const { source, names, stop } = await follow(cluster, [ingressKind], { maxNamespaceBytes: 10_000 });
+      await until(() => source.ready, "the list");
+      expect(names("Ingress")).to.deep.equal(["other", "new", "old"]);
+      cluster.put(ingresses, ingressOf("team", "middle", 2, 4000));
+      await until(() => source.leftOut().length === 1 && names("Ingress").length === 3, "the bound");
+      expect(names("Ingress")).to.deep.equal(["other", "middle", "old"]);
+      expect(source.leftOut()[0]).to.include({ kind: "Ingress", namespace: "team", name: "new" });
+      cluster.remove(ingresses, "ns/old");
+      cluster.remove(ingresses, "team/old");
+      await until(() => names("Ingress").includes("new"), "the return");
+      expect(source.leftOut()).to.deep.equal([]);
+      await stop();
+    });
   });
 });

@@ -1,0 +1,25 @@
+/** Objects that there are and that are not held: each is its name and its version. See docs/controller.md, "Memory". */
+import type { KubeObject } from "../../api/object.ts";
+
+/** Why an object is not held: nobody names the Secret, or its namespace takes more than it may. */
+export type Absence = "unnamed" | "no room";
+
+export type AbsentObject = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid?: string;
+  readonly version: string;
+  readonly why: Absence;
+};
+
+export const absentObject = ({ apiVersion, kind, metadata }: KubeObject, why: Absence): AbsentObject => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+  ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+  ...(metadata.uid !== undefined && { uid: metadata.uid }),
+  version: metadata.resourceVersion ?? "",
+  why,
+});

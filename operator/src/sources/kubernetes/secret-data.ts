@@ -1,0 +1,55 @@
+/** What is held of a Secret. See docs/controller.md, "Memory". */
+import { maxSecretValueBytes, tooLargeSecretValue } from "../../api/secret-value.ts";
+import type { KubeObject } from "../../api/object.ts";
+
+type Secret = KubeObject & {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+};
+
+const tlsType = "kubernetes.io/tls";
+const tlsKeys = ["tls.crt", "tls.key"];
+/** Of Secrets that their owners have labelled for this gateway. */
+const labelledKeys = ["auth", "ca.crt"];
+
+/** Characters of a value in base64. */
+const maxValueLength = Math.ceil(maxSecretValueBytes / 3) * 4;
+
+/** A Secret with only those of its values that a configuration can use, and none that is longer than one may be. */
+export function usableSecret(object: KubeObject): KubeObject {
+  const { type, data = {} } = object as Secret;
+  return withData(object, type === tlsType ? tlsKeys : labelledKeys, data);
+}
+
+/** A Secret that the controllers keep for themselves. */
+export const ownSecret = (object: KubeObject): KubeObject => {
+  const { data = {} } = object as Secret;
+  return withData(object, Object.keys(data), data);
+};
+
+function withData(
+  { apiVersion, kind, metadata, ...rest }: KubeObject,
+  keys: readonly string[],
+  data: Readonly<Record<string, string>>,
+): KubeObject {
+  const { type } = rest as Secret;
+  const entries = keys.flatMap((key): readonly (readonly [string, string])[] => {
+    const value = data[key];
+    if (value === undefined) return [];
+    return [[key, value.length > maxValueLength ? tooLargeSecretValue : value]];
+  });
+  const kept = { data: Object.fromEntries(entries), ...(type !== undefined && { type }) };
+  return { apiVersion, kind, metadata, ...kept } as KubeObject;
+}
+
+/** A Secret that nobody names: its name and its version. */
+export function secretWithoutData({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const kept = {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+  return { apiVersion, kind, metadata: kept };
+}

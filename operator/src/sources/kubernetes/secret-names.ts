@@ -1,0 +1,99 @@
+/** Which Secrets other objects name: only their data is held. See docs/controller.md, "Memory". */
+import type { KubeObject } from "../../api/object.ts";
+import type { KindName } from "../../api/kinds.ts";
+
+/** Kinds that name no Secret, of which there are many. */
+const silentKinds: ReadonlySet<KindName> = new Set([
+  "ClusterTrustBundle",
+  "ConfigMap",
+  "EndpointSlice",
+  "Namespace",
+  "ReferenceGrant",
+  "Secret",
+  "Service",
+]);
+
+/** In the place of a namespace: a Secret of this name in any of them. */
+const anyNamespace = "*";
+/** Longer than any `namespace/name`. */
+const maxNameLength = 320;
+/** Of one object; an object of Kubernetes has room for more, but no use. */
+const maxNames = 4096;
+/** Annotations whose values may name Secrets. */
+const namingAnnotation = /secret|tls|ssl|auth|cert/i;
+/** Fields that hold the name of an object, of which some are Secrets. */
+const namingField = /^name$|secret/i;
+
+/** Fields that name objects of other kinds, of which there are many. */
+const silentFields: ReadonlySet<string> = new Set(["service", "backendRefs", "parentRefs", "targetRefs"]);
+
+/**
+ * The Secrets that an object may name, as `namespace/name`: what stands in fields and annotations in which names of Secrets
+ * can stand, whether it is one or not. Rather too many than one too few: a Secret that is not among them does not exist
+ * for the gateway.
+ */
+export function secretNamesIn(kind: KindName, object: KubeObject): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (silentKinds.has(kind)) return found;
+  const { metadata, ...rest } = object;
+  // Defaults of a class are read in the namespaces of its Ingresses.
+  const own = kind === "SvcIngressClassParameters" ? anyNamespace : (metadata.namespace ?? anyNamespace);
+  const add = (text: string, namespace: string = own): void => {
+    if (text.length > maxNameLength || found.size >= maxNames) return;
+    found.add(text.includes("/") ? text : `${namespace}/${text}`);
+  };
+  for (const [key, value] of Object.entries(metadata.annotations ?? {})) {
+    if (namingAnnotation.test(key) && value.length <= maxNameLength) add(value.trim());
+  }
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(visit);
+    if (typeof value !== "object" || value === null) return;
+    const fields = value as Readonly<Record<string, unknown>>;
+    const { kind: of = "Secret" } = fields;
+    for (const [key, field] of Object.entries(fields)) {
+      if (silentFields.has(key)) continue;
+      if (typeof field !== "string") visit(field);
+      else if (of !== "Secret" && key === "name") continue;
+      else if (namingField.test(key) || namingAnnotation.test(key)) {
+        add(field.trim());
+        if (typeof fields["namespace"] === "string") add(field.trim(), fields["namespace"]);
+      }
+    }
+  };
+  visit(rest);
+  return found;
+}
+
+/** Who names which Secrets. */
+export type SecretNames = {
+  /** What an object names from now on; gives the names that nobody uses any more. */
+  set(object: string, names: ReadonlySet<string>): readonly string[];
+  of(object: string): ReadonlySet<string>;
+  /** Whether anybody names the Secret `namespace/name`. */
+  has(name: string): boolean;
+};
+
+/** `always`: Secrets that the settings name. */
+export function createSecretNames(always: readonly string[]): SecretNames {
+  const ofObject = new Map<string, ReadonlySet<string>>();
+  const counts = new Map<string, number>();
+  const nothing: ReadonlySet<string> = new Set();
+  const count = (name: string, step: 1 | -1): number => {
+    const next = (counts.get(name) ?? 0) + step;
+    if (next === 0) counts.delete(name);
+    else counts.set(name, next);
+    return next;
+  };
+  for (const name of always) count(name, 1);
+  return {
+    set(object, names) {
+      const before = ofObject.get(object) ?? nothing;
+      for (const name of names) if (!before.has(name)) count(name, 1);
+      if (names.size === 0) ofObject.delete(object);
+      else ofObject.set(object, names);
+      return [...before].filter((name) => !names.has(name) && count(name, -1) === 0);
+    },
+    of: (object) => ofObject.get(object) ?? nothing,
+    has: (name) => counts.has(name) || counts.has(`${anyNamespace}/${name.slice(name.indexOf("/") + 1)}`),
+  };
+}

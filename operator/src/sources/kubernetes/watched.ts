@@ -1,0 +1,80 @@
+import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { KindName } from "../../api/kinds.ts";
+import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
+import type { AbsentObject } from "./absent-objects.ts";
+import { createHeldObjects, type HeldObjects } from "./held-objects.ts";
+import type { InstalledKind } from "./installed-kinds.ts";
+import { weigh, type Weighed } from "./namespace-budgets.ts";
+import { ownSecret, usableSecret } from "./secret-data.ts";
+
+/** One list-and-watch: Secrets are read by narrow ones, so that other Secrets never reach this process. */
+export type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
+
+/** A list-and-watch of a kind, and what it knows. */
+export type Watched = {
+  readonly kind: KindName;
+  readonly installed: InstalledKind;
+  readonly selection: Selection;
+  /** Among those of its kind. */
+  readonly index: number;
+  readonly own: HeldObjects;
+  /** What it knows of and does not hold, by `namespace/name`. */
+  readonly absent: Map<string, AbsentObject>;
+  /** What is held of an object that is held. */
+  readonly reduce: (object: KubeObject) => KubeObject;
+};
+
+const everything: readonly Selection[] = [{}];
+const secretSelections: readonly Selection[] = [
+  { fieldSelector: "type=kubernetes.io/tls" },
+  { labelSelector: "ingress.svc-labs.dev/auth-basic=true" },
+  { labelSelector: "ingress.svc-labs.dev/auth-tls=true" },
+];
+
+const byName = ({ namespace, name }: NamespacedName): Selection => ({
+  fieldSelector: `metadata.namespace=${namespace},metadata.name=${name}`,
+});
+
+/** The watches of a kind. */
+export function watchesOf(
+  installed: InstalledKind,
+  ownSecrets: readonly NamespacedName[],
+): readonly Watched[] {
+  const { kind } = installed;
+  const own = new Set(ownSecrets.map(formatNamespacedName));
+  const selections = kind === "Secret" ? [...secretSelections, ...ownSecrets.map(byName)] : everything;
+  const reduceSecret = (object: KubeObject): KubeObject =>
+    own.has(nameOf(refOf(object))) ? ownSecret(object) : usableSecret(object);
+  return selections.map((selection, index) => ({
+    kind,
+    installed,
+    selection,
+    index,
+    own: createHeldObjects(),
+    absent: new Map(),
+    reduce: kind === "Secret" ? reduceSecret : (object) => object,
+  }));
+}
+
+/** Kinds that protect are left out last: without them, what they protect would be open. */
+const protectingKinds: ReadonlySet<KindName> = new Set([
+  "BackendTLSPolicy",
+  "BasicAuth",
+  "ClientTrafficPolicy",
+  "IpAccessControl",
+  "JwtAuth",
+  "SvcBackendPolicy",
+  "SvcExternalAuth",
+]);
+
+/** What an object takes in memory; those without a namespace are the operators' own and are not bounded. */
+export function weighed(kind: KindName, object: KubeObject): Weighed {
+  const { namespace = "", creationTimestamp = "" } = object.metadata;
+  const createdMs = Date.parse(creationTimestamp);
+  return {
+    namespace,
+    bytes: namespace === "" ? 0 : weigh(object),
+    rank: protectingKinds.has(kind) ? 0 : 1,
+    createdMs: Number.isNaN(createdMs) ? 0 : createdMs,
+  };
+}
