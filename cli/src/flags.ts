@@ -5,7 +5,7 @@ import { defaultText } from "@svc-gateway/common/settings/help.ts";
 import { readFlags, type FlagInput } from "@svc-gateway/common/settings/read-flags.ts";
 import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
+import type { MeaningSettings } from "./translate-settings.ts";
 import { twoColumns } from "./text/columns.ts";
 
 export const outputFlag = flag({
@@ -19,7 +19,7 @@ export const outputFlag = flag({
 export type OutputForm = "text" | "json" | "yaml";
 
 /** The flags of `serve standalone` that decide what a folder means: given here as there, they give the same result. */
-const meaningNames: { readonly [K in keyof Parameters<typeof translateSettingsOf>[0]]: string } = {
+const meaningNames: { readonly [K in keyof MeaningSettings]: string } = {
   controllerName: "controller-name",
   watchNamespace: "watch-namespace",
   ingressClass: "ingress-class",
@@ -36,13 +36,15 @@ const meaningNames: { readonly [K in keyof Parameters<typeof translateSettingsOf
   ingressHttpsPublicPort: "ingress-https-public-port",
   ingressDefaultBackend: "ingress-default-backend",
   defaultTlsSecret: "default-tls-secret",
+  portMap: "port-map",
+  proxyBindAddress: "proxy-bind-address",
 };
 
 export const meaningFlags: readonly Flag[] = flagsOf("standalone").filter(({ name }) =>
   Object.values(meaningNames).includes(name),
 );
 
-export const standaloneFlag = (name: "manifests" | "port-map"): Flag => {
+export const standaloneFlag = (name: "manifests"): Flag => {
   const found = flagsOf("standalone").find((known) => known.name === name);
   if (found === undefined) throw new Error(`there is no flag --${name}`);
   return found;

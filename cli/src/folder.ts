@@ -1,4 +1,3 @@
-import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
 import { loadFolder } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
@@ -8,6 +7,7 @@ import type { Translation } from "@svc-gateway/operator/translate/translation.ts
 import { isLeftOut } from "@svc-gateway/operator/translate/watched-namespaces.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { FolderSettings } from "./flags.ts";
+import { standaloneTranslateSettings } from "./translate-settings.ts";
 
 /** A folder and what it means. */
 export type TranslatedFolder = { readonly state: FolderState; readonly translation: Translation };
@@ -23,7 +23,7 @@ export async function translateFolder(
   const state = loaded.value;
   const unreadable = state.problems.filter(isUnreadable);
   if (unreadable.length > 0) return fail(unreadable.map(formatManifestProblem));
-  const translation = translate(state.world, translateSettingsOf(settings), { nowMs });
+  const translation = translate(state.world, standaloneTranslateSettings(settings), { nowMs });
   const leftOut = [...state.objects.values()].filter(({ object }) =>
     isLeftOut(object, settings.watchNamespace),
   );

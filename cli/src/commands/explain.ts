@@ -12,7 +12,7 @@ import { twoColumns } from "../text/columns.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
-const flags = [standaloneFlag("manifests"), outputFlag, standaloneFlag("port-map"), ...meaningFlags];
+const flags = [standaloneFlag("manifests"), outputFlag, ...meaningFlags];
 
 /** `explain METHOD URL`: the way of one request, by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {

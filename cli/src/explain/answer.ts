@@ -93,6 +93,8 @@ export type ExplainedBackend = {
 export type NearHost = {
   readonly host: string;
   readonly group: string;
+  /** Whose host it is: `Gateway/namespace/name/listener`, or `ingress`. */
+  readonly listener: string;
   readonly outcome: ExplainedHost["outcome"];
   readonly routes: readonly (RouteName & { readonly verdict: Verdict })[];
 };
@@ -175,6 +177,7 @@ export function answerRequest(
       return {
         host: table.host.host,
         group: table.group,
+        listener: table.listener,
         outcome,
         routes: candidates.map((candidate) => ({
           ...nameOf(routes[candidate.place] as Route),

@@ -41,7 +41,7 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
   ];
   const way = formatSteps(steps, paint);
   const passed = [
-    ...answer.hosts.flatMap((near) => describeHost(near, paint)),
+    ...answer.hosts.flatMap((near, index) => describeHost(near, answer.hosts.slice(0, index), paint)),
     ...describeOtherHosts(answer),
   ];
   return [
@@ -171,10 +171,13 @@ function describeBackendOutcome(backends: readonly ExplainedBackend[]): string {
   return `answered ${[...statuses].join(" or ")} by the gateway`;
 }
 
-function describeHost({ host, outcome, routes }: NearHost, paint: Paint): readonly string[] {
-  if (outcome === "not-asked") return [`  host ${host}: not asked, a more specific host decides`];
+/** `before` are the hosts with precedence. */
+function describeHost(near: NearHost, before: readonly NearHost[], paint: Paint): readonly string[] {
+  const { host, outcome, routes } = near;
+  const name = `host ${host}${before.length === 0 && outcome === "serves" ? "" : ownerOf(near)}`;
+  if (outcome === "not-asked") return [`  ${name}: not asked, ${whyNotAsked(near, before)}`];
   const others = routes.filter(({ verdict }) => verdict.kind !== "matched");
-  if (others.length === 0) return outcome === "serves" ? [] : [`  host ${host}: has no route`];
+  if (others.length === 0) return outcome === "serves" ? [] : [`  ${name}: has no route`];
   const rows = alignColumns(
     others.map((route) => [
       `    ${describeMatch(route)}`,
@@ -182,7 +185,31 @@ function describeHost({ host, outcome, routes }: NearHost, paint: Paint): readon
       paint.dim(route.id),
     ]),
   );
-  return [`  host ${host}`, ...rows];
+  return [`  ${name}`, ...rows];
+}
+
+/** Nothing for the Ingresses, which are one listener. */
+const ownerOf = ({ listener }: NearHost): string => {
+  const named = describeListenerId(listener);
+  return named === undefined ? "" : ` of ${named}`;
+};
+
+/** `listener http of Gateway default/gw`. */
+function describeListenerId(id: string): string | undefined {
+  const [kind, namespace, name, listener] = id.split("/");
+  return listener === undefined ? undefined : `listener ${listener} of ${kind} ${namespace}/${name}`;
+}
+
+/** A listener keeps the hosts that it has: requests for them never fall to those of others. */
+function whyNotAsked({ host, listener }: NearHost, before: readonly NearHost[]): string {
+  const [first] = before;
+  const serving = before.find(({ outcome }) => outcome === "serves");
+  if (first === undefined || (serving !== undefined && serving.listener === listener))
+    return "a more specific host decides";
+  const owner = describeListenerId(first.listener) ?? "the Ingresses";
+  return first.host === host
+    ? `on this port the host belongs to ${owner}`
+    : `requests for ${first.host} belong to ${owner}`;
 }
 
 /** Only where no host covers the request's: the reader is looking for the one that was meant. */

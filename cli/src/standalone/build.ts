@@ -15,11 +15,11 @@ import {
   withNewTicketSecret,
   type TicketSecret,
 } from "@svc-gateway/operator/runtime/ticket-keys.ts";
-import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
+import { standaloneTranslateSettings } from "../translate-settings.ts";
 import { createFindingsLog } from "./findings-log.ts";
 import type { StandaloneHealth } from "./health.ts";
 import { createPublisher } from "./publisher.ts";
@@ -37,7 +37,7 @@ export type BuildOptions = {
 /** One build: translates the state of the folder, serves the result, and tells what is wrong with it. */
 export function createBuild(options: BuildOptions): (state: FolderState) => Promise<void> {
   const { settings, proxy, health, keySets, log } = options;
-  const translateSettings = translateSettingsOf(settings);
+  const translateSettings = standaloneTranslateSettings(settings);
   const ownPorts: OwnPorts = { addresses: hostPortsOf(settings) };
   // Sessions outlast a restart only where the folder holds the key (docs/features/backend-policy.md).
   const sessionKey = randomBytes(sessionKeyBytes).toString("base64");

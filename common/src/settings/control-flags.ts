@@ -7,10 +7,11 @@ import {
   hostType,
   imageType,
   listenPortType,
+  localPublicPort,
   namespacedNameType,
   namespacesType,
   objectNameType,
-  portType,
+  publicPortType,
   selectorType,
   servicePortType,
   switchType,
@@ -92,17 +93,21 @@ export const controlFlags = [
   }),
   flag({
     name: "ingress-http-public-port",
-    type: portType,
+    type: publicPortType,
     roles: translating,
     defaultValue: 80,
-    meaning: "The port that clients see for it, used in `Location` and `X-Forwarded-Port`.",
+    standaloneDefault: localPublicPort,
+    meaning:
+      "The port that clients see for it, used in `Location` and `X-Forwarded-Port`; `local`: the one that it is accepted on.",
   }),
   flag({
     name: "ingress-https-public-port",
-    type: portType,
+    type: publicPortType,
     roles: translating,
     defaultValue: 443,
-    meaning: "The port that clients see for it, used in `Location` and `X-Forwarded-Port`.",
+    standaloneDefault: localPublicPort,
+    meaning:
+      "The port that clients see for it, used in `Location` and `X-Forwarded-Port`; `local`: the one that it is accepted on.",
   }),
   optionalFlag({
     name: "ingress-default-backend",

@@ -117,6 +117,18 @@ export const portType: FlagType<number, ""> = {
   format: asText,
 };
 
+/** The port that clients see is the one that connections are accepted on: nothing in front of the process changes it. */
+export const localPublicPort = 0;
+
+const localWord = "local";
+
+export const publicPortType: FlagType<number, ""> = {
+  ...portType,
+  expected: `${portType.expected}, or ${localWord}`,
+  parse: (text) => (text === localWord ? ok(localPublicPort) : parsePort(text)),
+  format: (port) => (port === localPublicPort ? localWord : String(port)),
+};
+
 /** A whole number between bounds, both included. */
 export const integerType = (min: number, max: number): FlagType<number, ""> => ({
   name: "number",

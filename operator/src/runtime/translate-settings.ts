@@ -1,3 +1,4 @@
+import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
 import { localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { podPorts } from "../translate/gateway/dedicated/pod-parts.ts";
@@ -29,7 +30,11 @@ export const translateSettingsOf = (
     | "adminPort"
     | "healthPort"
   >,
-  { gatewayVips, dedicated }: Partial<Pick<TranslateSettings, "gatewayVips" | "dedicated">> = {},
+  {
+    gatewayVips,
+    dedicated,
+    machinePorts,
+  }: Partial<Pick<TranslateSettings, "gatewayVips" | "dedicated" | "machinePorts">> = {},
 ): TranslateSettings => ({
   controllerName: settings.controllerName,
   ingressClass: settings.ingressClass,
@@ -38,10 +43,11 @@ export const translateSettingsOf = (
   gatewayApiEnabled: !settings.disableGatewayApi,
   gatewayVips,
   dedicated,
+  machinePorts,
   ingressHttpPort: settings.ingressHttpPort,
   ingressHttpsPort: settings.ingressHttpsPort,
-  ingressHttpPublicPort: settings.ingressHttpPublicPort,
-  ingressHttpsPublicPort: settings.ingressHttpsPublicPort,
+  ingressHttpPublicPort: publicPort(settings.ingressHttpPublicPort, settings.ingressHttpPort, 80),
+  ingressHttpsPublicPort: publicPort(settings.ingressHttpsPublicPort, settings.ingressHttpsPort, 443),
   ingressDefaultBackend: settings.ingressDefaultBackend,
   defaultTlsSecret: settings.defaultTlsSecret,
   installNamespace: defaultTranslateSettings.installNamespace,
@@ -65,6 +71,10 @@ export const ownPortsOf = ({
   [...Object.values(podPorts), adminPort, healthPort, discoveryPort, discoveryBootstrapPort].filter(
     (port) => port > 0,
   );
+
+/** The public port of a listener that there is not is the one that its scheme has. */
+const publicPort = (given: number, listenerPort: number, ofScheme: number): number =>
+  given === localPublicPort ? listenerPort || ofScheme : given;
 
 /** The Services of Gateways as the flags want them; undefined without a selector for the shared proxies. */
 export function vipSettingsOf({

@@ -36,6 +36,7 @@ const passing: ReadonlySet<Diagnostic["reason"]> = new Set([
   "InvalidCACertificateRef",
   "InvalidCertificateRef",
   "KeySetNotFetched",
+  "ListenerNotServed",
   "NoEndpoints",
   "NoValidCACertificate",
   "ParentNotFound",
@@ -118,6 +119,19 @@ export const defaultBackendShadowed = (place: Place, host: string, winner: Objec
     place,
     `On host ${host} the default backend gets no requests, because ${nameOf(winner)} serves the path /`,
   );
+
+/** `on` is a port or several, `what` a listener of `by`. */
+export const hostOfGateway = (
+  place: Place,
+  taken: { readonly host: string; readonly on: string; readonly by: ObjectRef; readonly what: string },
+): Diagnostic => {
+  const { host, on, by, what } = taken;
+  const which = host === "*" ? `, which has no hostname and so takes every host that no Ingress names` : "";
+  return finding("error", "HostOfGateway")(
+    place,
+    `Host ${host} on ${on} belongs to ${what} of ${formatRef(by)}${which}; this Ingress gets no requests for it there`,
+  );
+};
 
 export const regexShadowed = (place: Place, host: string, path: string, winner: ObjectRef): Diagnostic =>
   finding("warning", "RegexShadowed")(
@@ -246,6 +260,13 @@ export const parentNotFound = (place: Place, parent: string, isWatched: boolean)
   const why = isWatched ? "does not exist" : "is in a namespace that --watch-namespace leaves out";
   return withoutParent(place, `${parent} ${why}; ${what} not served there`);
 };
+
+/** Of a route that listeners take, none of which is served; `parent` names where. */
+export const noServingListener = (place: Place): Diagnostic =>
+  finding("error", "ListenerNotServed")(
+    place,
+    "No listener of this parent that takes the route is served; the route is not served there",
+  );
 
 export const noParent = (place: Place): Diagnostic =>
   withoutParent(place, "No parent is named; the route is not served anywhere");

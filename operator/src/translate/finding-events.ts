@@ -16,6 +16,7 @@ const ofIngresses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   CertificateHostMismatch: "CertificateNotUsable",
   DuplicatePath: "NotServed",
   ExternalNameNotAllowed: "BackendNotFound",
+  HostOfGateway: "HostTaken",
   InternalError: "NotServed",
   InvalidBackend: "BackendNotFound",
   InvalidCertificate: "CertificateNotUsable",

@@ -5,6 +5,14 @@ import type { VipSettings } from "./gateway/vip-plan.ts";
 /** A port of a Service, by number or by name. */
 export type ServicePortRef = { readonly number: number } | { readonly name: string };
 
+/** The ports of the machine that listeners share with each other and with the rest of the process. */
+export type MachinePorts = {
+  /** Where connections for a listener port are accepted, where that is another port; 0: at one that is free. */
+  readonly map: readonly { readonly listenerPort: number; readonly localPort: number }[];
+  /** TCP ports that the process uses itself, and the flags that say so. */
+  readonly taken: readonly { readonly port: number; readonly flag: string }[];
+};
+
 /**
  * What the operator of the gateway decides about translation. Pass the same object again as long as nothing in it
  * changes: what was worked out under it is remembered by its identity.
@@ -27,6 +35,8 @@ export type TranslateSettings = {
   readonly gatewayVips: VipSettings | undefined;
   /** What Gateways with proxies of their own get; undefined: all Gateways are served alike, as in a folder of manifests. */
   readonly dedicated: DedicatedSettings | undefined;
+  /** Where one process accepts connections for everybody; undefined: proxies have machines of their own. */
+  readonly machinePorts: MachinePorts | undefined;
   /** Ports that serve Ingresses, without and with TLS; 0: none. */
   readonly ingressHttpPort: number;
   readonly ingressHttpsPort: number;
@@ -62,6 +72,7 @@ export const defaultTranslateSettings: TranslateSettings = {
   ingressEnabled: true,
   gatewayApiEnabled: true,
   gatewayVips: undefined,
+  machinePorts: undefined,
   dedicated: undefined,
   ingressHttpPort: 80,
   ingressHttpsPort: 443,

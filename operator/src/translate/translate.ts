@@ -38,6 +38,7 @@ import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.
 import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
 import { memo } from "./memo.ts";
 import type { TranslateSettings } from "./settings.ts";
+import { createTakenHostFinder } from "./taken-hosts.ts";
 import { leftOutFindings, sizeEvents } from "./size/findings.ts";
 import { createSizeLedger } from "./size/ledger.ts";
 import type { LeftOut } from "./size/object-size.ts";
@@ -98,6 +99,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const checkValidity = createValidityCheck();
   const watchedIn = createWorldFilter(settings.watchNamespaces);
   const close = createCloser();
+  const findTakenHosts = createTakenHostFinder();
   const endpointEvents = createEndpointEvents();
   return (
     given,
@@ -157,6 +159,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         sessionKey.diagnostics,
         validity,
         closed,
+        findTakenHosts(ingress.hosts, gateway.shared.hosts),
       ),
       events: withoutRepeats([
         ...ingress.events,

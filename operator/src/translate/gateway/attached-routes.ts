@@ -5,6 +5,7 @@ import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
+import { noServingListener } from "../diagnostics.ts";
 import { compareText } from "../age.ts";
 import { createFindings } from "../findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../groups.ts";
@@ -90,7 +91,10 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
         const attachments = attach(planned, parents, view);
         const places = placesOf(attachments);
         const fitting = serves(planned) ? fit(planned, places.length) : planned;
-        const missing = findMissingParents(planned, view, isWatched);
+        const missing = [
+          ...findMissingParents(planned, view, isWatched),
+          ...findIdleParents(planned, attachments),
+        ];
         const attachedAs = (what: Plan): AttachedRoute<Plan> => ({
           ...attachedRoute(what, serves(what) ? places : [], attachments, missing),
           without: (leftOut) => attachedAs(leaveOut(fitting, leftOut)),
@@ -191,6 +195,17 @@ function createListenerClaims<Plan extends CommonPlan>() {
 /** Claims of one host are in the same order, whatever came first. */
 const compareClaims = ({ plan: a }: Claim<CommonPlan>, { plan: b }: Claim<CommonPlan>): number =>
   compareText(a.age.key, b.age.key) || compareText(b.kind, a.kind);
+
+/** Parents that take the route, but serve none of the listeners that do. */
+const findIdleParents = (
+  { ref, parentRefs }: CommonPlan,
+  attachments: readonly Attachment[],
+): readonly Diagnostic[] =>
+  attachments
+    .filter(({ listeners }) => listeners.length > 0 && listeners.every(({ listener }) => !listener.serves))
+    .map(({ parentRef }) =>
+      noServingListener({ object: ref, field: `spec.parentRefs[${parentRefs.indexOf(parentRef)}]` }),
+    );
 
 /** A host of a listener. */
 type Place = Pick<Claim<CommonPlan>, "listener" | "host">;

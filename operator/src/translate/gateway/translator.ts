@@ -77,7 +77,7 @@ export function createGatewayTranslator(
   const planIdentities = createIdentityPlanner(controllerName);
   const checkCollisions =
     gatewayVips === undefined
-      ? createCollisionCheck(reserved)
+      ? createCollisionCheck(reserved, settings.machinePorts)
       : (gateways: readonly PlacedGateway[]) => gateways;
   const bindShared = gatewayVips === undefined ? bindAdvertised() : bindInternal(gatewayVips.namespace);
   const bindOwn = bindAdvertised()([]).of;

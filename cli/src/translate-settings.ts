@@ -1,0 +1,44 @@
+import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
+import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
+import type { MachinePorts, TranslateSettings } from "@svc-gateway/operator/translate/settings.ts";
+
+/** The settings that decide what a folder means. */
+export type MeaningSettings = Parameters<typeof translateSettingsOf>[0] &
+  Pick<StandaloneSettings, "portMap" | "proxyBindAddress">;
+
+/**
+ * What the flags of `serve standalone` say about translation. One process accepts all connections, so clients see the ports
+ * that `--port-map` names unless they are told others, and listeners share the ports of the machine.
+ */
+export function standaloneTranslateSettings(settings: MeaningSettings): TranslateSettings {
+  const { portMap, ingressHttpPort, ingressHttpsPort } = settings;
+  const { ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
+  // A free port (0) is not known before it is bound: the listener port stands for it.
+  const publicPort = (given: number, listenerPort: number): number =>
+    given === localPublicPort ? localPortOf(portMap, listenerPort) : given;
+  return translateSettingsOf(
+    {
+      ...settings,
+      ingressHttpPublicPort: publicPort(ingressHttpPublicPort, ingressHttpPort),
+      ingressHttpsPublicPort: publicPort(ingressHttpsPublicPort, ingressHttpsPort),
+    },
+    { machinePorts: { map: portMap, taken: portsOfProcess(settings) } },
+  );
+}
+
+const localPortOf = (portMap: MeaningSettings["portMap"], port: number): number =>
+  portMap.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port;
+
+/** Where the process answers about itself, if that is an address that listeners are on as well. */
+function portsOfProcess(settings: MeaningSettings): MachinePorts["taken"] {
+  const { proxyBindAddress: of, managementBindAddress: own, adminPort, healthPort } = settings;
+  if (!isEverywhere(of) && !isEverywhere(own) && of !== own) return [];
+  return [
+    { port: adminPort, flag: "--admin-port" },
+    { port: healthPort, flag: "--health-port" },
+  ].filter(({ port }) => port !== 0);
+}
+
+const isEverywhere = (address: string | undefined): boolean =>
+  address === undefined || address === "::" || address === "0.0.0.0";

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { createTakenHostFinder } from "../../src/translate/taken-hosts.ts";
+import type { ServedHost } from "../../src/translate/translation.ts";
+
+const route = (id: string, more: Partial<Route> = {}): Route => ({
+  id,
+  source: { kind: "Ingress", namespace: "shop", name: "web" },
+  match: { path: { type: "prefix", value: "/" } },
+  backends: [],
+  ...more,
+});
+
+const hostOf = (
+  group: ServedHost["group"],
+  host: string,
+  ports: readonly number[],
+  listener: string,
+  routes: readonly Route[],
+): ServedHost => ({
+  group,
+  ports,
+  host: { kind: host === "*" ? "any" : "exact", host },
+  value: { inherit: false, listener, routes },
+});
+
+const ofIngress = (host: string, ...routes: readonly Route[]): ServedHost =>
+  hostOf("ingress", host, [80, 443], "ingress", routes);
+
+const ofGateway = (host: string, port: number): { readonly served: ServedHost } => ({
+  served: hostOf("gateway", host, [port], "Gateway/edge/gw/http", []),
+});
+
+describe("hosts of Ingresses that a Gateway has", () => {
+  const ingresses = [
+    ofIngress("*", route("ingress/shop/web:default", { fallback: true })),
+    ofIngress(
+      "a.example.com",
+      route("ingress/shop/web:3.0"),
+      route("ingress/shop/web:default", { fallback: true }),
+    ),
+    ofIngress("b.example.com", route("ingress/shop/web:4.0")),
+  ];
+  const found = (...gateways: readonly { readonly served: ServedHost }[]): readonly (readonly unknown[])[] =>
+    createTakenHostFinder()(ingresses, gateways).map(({ field, message }) => [field, message.split(";")[0]]);
+
+  it("are reported at the rule or default backend, with the ports on which they are taken", () => {
+    expect(
+      found(ofGateway("a.example.com", 80), ofGateway("a.example.com", 443), ofGateway("*", 80)),
+    ).to.deep.equal([
+      ["spec.rules[3]", "Host a.example.com on ports 80 and 443 belongs to listener http of Gateway edge/gw"],
+      [
+        "spec.defaultBackend",
+        "Host * on port 80 belongs to listener http of Gateway edge/gw, which has no hostname and so takes every host that no Ingress names",
+      ],
+    ]);
+  });
+
+  it("are none on other ports, and none of other names", () => {
+    expect(found(ofGateway("a.example.com", 8000), ofGateway("c.example.com", 80))).to.deep.equal([]);
+  });
+
+  it("are found again only when a host is another one", () => {
+    const find = createTakenHostFinder();
+    const gateways = [ofGateway("*", 80)];
+    expect(find(ingresses, gateways)).to.equal(find(ingresses, gateways));
+    expect(find(ingresses, [])).to.deep.equal([]);
+  });
+});
