@@ -6,6 +6,9 @@
 /** A service account: what a certificate of the discovery channel stands for. */
 export type WorkloadIdentity = { readonly namespace: string; readonly serviceAccount: string };
 
+/** The pod that a certificate of a proxy was issued for: name and uid, as the API server gave them with its token. */
+export type WorkloadPod = { readonly name: string; readonly uid: string };
+
 /** The service account of the controller, in its install namespace. The chart creates it under this name. */
 export const controllerServiceAccount = "svc-controller";
 

@@ -79,9 +79,8 @@ function describePod(pod: ProxyPod, fleet: Pick<Fleet, "node">): FleetProxy {
 }
 
 function factsOf({ name, namespace }: ProxyPod, fleet: Pick<Fleet, "node">): StreamFacts {
-  const node = fleet.node(name);
-  // Pods of other namespaces may have the same name.
-  if (node === undefined || node.identity.namespace !== namespace) return unknownFacts;
+  const node = fleet.node(name, namespace);
+  if (node === undefined) return unknownFacts;
   return {
     connected: true,
     health: node.health ?? null,

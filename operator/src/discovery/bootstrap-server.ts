@@ -30,7 +30,8 @@ export type BootstrapServerOptions = BootstrapOptions & {
 
 const defaultLimits: ConnectionLimits = {
   maxConnections: 512,
-  maxConnectionsPerAddress: 64,
+  // Proxies on one node may come from one address, but no address has the places of all others.
+  maxConnectionsPerAddress: 128,
   handshakeTimeoutMs: 10_000,
 };
 
@@ -83,7 +84,7 @@ export function createBootstrapServer(options: BootstrapServerOptions): Endpoint
     log.info(
       {
         principal: formatIdentity(principal),
-        ...(principal.podName !== undefined && { pod: principal.podName }),
+        ...(principal.pod !== undefined && { pod: principal.pod.name }),
         not_after: new Date(response.not_after_unix * 1000).toISOString(),
       },
       "workload identity issued",
@@ -92,15 +93,18 @@ export function createBootstrapServer(options: BootstrapServerOptions): Endpoint
   };
 
   const Bootstrap = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
-    answer(call, callback).catch((error: unknown) => {
+    const peer = call.getPeer();
+    endpoint.onCall(peer, 1);
+    const answered = answer(call, callback).catch((error: unknown) => {
       const rejection: BootstrapRejection = { reason: "internal", message: "internal error" };
       log.error({ reason: String(error) }, "bootstrap failed");
       reportRejection(rejection, call.getPeer());
       callback({ code: bootstrapCodes.internal, details: detailsOf(rejection) });
     });
+    void answered.finally(() => endpoint.onCall(peer, -1));
   };
 
-  return createEndpoint({
+  const endpoint = createEndpoint({
     ...options,
     limits: options.limits ?? defaultLimits,
     service: { Bootstrap: rawDiscoveryService.Bootstrap },
@@ -110,6 +114,7 @@ export function createBootstrapServer(options: BootstrapServerOptions): Endpoint
     keepalive: defaultKeepalive,
     grpcOptions: shortConnections,
   });
+  return endpoint;
 }
 
 /** What the API server said about a token is nothing for a caller who could not prove who it is. */

@@ -3,7 +3,7 @@ import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { BootstrapRequest, BootstrapResponse } from "@svc-gateway/proto/generated/discovery.js";
-import { formatIdentity, type WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
+import { formatIdentity, type WorkloadIdentity, type WorkloadPod } from "@svc-gateway/proto/identity.ts";
 import { tokenAudience, wireVersion } from "@svc-gateway/proto/wire.ts";
 import { createBoundedGate } from "./admission.ts";
 import type { CaKeeper } from "./ca-keeper.ts";
@@ -29,8 +29,8 @@ export type BootstrapRejection = {
   readonly principal?: string;
 };
 
-/** Whom a token belongs to. */
-export type ReviewedToken = WorkloadIdentity & { readonly podName?: string };
+/** Whom a token belongs to; a token that is not bound to a pod names none. */
+export type ReviewedToken = WorkloadIdentity & { readonly pod?: WorkloadPod };
 
 export type TokenRejection = {
   /** The token is not valid for the audience; it is not that of a service account; the review itself failed. */
@@ -123,6 +123,7 @@ export function createBootstrap(
       const { chainPem, notAfterMs } = await authority.authority.issueSvid({
         publicKey: publicKey.value,
         identity: reviewed.value,
+        ...(reviewed.value.pod !== undefined && { pod: reviewed.value.pod }),
         nowMs: clock.nowMs(),
         lifetimeMs: svidLifetimeMs,
       });

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, webcrypto, X509Certificate, type KeyObject } from "node:crypto";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { spiffeId, type WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
+import { spiffeId, type WorkloadIdentity, type WorkloadPod } from "@svc-gateway/proto/identity.ts";
 import { OctetString } from "asn1js";
 import { Certificate } from "pkijs";
 import {
@@ -15,6 +15,7 @@ import {
   type Signer,
 } from "./certificate-builder.ts";
 import { pemBlocks, toPem } from "./pem.ts";
+import { podAttributes } from "./pod-attributes.ts";
 
 /** A certificate authority as it is stored: the values of `tls.crt` and `tls.key`. */
 export type CaPem = { readonly certificatePem: string; readonly privateKeyPem: string };
@@ -26,6 +27,8 @@ export type SvidRequest = {
   /** The key that the certificate is for, DER (SubjectPublicKeyInfo). */
   readonly publicKey: Uint8Array;
   readonly identity: WorkloadIdentity;
+  /** Stands in the subject of the certificate. */
+  readonly pod?: WorkloadPod;
   readonly nowMs: number;
   readonly lifetimeMs: number;
 };
@@ -132,7 +135,10 @@ async function load(trustDomain: string, pem: CaPem): Promise<Result<Certificate
     const notAfterMs = Math.min(request.nowMs + request.lifetimeMs, caNotAfterMs);
     const der = await signCertificate(
       {
-        subject: commonName(side === "server" ? "svc-gateway controller" : "svc-gateway proxy"),
+        subject:
+          side === "server"
+            ? commonName("svc-gateway controller")
+            : commonName("svc-gateway proxy", podAttributes(request.pod)),
         publicKey: request.publicKey,
         notBeforeMs: request.nowMs - backdateMs,
         notAfterMs,

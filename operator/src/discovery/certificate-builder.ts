@@ -36,11 +36,15 @@ export type CertificateRequestBody = {
   readonly extensions: readonly Extension[];
 };
 
-/** A name with one attribute, the common name. */
-export function commonName(text: string): RelativeDistinguishedNames {
-  const typesAndValues = [
-    new AttributeTypeAndValue({ type: "2.5.4.3", value: new Utf8String({ value: text }) }),
-  ];
+/** An attribute of a name: its object identifier and its text. */
+export type NameAttribute = readonly [type: string, text: string];
+
+/** A name with a common name, and with other attributes after it. */
+export function commonName(text: string, others: readonly NameAttribute[] = []): RelativeDistinguishedNames {
+  const attributes: readonly NameAttribute[] = [["2.5.4.3", text], ...others];
+  const typesAndValues = attributes.map(
+    ([type, value]) => new AttributeTypeAndValue({ type, value: new Utf8String({ value }) }),
+  );
   return new RelativeDistinguishedNames({ typesAndValues });
 }
 

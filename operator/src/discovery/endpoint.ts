@@ -8,7 +8,7 @@ import {
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { maxMessageToProxyBytes, maxMessageToServerBytes, type Keepalive } from "@svc-gateway/proto/wire.ts";
 import type { ServerIdentity } from "./server-identity.ts";
-import { createTlsListener, type TlsListenerOptions } from "./tls-listener.ts";
+import { createTlsListener, type TlsListener, type TlsListenerOptions } from "./tls-listener.ts";
 
 export type EndpointOptions = Omit<TlsListenerOptions, "onConnection"> & {
   readonly identity: ServerIdentity;
@@ -20,6 +20,8 @@ export type EndpointOptions = Omit<TlsListenerOptions, "onConnection"> & {
 
 /** A gRPC server on a TLS listener of its own. */
 export type Endpoint = {
+  /** A peer has one call more or less. */
+  onCall: TlsListener["onCall"];
   /** Binds; resolves with the port. */
   listen(): Promise<Result<number>>;
   /** Accepts nothing more, lets calls that are ending end, and cuts what is open after a second. */
@@ -50,6 +52,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   if (present !== undefined) listener.setMaterial(present);
   const unsubscribe = identity.subscribe(listener.setMaterial);
   return {
+    onCall: listener.onCall,
     listen: listener.listen,
     async close() {
       unsubscribe();

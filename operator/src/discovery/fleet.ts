@@ -2,7 +2,7 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
-import { isSameIdentity, type WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
+import { formatIdentity, type WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
 import { scopeKey } from "./principals.ts";
 import type { SnapshotCache } from "./snapshot-cache.ts";
 
@@ -43,7 +43,8 @@ export type ProgrammedQuestion = {
 
 /** The proxies that are connected to this replica. */
 export type Fleet = {
-  node(nodeId: string): FleetNode | undefined;
+  /** A proxy by its name, and by the namespace of its identity where pods of several have that name. */
+  node(nodeId: string, namespace?: string): FleetNode | undefined;
   nodes(): readonly FleetNode[];
   /** Whether at least one proxy of the scope is connected, and all that are have this in place. */
   isProgrammed(question: ProgrammedQuestion): boolean;
@@ -69,8 +70,8 @@ export type JoinRequest = {
 
 /** The side of the fleet that streams use. */
 export type FleetRegistry = Fleet & {
-  /** Undefined when a proxy of another identity is connected under this name. */
-  join(request: JoinRequest): Membership | undefined;
+  /** A proxy of the same identity under the same name makes room. */
+  join(request: JoinRequest): Membership;
 };
 
 type Entry = JoinRequest & {
@@ -102,9 +103,12 @@ export function createFleet(cache: SnapshotCache): FleetRegistry {
   });
 
   return {
-    node(nodeId) {
-      const entry = entries.get(nodeId);
-      return entry === undefined ? undefined : view(entry);
+    node(nodeId, namespace) {
+      for (const entry of entries.values()) {
+        const isIt = namespace === undefined || entry.identity.namespace === namespace;
+        if (isIt && entry.nodeId === nodeId) return view(entry);
+      }
+      return undefined;
     },
     nodes: () => Array.from(entries.values(), view),
     isProgrammed({ scope, resources, ports }) {
@@ -118,14 +122,15 @@ export function createFleet(cache: SnapshotCache): FleetRegistry {
       return () => listeners.delete(listener);
     },
     join(request) {
-      const previous = entries.get(request.nodeId);
-      if (previous !== undefined && !isSameIdentity(previous.identity, request.identity)) return undefined;
+      // Nobody can take the name of a proxy of another identity.
+      const key = `${formatIdentity(request.identity)} ${request.nodeId}`;
+      const previous = entries.get(key);
       const entry: Entry = { ...request, boundPorts: [], checks: [] };
-      entries.set(request.nodeId, entry);
+      entries.set(key, entry);
       previous?.onReplaced();
       changed(request.scope);
       const update = (change: () => void): void => {
-        if (entries.get(request.nodeId) !== entry) return;
+        if (entries.get(key) !== entry) return;
         change();
         changed(request.scope);
       };
@@ -137,7 +142,7 @@ export function createFleet(cache: SnapshotCache): FleetRegistry {
             entry.release = release;
             entry.checks = checks;
           }),
-        leave: () => update(() => entries.delete(request.nodeId)),
+        leave: () => update(() => entries.delete(key)),
       };
     },
   };

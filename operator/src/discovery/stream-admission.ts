@@ -7,9 +7,11 @@ import {
   identityOfNames,
   isSameIdentity,
   type WorkloadIdentity,
+  type WorkloadPod,
 } from "@svc-gateway/proto/identity.ts";
 import { wireVersion } from "@svc-gateway/proto/wire.ts";
 import { readScope, type ProxyMessage } from "./client-messages.ts";
+import { podOfSubject, type CertificateSubject } from "./pod-attributes.ts";
 import { scopeKey, type ExpectedPrincipals } from "./principals.ts";
 import type { SnapshotCache } from "./snapshot-cache.ts";
 
@@ -22,6 +24,7 @@ export type StreamRefusal = {
 
 /** What a stream needs of the certificate that its peer has shown. */
 export type PeerCertificate = {
+  readonly subject?: CertificateSubject;
   readonly subjectaltname?: string | undefined;
   readonly valid_to: string;
 };
@@ -31,6 +34,8 @@ export type AdmittedProxy = {
   readonly nodeId: string;
   readonly scope: ProxyScope;
   readonly identity: WorkloadIdentity;
+  /** Undefined for a certificate that was issued without one. */
+  readonly pod: WorkloadPod | undefined;
   readonly certificateEndsMs: number;
   /** Whether it takes an update in parts. */
   readonly takesParts: boolean;
@@ -65,6 +70,11 @@ export function admitProxy(
     return refuse(status.PERMISSION_DENIED, "the certificate names no workload of this trust domain");
   }
   const principal = formatIdentity(identity);
+  const pod = podOfSubject(certificate.subject);
+  if (pod !== undefined && pod.name !== message.nodeId) {
+    const text = `the certificate is that of pod ${pod.name}, not of ${message.nodeId}`;
+    return refuse(status.PERMISSION_DENIED, text, principal);
+  }
   if (!cache.isListed()) return refuse(status.UNAVAILABLE, "this replica is not ready yet", principal);
   const expected = principals.ofScope(scope);
   if (expected === undefined || !isSameIdentity(expected, identity)) {
@@ -78,7 +88,14 @@ export function admitProxy(
     return refuse(status.UNAVAILABLE, `there is no snapshot of the scope ${scopeKey(scope)} yet`, principal);
   }
   const certificateEndsMs = Date.parse(certificate.valid_to);
-  return ok({ nodeId: message.nodeId, scope, identity, certificateEndsMs, takesParts: message.takesParts });
+  return ok({
+    nodeId: message.nodeId,
+    scope,
+    identity,
+    pod,
+    certificateEndsMs,
+    takesParts: message.takesParts,
+  });
 }
 
 const refuse = (code: status, message: string, principal?: string): Result<never, StreamRefusal> =>

@@ -66,13 +66,18 @@ export function serveCall(
       write: (bytes, onFlushed) => void call.write(bytes, () => onFlushed()),
       end: (refusal) => end(refusal, "replaced by a newer stream"),
     });
-    if (session === undefined) {
-      const text = `${proxy.nodeId} is connected under another identity`;
-      return refuse({ code: status.ALREADY_EXISTS, message: text, principal });
-    }
     nodeId = proxy.nodeId;
     metrics.streams.with({ result: "accepted" }).inc();
-    log.info({ node: proxy.nodeId, scope: scopeKey(proxy.scope), principal, peer }, "proxy connected");
+    log.info(
+      {
+        node: proxy.nodeId,
+        ...(proxy.pod !== undefined && { uid: proxy.pod.uid }),
+        scope: scopeKey(proxy.scope),
+        principal,
+        peer,
+      },
+      "proxy connected",
+    );
   };
 
   const onMessage = (bytes: Buffer): void => {

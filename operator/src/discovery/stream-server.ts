@@ -49,7 +49,12 @@ export function createStreamServer(options: StreamServerOptions): Endpoint {
   const Stream = (call: DiscoveryCall): void => {
     const one = serveCall(call, { ...options, clock, onRefused });
     served.add(one);
-    void one.closed.then(() => served.delete(one));
+    const peer = call.getPeer();
+    endpoint.onCall(peer, 1);
+    void one.closed.then(() => {
+      served.delete(one);
+      endpoint.onCall(peer, -1);
+    });
     if (isStopping) one.end(stopping);
     if (served.size <= limits.maxStreams) return;
     onRefused({ code: status.INTERNAL, message: "too many streams" }, call.getPeer());
@@ -68,7 +73,7 @@ export function createStreamServer(options: StreamServerOptions): Endpoint {
   });
 
   return {
-    listen: endpoint.listen,
+    ...endpoint,
     close() {
       isStopping = true;
       for (const one of [...served]) one.end(stopping);

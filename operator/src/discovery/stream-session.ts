@@ -40,15 +40,11 @@ export type StreamSessionOptions = {
 /** A proxy acknowledges each update and reports changes; more than this is not a proxy of ours. */
 const messageCap = { maxPerWindow: 1000, windowMs: 10_000 };
 
-/**
- * Serves one proxy from its admission to the end of its stream. Undefined when its name belongs to a proxy of another
- * identity. See docs/discovery.md, "Stream".
- */
-export function openSession(options: StreamSessionOptions): StreamSession | undefined {
+/** Serves one proxy from its admission to the end of its stream. See docs/discovery.md, "Stream". */
+export function openSession(options: StreamSessionOptions): StreamSession {
   const { proxy, cache, fleet, leadership, principals, metrics, log, clock, write, end } = options;
   const mayReceive = createRateCap({ ...messageCap, nowMs: clock.nowMs });
   const membership = fleet.join({ ...proxy, onReplaced: () => stop() });
-  if (membership === undefined) return undefined;
   let announced: boolean | undefined;
   let isWriting = false;
   let isClosed = false;

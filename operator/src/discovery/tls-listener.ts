@@ -3,14 +3,11 @@ import type { AddressInfo, Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { systemClock } from "@svc-gateway/common/time/clock.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { createConnectionPlaces, type PlaceLimits } from "./connection-places.ts";
 import type { TlsMaterial } from "./server-identity.ts";
 
 /** Bounds against peers that open connections and do nothing with them. */
-export type ConnectionLimits = {
-  readonly maxConnections: number;
-  readonly maxConnectionsPerAddress: number;
-  readonly handshakeTimeoutMs: number;
-};
+export type ConnectionLimits = PlaceLimits & { readonly handshakeTimeoutMs: number };
 
 export type TlsListenerOptions = {
   /** Absent: every address, IPv6 and IPv4. */
@@ -25,6 +22,8 @@ export type TlsListenerOptions = {
 };
 
 export type TlsListener = {
+  /** A peer (`address:port`) has one call more or less; its connection is silent while it has none. */
+  onCall(peer: string, calls: 1 | -1): void;
   /** Takes a new certificate and new roots into use for new connections. */
   setMaterial(material: TlsMaterial): void;
   /** Binds; resolves with the port. Until there is material, connections are closed at once. */
@@ -40,7 +39,7 @@ export type TlsListener = {
 export function createTlsListener(options: TlsListenerOptions): TlsListener {
   const { limits, requireClientCertificate, onConnection, onUntrusted } = options;
   const sockets = new Set<Socket>();
-  const perAddress = new Map<string, number>();
+  const places = createConnectionPlaces(limits);
   let hasMaterial = false;
   // An untrusted peer is let through the handshake and closed right after it, so that it can be counted and logged.
   const server = createServer({
@@ -50,19 +49,12 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
     rejectUnauthorized: false,
     ...contextOptions,
   });
-  server.maxConnections = limits.maxConnections;
-
   const admit = (socket: Socket): void => {
-    const address = socket.remoteAddress ?? "";
-    const open = perAddress.get(address) ?? 0;
-    if (!hasMaterial || open >= limits.maxConnectionsPerAddress) return void socket.destroy();
+    if (!hasMaterial || !places.take(socket)) return void socket.destroy();
     sockets.add(socket);
-    perAddress.set(address, open + 1);
     socket.once("close", () => {
       sockets.delete(socket);
-      const left = (perAddress.get(address) ?? 1) - 1;
-      if (left === 0) perAddress.delete(address);
-      else perAddress.set(address, left);
+      places.leave(socket);
     });
   };
 
@@ -82,6 +74,7 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
   });
 
   return {
+    onCall: places.onCall,
     setMaterial({ privateKeyPem, chainPem, trustPem }) {
       server.setSecureContext({ ...contextOptions, key: privateKeyPem, cert: chainPem, ca: trustPem });
       hasMaterial = true;

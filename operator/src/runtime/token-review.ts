@@ -17,6 +17,7 @@ type TokenReview = {
 };
 
 const podNameKey = "authentication.kubernetes.io/pod-name";
+const podUidKey = "authentication.kubernetes.io/pod-uid";
 
 /** Asks the API server whose token this is (`authentication.k8s.io/v1` TokenReview). */
 export function createTokenReview(client: ApiClient): ReviewToken {
@@ -51,6 +52,7 @@ function judge({ status }: TokenReview, audience: string): Result<ReviewedToken,
   if (identity === undefined) {
     return fail({ reason: "invalid_principal", message: "not a service account", principal: username });
   }
-  const podName = status.user?.extra?.[podNameKey]?.[0];
-  return ok({ ...identity, ...(podName !== undefined && { podName }) });
+  const name = status.user?.extra?.[podNameKey]?.[0];
+  const uid = status.user?.extra?.[podUidKey]?.[0] ?? "";
+  return ok({ ...identity, ...(name !== undefined && { pod: { name, uid } }) });
 }

@@ -99,7 +99,9 @@ describe("fleetRoutes", () => {
     ],
   ] as const) {
     it(`says null of a pod that ${what}`, async () => {
-      const { body } = await setUp({ fleet: { node: () => found } }).proxies();
+      const nodeOf = (_: string, namespace?: string) =>
+        found?.identity.namespace === namespace ? found : undefined;
+      const { body } = await setUp({ fleet: { node: nodeOf } }).proxies();
       const [proxy] = body["proxies"] as Record<string, unknown>[];
       expect(proxy).to.include({
         connected: null,

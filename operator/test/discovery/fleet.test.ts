@@ -15,7 +15,6 @@ describe("the fleet", () => {
   });
   const join = (nodeId: string, onReplaced = (): void => {}): Membership => {
     const membership = fleet.join({ nodeId, identity: sharedIdentity, scope: shared, onReplaced });
-    if (membership === undefined) throw new Error("not admitted");
     return membership;
   };
 
@@ -81,16 +80,21 @@ describe("the fleet", () => {
     expect(fleet.nodes()).to.deep.equal([]);
   });
 
-  it("refuses the name of a proxy of another identity", () => {
-    join("pod-1");
+  it("keeps proxies of different identities apart that have the same name", () => {
+    const own = join("pod-1");
     const other = fleet.join({
       nodeId: "pod-1",
       identity: { namespace: "team", serviceAccount: "gw-svc" },
       scope: { kind: "dedicated", gateway: { namespace: "team", name: "gw" } },
-      onReplaced: () => expect.fail("the stranger was admitted"),
+      onReplaced: () => {},
     });
-    expect(other).to.equal(undefined);
-    expect(fleet.node("pod-1")?.identity).to.deep.equal(sharedIdentity);
+    expect(fleet.nodes()).to.have.length(2);
+    expect(fleet.node("pod-1", "team")?.identity.serviceAccount).to.equal("gw-svc");
+    expect(fleet.node("pod-1", sharedIdentity.namespace)?.identity).to.deep.equal(sharedIdentity);
+    other.leave();
+    expect(fleet.nodes().map(({ identity }) => identity)).to.deep.equal([sharedIdentity]);
+    own.leave();
+    expect(fleet.nodes()).to.deep.equal([]);
   });
 
   it("calls something programmed when every proxy of the scope has it and has its ports bound", () => {

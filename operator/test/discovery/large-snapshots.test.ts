@@ -81,7 +81,14 @@ describe("the session of a proxy that takes parts", () => {
     const sent: Buffer[] = [];
     let onFlushed = (): void => {};
     const session = openSession({
-      proxy: { nodeId: "a", scope: shared, identity, certificateEndsMs: 1e12, takesParts: true },
+      proxy: {
+        nodeId: "a",
+        scope: shared,
+        identity,
+        pod: undefined,
+        certificateEndsMs: 1e12,
+        takesParts: true,
+      },
       cache,
       fleet: createFleet(cache),
       leadership,
@@ -108,6 +115,6 @@ describe("the session of a proxy that takes parts", () => {
     expect(ServerMessage.deserialize(sent[2] ?? Buffer.of()).snapshot.more).to.equal(false);
     onFlushed();
     expect(sent, "nothing after the last part").to.have.length(3);
-    session?.close();
+    session.close();
   });
 });

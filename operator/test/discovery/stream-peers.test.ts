@@ -22,7 +22,7 @@ import {
   type TestIdentity,
 } from "./support/raw-client.ts";
 import { createTestKey } from "./support/signing-request.ts";
-import { ended, gateway, shared, streamBench } from "./support/stream-bench.ts";
+import { ended, gateway, received, shared, streamBench } from "./support/stream-bench.ts";
 
 describe("Stream: peers", () => {
   const bench = streamBench();
@@ -111,13 +111,41 @@ describe("Stream: peers", () => {
     });
   }
 
-  it("may not take the name of a proxy of another identity", async () => {
-    const first = await bench.subscribed("pod-1");
-    const stranger = bench.open(await bench.identityOf("token:team:a-svc"));
-    stranger.send(subscribe("pod-1", gatewayScope("team", "a")));
-    expect(await ended(stranger)).to.equal(status.ALREADY_EXISTS);
-    await bench.acked(first);
-    expect(bench.controller.metrics.connectedProxies.with({}).value).to.equal(1);
+  it("may only have the name of the pod that their certificate was issued for", async () => {
+    const shown = await bench.identityOf("token:team:a-svc:gateway-pod");
+    const liar = bench.open(shown);
+    liar.send(subscribe("shared-proxy-1", gatewayScope("team", "a")));
+    expect(await ended(liar)).to.equal(status.PERMISSION_DENIED);
+    expect(bench.controller.streamCount("rejected")).to.equal(1);
+    await bench.subscribed("gateway-pod", shown, gatewayScope("team", "a"));
+  });
+
+  it("have names as long as names of pods may be", async () => {
+    const name = `${"a".repeat(60)}.`.repeat(4) + "b".repeat(9);
+    expect(name).to.have.length(253);
+    const shown = await bench.identityOf(`token:svc-system:svc-shared-proxy:${name}`);
+    await bench.subscribed(name, shown);
+    const liar = bench.open(shown);
+    liar.send(subscribe("another"));
+    expect(await ended(liar)).to.equal(status.PERMISSION_DENIED);
+  });
+
+  it("take nothing from a proxy of another identity that has the same name, whoever comes first", async () => {
+    const scope = gatewayScope("team", "a");
+    const shown = await bench.identityOf("token:team:a-svc");
+    const squatter = await bench.subscribed("pod-1", shown, scope);
+    const own = await bench.subscribed("pod-1");
+    await bench.acked(own);
+    await bench.acked(squatter);
+    const again = await bench.subscribed("pod-1", shown, scope);
+    await bench.acked(again);
+    bench.controller.server.cache.publish([
+      [shared, snapshotOf({ x: 2 })],
+      [gateway("a"), snapshotOf({ a: 1 })],
+    ]);
+    await received(own, 2);
+    expect(own.status()).to.equal(undefined);
+    expect(bench.controller.metrics.connectedProxies.with({}).value).to.equal(2);
   });
 
   it("take the place of their own older stream, which ends without an error", async () => {
@@ -144,9 +172,10 @@ describe("Stream: peers", () => {
     const second = bench.open();
     second.send(subscribe("pod-2"));
     expect(await ended(second)).to.equal(status.INTERNAL);
+    // The connection of the second is silent now, and makes room; that of the first is not.
     const third = bench.open();
     third.send(subscribe("pod-3"));
-    expect(await ended(third)).to.equal(status.UNAVAILABLE);
+    expect(await ended(third)).to.equal(status.INTERNAL);
     await bench.acked(first);
   });
 });

@@ -12,7 +12,10 @@ const valid = {
   audiences: ["svc-discovery"],
   user: {
     username: "system:serviceaccount:svc-system:svc-shared-proxy",
-    extra: { "authentication.kubernetes.io/pod-name": ["proxy-0"] },
+    extra: {
+      "authentication.kubernetes.io/pod-name": ["proxy-0"],
+      "authentication.kubernetes.io/pod-uid": ["uid-1"],
+    },
   },
 };
 
@@ -22,7 +25,11 @@ describe("createTokenReview", () => {
     const reviewed = await createTokenReview(client)("token", "svc-discovery", signal);
     expect(reviewed).to.deep.equal({
       ok: true,
-      value: { namespace: "svc-system", serviceAccount: "svc-shared-proxy", podName: "proxy-0" },
+      value: {
+        namespace: "svc-system",
+        serviceAccount: "svc-shared-proxy",
+        pod: { name: "proxy-0", uid: "uid-1" },
+      },
     });
     const [call] = client.calls;
     expect(call).to.include({ method: "POST", path: "/apis/authentication.k8s.io/v1/tokenreviews", signal });

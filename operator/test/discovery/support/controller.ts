@@ -67,12 +67,13 @@ export type TestControllerOptions = Partial<
 };
 
 /**
- * Tokens of the tests: `token:<namespace>:<service-account>` is valid, `user:` is that of a person, `error:` breaks the
+ * Tokens of the tests: `token:<namespace>:<service-account>`, with the name of a pod after it or without, is valid, `user:` is that of a person, `error:` breaks the
  * review, anything else is invalid.
  */
 export const reviewTestToken: ReviewToken = (token) => {
-  const [kind, namespace = "", serviceAccount = ""] = token.split(":");
-  if (kind === "token") return Promise.resolve(ok({ namespace, serviceAccount, podName: "pod" }));
+  const [kind, namespace = "", serviceAccount = "", podName] = token.split(":");
+  const pod = podName === undefined ? {} : { pod: { name: podName, uid: `uid-of-${podName}` } };
+  if (kind === "token") return Promise.resolve(ok({ namespace, serviceAccount, ...pod }));
   if (kind === "user") {
     return Promise.resolve(fail({ reason: "invalid_principal", message: "a person", principal: namespace }));
   }
