@@ -25,6 +25,7 @@ const meaningNames: { readonly [K in keyof MeaningSettings]: string } = {
   ingressClass: "ingress-class",
   allowExternalName: "allow-external-name",
   backendTlsStrict: "backend-tls-strict",
+  hostOwnership: "host-ownership",
   managementBindAddress: "management-bind-address",
   adminPort: "admin-port",
   healthPort: "health-port",

@@ -48,6 +48,14 @@ export const controlFlags = [
     meaning: "Serve only Ingresses of this class.",
   }),
   flag({
+    name: "host-ownership",
+    type: choiceType(["off", "namespace"]),
+    roles: translating,
+    defaultValue: "off",
+    meaning:
+      "`namespace`: a host belongs to the namespace of its oldest Ingress or route; other namespaces get no path of it.",
+  }),
+  flag({
     name: "allow-external-name",
     type: switchType,
     roles: translating,

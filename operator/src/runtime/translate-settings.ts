@@ -26,6 +26,7 @@ export const translateSettingsOf = (
     | "defaultTlsSecret"
     | "allowExternalName"
     | "backendTlsStrict"
+    | "hostOwnership"
     | "managementBindAddress"
     | "adminPort"
     | "healthPort"
@@ -54,6 +55,7 @@ export const translateSettingsOf = (
   allowExternalName: settings.allowExternalName,
   localPorts: localPortsOf(settings),
   backendTlsStrict: settings.backendTlsStrict,
+  hostOwnership: settings.hostOwnership,
   trustBundles: defaultTranslateSettings.trustBundles,
   maxScopeBytes: defaultTranslateSettings.maxScopeBytes,
 });

@@ -58,6 +58,8 @@ export type TranslateSettings = {
   readonly localPorts: readonly number[];
   /** Nobody is connected to under a BackendTLSPolicy without a usable name; false: in cleartext. */
   readonly backendTlsStrict: boolean;
+  /** `namespace`: a host belongs to the namespace of its oldest Ingress or route. See docs/routing.md, "Who owns a host". */
+  readonly hostOwnership: "off" | "namespace";
   /** Whether the cluster serves ClusterTrustBundles; false: references to one are of a kind that there is not. */
   readonly trustBundles: boolean;
   /** What the routes of all objects may take in the snapshot of one scope; beyond it the largest ones are left out. */
@@ -84,6 +86,7 @@ export const defaultTranslateSettings: TranslateSettings = {
   allowExternalName: false,
   localPorts: [8081, 8082],
   backendTlsStrict: false,
+  hostOwnership: "off",
   trustBundles: true,
   maxScopeBytes: 192 * 1024 * 1024,
 };

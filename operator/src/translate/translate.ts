@@ -36,7 +36,8 @@ import type { OwnScope } from "./gateway/own-scopes.ts";
 import type { GatewayScope } from "./gateway/scope.ts";
 import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.ts";
 import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
-import { memo } from "./memo.ts";
+import { haveSameItems, memo } from "./memo.ts";
+import { noOwners, type HostOwners } from "./ownership.ts";
 import type { TranslateSettings } from "./settings.ts";
 import { createTakenHostFinder } from "./taken-hosts.ts";
 import { leftOutFindings, sizeEvents } from "./size/findings.ts";
@@ -85,7 +86,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const ledger = createSizeLedger(settings.maxScopeBytes);
   const planIngresses = settings.ingressEnabled
     ? createIngressTranslator(settings, ingressListeners, ledger)
-    : () => () => noIngresses;
+    : () => () => ({ owners: noOwners, finish: () => noIngresses });
   const planGateways = settings.gatewayApiEnabled
     ? unlessOnlyOthersChanged(createGatewayTranslator(settings, ingressListeners, ledger))
     : () => () => noGateways;
@@ -109,8 +110,9 @@ function createTranslator(settings: TranslateSettings): Translator {
     const buildIngresses = planIngresses(world);
     const buildGateways = planGateways(world);
     const leftOut = ledger.leftOut();
-    const ingress = buildIngresses(leftOut);
-    const gateway = buildGateways(leftOut);
+    const unfinished = buildIngresses(leftOut);
+    const gateway = buildGateways(leftOut, unfinished.owners);
+    const ingress = unfinished.finish(gateway.owners);
     const policies = translatePolicies(world);
     const tlsPolicies = translateTlsPolicies(world, gateway.gatewaysByService);
     const all = partsOf(ingress, gateway);
@@ -127,6 +129,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     const tls = tlsOf(ingress, gateway);
     const clientCerts = clientCertsOf(ingress, gateway);
     const validity = nowMs === undefined ? [] : checkValidity(ingress.tlsHosts.values, nowMs);
+    const takenHosts = findTakenHosts(ingress.hosts, gateway.shared.hosts);
     const named: Named = {
       keySets,
       endpoints,
@@ -159,7 +162,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         sessionKey.diagnostics,
         validity,
         closed,
-        findTakenHosts(ingress.hosts, gateway.shared.hosts),
+        takenHosts,
       ),
       events: withoutRepeats([
         ...ingress.events,
@@ -167,6 +170,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...sizeEvents(leftOut, ledger.tooLarge()),
         ...findingEvents(ingress.diagnostics),
         ...findingEvents(gateway.diagnostics),
+        ...findingEvents(takenHosts),
         ...endpointEvents(ingress.hosts, endpoints.sets),
       ]),
       sizes: ledger.sizes(),
@@ -244,16 +248,19 @@ const othersKinds: ReadonlySet<KindName> = new Set([
   "BackendTLSPolicy",
 ]);
 
-/** Keeps the last result while no list but those of such kinds is another one, and the same is left out. */
+/** Keeps the last result while no list but those of such kinds is another one, and the same is left out and owned. */
 function unlessOnlyOthersChanged<T>(
-  plan: (world: World) => (leftOut: LeftOut) => T,
-): (world: World) => (leftOut: LeftOut) => T {
+  plan: (world: World) => (leftOut: LeftOut, owners: HostOwners) => T,
+): (world: World) => (leftOut: LeftOut, owners: HostOwners) => T {
   type Build = ReturnType<typeof plan>;
   let last: { readonly world: World; readonly build: Build } | undefined;
   const rememberingOne = (build: Build): Build => {
-    let known: { readonly leftOut: LeftOut; readonly output: T } | undefined;
-    return (leftOut) => {
-      if (known?.leftOut !== leftOut) known = { leftOut, output: build(leftOut) };
+    let known: { readonly inputs: readonly unknown[]; readonly output: T } | undefined;
+    return (leftOut, owners) => {
+      const inputs = [leftOut, owners];
+      if (known === undefined || !haveSameItems(known.inputs, inputs)) {
+        known = { inputs, output: build(leftOut, owners) };
+      }
       return known.output;
     };
   };
@@ -437,4 +444,5 @@ const noGateways: GatewayPart = {
   gatewaysByService: () => new Map(),
   diagnostics: [],
   events: [],
+  owners: noOwners,
 };

@@ -208,6 +208,7 @@ export const settings: fc.Arbitrary<TranslateSettings> = fc
     ingressClass: oneOf(undefined, "svc"),
     watchNamespaces: oneOf([], ["shop"]),
     maxScopeBytes: oneOf(defaultTranslateSettings.maxScopeBytes, 3000, 500),
+    hostOwnership: oneOf("off" as const, "namespace" as const),
   })
   .map((options) => ({ ...defaultTranslateSettings, ...options }));
 

@@ -351,8 +351,9 @@ describe("translate: two tenants, of whom one is hostile", () => {
   });
 
   it("never lets a connection reach a route of the other that its client certificates keep away alone", () => {
-    const settingsOf = (hasDefault: boolean): TranslateSettings => ({
+    const settingsOf = (hasDefault: boolean, isOwned: boolean): TranslateSettings => ({
       ...defaultTranslateSettings,
+      hostOwnership: isOwned ? "namespace" : "off",
       ...(hasDefault && { defaultTlsSecret: { namespace: "infra", name: "cert" } }),
     });
     const defaultSecret: KubeObject & { readonly type: string; readonly data: object | undefined } = {
@@ -369,13 +370,14 @@ describe("translate: two tenants, of whom one is hostile", () => {
       own: ingressesOf(victim, asking("shop/clients"), more),
       others: ingressesOf(hostile, asking("blog/clients"), more),
     });
+    const flags = fc.tuple(fc.boolean(), fc.boolean(), fc.boolean());
     let closed = 0;
     fc.assert(
-      fc.property(withTls, fc.boolean(), fc.boolean(), ({ own, others }, hasDefault, hasCertificate) => {
+      fc.property(withTls, flags, ({ own, others }, [hasDefault, hasCertificate, isOwned]) => {
         // The server certificate of the victim is missing for a while, or not.
         const mine = belongings(victim).filter(({ metadata }) => hasCertificate || metadata.name !== "cert");
         const alone = [ourClass, defaultSecret, ...mine, ...own];
-        const settings = settingsOf(hasDefault);
+        const settings = settingsOf(hasDefault, isOwned);
         const before = translate(createWorld(alone), settings);
         const after = translate(
           createWorld([...alone, selfGrant, ...belongings(hostile), ...others]),
@@ -399,6 +401,39 @@ describe("translate: two tenants, of whom one is hostile", () => {
       { numRuns: 300 },
     );
     expect(closed).to.be.above(50);
+  });
+
+  it("gets nothing of a host that the other named first, where namespaces own hosts", () => {
+    const settings: TranslateSettings = { ...defaultTranslateSettings, hostOwnership: "namespace" };
+    fc.assert(
+      fc.property(worlds, ({ own, others }) => {
+        const alone = [ourClass, ...belongings(victim), ...own];
+        const before = translate(createWorld(alone), settings);
+        const after = translate(
+          createWorld([...alone, selfGrant, ...belongings(hostile), ...others]),
+          settings,
+        );
+        for (const { host, value } of before.routing.hosts) {
+          // Whose every host is depends on paths that can be used, as default backends are everybody's there.
+          if (host.kind === "any") continue;
+          const naming = (all: readonly Ingress[]): readonly Ingress[] =>
+            all.filter(({ spec }) =>
+              (spec as { rules: readonly { host?: string }[] }).rules.some(
+                (rule) => (rule.host ?? "*") === host.host,
+              ),
+            );
+          const theirs = naming(others).map(ageOfIngress);
+          const isFirst = naming(own).some((one) =>
+            theirs.every((other) => compareAges(ageOfIngress(one), other) < 0),
+          );
+          if (!isFirst) continue;
+          const now = after.routing.hosts.find((one) => one.host.host === host.host)?.value;
+          // Handshakes for a host that nobody lists are those of a wildcard, whosever it is.
+          expect({ ...now, clients: undefined }, host.host).to.deep.equal({ ...value, clients: undefined });
+        }
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it("keeps certificates and client certificates of a host with its older owner", () => {

@@ -49,6 +49,8 @@ type ListenerTables = {
   readonly peers: readonly Listener[];
   readonly guard: Guard;
   readonly claims: ClaimsOfListener<RoutePlan>;
+  /** Whether requests for its own host are left to somebody else while no route here serves them. */
+  readonly isTaken: boolean;
   /** By host. */
   readonly tables: SortedEntries<GatewayHost, string>;
 };
@@ -62,9 +64,10 @@ export function createHostTableBuilder(): (
   ports: readonly PortListeners[],
   claims: ReadonlyMap<string, ClaimsOfListener<RoutePlan>>,
   guardOf: (listener: Listener) => Guard | undefined,
+  isTaken: (listener: Listener, port: number) => boolean,
 ) => readonly GatewayHost[] {
   let known: ReadonlyMap<string, ListenerTables> = new Map();
-  return (ports, claims, guardOf) => {
+  return (ports, claims, guardOf, isTaken) => {
     const next = new Map<string, ListenerTables>();
     for (const { port, listeners: all } of ports) {
       const peers = all.filter(({ protocol }) => protocol === "http" || protocol === "https");
@@ -75,6 +78,7 @@ export function createHostTableBuilder(): (
           peers,
           guard: guardOf(listener) ?? unguarded,
           claims: claims.get(listener.id) ?? noEntries,
+          isTaken: isTaken(listener, port),
         };
         next.set(key, { ...inputs, tables: tablesOf(port, inputs, known.get(key)) });
       }
@@ -90,11 +94,12 @@ function tablesOf(
   inputs: Omit<ListenerTables, "tables">,
   last: ListenerTables | undefined,
 ): ListenerTables["tables"] {
-  const { listener, peers, guard, claims } = inputs;
+  const { listener, peers, guard, claims, isTaken } = inputs;
   const isSame =
     last !== undefined &&
     last.listener === listener &&
     last.guard === guard &&
+    last.isTaken === isTaken &&
     haveSameItems(last.peers, peers);
   const before = isSame ? last : { claims: noEntries, tables: noEntries };
   const { gone, come } = listChanges<ClaimedHost<RoutePlan>>(before.claims.values, claims.values);
@@ -106,7 +111,7 @@ function tablesOf(
   }
   const { hostname } = listener;
   const hasOwn = findEntry(claims, hostname.host) !== undefined;
-  if (!hasOwn && (!isSame || changes.has(hostname.host))) {
+  if (!hasOwn && !isTaken && (!isSame || changes.has(hostname.host))) {
     changes.set(hostname.host, encode(port, hostname, { ...identity(listener), routes: [] }));
   }
   return changeEntries<GatewayHost, string>(before.tables, changes);

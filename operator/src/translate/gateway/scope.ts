@@ -45,6 +45,8 @@ export type ScopeInput = {
   readonly bindingsOf: (gateway: PlannedGateway) => Bindings;
   /** By the id of the listener; may hold those of other scopes. */
   readonly claims: ReadonlyMap<string, ClaimsOfListener<RoutePlan>>;
+  /** Whether the host of a listener is served by Ingresses, with which it shares the port. */
+  readonly isTaken: (listener: Listener, port: number) => boolean;
   readonly l4Claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>;
   /** The routes that are attached in this scope. */
   readonly routes: readonly RoutePlan[];
@@ -57,7 +59,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
   const buildL4Tables = createL4TableBuilder();
   const tlsOf = new Map<number, ReturnType<typeof createTlsBuilder>>();
   const clientCertsOf = new Map<number, ReturnType<typeof createFrontendValidationBuilder>>();
-  return ({ gateways, bindingsOf, claims, l4Claims, routes, l4Routes }) => {
+  return ({ gateways, bindingsOf, claims, isTaken, l4Claims, routes, l4Routes }) => {
     const ports = [...listenersByPort(gateways, bindingsOf)].map(([port, listeners]) => ({
       port,
       listeners,
@@ -78,7 +80,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
     const filters = gateways.flatMap(filterFindingsOf);
     return {
       listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
-      hosts: buildTables(ports, claims, guardsOf(gateways)),
+      hosts: buildTables(ports, claims, guardsOf(gateways), isTaken),
       l4: buildL4Tables(ports, withoutClosed(l4Claims, gateways)),
       needs: joinLists(
         gateways.flatMap(({ guard }) => guard?.needs ?? []),

@@ -27,6 +27,8 @@ import { planGrpcRoute } from "./grpc-route.ts";
 import { planHttpRoute } from "./http-route.ts";
 import type { HttpRouteKind, L4RouteKind } from "./kinds.ts";
 import { planL4Route, unusableL4Route, type L4Plan } from "./l4-route.ts";
+import { noOwners, type HostOwners } from "../ownership.ts";
+import { createOwnedClaims, type OwnedClaims } from "./ownership.ts";
 import { createOrphanFinder } from "./orphans.ts";
 import { createOwnScopes, createPlanFinder, type OwnScope } from "./own-scopes.ts";
 import { createPlacer, scopeOf, type PlacedGateway } from "./placement.ts";
@@ -47,6 +49,8 @@ export type GatewayPart = {
   readonly statuses: GatewayStatuses;
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
+  /** The oldest routes of the shared proxies that name hosts; empty while hosts are not owned. */
+  readonly owners: HostOwners;
   readonly vips: readonly Vip[];
   readonly identities: readonly Manifest[];
   /** Worked out when asked for; the same function for as long as the answer is the same. */
@@ -62,7 +66,7 @@ export function createGatewayTranslator(
   settings: TranslateSettings,
   reserved: readonly Reserved[],
   ledger: SizeLedger,
-): (world: World) => (leftOut: LeftOut) => GatewayPart {
+): (world: World) => (leftOut: LeftOut, ingressOwners: HostOwners) => GatewayPart {
   const { controllerName, allowExternalName } = settings;
   const isWatched = namespaceFilter(settings.watchNamespaces);
   const readClasses = createGatewayClassReader(controllerName);
@@ -120,6 +124,8 @@ export function createGatewayTranslator(
   const buildShared = createScopeBuilder();
   const buildOwn = createOwnScopes();
   const buildStatuses = createStatusBuilder();
+  const leaveToOwners = createOwnedClaims();
+  const ingressPorts = new Set(reserved.map(({ port }) => port));
 
   return (world) => {
     const classes = readClasses(world);
@@ -137,7 +143,7 @@ export function createGatewayTranslator(
     const plannedHttp = attachHttp(world, parents);
     const l4 = attachL4(world, parents).finish(nothingLeftOut);
     countSizes(plannedHttp.planned, gateways);
-    const build = (leftOut: LeftOut): GatewayPart => {
+    const build = (leftOut: LeftOut, ingressOwners: HostOwners): GatewayPart => {
       const http = plannedHttp.finish(leftOut);
       const statuses = buildStatuses({
         classes,
@@ -151,8 +157,29 @@ export function createGatewayTranslator(
       const isMixed = own.length > 0;
       const plansOf = createPlanFinder(http.routes, isMixed ? gateways : undefined);
       const l4PlansOf = createPlanFinder(l4.routes, isMixed ? gateways : undefined);
-      const inputOf = (of: readonly PlacedGateway[], bindingsIn: ScopeInput["bindingsOf"]): ScopeInput => ({
-        claims: http.claims,
+      const isOwned = settings.hostOwnership === "namespace";
+      const ownedIn = (of: readonly PlacedGateway[], otherOwners: HostOwners): OwnedClaims =>
+        isOwned
+          ? leaveToOwners(http.claims, idsOf(of), otherOwners)
+          : { claims: http.claims, owners: noOwners, isTaken: () => false, diagnostics: [], events: [] };
+      const owned = ownedIn(inShared, ingressOwners);
+      // Proxies of a Gateway's own serve no Ingress.
+      const ownedApart = new Map(
+        own.map(({ gateway: of }) => [
+          of,
+          ownedIn(
+            gateways.filter(({ gateway }) => gateway === of),
+            noOwners,
+          ),
+        ]),
+      );
+      const inputOf = (
+        of: readonly PlacedGateway[],
+        bindingsIn: ScopeInput["bindingsOf"],
+        { claims, isTaken }: OwnedClaims,
+      ): ScopeInput => ({
+        claims,
+        isTaken: (listener, port) => ingressPorts.has(port) && isTaken(listener),
         l4Claims: l4.claims,
         gateways: of,
         bindingsOf: bindingsIn,
@@ -160,11 +187,12 @@ export function createGatewayTranslator(
         l4Routes: l4PlansOf(of),
       });
       return {
-        shared: buildShared(inputOf(inShared, bindings.of)),
+        shared: buildShared(inputOf(inShared, bindings.of, owned)),
         dedicated: buildOwn(own, (of) =>
           inputOf(
             gateways.filter(({ gateway }) => gateway === of),
             bindOwn,
+            ownedApart.get(of) ?? owned,
           ),
         ),
         statuses,
@@ -182,10 +210,18 @@ export function createGatewayTranslator(
           l4.diagnostics,
           describeStatuses(statuses),
           http.statusDiagnostics,
+          owned.diagnostics,
+          [...ownedApart.values()].flatMap(({ diagnostics }) => diagnostics),
           l4.statusDiagnostics,
           dedicated === undefined ? parametersWithoutEffect(gateways, classes) : [],
         ),
-        events: [...bindings.events, ...own.flatMap(({ events }) => events)],
+        events: [
+          ...bindings.events,
+          ...own.flatMap(({ events }) => events),
+          ...owned.events,
+          ...[...ownedApart.values()].flatMap(({ events }) => events),
+        ],
+        owners: owned.owners,
         vips: inShared.flatMap((gateway) => planVip(gateway, bindings.of(gateway)) ?? []),
         policies: policies.attachments,
         identities: gatewayVips === undefined || dedicated === undefined ? [] : planIdentities(inShared),
@@ -195,6 +231,9 @@ export function createGatewayTranslator(
     return build;
   };
 }
+
+const idsOf = (gateways: readonly PlannedGateway[]): ReadonlySet<string> =>
+  new Set(gateways.flatMap((gateway) => listenersOf(gateway).map(({ id }) => id)));
 
 type UsedBy = Pick<AttachedRoute<CommonPlan>, "listeners" | "plan">;
 

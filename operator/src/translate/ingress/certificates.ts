@@ -15,7 +15,10 @@ import type { Classification } from "./classes.ts";
 import { planDefaultCertificate } from "./gateway-defaults.ts";
 import { buildTlsHost, planTls, type TlsClaim, type TlsHostTable, type TlsPlan } from "./tls.ts";
 
+/** `diagnostics` and `events` are those of the Ingresses and settings themselves. */
 export type CertificatesPart = FindingsList & {
+  /** Those of the server names. */
+  readonly ofHosts: FindingsList;
   /** The server names that somebody lists. */
   readonly tlsHosts: SortedEntries<TlsHostTable, string>;
 };
@@ -54,12 +57,9 @@ export function createCertificateTracker(
     findings.edit(changes);
     last = {
       tlsHosts: hosts.entries,
-      diagnostics: [
-        ...defaultCertificate.diagnostics,
-        ...findings.list.diagnostics,
-        ...hostFindings.list.diagnostics,
-      ],
-      events: [...findings.list.events, ...hostFindings.list.events],
+      diagnostics: [...defaultCertificate.diagnostics, ...findings.list.diagnostics],
+      events: findings.list.events,
+      ofHosts: hostFindings.list,
     };
     return last;
   };

@@ -17,6 +17,7 @@ import {
 import { routeConflictEvent } from "../events.ts";
 import type { Conflict, DesiredEvent, Diagnostic, ServedHost } from "../translation.ts";
 import { quote } from "../text.ts";
+import type { HostOwner } from "../ownership.ts";
 import { anyHost } from "./host.ts";
 import { anyPath } from "./path.ts";
 import type { HostClaim, RouteClaim } from "./plan.ts";
@@ -28,6 +29,10 @@ export type HostTable = {
   readonly served: ServedHost;
   /** The same routes on each port. */
   readonly resources: readonly Resource[];
+  /** The oldest Ingress that names the host in a rule. */
+  readonly owner: HostOwner | undefined;
+  /** What it is made from. */
+  readonly claims: readonly HostClaim[];
   readonly conflicts: readonly Conflict[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
@@ -41,16 +46,21 @@ type Winner = { readonly claim: RouteClaim; readonly owner: ObjectRef };
 /**
  * Builds the table of one host, or of every host when nobody claims one. Each (match type, path) belongs to the oldest Ingress that claims it; the others get
  * a `RouteConflict`. Default backends stand below all paths, the oldest first, and below them the default backend of
- * the whole gateway.
+ * the whole gateway. Of a host with an owner, Ingresses of other namespaces get nothing.
  */
 export function buildHostTable(
   claims: readonly HostClaim[],
-  options: { readonly ports: readonly number[]; readonly lastResort: Route | undefined },
+  options: {
+    readonly ports: readonly number[];
+    readonly lastResort: Route | undefined;
+    readonly owner?: HostOwner;
+  },
 ): HostTable {
-  const { ports, lastResort } = options;
+  const { ports, lastResort, owner } = options;
   const host = claims[0]?.host ?? anyHost;
   const losses = createLosses(host, ports);
-  const byAge = claims.length > 1 ? claims.toSorted((a, b) => compareAges(a.age, b.age)) : claims;
+  const all = claims.length > 1 ? claims.toSorted((a, b) => compareAges(a.age, b.age)) : claims;
+  const byAge = owner === undefined ? all : keepOwn(all, owner, losses);
   const winners = settle(byAge, losses);
   const routes = winners.map(({ claim }) => claim.route).sort(comparePrecedence);
   const everyPath = winners.find(({ claim }) => isEveryPath(claim.route.match.path));
@@ -67,10 +77,34 @@ export function buildHostTable(
   return {
     served: { group: "ingress", ports, host, value },
     resources: underPorts(ports, host, value),
+    owner: ownerOf(all),
+    claims,
     conflicts: losses.conflicts,
     diagnostics: losses.diagnostics,
     events: losses.events,
   };
+}
+
+/** Ingresses that only have a default backend do not name every host, although theirs serves it. */
+function ownerOf(byAge: readonly HostClaim[]): HostOwner | undefined {
+  const first = byAge.find(
+    ({ host, owner, routes }) => owner.kind === "Ingress" && (host.kind !== "any" || routes.length > 0),
+  );
+  return first && { object: first.owner, namespace: first.owner.namespace ?? "", age: first.age };
+}
+
+/** The claims of the owner's namespace, and of the settings. */
+function keepOwn(
+  byAge: readonly HostClaim[],
+  { namespace, object }: HostOwner,
+  losses: Losses,
+): readonly HostClaim[] {
+  return byAge.filter(({ owner, routes, fallback }) => {
+    if (owner.kind !== "Ingress" || owner.namespace === namespace) return true;
+    for (const claim of routes) losses.conflict(claim, owner, object);
+    if (fallback !== undefined) losses.conflict(fallback, owner, object);
+    return false;
+  });
 }
 
 /** The same table with other routes. */

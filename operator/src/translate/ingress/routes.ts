@@ -1,5 +1,4 @@
 /** The routes of all Ingresses and of the settings, kept in line with the world. */
-import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -25,7 +24,10 @@ import { buildHostTable, type HostTable } from "./host-table.ts";
 import { leaveOut } from "./left-out.ts";
 import { planIngress, type HostClaim, type IngressPlan } from "./plan.ts";
 
+/** `diagnostics` and `events` are those of the Ingresses themselves. */
 export type RoutesPart = FindingsList & {
+  /** Those of the hosts. */
+  readonly ofHosts: FindingsList;
   /** The Ingresses that are ours. */
   readonly ingresses: readonly ObjectOf<"Ingress">[];
   /** In the order of their names. */
@@ -116,8 +118,8 @@ export function createRouteTracker(
       resources: resources.entries.values,
       needs: needs.entries.values,
       keySets: keySets.entries.values,
-      diagnostics: joinLists(findings.list.diagnostics, hostFindings.list.diagnostics),
-      events: joinLists(findings.list.events, hostFindings.list.events),
+      ...findings.list,
+      ofHosts: hostFindings.list,
     };
   };
 

@@ -152,6 +152,8 @@ export type TlsHostTable = Findings & {
   readonly host: TlsHost | undefined;
   readonly clients: OwnedRules | undefined;
   readonly used: readonly TlsOffer[];
+  /** What it is made from. */
+  readonly claims: readonly TlsClaim[];
   /** Whether some Ingress that lists the name asks for client certificates. */
   readonly asks: boolean;
   /** What would hold if one namespace were alone; empty where nobody asks for client certificates. */
@@ -192,6 +194,7 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
         : { bucket: bucketOf(name), host: name.host, certificates: [...new Set(ids)] },
     clients: rulesOf(oldest),
     used,
+    claims,
     asks,
     byNamespace: asks ? splitByNamespace(byAge.filter(isOfIngress)) : new Map(),
     diagnostics: [

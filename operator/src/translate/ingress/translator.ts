@@ -11,6 +11,7 @@ import { compareText } from "../age.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { SizeLedger } from "../size/ledger.ts";
 import type { LeftOut } from "../size/object-size.ts";
+import { noOwners, type HostOwners } from "../ownership.ts";
 import type { ServedHost } from "../translation.ts";
 import { createCertificateTracker, type CertificatesPart } from "./certificates.ts";
 import { createClassReader } from "./classes.ts";
@@ -18,12 +19,13 @@ import { createClientCertPortBuilder } from "./client-certs.ts";
 import { createClientRuleSetter } from "./client-rules.ts";
 import { planLastResort, type LastResort } from "./gateway-defaults.ts";
 import type { HostTable } from "./host-table.ts";
+import { createOwnedHosts, ownersOf } from "./ownership.ts";
 import { createRouteTracker, type RoutesPart } from "./routes.ts";
 import { createTlsPortBuilder } from "./tls.ts";
 
 /** All of it in an order that does not depend on what was there before; what stays the same keeps its identity. */
-export type IngressPart = Omit<RoutesPart, "tables"> &
-  CertificatesPart & {
+export type IngressPart = Omit<RoutesPart, "tables" | "ofHosts"> &
+  Omit<CertificatesPart, "ofHosts"> & {
     readonly hosts: readonly ServedHost[];
     /** The hosts as resources. */
     readonly routes: readonly Resource[];
@@ -31,6 +33,13 @@ export type IngressPart = Omit<RoutesPart, "tables"> &
     readonly tls: TlsPort;
     readonly clientCerts: ClientCertPort;
   };
+
+/** The Ingresses before it is known which hosts belong to routes of Gateways. */
+export type UnfinishedIngresses = {
+  /** The oldest Ingresses that name hosts. */
+  readonly owners: HostOwners;
+  readonly finish: (routeOwners: HostOwners) => IngressPart;
+};
 
 /**
  * Keeps the translation of the Ingresses in line with the world. Of what follows from an Ingress, on a host, or at a
@@ -41,7 +50,7 @@ export function createIngressTranslator(
   settings: TranslateSettings,
   listeners: readonly Listener[],
   ledger: SizeLedger,
-): (world: World) => (leftOut: LeftOut) => IngressPart {
+): (world: World) => (leftOut: LeftOut) => UnfinishedIngresses {
   const listenerSet: ListenerSet = { listeners };
   const readClasses = createClassReader(settings);
   const lastResortOf = trackedMemo(planLastResort);
@@ -56,6 +65,8 @@ export function createIngressTranslator(
   const resourcesOf = memo((all: readonly HostTable[]) =>
     byText.flatMap((port) => all.map(({ resources }) => resources[port] as Resource)),
   );
+  const leaveToOwners = createOwnedHosts();
+  const ownersFrom = memo(ownersOf);
   const tlsPortOf = createTlsPortBuilder();
   const clientCertPortOf = createClientCertPortBuilder();
   let last: { readonly inputs: readonly object[]; readonly part: IngressPart } | undefined;
@@ -73,29 +84,47 @@ export function createIngressTranslator(
     const finishRoutes = updateRoutes(world, classify);
     const certificates = updateCertificates(world, classify);
     return (leftOut) => {
-      const { tables, ...routes } = finishRoutes(leftOut);
-      const inputs = [classes, needs, tables, certificates, ...Object.values(routes)];
-      if (last !== undefined && haveSameItems(last.inputs, inputs)) return last.part;
-      const served = setClientRules(tables, certificates.tlsHosts);
-      const part = {
-        hosts: hostsOf(served),
-        routes: resourcesOf(served),
-        ...routes,
-        ...certificates,
-        listenerSet,
-        needs: joinLists(needs, routes.needs),
-        tls: tlsPortOf(certificates.tlsHosts.values),
-        clientCerts: clientCertPortOf(certificates.tlsHosts.values),
-        diagnostics: joinLists(
-          classes.diagnostics,
-          diagnostics,
-          routes.diagnostics,
-          certificates.diagnostics,
-        ),
-        events: joinLists(routes.events, certificates.events),
+      const { tables, ofHosts, ...routes } = finishRoutes(leftOut);
+      const { ofHosts: ofTlsHosts, tlsHosts, ...ofCertificates } = certificates;
+      const finish = (routeOwners: HostOwners): IngressPart => {
+        const inputs = [classes, needs, tables, certificates, ofHosts, ...Object.values(routes)];
+        const isOwned = settings.hostOwnership === "namespace";
+        // Who owns hosts may have changed beside Ingresses.
+        if (!isOwned && last !== undefined && haveSameItems(last.inputs, inputs)) return last.part;
+        const owned = isOwned
+          ? leaveToOwners(tables, tlsHosts, routeOwners, { ports, lastResort })
+          : { tables, conflicts: routes.conflicts, ofHosts, tlsHosts, ofTlsHosts };
+        const served = setClientRules(owned.tables, owned.tlsHosts);
+        const part = {
+          hosts: hostsOf(served),
+          routes: resourcesOf(served),
+          ...routes,
+          ...ofCertificates,
+          conflicts: owned.conflicts,
+          tlsHosts: owned.tlsHosts,
+          listenerSet,
+          needs: joinLists(needs, routes.needs),
+          tls: tlsPortOf(owned.tlsHosts.values),
+          clientCerts: clientCertPortOf(owned.tlsHosts.values),
+          diagnostics: joinLists(
+            classes.diagnostics,
+            diagnostics,
+            routes.diagnostics,
+            owned.ofHosts.diagnostics,
+            certificates.diagnostics,
+            owned.ofTlsHosts.diagnostics,
+          ),
+          events: joinLists(
+            routes.events,
+            owned.ofHosts.events,
+            certificates.events,
+            owned.ofTlsHosts.events,
+          ),
+        };
+        last = { inputs, part };
+        return part;
       };
-      last = { inputs, part };
-      return part;
+      return { owners: settings.hostOwnership === "namespace" ? ownersFrom(tables) : noOwners, finish };
     };
   };
 }

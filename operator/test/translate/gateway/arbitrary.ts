@@ -263,6 +263,7 @@ export const settings: fc.Arbitrary<TranslateSettings> = fc
   .record({
     ingressEnabled: fc.boolean(),
     maxScopeBytes: oneOf(defaultTranslateSettings.maxScopeBytes, 8000, 1500),
+    hostOwnership: oneOf("off" as const, "namespace" as const),
     gatewayVips: oneOf(undefined, {
       namespace: "svc-system",
       selector: {},

@@ -1,0 +1,118 @@
+/** What is left of hosts and server names for their owners. See docs/routing.md, "Who owns a host". */
+import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
+import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { certificateConflict } from "../diagnostics.ts";
+import type { FindingsList } from "../findings-list.ts";
+import { olderOf, type HostOwner, type HostOwners } from "../ownership.ts";
+import type { Conflict, Diagnostic } from "../translation.ts";
+import { buildHostTable, type HostTable } from "./host-table.ts";
+import { buildTlsHost, type TlsHostTable } from "./tls.ts";
+
+type TlsHosts = SortedEntries<TlsHostTable, string>;
+
+/** The tables and what is said about them. */
+export type OwnedHosts = {
+  readonly tables: readonly HostTable[];
+  readonly conflicts: readonly Conflict[];
+  readonly ofHosts: FindingsList;
+  readonly tlsHosts: TlsHosts;
+  readonly ofTlsHosts: FindingsList;
+};
+
+type Options = { readonly ports: readonly number[]; readonly lastResort: Route | undefined };
+
+/** The oldest Ingresses that name hosts; the tables are read when the first host is asked about. */
+export function ownersOf(tables: readonly HostTable[]): HostOwners {
+  let byHost: ReadonlyMap<string, HostOwner | undefined> | undefined;
+  return (host) => {
+    byHost ??= new Map(tables.map(({ served, owner }) => [served.host.host, owner]));
+    return byHost.get(host);
+  };
+}
+
+/**
+ * Takes from every host what other namespaces than that of its oldest Ingress or route have there: paths, default
+ * backends, and, of a full name, certificates and rules for client certificates. A table that nobody else has a part in
+ * stays the same one.
+ */
+export function createOwnedHosts(): (
+  tables: readonly HostTable[],
+  tlsHosts: TlsHosts,
+  routeOwners: HostOwners,
+  options: Options,
+) => OwnedHosts {
+  const rebuilt = new WeakMap<
+    HostTable,
+    { readonly inputs: readonly unknown[]; readonly table: HostTable }
+  >();
+  const rebuild = (table: HostTable, owner: HostOwner, options: Options): HostTable => {
+    const inputs = [owner.namespace, owner.object.kind, owner.object.name, options.lastResort];
+    const known = rebuilt.get(table);
+    if (known?.inputs.every((input, index) => input === inputs[index]) === true) return known.table;
+    const next = buildHostTable(table.claims, { ...options, owner });
+    rebuilt.set(table, { inputs, table: next });
+    return next;
+  };
+  const reduced = new WeakMap<TlsHostTable, { readonly namespace: string; readonly left: LeftName }>();
+  return (tables, tlsHosts, routeOwners, options) => {
+    const owners = new Map<string, HostOwner>();
+    const owned = tables.map((table) => {
+      const { host } = table.served.host;
+      const owner = olderOf(table.owner, routeOwners(host));
+      if (owner !== undefined) owners.set(host, owner);
+      const isShared = table.claims.some(
+        (claim) => claim.owner.kind === "Ingress" && claim.owner.namespace !== owner?.namespace,
+      );
+      return owner === undefined || !isShared ? table : rebuild(table, owner, options);
+    });
+    const lost: Diagnostic[] = [];
+    const names = tlsHosts.values.map((table) => {
+      const { kind, host } = table.name;
+      // A wildcard's certificate is for names below it, which may have other owners.
+      const owner = kind === "exact" ? (owners.get(host) ?? routeOwners(host)) : undefined;
+      if (owner === undefined) return table;
+      const known = reduced.get(table);
+      const left = known?.namespace === owner.namespace ? known.left : leaveToOwner(table, owner);
+      reduced.set(table, { namespace: owner.namespace, left });
+      lost.push(...left.lost);
+      return left.table;
+    });
+    const ofNames = findingsOf(names);
+    return {
+      tables: owned,
+      conflicts: owned.flatMap(({ conflicts }) => conflicts),
+      ofHosts: findingsOf(owned),
+      tlsHosts: { keys: tlsHosts.keys, values: names },
+      ofTlsHosts: { diagnostics: [...ofNames.diagnostics, ...lost], events: ofNames.events },
+    };
+  };
+}
+
+const findingsOf = (all: readonly FindingsList[]): FindingsList => ({
+  diagnostics: all.flatMap(({ diagnostics }) => diagnostics),
+  events: all.flatMap(({ events }) => events),
+});
+
+type LeftName = { readonly table: TlsHostTable; readonly lost: readonly Diagnostic[] };
+
+/**
+ * Certificates and rules of other namespaces do not hold for the name. What they ask of the clients of their own routes
+ * does, so that nobody's routes are opened by being taken off a host.
+ */
+function leaveToOwner(table: TlsHostTable, owner: HostOwner): LeftName {
+  const isForeign = (claim: TlsHostTable["claims"][number]): boolean =>
+    claim.owner.kind === "Ingress" && claim.namespace !== owner.namespace;
+  const foreign = table.claims.filter(isForeign);
+  if (foreign.length === 0) return { table, lost: [] };
+  const own = table.claims.filter((claim) => !isForeign(claim));
+  const left = own.length === 0 ? { ...table, ...withoutTls } : buildTlsHost(own);
+  const { claims, asks, byNamespace, name } = table;
+  return {
+    table: { ...left, claims, asks, byNamespace },
+    lost: foreign.map((claim) =>
+      certificateConflict({ object: claim.owner, field: claim.field }, name.host, owner.object),
+    ),
+  };
+}
+
+const withoutTls = { host: undefined, clients: undefined, used: [], diagnostics: [], events: [] };
