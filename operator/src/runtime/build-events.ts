@@ -3,6 +3,7 @@ import { kindNames, type KindName } from "../api/kinds.ts";
 import type { DesiredEvent } from "../translate/translation.ts";
 import { createLookup } from "../world.ts";
 import type { ObjectEvent } from "./event-object.ts";
+import { createEventCap } from "./event-cap.ts";
 import type { Build } from "./table-builder.ts";
 
 /**
@@ -11,9 +12,10 @@ import type { Build } from "./table-builder.ts";
  */
 export function createBuildEvents(): (build: Build) => readonly ObjectEvent[] {
   const known = new WeakMap<DesiredEvent, ObjectEvent>();
+  const cap = createEventCap();
   return ({ world, translation }) => {
     const lookup = createLookup(world);
-    return translation.events.flatMap((event) => {
+    const events = translation.events.flatMap((event) => {
       const { kind, namespace = "", name } = event.object;
       const object = isKnownKind(kind) ? lookup(kind, namespace, name) : undefined;
       if (object === undefined) return [];
@@ -23,6 +25,7 @@ export function createBuildEvents(): (build: Build) => readonly ObjectEvent[] {
       known.set(event, next);
       return [next];
     });
+    return cap(events);
   };
 }
 

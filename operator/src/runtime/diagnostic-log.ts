@@ -24,6 +24,11 @@ export type DiagnosticLogOptions = {
   readonly clock?: Pick<Clock, "schedule">;
 };
 
+/** So many findings of one object and reason are logged, and then how many others there are. */
+const maxLines = 100;
+/** The others are counted for so long before they are told. */
+const othersMs = 1_000;
+
 /** What is applied together arrives in any order, and the pods of a new Service take a while to start. */
 const patienceMs = 10_000;
 
@@ -38,11 +43,31 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
   const waiting = new Map<string, () => void>();
   /** Places of which something is told. */
   const told = new Set<string>();
+  /** Findings that are told, and how many of each group. */
+  const written = new Set<string>();
+  const lines = createUseCounts();
+  /** By group, how many are not told one by one. */
+  const others = new Map<string, { count: number; readonly cancel: () => void }>();
   let last: readonly Diagnostic[] = [];
 
   const tell = (diagnostic: Diagnostic): void => {
+    const group = groupOf(diagnostic);
+    if (lines.count(group) >= maxLines) return countOther(group, diagnostic);
+    lines.add([group]);
+    written.add(keyOf(diagnostic));
     told.add(placeOf(diagnostic));
     write(log, diagnostic);
+  };
+  const countOther = (group: string, { object, reason, severity }: Diagnostic): void => {
+    const counted = others.get(group);
+    if (counted !== undefined) return void counted.count++;
+    const onCounted = (): void => {
+      const findings = others.get(group)?.count ?? 0;
+      others.delete(group);
+      const level = severity === "info" ? "debug" : "warn";
+      log[level]({ reason, object: formatRef(object), findings }, "more findings of this kind");
+    };
+    others.set(group, { count: 1, cancel: clock.schedule(othersMs, onCounted) });
   };
   const begin = (diagnostic: Diagnostic): void => {
     if (!mayPass(diagnostic.reason)) return tell(diagnostic);
@@ -57,6 +82,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
     const key = keyOf(diagnostic);
     waiting.get(key)?.();
     waiting.delete(key);
+    if (written.delete(key)) lines.remove([groupOf(diagnostic)]);
     const place = placeOf(diagnostic);
     // What is wrong there for another reason now is not gone.
     if (places.count(place) > 0 || !told.delete(place)) return;
@@ -80,7 +106,9 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
     },
     stop() {
       for (const cancel of waiting.values()) cancel();
+      for (const { cancel } of others.values()) cancel();
       waiting.clear();
+      others.clear();
     },
   };
 }
@@ -91,6 +119,8 @@ const keyOf = ({ object, severity, reason, field, message }: Diagnostic): string
 /** What a finding is about, whatever it says of it. */
 const placeOf = ({ object, reason, field }: Diagnostic): string =>
   JSON.stringify([formatRef(object), reason, field]);
+
+const groupOf = ({ object, reason }: Diagnostic): string => `${reason} ${formatRef(object)}`;
 
 const fieldsOf = ({ object, reason, field }: Diagnostic): LogFields => ({
   reason,

@@ -79,6 +79,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const { client, source, log, signal, clock = monotonicClock, nowMs = Date.now } = options;
   const maxEvents = options.maxEvents ?? defaultMaxEvents;
   const entries = new Map<string, Entry>();
+  const perNamespace = new Map<string, number>();
   let isFull = false;
 
   const queue = createWorkQueue({
@@ -86,6 +87,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     signal,
     clock,
     process: (key) => send(key),
+    // A namespace with thousands of Events does not hold back those of others.
+    turnOf: namespaceOf,
     onBug: (error) => log.error({ err: error }, "event recorder threw"),
   });
 
@@ -161,7 +164,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 
   const remember = (key: string, event: ObjectEvent): Entry | undefined => {
-    if (entries.size >= maxEvents) evict();
+    if (entries.size >= maxEvents) evict(namespaceOf(key));
     if (entries.size >= maxEvents) {
       if (!isFull) log.warn({ events: entries.size }, "too many events, further ones are not sent");
       isFull = true;
@@ -177,17 +180,36 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       cancelTimer: () => {},
     };
     entries.set(key, entry);
+    count(namespaceOf(key), 1);
     return entry;
   };
 
-  /** Makes room for one: the oldest that is neither called for nor on its way. */
-  const evict = (): void => {
+  const count = (namespace: string, step: 1 | -1): void => {
+    const next = (perNamespace.get(namespace) ?? 0) + step;
+    if (next === 0) perNamespace.delete(namespace);
+    else perNamespace.set(namespace, next);
+  };
+
+  const remove = (key: string, entry: Entry): void => {
+    forget(entry);
+    entries.delete(key);
+    count(namespaceOf(key), -1);
+    isFull = false;
+  };
+
+  /**
+   * Makes room for one of a namespace: the oldest that is neither called for nor on its way, else the newest of the namespace
+   * that has most, if that has more.
+   */
+  const evict = (forNamespace: string): void => {
     for (const [key, entry] of entries) {
       if (entry.isPresent || entry.isPlanned) continue;
-      entries.delete(key);
-      isFull = false;
-      return;
+      return remove(key, entry);
     }
+    const [largest = forNamespace, most = 0] = [...perNamespace].sort(([, a], [, b]) => b - a).at(0) ?? [];
+    if (most <= (perNamespace.get(forNamespace) ?? 0) + 1) return;
+    const newest = [...entries].findLast(([key]) => namespaceOf(key) === largest);
+    if (newest !== undefined) remove(...newest);
   };
 
   signal.addEventListener("abort", () => entries.forEach(forget), { once: true });
@@ -216,6 +238,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     idle: queue.idle,
   };
 }
+
+/** Of a key, which is `namespace/name`. */
+const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
 
 /** Remembered by identity: the same few Events are named by every build. */
 const keys = new WeakMap<ObjectEvent, string>();

@@ -1,3 +1,4 @@
+import { createTurns } from "./turns.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 
@@ -27,6 +28,8 @@ export type WorkQueueOptions = {
   readonly signal: AbortSignal;
   /** `process` threw, which is a bug; the key is tried again like after a failure. */
   readonly onBug: (error: unknown) => void;
+  /** Whose turn a key takes; queued keys of different ones take turns. Without it, first come, first served. */
+  readonly turnOf?: (key: string) => string;
   readonly clock?: Clock;
 };
 
@@ -42,7 +45,7 @@ type Entry = {
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { process, concurrency, backoff, signal, onBug, clock = monotonicClock } = options;
   const entries = new Map<string, Entry>();
-  const queued = new Set<string>();
+  const queued = createTurns(options.turnOf ?? (() => ""));
   const allowance = createAllowance(options.rate, clock);
   let running = 0;
   let cancelRefill: (() => void) | undefined;
@@ -71,9 +74,8 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
         });
         return;
       }
-      const [key] = queued;
+      const key = queued.take();
       if (key === undefined) return;
-      queued.delete(key);
       void run(key);
     }
   };

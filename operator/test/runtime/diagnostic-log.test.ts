@@ -102,4 +102,26 @@ describe("createDiagnosticLog", () => {
     await clock.advance(ten);
     expect(lines).to.deep.equal([]);
   });
+
+  it("tells a hundred findings of one object and reason, then how many more there are", async () => {
+    const { lines, report, clock } = setUp();
+    const many = Array.from({ length: 7000 }, (_, index) => ({ ...finding("A"), field: `spec[${index}]` }));
+    report([...many, finding("B")]);
+    await clock.advance(ten);
+    expect(lines).to.have.length(102);
+    expect(lines.at(-1)?.message).to.equal("more findings of this kind");
+    expect(lines.at(-1)?.fields).to.deep.equal({ reason: "A", object: "Ingress ns/a", findings: 6900 });
+    report([finding("B")]);
+    expect(lines.slice(102).map(({ message }) => message)).to.deep.equal(
+      Array.from({ length: 100 }, () => "finding gone"),
+    );
+    report([finding("A"), finding("B")]);
+    expect(told(lines).at(-1)).to.equal("warn finding A");
+  });
+
+  it("counts findings that follow each other at one place once", () => {
+    const { lines, report } = setUp();
+    for (let index = 0; index < 300; index++) report([finding("A", "error", `wrong ${index}`)]);
+    expect(lines).to.have.length(300);
+  });
 });

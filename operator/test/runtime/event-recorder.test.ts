@@ -258,4 +258,44 @@ describe("createEventRecorder", () => {
     await clock.advance(600_000);
     expect(client.calls).to.have.length(calls);
   });
+
+  const eventOf = (namespace: string, index: number): ObjectEvent => ({
+    ...conflict(`i${index}`),
+    regarding: { ...conflict(`i${index}`).regarding, namespace },
+  });
+
+  it("sends the Event of a namespace with one while another has thousands waiting", async () => {
+    const { create, stored, clock } = setUp();
+    const recorder = create();
+    recorder.sync([
+      ...Array.from({ length: 7000 }, (_, index) => eventOf("noisy", index)),
+      eventOf("quiet", 1),
+    ]);
+    await clock.advance(1);
+    const names = [...stored.values()].map(
+      (event) => (event as unknown as { regarding: { namespace: string } }).regarding.namespace,
+    );
+    expect(names.length).to.be.lessThan(100);
+    expect(names).to.include("quiet");
+    const first = eventOf("late", 1);
+    recorder.record(first);
+    await clock.advance(2000);
+    expect(
+      [...stored.values()].some(
+        (event) => (event as unknown as { regarding: { namespace: string } }).regarding.namespace === "late",
+      ),
+    ).to.equal(true);
+  });
+
+  it("forgets an Event of the namespace that has most when it remembers too many", async () => {
+    const { create, stored, clock } = setUp({ maxEvents: 20 });
+    const recorder = create();
+    recorder.sync(Array.from({ length: 20 }, (_, index) => eventOf("noisy", index)));
+    recorder.record(eventOf("quiet", 1));
+    await clock.advance(60_000);
+    const namespaces = [...stored.values()].map(
+      (event) => (event as unknown as { regarding: { namespace: string } }).regarding.namespace,
+    );
+    expect(namespaces).to.include("quiet");
+  });
 });

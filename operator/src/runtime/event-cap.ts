@@ -1,0 +1,39 @@
+import type { ObjectEvent } from "./event-object.ts";
+
+/** So many Events of one reason may one object have. */
+export const maxEventsOfObject = 100;
+
+/**
+ * Makes the function that leaves of the Events of each object and reason the first hundred, and one more that says how
+ * many others there are: nobody reads thousands of them, and everybody else's would wait. See docs/controller.md, "Events".
+ */
+export function createEventCap(): (events: readonly ObjectEvent[]) => readonly ObjectEvent[] {
+  /** By what they say, so that the same is the same value from one build to the next. */
+  let summaries = new Map<string, ObjectEvent>();
+  return (events) => {
+    if (events.length <= maxEventsOfObject) return events;
+    const counts = new Map<string, number>();
+    const next: typeof summaries = new Map();
+    const kept: ObjectEvent[] = [];
+    const others = new Map<string, { readonly event: ObjectEvent; count: number }>();
+    for (const event of events) {
+      const { kind, namespace = "", name } = event.regarding;
+      const key = `${event.reason} ${kind} ${namespace}/${name}`;
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      if (count <= maxEventsOfObject) kept.push(event);
+      else others.set(key, { event, count: count - maxEventsOfObject });
+    }
+    for (const [key, { event, count }] of others) {
+      const id = `${key} ${count} ${event.regarding.uid}`;
+      const summary = summaries.get(id) ?? { ...event, message: moreOf(count) };
+      next.set(id, summary);
+      kept.push(summary);
+    }
+    summaries = next;
+    return kept;
+  };
+}
+
+const moreOf = (count: number): string =>
+  `${count} more like the first ${maxEventsOfObject}, which have Events of their own`;
