@@ -13,6 +13,7 @@ const ownFlags: ReadonlySet<string> = new Set([
   "admin-auth",
   "admin-port",
   "dedicated",
+  "disable-dedicated-gateways",
   "discovery-bootstrap-endpoint",
   "discovery-bootstrap-port",
   "discovery-ca-bundle-path",
@@ -27,6 +28,7 @@ const ownFlags: ReadonlySet<string> = new Set([
   "log-format",
   "pod-name",
   "pod-namespace",
+  "read-namespace",
   "shared",
   "shared-proxy-service-account",
 ]);

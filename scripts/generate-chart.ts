@@ -1,5 +1,5 @@
 // Writes the parts of the Helm chart that follow from declarations: the custom resource definitions, the admission
-// policy, the flags in the schema, and the table of values in docs/installation.md. With --check it writes nothing and
+// policy, the roles of the controllers, the flags in the schema, and the table of values in docs/installation.md. With --check it writes nothing and
 // fails when a file is not what it would write.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,6 +8,7 @@ import { format, resolveConfig } from "prettier";
 import { annotations } from "../common/src/features/registry.ts";
 import { admissionTemplate } from "./generate-chart-admission.ts";
 import { chartCrds } from "./generate-chart-crds.ts";
+import { rbacTemplate } from "./generate-chart-rbac.ts";
 import { schemaWithFlags } from "./generate-chart-schema.ts";
 import { pageWithValues } from "./generate-chart-values.ts";
 
@@ -20,6 +21,7 @@ const crds = chartCrds();
 const files = new Map<string, string>([
   ...crds,
   ["config/chart/templates/admission-policy.yaml", admissionTemplate(annotations.values())],
+  ["config/chart/templates/rbac.yaml", rbacTemplate()],
   [schemaPath, await pretty(schemaPath, schemaWithFlags(read(schemaPath)))],
   [pagePath, await pretty(pagePath, pageWithValues(read(pagePath), read("config/chart/values.yaml")))],
 ]);

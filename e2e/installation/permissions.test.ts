@@ -39,6 +39,8 @@ const rarely: readonly (readonly [permission: RegExp, when: string])[] = [
     /^[a-z.-]+\.(k8s\.io|svc-labs\.dev)\/[a-z]+ get$/,
     "somebody else has changed a status at the same moment",
   ],
+  [/^\/(configmaps|services|secrets) get$/, "an object was not held that is wanted now"],
+  [/^\/services create, /, "a shared Gateway asks for an address"],
   [/^events.k8s.io\/events get$/, "another leader has told of it before"],
   [/^events.k8s.io\/events patch$/, "something has lasted for a minute"],
   [

@@ -24,12 +24,12 @@ import type { EventSource } from "./runtime/event-object.ts";
 import { createKubernetesCaStore } from "./runtime/kubernetes-ca-store.ts";
 import { runLeaderElection } from "./runtime/leader-election.ts";
 import { createLeadership, type LeadershipControl } from "./runtime/leadership.ts";
-import { createOperatorShell } from "./runtime/operator-shell.ts";
+import { createOperatorShell, type WatchedResource } from "./runtime/operator-shell.ts";
 import { createOutageLog } from "./sources/kubernetes/outage-log.ts";
 import { createOwnPod } from "./runtime/own-pod.ts";
 import type { Build } from "./runtime/table-builder.ts";
 import { componentLabel, dedicatedComponent } from "./translate/gateway/names.ts";
-import { ownPortsOf } from "./runtime/translate-settings.ts";
+import { dedicatedSettingsOf, ownPortsOf, servedNamespacesOf } from "./runtime/translate-settings.ts";
 import { createTokenReview } from "./runtime/token-review.ts";
 import { controllerChecks, createWatchHealth, type WatchHealth } from "./runtime/watch-health.ts";
 import { createApiClient, loadKubeConfig, type ApiClient } from "./sources/kubernetes/api-client.ts";
@@ -142,18 +142,18 @@ export async function startController(options: ControllerOptions): Promise<Resul
     init(shell) {
       const pod = { group: "", version: "v1", plural: "pods" };
       const installed = { ...pod, namespace: settings.podNamespace, onListed: gatewayPods.listing() };
-      const dedicatedPods = {
+      const dedicatedPods = dedicatedPodsOf(settings).map((where) => ({
         ...pod,
-        labelSelector: `${componentLabel}=${dedicatedComponent}`,
+        ...where,
         onListed: gatewayPods.listing(),
-      };
+      }));
       const onPod = async (event: ResourceEvent): Promise<void> => {
         await Promise.all([pods.onEvent(event), gatewayPods.onEvent(event)]);
       };
       running = Promise.all([
         pipeline(shell.signal),
         shell.watch(installed, onPod),
-        shell.watch(dedicatedPods, onPod),
+        ...dedicatedPods.map((where) => shell.watch(where, onPod)),
         runLeaderElection({
           client,
           namespace: settings.podNamespace,
@@ -195,6 +195,15 @@ export async function startController(options: ControllerOptions): Promise<Resul
     ...listening.value,
     done: end(),
   });
+}
+
+/** Where the pods of Gateways with proxies of their own are; empty where there can be none. */
+function dedicatedPodsOf(settings: ControllerSettings): readonly Partial<WatchedResource>[] {
+  if (dedicatedSettingsOf(settings) === undefined) return [];
+  const labelSelector = `${componentLabel}=${dedicatedComponent}`;
+  return (servedNamespacesOf(settings) ?? [undefined]).map((namespace) =>
+    namespace === undefined ? { labelSelector } : { labelSelector, namespace },
+  );
 }
 
 function createDiscovery(

@@ -1,9 +1,14 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
 import { definitionOf, kindNames } from "../../operator/src/api/kinds.ts";
 import { readinessTimes } from "../../operator/src/translate/gateway/dedicated/pod.ts";
 import { provisionedKinds } from "../../operator/src/sources/kubernetes/provisioned-objects.ts";
+import { rulesOf, type Need, type Place, type Rule } from "../generate-chart-rules.ts";
 import { chartFlags } from "../generate-chart-schema.ts";
 import { valueRows } from "../generate-chart-values.ts";
 
@@ -12,34 +17,15 @@ const read = (path: string): string => readFileSync(new URL(path, chart), "utf8"
 
 describe("the chart", () => {
   describe("permissions", () => {
-    type Rule = {
-      /** Absent of rules about other URLs. */
-      readonly apiGroups?: readonly string[];
-      readonly resources?: readonly string[];
-      readonly verbs: readonly string[];
-      readonly resourceNames?: readonly string[];
-    };
-    type Role = { readonly kind: string; readonly rules: readonly Rule[] };
-
-    /** The roles without their templates, none of which stands among the rules. */
-    const roles = parseAllDocuments(
-      read("templates/rbac.yaml")
-        .replaceAll(/^ *\{\{- (?:if|else|end|with|range).*?\}\}\n/gm, "")
-        .replaceAll(/\{\{.*?\}\}/g, "x: y"),
-    )
-      .map((document) => document.toJS() as Role)
-      .filter(({ kind }) => kind === "ClusterRole" || kind === "Role");
+    const rules = rulesOf("svc-discovery-ca");
 
     /** Grants as `group/resource verb`. */
-    const grantsOf = (kind: string): readonly string[] =>
-      roles
-        .filter((role) => role.kind === kind)
-        .flatMap(({ rules }) => rules)
-        .flatMap(({ apiGroups = [], resources = [], verbs }) =>
-          apiGroups.flatMap((group) =>
-            resources.flatMap((resource) => verbs.map((verb) => `${group}/${resource} ${verb}`)),
-          ),
-        );
+    const grantsOf = (given: readonly Pick<Rule, "group" | "resources" | "verbs">[]): readonly string[] =>
+      given.flatMap(({ group, resources, verbs }) =>
+        resources.flatMap((resource) => verbs.map((verb) => `${group}/${resource} ${verb}`)),
+      );
+    const needing = (...needs: readonly Need[]): readonly Rule[] =>
+      rules.filter(({ need }) => need === "always" || needs.includes(need));
 
     it("let the controller follow every kind that it reads, and no other", () => {
       const followed = kindNames.map((kind) => {
@@ -49,30 +35,182 @@ describe("the chart", () => {
       const made = Object.values(provisionedKinds).map(
         ({ apiVersion, plural }) => `${apiVersion.replace(/\/?v\d+$/, "")}/${plural} watch`,
       );
-      const expected = [...new Set([...followed, ...made, "/nodes watch", "/pods watch"])];
-      const watched = grantsOf("ClusterRole").filter((grant) => grant.endsWith(" watch"));
-      expect(watched).to.have.members(expected);
-      expect(grantsOf("ClusterRole").filter((grant) => grant.endsWith(" list"))).to.have.members(
-        expected.map((grant) => grant.replace(/ watch$/, " list")),
+      const expected = new Set([...followed, ...made, "/nodes watch", "/pods watch"]);
+      const all = grantsOf(rules);
+      expect(new Set(all.filter((grant) => grant.endsWith(" watch")))).to.deep.equal(expected);
+      expect(new Set(all.filter((grant) => grant.endsWith(" list")))).to.deep.equal(
+        new Set([...expected].map((grant) => grant.replace(/ watch$/, " list"))),
       );
     });
 
+    it("are at the place where a kind is: cluster-wide only for what is in no namespace", () => {
+      for (const kind of kindNames) {
+        const { group, plural, namespaced } = definitionOf(kind);
+        const places = rules
+          .filter(
+            (rule) => rule.group === group && rule.resources.includes(plural) && rule.names === undefined,
+          )
+          .filter(({ verbs }) => verbs.includes("watch"))
+          .map(({ place }) => place);
+        expect(places, kind).to.deep.equal([namespaced ? "read" : "cluster"]);
+      }
+    });
+
     it("use no wildcard, and let nothing be deleted but what is made for Gateways", () => {
-      const grants = [...grantsOf("ClusterRole"), ...grantsOf("Role")];
+      const grants = grantsOf(rules);
       expect(grants.length).to.be.above(20);
       for (const grant of grants) expect(grant).to.not.include("*");
       const made = Object.values(provisionedKinds).map(
         ({ apiVersion, plural }) => `${apiVersion.replace(/\/?v\d+$/, "")}/${plural} delete`,
       );
-      expect(grants.filter((grant) => grant.includes("delete"))).to.have.members([
-        ...made,
-        "/configmaps delete",
-      ]);
+      const deleted = new Set(grants.filter((grant) => grant.includes("delete")));
+      expect(deleted).to.deep.equal(new Set([...made, "/configmaps delete"]));
       // Of ConfigMaps only the copies of one.
-      const named = roles.flatMap(({ rules }) => rules).filter(({ resourceNames }) => resourceNames);
-      expect(named.map(({ resources, resourceNames }) => [resources, resourceNames])).to.deep.equal([
-        [["configmaps"], ["svc-discovery-trust"]],
+      const ofMaps = rules.filter(
+        ({ resources, verbs }) => resources.includes("configmaps") && verbs.includes("delete"),
+      );
+      expect(ofMaps.map(({ names }) => names)).to.deep.equal([["svc-discovery-trust"]]);
+    });
+
+    it("leave workloads alone without dedicated Gateways", () => {
+      const workloads =
+        /^(apps|autoscaling|policy)\/|^\/serviceaccounts|^\/(services|configmaps) (create|delete|patch)/;
+      const without = needing("ingress", "gatewayApi", "vips", "adminAuth").filter(
+        ({ place }) => place !== "own",
+      );
+      expect(grantsOf(without).filter((grant) => workloads.test(grant))).to.deep.equal([]);
+      expect(grantsOf(without).filter((grant) => grant.startsWith("/pods"))).to.deep.equal([]);
+      expect(grantsOf(rules).filter((grant) => workloads.test(grant))).to.not.deep.equal([]);
+    });
+
+    it("reach no kind of the Gateway API where it is switched off, but the grants that Ingresses need", () => {
+      const ofApi = (given: readonly Rule[]): readonly string[] =>
+        grantsOf(given).filter((grant) => grant.startsWith("gateway.networking.k8s.io/"));
+      expect(ofApi(needing("ingress", "adminAuth"))).to.deep.equal([
+        "gateway.networking.k8s.io/referencegrants get",
+        "gateway.networking.k8s.io/referencegrants list",
+        "gateway.networking.k8s.io/referencegrants watch",
       ]);
+      expect(
+        grantsOf(needing("gatewayApi")).filter((grant) => /\/ingress(es|classes)/.test(grant)),
+      ).to.deep.equal([]);
+    });
+
+    it("name what they are for in the own namespace, as far as a role can and a name is known", () => {
+      const unnamed = rules.filter(({ place, names }) => place === "own" && names === undefined);
+      expect(grantsOf(unnamed)).to.have.members([
+        "/configmaps create",
+        "/secrets create",
+        "coordination.k8s.io/leases create",
+        "/pods get",
+        "/pods list",
+        "/pods watch",
+        "events.k8s.io/events create",
+        "events.k8s.io/events get",
+        "events.k8s.io/events patch",
+        "/services create",
+        "/services delete",
+        "/services get",
+        "/services patch",
+      ]);
+    });
+  });
+
+  describe("rendered by Helm", () => {
+    const helm = [process.env["HELM"] ?? "", join(homedir(), ".cache/e2e-cluster/bin/helm")].find(existsSync);
+    before(function () {
+      // `make e2e` has one of its own and renders the same.
+      if (helm === undefined) this.skip();
+    });
+
+    type Manifest = {
+      readonly kind: string;
+      readonly metadata: { readonly name: string; readonly namespace?: string };
+      readonly rules?: readonly {
+        readonly apiGroups?: readonly string[];
+        readonly resources?: readonly string[];
+        readonly resourceNames?: readonly string[];
+        readonly verbs: readonly string[];
+      }[];
+      readonly spec?: {
+        readonly template?: {
+          readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] };
+        };
+      };
+    };
+    const render = (...values: readonly string[]): readonly Manifest[] => {
+      const set = values.flatMap((value) => ["--set-json", value]);
+      const args = ["template", "x", fileURLToPath(chart), "--namespace", "svc-system", ...set];
+      const text = execFileSync(helm ?? "", args, { encoding: "utf8" });
+      return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+    };
+    const grantsIn = (manifests: readonly Manifest[], kind: string, namespace?: string): readonly string[] =>
+      manifests
+        .filter((one) => one.kind === kind && one.metadata.namespace === namespace)
+        .filter(({ metadata }) => !metadata.name.endsWith("-admin-reader"))
+        .flatMap(({ rules = [] }) => rules)
+        .flatMap(({ apiGroups = [], resources = [], resourceNames, verbs }) =>
+          apiGroups.flatMap((group) =>
+            resources.flatMap((resource) =>
+              verbs.map((verb) => `${group}/${resource} ${verb} ${resourceNames?.join() ?? ""}`),
+            ),
+          ),
+        );
+    const expected = (places: readonly Place[], needs: readonly Need[]): readonly string[] =>
+      rulesOf("svc-discovery-ca")
+        .filter(({ place, need }) => places.includes(place) && (need === "always" || needs.includes(need)))
+        .flatMap(({ group, resources, names, verbs }) =>
+          resources.flatMap((resource) =>
+            verbs.map((verb) => `${group}/${resource} ${verb} ${names?.join() ?? ""}`),
+          ),
+        );
+    const flagsOf = (manifests: readonly Manifest[]): readonly string[] =>
+      manifests.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === "svc-controller")
+        ?.spec?.template?.spec.containers[0]?.args ?? [];
+
+    const whole: readonly Place[] = ["cluster", "read", "served"];
+    const cases: readonly (readonly [string, readonly string[], readonly Need[]])[] = [
+      ["by default", [], ["ingress", "gatewayApi", "vips", "dedicated"]],
+      ["without dedicated Gateways", ["dedicatedGateways.enabled=false"], ["ingress", "gatewayApi", "vips"]],
+      ["without the Gateway API", ['controller.flags={"disable-gateway-api":true}'], ["ingress"]],
+      [
+        "without Ingresses",
+        ['controller.flags={"disable-ingress":"true"}'],
+        ["gatewayApi", "vips", "dedicated"],
+      ],
+      [
+        "without Services of shared Gateways",
+        ['controller.flags={"shared-proxy-selector":""}'],
+        ["ingress", "gatewayApi", "dedicated"],
+      ],
+      [
+        "with tokens asked for",
+        ["adminAuth.controllers=true"],
+        ["ingress", "gatewayApi", "vips", "dedicated", "adminAuth"],
+      ],
+    ];
+    for (const [what, values, needs] of cases) {
+      it(`grants what its values need, and nothing else: ${what}`, () => {
+        const manifests = render(...values);
+        expect(grantsIn(manifests, "ClusterRole")).to.have.members(expected(whole, needs));
+        expect(grantsIn(manifests, "Role")).to.have.members(expected(["own"], needs));
+      });
+    }
+
+    it("has Roles in the namespaces of watch-namespace, and says to the controllers what they may read", () => {
+      const manifests = render(
+        'controller.flags={"watch-namespace":"shop, blog"}',
+        'controller.referenceNamespaces=["lib"]',
+      );
+      const needs: readonly Need[] = ["ingress", "gatewayApi", "vips", "dedicated", "namespaced"];
+      expect(grantsIn(manifests, "ClusterRole")).to.have.members(expected(["cluster"], needs));
+      for (const namespace of ["shop", "blog"])
+        expect(grantsIn(manifests, "Role", namespace)).to.have.members(expected(["read", "served"], needs));
+      for (const namespace of ["lib", "svc-system"])
+        expect(grantsIn(manifests, "Role", namespace)).to.have.members(expected(["read"], needs));
+      expect(grantsIn(manifests, "Role")).to.have.members(expected(["own"], needs));
+      expect(flagsOf(manifests)).to.include("--read-namespace=blog,lib,shop,svc-system");
+      expect(flagsOf(render()).filter((flag) => flag.includes("namespace"))).to.deep.equal([]);
     });
   });
 

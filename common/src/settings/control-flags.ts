@@ -40,6 +40,15 @@ export const controlFlags = [
     meaning:
       "Serve only Ingresses, Gateways, ListenerSets, routes and policies of these namespaces; what they refer to may be in others.",
   }),
+  flag({
+    name: "read-namespace",
+    type: namespacesType,
+    roles: controller,
+    defaultValue: [],
+    shownDefault: "all",
+    meaning:
+      "Read objects of these namespaces only, of those of `--watch-namespace` and of the controller's own; what is elsewhere does not exist for the controller, which then needs no rights there.",
+  }),
   optionalFlag({
     name: "ingress-class",
     type: objectNameType,
@@ -84,6 +93,14 @@ export const controlFlags = [
     roles: translating,
     defaultValue: false,
     meaning: "Ignore Gateway API objects.",
+  }),
+  flag({
+    name: "disable-dedicated-gateways",
+    type: switchType,
+    roles: controller,
+    defaultValue: false,
+    meaning:
+      "Make no proxies for single Gateways; one that asks for them is not accepted. The controller then needs no rights on workloads.",
   }),
   flag({
     name: "ingress-http-port",

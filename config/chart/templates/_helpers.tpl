@@ -129,3 +129,22 @@ spec:
       {{- include "svc.selector" . | nindent 6 }}
 {{- end }}
 {{- end }}
+
+{{/* The namespaces whose objects are served, as a JSON list: those of the flag watch-namespace; empty: all. */}}
+{{- define "svc.servedNamespaces" -}}
+{{- $names := list }}
+{{- range splitList "," (toString (get .Values.controller.flags "watch-namespace")) }}
+{{- with trim . }}{{ $names = append $names . }}{{ end }}
+{{- end }}
+{{- $names | uniq | sortAlpha | toJson }}
+{{- end }}
+
+{{/* The namespaces that are read, as a JSON list; empty: all. */}}
+{{- define "svc.readNamespaces" -}}
+{{- $served := include "svc.servedNamespaces" . | fromJsonArray }}
+{{- if $served }}
+{{- concat $served .Values.controller.referenceNamespaces (list .Release.Namespace) | uniq | sortAlpha | toJson }}
+{{- else }}
+{{- list | toJson }}
+{{- end }}
+{{- end }}

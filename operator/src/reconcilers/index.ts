@@ -36,6 +36,8 @@ export type ReconcilersOptions = IngressReconcilerOptions &
     readonly vips: VipSettings | undefined;
     /** What has been made for Gateways, the nodes of the cluster, the fields of definitions; undefined where there are no Gateways. */
     readonly provisioned: ProvisionedObjects | undefined;
+    /** Whether Gateways may have proxies of their own. */
+    readonly hasDedicated: boolean;
     readonly nodes: NodeAddresses | undefined;
     readonly gatewayFields: GatewayFields | undefined;
   };
@@ -111,6 +113,6 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
       ? []
       : [vipReconciler({ ...shared, taken: takenVips, namespace: vips.namespace })]),
     provisioner({ ...shared, taken: takenObjects, controllerName, trust, failures }),
-    trust.reconciler,
+    ...(options.hasDedicated ? [trust.reconciler] : []),
   ];
 }

@@ -16,7 +16,7 @@ import { createReconcilers } from "../reconcilers/index.ts";
 import { prepareReconcileMetrics } from "../reconcilers/run-reconcilers.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
-import { followProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
+import { followProvisionedObjects, nothingProvisioned } from "../sources/kubernetes/provisioned-objects.ts";
 import { startClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import { followGatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
@@ -34,7 +34,14 @@ import { createTicketKeyKeeper, ticketKeySecret } from "./ticket-key-keeper.ts";
 import { sessionKeySecret } from "../translate/backends/session-key.ts";
 import { defaultTranslateSettings } from "../translate/settings.ts";
 import { optionalFields } from "../translate/gateway/supported-features.ts";
-import { dedicatedSettingsOf, ownPortsOf, translateSettingsOf, vipSettingsOf } from "./translate-settings.ts";
+import {
+  dedicatedSettingsOf,
+  ownPortsOf,
+  readNamespacesOf,
+  servedNamespacesOf,
+  translateSettingsOf,
+  vipSettingsOf,
+} from "./translate-settings.ts";
 import type { WatchHealth } from "./watch-health.ts";
 
 export type ClusterPipelineOptions = {
@@ -76,9 +83,18 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const controllerName = settings.controllerName;
   // The objects of Gateways are followed only where there can be Gateways.
   const hasGateways = installed.has("Gateway");
-  const provisioned = hasGateways
-    ? followProvisionedObjects({ client, controllerName, log, signal })
-    : undefined;
+  const dedicated = dedicatedSettingsOf(settings);
+  const provisioned = !hasGateways
+    ? undefined
+    : dedicated === undefined
+      ? nothingProvisioned
+      : followProvisionedObjects({
+          client,
+          controllerName,
+          namespaces: servedNamespacesOf(settings),
+          log,
+          signal,
+        });
   const nodes = hasGateways ? followNodeAddresses({ client, log, signal }) : undefined;
   const gatewayFields = hasGateways
     ? followGatewayFields({ client, fields: optionalFields, log, signal })
@@ -91,6 +107,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     fleet: options.fleet,
     vips,
     provisioned,
+    hasDedicated: dedicated !== undefined,
     nodes,
     gatewayFields,
     statusAddress: settings.statusAddress,
@@ -107,6 +124,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
   const source = startClusterSource({
     client,
     kinds,
+    namespaces: readNamespacesOf(settings),
     ownSecrets: ownSecrets.map((name) => ({ namespace: settings.podNamespace, name })),
     namedSecrets: settings.defaultTlsSecret === undefined ? [] : [settings.defaultTlsSecret],
     maxNamespaceBytes: Math.floor(getHeapStatistics().heap_size_limit / heapShares),
@@ -138,7 +156,11 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
       source,
       keySets,
       settings: {
-        ...translateSettingsOf(settings, { gatewayVips: vips, dedicated: dedicatedSettingsOf(settings) }),
+        ...translateSettingsOf(settings, {
+          gatewayVips: vips,
+          dedicated,
+          refusesDedicated: settings.disableDedicatedGateways,
+        }),
         installNamespace: settings.podNamespace,
         trustBundles: installed.has("ClusterTrustBundle"),
         localPorts: ownPortsOf(settings),

@@ -35,7 +35,8 @@ export const translateSettingsOf = (
     gatewayVips,
     dedicated,
     machinePorts,
-  }: Partial<Pick<TranslateSettings, "gatewayVips" | "dedicated" | "machinePorts">> = {},
+    refusesDedicated = false,
+  }: Partial<Pick<TranslateSettings, "gatewayVips" | "dedicated" | "machinePorts" | "refusesDedicated">> = {},
 ): TranslateSettings => ({
   controllerName: settings.controllerName,
   ingressClass: settings.ingressClass,
@@ -45,6 +46,7 @@ export const translateSettingsOf = (
   gatewayVips,
   dedicated,
   machinePorts,
+  refusesDedicated,
   ingressHttpPort: settings.ingressHttpPort,
   ingressHttpsPort: settings.ingressHttpsPort,
   ingressHttpPublicPort: publicPort(settings.ingressHttpPublicPort, settings.ingressHttpPort, 80),
@@ -59,6 +61,25 @@ export const translateSettingsOf = (
   trustBundles: defaultTranslateSettings.trustBundles,
   maxScopeBytes: defaultTranslateSettings.maxScopeBytes,
 });
+
+/** The namespaces that a controller reads, sorted; undefined: all of them. */
+export function readNamespacesOf({
+  readNamespace,
+  watchNamespace,
+  podNamespace,
+}: Pick<ControllerSettings, "readNamespace" | "watchNamespace" | "podNamespace">):
+  readonly string[] | undefined {
+  if (readNamespace.length === 0) return undefined;
+  return [...new Set([...readNamespace, ...watchNamespace, podNamespace])].sort();
+}
+
+/** Those of them that may have Gateways of ours, with what is made for these; undefined: all of them. */
+export function servedNamespacesOf(
+  settings: Parameters<typeof readNamespacesOf>[0],
+): readonly string[] | undefined {
+  const read = readNamespacesOf(settings);
+  return read === undefined || settings.watchNamespace.length === 0 ? read : settings.watchNamespace;
+}
 
 /** The ports of all processes of an installation: every replica has those of this one. */
 export const ownPortsOf = ({
@@ -96,6 +117,7 @@ export function vipSettingsOf({
 export function dedicatedSettingsOf({
   podNamespace,
   dedicatedImage,
+  disableDedicatedGateways,
   disableGatewayApi,
   discoveryService,
   discoveryPort,
@@ -105,13 +127,14 @@ export function dedicatedSettingsOf({
   ControllerSettings,
   | "podNamespace"
   | "dedicatedImage"
+  | "disableDedicatedGateways"
   | "disableGatewayApi"
   | "discoveryService"
   | "discoveryPort"
   | "discoveryBootstrapPort"
   | "discoveryTrustDomain"
 >): DedicatedSettings | undefined {
-  if (disableGatewayApi) return undefined;
+  if (disableGatewayApi || disableDedicatedGateways) return undefined;
   const host = `${discoveryService}.${podNamespace}.svc`;
   return {
     image: dedicatedImage,

@@ -37,6 +37,8 @@ export type TranslateSettings = {
   readonly dedicated: DedicatedSettings | undefined;
   /** Where one process accepts connections for everybody; undefined: proxies have machines of their own. */
   readonly machinePorts: MachinePorts | undefined;
+  /** Whether Gateways that ask for proxies of their own are refused where there are none. */
+  readonly refusesDedicated: boolean;
   /** Ports that serve Ingresses, without and with TLS; 0: none. */
   readonly ingressHttpPort: number;
   readonly ingressHttpsPort: number;
@@ -76,6 +78,7 @@ export const defaultTranslateSettings: TranslateSettings = {
   gatewayVips: undefined,
   machinePorts: undefined,
   dedicated: undefined,
+  refusesDedicated: false,
   ingressHttpPort: 80,
   ingressHttpsPort: 443,
   ingressHttpPublicPort: 80,

@@ -8,7 +8,7 @@ import { emptyWorld, updateWorld, type World, type WorldChange } from "../../wor
 import { absentObject, type Absence, type AbsentObject } from "./absent-objects.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import type { HeldObjects, Observed } from "./held-objects.ts";
-import { pathOfObject, type InstalledKind } from "./installed-kinds.ts";
+import { pathInNamespace, pathOfObject, type InstalledKind } from "./installed-kinds.ts";
 import { createNamespaceBudgets } from "./namespace-budgets.ts";
 import { createObjectLoader } from "./object-loader.ts";
 import { createOutageLog } from "./outage-log.ts";
@@ -22,6 +22,8 @@ export type WatchEventName = "init_done" | "apply" | "delete" | "restart";
 export type ClusterSourceOptions = {
   readonly client: ApiClient;
   readonly kinds: readonly InstalledKind[];
+  /** The namespaces that may be read; undefined: all of them. */
+  readonly namespaces?: readonly string[] | undefined;
   /** Secrets that the controllers keep for themselves: read by name, whatever their type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
   /** Secrets that the settings name. */
@@ -236,7 +238,8 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
   const start = async (one: Watched): Promise<void> => {
     const { kind, own, absent, installed, selection } = one;
     const isSecret = kind === "Secret";
-    const watch = selection.fieldSelector ?? selection.labelSelector ?? "";
+    const { namespace, ...selectors } = selection;
+    const watch = Object.values(selection).join(" ");
     const outage = createOutageLog(log, "watch", { kind, ...selection });
     const works = (): void => {
       outage.works();
@@ -270,7 +273,8 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     return runReflector({
       client,
       ...installed,
-      ...selection,
+      ...(namespace !== undefined && { path: pathInNamespace(installed, namespace) }),
+      ...selectors,
       ...(isSecret && { pageSize: secretPageSize }),
       reduce,
       signal,
@@ -296,7 +300,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
   };
 
   for (const installed of options.kinds) {
-    const all = watchesOf(installed, options.ownSecrets);
+    const all = watchesOf(installed, options);
     watched.set(installed.kind, all);
     for (const one of all) waiting.add(one);
   }
@@ -304,7 +308,8 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
   if (everyWatch.every(({ kind }) => kind === "Secret")) othersListed.resolve();
   const running = everyWatch.map(start);
 
-  const heldOf = (kind: KindName): HeldObjects | undefined => watched.get(kind)?.[0]?.own;
+  const holderOf = (kind: KindName, name: string): HeldObjects | undefined =>
+    watched.get(kind)?.find(({ own }) => own.get(name) !== undefined)?.own;
   return {
     get ready() {
       return waiting.size === 0;
@@ -317,9 +322,12 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       }
       return world;
     },
-    observed: (kind, name) => heldOf(kind)?.observed(name),
-    remember: (kind, object, since) => heldOf(kind)?.remember(nameOf(refOf(object)), object, since),
-    isWritten: (kind, name) => heldOf(kind)?.isWritten(name) === true,
+    observed: (kind, name) => holderOf(kind, name)?.observed(name),
+    remember(kind, object, since) {
+      const name = nameOf(refOf(object));
+      holderOf(kind, name)?.remember(name, object, since);
+    },
+    isWritten: (kind, name) => holderOf(kind, name)?.isWritten(name) === true,
     leftOut: () =>
       budgets.isExceeded()
         ? everyWatch.flatMap(({ absent }) => [...absent.values()].filter(({ why }) => why === "no room"))

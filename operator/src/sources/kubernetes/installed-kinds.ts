@@ -108,10 +108,16 @@ async function resourcesAt(
   return ok(new Set((answer.value.resources ?? []).map(({ name }) => name)));
 }
 
-/** Path of one object of a kind, named `namespace/name`, or `name` for cluster-scoped kinds. */
-export function pathOfObject({ path, kind }: InstalledKind, name: string): string {
-  const [namespace, objectName] = name.split("/");
-  if (objectName === undefined) return `${path}/${name}`;
+/** Path of the collection of a kind in one namespace. */
+export function pathInNamespace({ path, kind }: InstalledKind, namespace: string): string {
   const { plural } = definitionOf(kind);
-  return `${path.slice(0, -plural.length)}namespaces/${namespace}/${plural}/${objectName}`;
+  return `${path.slice(0, -plural.length)}namespaces/${namespace}/${plural}`;
+}
+
+/** Path of one object of a kind, named `namespace/name`, or `name` for cluster-scoped kinds. */
+export function pathOfObject(installed: InstalledKind, name: string): string {
+  const [namespace = "", objectName] = name.split("/");
+  return objectName === undefined
+    ? `${installed.path}/${name}`
+    : `${pathInNamespace(installed, namespace)}/${objectName}`;
 }

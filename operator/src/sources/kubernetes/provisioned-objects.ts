@@ -64,9 +64,24 @@ export type ProvisionedObjects = {
 export type ProvisionedObjectsOptions = {
   readonly client: ApiClient;
   readonly controllerName: string;
+  /** The namespaces that may be read; undefined: all of them. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
 };
+
+/** What is followed where nothing is made for Gateways. */
+export const nothingProvisioned: ProvisionedObjects = {
+  isListed: () => true,
+  get: () => undefined,
+  of: () => [],
+  gateways: () => [],
+  subscribe: () => () => undefined,
+  done: Promise.resolve(),
+};
+
+/** One kind in one namespace, or in all of them. */
+type Watched = { readonly kind: ProvisionedKind; readonly namespace: string | undefined };
 
 const labelSelector = `${componentLabel} in (${dedicatedComponent},${identityComponent})`;
 
@@ -74,24 +89,27 @@ const labelSelector = `${componentLabel} in (${dedicatedComponent},${identityCom
 export function followProvisionedObjects(options: ProvisionedObjectsOptions): ProvisionedObjects {
   const { client, controllerName, log, signal } = options;
   const kinds = Object.keys(provisionedKinds) as ProvisionedKind[];
-  const held = new Map(kinds.map((kind) => [kind, new Map<string, Provisioned>()]));
-  const unlisted = new Set(kinds);
+  const watched = kinds.flatMap((kind): readonly Watched[] =>
+    (options.namespaces ?? [undefined]).map((namespace) => ({ kind, namespace })),
+  );
+  const held = new Map(watched.map((one) => [one, new Map<string, Provisioned>()]));
+  const unlisted = new Set(watched);
   const listeners = new Set<(gateway: string | undefined) => void>();
   const tell = (gateway: string | undefined): void => {
     if (unlisted.size > 0) return;
     for (const listener of listeners) listener(gateway);
   };
 
-  const follow = (kind: ProvisionedKind): Promise<void> => {
+  const follow = (one: Watched, objects: Map<string, Provisioned>): Promise<void> => {
+    const { kind, namespace } = one;
     const { apiVersion, base, plural } = provisionedKinds[kind];
-    const outage = createOutageLog(log, "watch", { resource: plural, labelSelector });
-    const objects = held.get(kind) ?? new Map<string, Provisioned>();
+    const outage = createOutageLog(log, "watch", { resource: plural, labelSelector, namespace });
     const isOurs = ({ metadata }: KubeObject): boolean =>
       metadata.annotations?.[controllerAnnotation] === controllerName;
     const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
     return runReflector({
       client,
-      path: `${base}/${plural}`,
+      path: namespace === undefined ? `${base}/${plural}` : `${base}/namespaces/${namespace}/${plural}`,
       apiVersion,
       kind,
       labelSelector,
@@ -100,7 +118,7 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
         onList(listed) {
           objects.clear();
           for (const object of listed.filter(isOurs)) objects.set(keyOf(object), object);
-          unlisted.delete(kind);
+          unlisted.delete(one);
           outage.works();
           tell(undefined);
         },
@@ -109,7 +127,7 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
           const before = objects.get(keyOf(object));
           if (isOurs(object)) objects.set(keyOf(object), object);
           else objects.delete(keyOf(object));
-          for (const gateway of new Set([before, object].map((one) => one && gatewayOf(one)))) {
+          for (const gateway of new Set([before, object].map((each) => each && gatewayOf(each)))) {
             if (gateway !== undefined) tell(gateway);
           }
         },
@@ -128,14 +146,20 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
   const all = (): readonly Provisioned[] => [...held.values()].flatMap((objects) => [...objects.values()]);
   return {
     isListed: () => unlisted.size === 0,
-    get: ({ kind, namespace, name }) => held.get(kind)?.get(`${namespace}/${name}`),
+    get({ kind, namespace, name }) {
+      for (const [one, objects] of held) {
+        const found = one.kind === kind ? objects.get(`${namespace}/${name}`) : undefined;
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
     of: (gateway) => all().filter((object) => gatewayOf(object) === gateway),
     gateways: () => new Set(all().flatMap((object) => gatewayOf(object) ?? [])),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    done: Promise.all(kinds.map(follow)).then(() => undefined),
+    done: Promise.all(Array.from(held, ([one, objects]) => follow(one, objects))).then(() => undefined),
   };
 }
 

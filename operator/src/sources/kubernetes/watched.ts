@@ -1,5 +1,5 @@
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
-import type { KindName } from "../../api/kinds.ts";
+import { definitionOf, type KindName } from "../../api/kinds.ts";
 import { nameOf, refOf, type KubeObject } from "../../api/object.ts";
 import type { AbsentObject } from "./absent-objects.ts";
 import { createHeldObjects, type HeldObjects } from "./held-objects.ts";
@@ -8,7 +8,12 @@ import { weigh, type Weighed } from "./namespace-budgets.ts";
 import { ownSecret, usableSecret } from "./secret-data.ts";
 
 /** One list-and-watch: Secrets are read by narrow ones, so that other Secrets never reach this process. */
-export type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
+export type Selection = {
+  /** Undefined: all namespaces. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+};
 
 /** A list-and-watch of a kind, and what it knows. */
 export type Watched = {
@@ -32,17 +37,32 @@ const secretSelections: readonly Selection[] = [
 ];
 
 const byName = ({ namespace, name }: NamespacedName): Selection => ({
-  fieldSelector: `metadata.namespace=${namespace},metadata.name=${name}`,
+  namespace,
+  fieldSelector: `metadata.name=${name}`,
 });
 
-/** The watches of a kind. */
+export type WatchedOptions = {
+  /** The namespaces that may be read; undefined: all of them. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** Secrets that are read by name, whatever their type and labels. */
+  readonly ownSecrets: readonly NamespacedName[];
+};
+
+/** The watches of a kind: one for each selection and namespace. */
 export function watchesOf(
   installed: InstalledKind,
-  ownSecrets: readonly NamespacedName[],
+  { namespaces, ownSecrets }: WatchedOptions,
 ): readonly Watched[] {
   const { kind } = installed;
+  const isSecret = kind === "Secret";
   const own = new Set(ownSecrets.map(formatNamespacedName));
-  const selections = kind === "Secret" ? [...secretSelections, ...ownSecrets.map(byName)] : everything;
+  const ofKind = isSecret ? secretSelections : everything;
+  const selections = [
+    ...(namespaces === undefined || !definitionOf(kind).namespaced
+      ? ofKind
+      : namespaces.flatMap((namespace) => ofKind.map((selection) => ({ ...selection, namespace })))),
+    ...(isSecret ? ownSecrets.map(byName) : []),
+  ];
   const reduceSecret = (object: KubeObject): KubeObject =>
     own.has(nameOf(refOf(object))) ? ownSecret(object) : usableSecret(object);
   return selections.map((selection, index) => ({
@@ -52,7 +72,7 @@ export function watchesOf(
     index,
     own: createHeldObjects(),
     absent: new Map(),
-    reduce: kind === "Secret" ? reduceSecret : (object) => object,
+    reduce: isSecret ? reduceSecret : (object) => object,
   }));
 }
 

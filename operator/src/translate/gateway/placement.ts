@@ -53,6 +53,8 @@ export type PlacementSettings = {
   readonly controllerName: string;
   /** Undefined: there are no proxies but the shared ones. */
   readonly dedicated: DedicatedSettings | undefined;
+  /** Whether a Gateway that asks for other ones is refused. */
+  readonly refusesDedicated: boolean;
   /** Namespace of the Services of Gateways of the shared proxies; undefined: they have none. */
   readonly vipNamespace: string | undefined;
 };
@@ -102,7 +104,12 @@ function placementOf(
     const held = { mode: undefined, inShared: hasVip, inDedicated: hasOwn, parameters: undefined };
     return { ...held, refusal: classGone(gateway.spec.gatewayClassName) };
   }
-  if (dedicated === undefined) return { mode: "shared", ...shared, refusal };
+  if (dedicated === undefined) {
+    if (!settings.refusesDedicated || !asksForDedicated(gateway, gatewayClass))
+      return { mode: "shared", ...shared, refusal };
+    const held = { mode: undefined, inShared: hasVip, inDedicated: false, parameters: undefined };
+    return { ...held, refusal: refusal ?? noDedicated };
+  }
   const read = readParameters(gateway, gatewayClass, view);
   const parameters = read.ok ? read.value : undefined;
   const why = refusal ?? (read.ok ? missingImage(parameters, dedicated) : read.error);
@@ -125,6 +132,14 @@ const missingImage = (
         reason: "InvalidParameters",
         message: "No image is given, neither by the parameters nor by --dedicated-image of the controller",
       };
+
+const asksForDedicated = ({ spec }: ObjectOf<"Gateway">, gatewayClass: ObjectOf<"GatewayClass">): boolean =>
+  spec.infrastructure?.parametersRef !== undefined || gatewayClass.spec.parametersRef !== undefined;
+
+const noDedicated: Refusal = {
+  reason: "InvalidParameters",
+  message: "Proxies for single Gateways are switched off by --disable-dedicated-gateways of the controller",
+};
 
 const classGone = (name: string): Refusal => ({
   reason: "Invalid",

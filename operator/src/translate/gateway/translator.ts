@@ -72,7 +72,9 @@ export function createGatewayTranslator(
   const readClasses = createGatewayClassReader(controllerName);
   const planGateways = createGatewayPlanner(settings);
   const { gatewayVips, dedicated } = settings;
-  const placementSettings = { controllerName, dedicated, vipNamespace: gatewayVips?.namespace };
+  const { refusesDedicated } = settings;
+  const vipNamespace = gatewayVips?.namespace;
+  const placementSettings = { controllerName, dedicated, refusesDedicated, vipNamespace };
   const place = createPlacer(placementSettings);
   const isOrphan = createOrphanFinder(placementSettings);
   const planVip = gatewayVips === undefined ? () => undefined : createVipPlanner(gatewayVips);
@@ -213,7 +215,7 @@ export function createGatewayTranslator(
           owned.diagnostics,
           [...ownedApart.values()].flatMap(({ diagnostics }) => diagnostics),
           l4.statusDiagnostics,
-          dedicated === undefined ? parametersWithoutEffect(gateways, classes) : [],
+          dedicated === undefined && !refusesDedicated ? parametersWithoutEffect(gateways, classes) : [],
         ),
         events: [
           ...bindings.events,

@@ -10,7 +10,7 @@ import {
 } from "../../../src/sources/kubernetes/cluster-source.ts";
 import type { InstalledKind } from "../../../src/sources/kubernetes/installed-kinds.ts";
 import { readTlsSecret } from "../../../src/translate/certificates/tls-secret.ts";
-import { ingressManifest } from "../../runtime/manifests.ts";
+import { ingressManifest, svcClass } from "../../runtime/manifests.ts";
 import { startFakeCluster, type FakeCluster } from "./fake-cluster.ts";
 
 const ingresses = "/apis/networking.k8s.io/v1/ingresses";
@@ -23,7 +23,7 @@ const secretKind: InstalledKind = { kind: "Secret", apiVersion: "v1", path: secr
 async function follow(
   cluster: FakeCluster,
   kinds: readonly InstalledKind[],
-  options: Partial<Pick<ClusterSourceOptions, "namedSecrets" | "maxNamespaceBytes">> = {},
+  options: Partial<Pick<ClusterSourceOptions, "namedSecrets" | "maxNamespaceBytes" | "namespaces">> = {},
 ) {
   const client = await createApiClient(cluster.config);
   const abort = new AbortController();
@@ -71,6 +71,40 @@ describe("startClusterSource", () => {
   let cluster: FakeCluster;
   beforeEach(async () => (cluster = await startFakeCluster({ resources: {} })));
   afterEach(() => cluster.close());
+
+  it("reads only the namespaces that it may, objects of no namespace anyhow, and its own Secrets by name", async () => {
+    const inNamespace = (name: string, namespace: string): object => {
+      const manifest = ingressManifest(name, `${name}.example`);
+      return { ...manifest, metadata: { ...manifest.metadata, namespace } };
+    };
+    cluster.put(ingresses, inNamespace("a", "shop"));
+    cluster.put(ingresses, inNamespace("b", "blog"));
+    cluster.put(ingresses, inNamespace("c", "other"));
+    const classes = "/apis/networking.k8s.io/v1/ingressclasses";
+    cluster.put(classes, svcClass);
+    const classKind: InstalledKind = {
+      kind: "IngressClass",
+      apiVersion: "networking.k8s.io/v1",
+      path: classes,
+    };
+    const { source, names, stop } = await follow(cluster, [ingressKind, classKind, secretKind], {
+      namespaces: ["shop", "blog"],
+    });
+    await until(() => source.ready, "the lists");
+    expect(names("Ingress")).to.deep.equal(["b", "a"]);
+    expect(names("IngressClass")).to.deep.equal(["svc"]);
+    expect(source.observed("Ingress", "shop/a")?.version).to.not.equal("");
+    expect(source.observed("Ingress", "other/c")).to.equal(undefined);
+    const asked = cluster.requests.map((request) => request.split(" ")[1]?.split("?")[0]);
+    expect(asked).to.not.include.members([ingresses]);
+    expect(asked).to.include("/api/v1/namespaces/svc-system/secrets");
+    expect(asked.filter((path) => path === secrets)).to.deep.equal([]);
+    cluster.put(ingresses, inNamespace("d", "blog"));
+    cluster.put(ingresses, inNamespace("e", "other"));
+    await until(() => names("Ingress").includes("d"), "the new Ingress");
+    expect(names("Ingress")).to.deep.equal(["b", "d", "a"]);
+    await stop();
+  });
 
   it("is ready, and dirty for the first time, only when every watch has listed", async () => {
     cluster.put(ingresses, ingressManifest("a", "a.example"));

@@ -65,4 +65,35 @@ describe("the objects that are made for Gateways", () => {
     await client.close();
     await server.close();
   });
+
+  it("are looked for in the namespaces that may have any, where these are named", async () => {
+    const asked = new Set<string>();
+    const server = await startFakeApiServer((_request, response, { pathname, searchParams }) => {
+      asked.add(pathname);
+      if (searchParams.has("watch")) return;
+      const isServices = pathname === "/api/v1/namespaces/ns/services";
+      sendJson(response, {
+        metadata: { resourceVersion: "1" },
+        items: isServices ? [service("a-svc", "a")] : [],
+      });
+    });
+    const client = await createApiClient(server.config);
+    const stop = new AbortController();
+    const objects = followProvisionedObjects({
+      client,
+      controllerName,
+      namespaces: ["ns", "other"],
+      log: silentLogger,
+      signal: stop.signal,
+    });
+    await until(() => objects.isListed(), "the lists");
+    expect(asked.size).to.equal(10);
+    for (const path of asked) expect(path).to.match(/\/namespaces\/(ns|other)\//);
+    expect(objects.get(ref)?.metadata.uid).to.equal("a-svc");
+    expect([...objects.gateways()]).to.deep.equal(["ns/a"]);
+    stop.abort();
+    await objects.done;
+    await client.close();
+    await server.close();
+  });
 });

@@ -1,0 +1,361 @@
+/**
+ * What the controllers ask of the API server, as data: what for, where, and under which values of the chart. The templates of
+ * the roles follow from it (generate-chart-rbac.ts).
+ */
+
+/**
+ * When a rule is needed: `ingress` unless `disable-ingress`, `gatewayApi` unless `disable-gateway-api`, `vips` where Gateways
+ * of the shared proxies have Services, `dedicated` where Gateways may have proxies of their own, `adminAuth` with
+ * `adminAuth.controllers`, `namespaced` where `watch-namespace` is set.
+ */
+export type Need = "always" | "ingress" | "gatewayApi" | "vips" | "dedicated" | "adminAuth" | "namespaced";
+
+/**
+ * Where a rule holds: `cluster` for what is in no namespace; `read` in every namespace that is read, `served` in those whose
+ * objects are served, both everywhere unless `watch-namespace` is set; `own` in the install namespace.
+ */
+export type Place = "cluster" | "read" | "served" | "own";
+
+export type Rule = {
+  readonly place: Place;
+  readonly need: Need;
+  /** A comment in the template. */
+  readonly why: string;
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly names?: readonly string[];
+};
+
+const gatewayGroup = "gateway.networking.k8s.io";
+const ownGroup = "gateway.svc-labs.dev";
+
+/** Kinds of the Gateway API in namespaces that have a status of ours. */
+const gatewayKinds = [
+  "backendtlspolicies",
+  "gateways",
+  "grpcroutes",
+  "httproutes",
+  "listenersets",
+  "tcproutes",
+  "tlsroutes",
+  "udproutes",
+] as const;
+
+const ownKinds = [
+  "basicauths",
+  "clienttrafficpolicies",
+  "compressions",
+  "ipaccesscontrols",
+  "jwtauths",
+  "pathrewriteregexes",
+  "ratelimits",
+  "requestsizelimits",
+  "retrypolicies",
+  "svcbackendpolicies",
+  "svcexternalauths",
+  "svcgatewayparameters",
+] as const;
+
+const follow = ["list", "watch"] as const;
+/** Objects that were not held, for want of room or of anybody who names them, are read one by one. */
+const read = ["get", ...follow] as const;
+const make = ["create", "delete", "get", "list", "patch", "watch"] as const;
+const statuses = (resources: readonly string[]): readonly string[] => resources.map((one) => `${one}/status`);
+
+/** `caSecret` is the name of the Secret with the authority of the discovery channel. */
+export const rulesOf = (caSecret: string): readonly Rule[] => [
+  {
+    place: "cluster",
+    need: "always",
+    why: "Labels of namespaces, by which listeners choose routes.",
+    group: "",
+    resources: ["namespaces"],
+    verbs: follow,
+  },
+  {
+    place: "cluster",
+    need: "always",
+    why: "Bundles of certificate authorities.",
+    group: "certificates.k8s.io",
+    resources: ["clustertrustbundles"],
+    verbs: follow,
+  },
+  {
+    place: "cluster",
+    need: "ingress",
+    why: "Classes.",
+    group: "networking.k8s.io",
+    resources: ["ingressclasses"],
+    verbs: follow,
+  },
+  {
+    place: "cluster",
+    need: "gatewayApi",
+    why: "Classes; the finalizer of those that have Gateways.",
+    group: gatewayGroup,
+    resources: ["gatewayclasses"],
+    verbs: ["get", ...follow, "patch"],
+  },
+  {
+    place: "cluster",
+    need: "gatewayApi",
+    why: "Their statuses.",
+    group: gatewayGroup,
+    resources: ["gatewayclasses/status"],
+    verbs: ["patch"],
+  },
+  {
+    place: "cluster",
+    need: "gatewayApi",
+    why: "Addresses of Services of type NodePort.",
+    group: "",
+    resources: ["nodes"],
+    verbs: follow,
+  },
+  {
+    place: "cluster",
+    need: "always",
+    why: "Whose the tokens of proxies are.",
+    group: "authentication.k8s.io",
+    resources: ["tokenreviews"],
+    verbs: ["create"],
+  },
+  {
+    place: "cluster",
+    need: "adminAuth",
+    why: "Whether the user of a token may see the admin pages.",
+    group: "authorization.k8s.io",
+    resources: ["subjectaccessreviews"],
+    verbs: ["create"],
+  },
+  {
+    place: "read",
+    need: "always",
+    why: "Of Secrets only TLS ones and those with an opt-in label are asked for; roles cannot say so.",
+    group: "",
+    resources: ["configmaps", "secrets", "services"],
+    verbs: read,
+  },
+  {
+    place: "read",
+    need: "always",
+    why: "Backends.",
+    group: "discovery.k8s.io",
+    resources: ["endpointslices"],
+    verbs: read,
+  },
+  {
+    place: "read",
+    need: "ingress",
+    why: "Ingresses.",
+    group: "networking.k8s.io",
+    resources: ["ingresses"],
+    verbs: read,
+  },
+  {
+    place: "read",
+    need: "always",
+    why: "Ingresses refer to other namespaces by the same grants as routes.",
+    group: gatewayGroup,
+    resources: ["referencegrants"],
+    verbs: read,
+  },
+  {
+    place: "read",
+    need: "gatewayApi",
+    why: "Gateways, and what attaches to them.",
+    group: gatewayGroup,
+    resources: gatewayKinds,
+    verbs: read,
+  },
+  {
+    place: "read",
+    need: "always",
+    why: "Kinds of this gateway.",
+    group: ownGroup,
+    resources: ownKinds,
+    verbs: read,
+  },
+  {
+    place: "read",
+    need: "always",
+    why: "Defaults of classes.",
+    group: "ingress.svc-labs.dev",
+    resources: ["svcingressclassparameters"],
+    verbs: read,
+  },
+  {
+    place: "served",
+    need: "ingress",
+    why: "Statuses.",
+    group: "networking.k8s.io",
+    resources: ["ingresses/status"],
+    verbs: ["patch"],
+  },
+  {
+    place: "served",
+    need: "gatewayApi",
+    why: "",
+    group: gatewayGroup,
+    resources: statuses(gatewayKinds),
+    verbs: ["patch"],
+  },
+  {
+    place: "served",
+    need: "always",
+    why: "",
+    group: ownGroup,
+    resources: ["svcbackendpolicies/status"],
+    verbs: ["patch"],
+  },
+  {
+    place: "served",
+    need: "gatewayApi",
+    why: "",
+    group: ownGroup,
+    resources: ["clienttrafficpolicies/status", "svcexternalauths/status"],
+    verbs: ["patch"],
+  },
+  {
+    place: "served",
+    need: "gatewayApi",
+    why: "The finalizer of Gateways that have proxies of their own, or had.",
+    group: gatewayGroup,
+    resources: ["gateways"],
+    verbs: ["patch"],
+  },
+  {
+    place: "served",
+    need: "always",
+    why: "Events.",
+    group: "events.k8s.io",
+    resources: ["events"],
+    verbs: ["create", "get", "patch"],
+  },
+  {
+    place: "served",
+    need: "dedicated",
+    why: "What Gateways with proxies of their own have, and the ServiceAccounts of all others.",
+    group: "",
+    resources: ["serviceaccounts"],
+    verbs: make,
+  },
+  {
+    place: "served",
+    need: "dedicated",
+    why: "",
+    group: "",
+    resources: ["services"],
+    verbs: ["create", "delete", "get", "patch"],
+  },
+  { place: "served", need: "dedicated", why: "", group: "apps", resources: ["deployments"], verbs: make },
+  {
+    place: "served",
+    need: "dedicated",
+    why: "",
+    group: "autoscaling",
+    resources: ["horizontalpodautoscalers"],
+    verbs: make,
+  },
+  {
+    place: "served",
+    need: "dedicated",
+    why: "",
+    group: "policy",
+    resources: ["poddisruptionbudgets"],
+    verbs: make,
+  },
+  {
+    place: "served",
+    need: "dedicated",
+    why: "The bundle that these proxies trust.",
+    group: "",
+    resources: ["configmaps"],
+    verbs: ["create", "delete", "patch"],
+    names: ["svc-discovery-trust"],
+  },
+  {
+    place: "served",
+    need: "dedicated",
+    why: "Their pods, for the fleet.",
+    group: "",
+    resources: ["pods"],
+    verbs: follow,
+  },
+  {
+    place: "served",
+    need: "dedicated",
+    why: "Asked for by the admission of objects whose deletion is to hold up that of their Gateway.",
+    group: gatewayGroup,
+    resources: ["gateways/finalizers"],
+    verbs: ["update"],
+  },
+  {
+    place: "own",
+    need: "always",
+    why: "Roles cannot name what is created.",
+    group: "",
+    resources: ["configmaps", "secrets"],
+    verbs: ["create"],
+  },
+  {
+    place: "own",
+    need: "always",
+    why: "The certificate authority, and the keys of cookies and session tickets.",
+    group: "",
+    resources: ["secrets"],
+    verbs: ["get", "patch"],
+    names: [caSecret, "svc-session-key", "svc-ticket-keys"],
+  },
+  {
+    place: "own",
+    need: "always",
+    why: "The public half of the authority.",
+    group: "",
+    resources: ["configmaps"],
+    verbs: ["get", "patch"],
+    names: ["svc-discovery-trust"],
+  },
+  {
+    place: "own",
+    need: "always",
+    why: "The lease.",
+    group: "coordination.k8s.io",
+    resources: ["leases"],
+    verbs: ["create"],
+  },
+  {
+    place: "own",
+    need: "always",
+    why: "",
+    group: "coordination.k8s.io",
+    resources: ["leases"],
+    verbs: ["get", "update"],
+    names: ["svc-leader-lock"],
+  },
+  {
+    place: "own",
+    need: "always",
+    why: "The pods of controllers and proxies: for the fleet, and because no backend may lead to them.",
+    group: "",
+    resources: ["pods"],
+    verbs: ["get", ...follow],
+  },
+  {
+    place: "own",
+    need: "namespaced",
+    why: "The Events about its own pods.",
+    group: "events.k8s.io",
+    resources: ["events"],
+    verbs: ["create", "get", "patch"],
+  },
+  {
+    place: "own",
+    need: "vips",
+    why: "The Services of Gateways of the shared proxies.",
+    group: "",
+    resources: ["services"],
+    verbs: ["create", "delete", "get", "patch"],
+  },
+];
