@@ -3,6 +3,8 @@ export type Io = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: Output;
   readonly err: Output;
+  /** Standard input. */
+  readonly input: () => AsyncIterable<Uint8Array | string>;
   /** Hands over the signals that ask the process to end. */
   readonly onStopSignal: (handler: (signal: NodeJS.Signals) => void) => () => void;
 };

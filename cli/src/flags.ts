@@ -16,6 +16,14 @@ export const outputFlag = flag({
   meaning: "Form of the answer; -o is short for it.",
 });
 
+export const failOnFlag = flag({
+  name: "fail-on",
+  type: choiceType(["error", "warning"]),
+  roles: ["standalone"],
+  defaultValue: "error",
+  meaning: "The least severity of a finding that makes the exit code 1.",
+});
+
 export type OutputForm = "text" | "json" | "yaml";
 
 /** The flags of `serve standalone` that decide what a folder means: given here as there, they give the same result. */
@@ -51,7 +59,10 @@ export const standaloneFlag = (name: "manifests"): Flag => {
   return found;
 };
 
-export type FolderSettings = StandaloneSettings & { readonly output: OutputForm };
+export type FolderSettings = StandaloneSettings & {
+  readonly output: OutputForm;
+  readonly failOn: "error" | "warning";
+};
 
 /** The values of these flags, and the words that are none. */
 export function readFolderFlags(

@@ -17,6 +17,7 @@ const io: Io = {
   env: process.env,
   out: outputTo(process.stdout),
   err: outputTo(process.stderr),
+  input: () => process.stdin,
   onStopSignal: (handler) => {
     for (const signal of stopSignals) process.on(signal, handler);
     return () => {

@@ -1,6 +1,6 @@
 /** Runs the program: as a process of its own, or inside this one where many command lines are tried. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../src/command-line.ts";
 import type { Output } from "../src/command.ts";
@@ -43,14 +43,20 @@ export function runProgram(argv: readonly string[], options?: ProgramOptions): P
 /** Runs a command line that ends by itself, without a process around it. */
 export async function runInside(
   argv: readonly string[],
-  { env = {} }: Pick<ProgramOptions, "env"> = {},
+  { env = {}, input = [] }: Pick<ProgramOptions, "env"> & { readonly input?: readonly string[] } = {},
 ): Promise<Finished> {
   const texts = { out: "", err: "" };
   const output = (name: keyof typeof texts): Output => ({
     write: (text) => void (texts[name] += text),
     hasColours: false,
   });
-  const io = { env, out: output("out"), err: output("err"), onStopSignal: () => () => undefined };
+  const io = {
+    env,
+    out: output("out"),
+    err: output("err"),
+    input: () => Readable.from(input),
+    onStopSignal: () => () => undefined,
+  };
   const code = await runCommandLine(argv, io);
   return { code, ...texts };
 }

@@ -2,7 +2,8 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
 import type { IgnoredManifest } from "@svc-gateway/operator/sources/files/file-state.ts";
-import { locateInFile } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
+import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
+import { locateInFile, type ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatPlace, type ManifestProblem, type Place } from "@svc-gateway/operator/sources/files/place.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
 import type { TranslatedFolder } from "../folder.ts";
@@ -52,14 +53,17 @@ export type ElsewhereFinding = Pick<CheckFinding, "severity" | "reason" | "messa
   readonly object: ObjectRef;
 };
 
-/** Whether everything is served as written. */
-export const isFaultless = ({ summary, elsewhere }: CheckReport): boolean =>
-  summary.error === 0 && elsewhere.every(({ severity }) => severity !== "error");
+/** Whether nothing is as bad as the severity that makes a check fail, or worse. */
+export function passes({ summary, elsewhere }: CheckReport, failOn: "error" | "warning"): boolean {
+  const has = (severity: "error" | "warning"): boolean =>
+    summary[severity] > 0 || elsewhere.some((finding) => finding.severity === severity);
+  return !has("error") && (failOn === "error" || !has("warning"));
+}
 
 type Entry = { readonly place: Place; readonly object?: ObjectRef; readonly findings: CheckFinding[] };
 
 /** Joins what was found while the folder was read and while it was translated, manifest by manifest. */
-export async function createReport({ state, translation }: TranslatedFolder): Promise<CheckReport> {
+export async function createReport({ state, translation, read }: TranslatedFolder): Promise<CheckReport> {
   const byPlace = new Map<string, Entry>();
   const byObject = new Map<string, Entry>();
   for (const { ref, place } of state.objects.values()) {
@@ -68,14 +72,15 @@ export async function createReport({ state, translation }: TranslatedFolder): Pr
     byObject.set(formatRef(ref), entry);
   }
   for (const problem of state.problems) addProblem(problem, byPlace);
-  const diagnostics = Map.groupBy(translation.diagnostics, ({ object }) => formatRef(object));
+  const found = translation.diagnostics.map((diagnostic) => asChecked(diagnostic, state));
+  const diagnostics = Map.groupBy(found, ({ object }) => formatRef(object));
   const elsewhere: ElsewhereFinding[] = [];
-  for (const [name, found] of diagnostics) {
+  for (const [name, ofObject] of diagnostics) {
     const entry = byObject.get(name);
-    if (entry !== undefined) entry.findings.push(...(await locate(found, entry.place)));
+    if (entry !== undefined) entry.findings.push(...(await locate(ofObject, entry.place, read)));
     else {
       elsewhere.push(
-        ...found.map(({ object, severity, reason, message }) => ({ object, severity, reason, message })),
+        ...ofObject.map(({ object, severity, reason, message }) => ({ object, severity, reason, message })),
       );
     }
   }
@@ -114,9 +119,25 @@ function addProblem(
   entry.findings.push({ severity, reason, line, column, message });
 }
 
-async function locate(diagnostics: readonly Diagnostic[], object: Place): Promise<readonly CheckFinding[]> {
+/** A finding as it counts among manifests; what has no class may be for another controller that has the default one. */
+function asChecked(diagnostic: Diagnostic, { world }: FolderState): Diagnostic {
+  const { amongManifests: severity } = diagnostic;
+  if (severity === undefined) return diagnostic;
+  const isElsewhere =
+    diagnostic.reason === "NoIngressClass" &&
+    world.IngressClass.some(({ metadata }) => metadata.annotations?.[defaultClassAnnotation] === "true");
+  return isElsewhere ? diagnostic : { ...diagnostic, severity };
+}
+
+const defaultClassAnnotation = "ingressclass.kubernetes.io/is-default-class";
+
+async function locate(
+  diagnostics: readonly Diagnostic[],
+  object: Place,
+  read: ReadManifest | undefined,
+): Promise<readonly CheckFinding[]> {
   const fields = diagnostics.flatMap(({ field }) => field ?? []);
-  const places = await locateInFile(object, fields);
+  const places = await locateInFile(object, fields, read);
   return diagnostics.map(({ severity, reason, field, message }) => {
     const { line, column } = (field === undefined ? undefined : places.get(field)) ?? object;
     return { severity, reason, ...(field === undefined ? {} : { field }), line, column, message };

@@ -1,29 +1,30 @@
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
-import { createReport, isFaultless } from "../check/report.ts";
+import { createReport, passes } from "../check/report.ts";
 import { formatReport } from "../check/text.ts";
 import { done, misused, refused, type Command } from "../command.ts";
-import { flagRows, meaningFlags, outputFlag, readFolderFlags } from "../flags.ts";
+import { failOnFlag, flagRows, meaningFlags, outputFlag, readFolderFlags } from "../flags.ts";
 import { translateFolder } from "../folder.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 
-const flags = [outputFlag, ...meaningFlags];
+const flags = [outputFlag, failOnFlag, ...meaningFlags];
 
-/** `check DIR`: what a folder of manifests means, before it serves anything. See docs/cli.md. */
+/** `check PATH`: what manifests mean, before they serve anything. See docs/cli.md. */
 export const check: Command = {
   name: "check",
-  summary: "Say what a folder of manifests means, and what of it would not be served.",
+  summary: "Say what manifests mean, and what of them would not be served.",
   help: () =>
     [
-      "Usage: svc-gateway check DIR [flags]",
+      "Usage: svc-gateway check PATH [flags]",
       "",
-      "Says of each object in a folder of manifests whether it would be served as written.",
+      "Says of each object in a folder of manifests, in a file, or on standard input (-) whether it would be served as",
+      "written.",
       "",
       "Flags:",
       ...flagRows(flags),
       "",
-      "Exit code: 0 when everything is served as written, 1 when something is not, 2 when the folder or a file in it",
-      "cannot be read.",
+      "Exit code: 0 when everything is served as written, 1 when something is not (with --fail-on warning also when",
+      "something deserves a look), 2 when a folder or file cannot be read.",
       "",
     ].join("\n"),
   async run(argv, io) {
@@ -31,12 +32,12 @@ export const check: Command = {
     if (!read.ok) return misused(read.error.message);
     const { settings, positionals } = read.value;
     const [folder, unexpected] = positionals;
-    if (folder === undefined) return misused("check: expected a folder");
+    if (folder === undefined) return misused("check: expected a folder, a file, or - for standard input");
     if (unexpected !== undefined) return misused(`unexpected argument "${clip(unexpected)}"`);
-    const translated = await translateFolder(folder, settings, Date.now());
+    const translated = await translateFolder(folder, settings, io, Date.now());
     if (!translated.ok) return refused(...translated.error);
     const report = await createReport(translated.value);
     io.out.write(formatData(report, settings.output, () => formatReport(report, paintFor(io.out))));
-    return done(isFaultless(report) ? 0 : 1);
+    return done(passes(report, settings.failOn) ? 0 : 1);
   },
 };

@@ -20,11 +20,12 @@ export const explain: Command = {
   summary: "Say which route a request takes, and why no other one.",
   help: () =>
     [
-      "Usage: svc-gateway explain [METHOD] URL --manifests DIR [-H 'Name: value']... [flags]",
-      "       svc-gateway explain tcp://HOST:PORT|tls://NAME:PORT|udp://HOST:PORT --manifests DIR [flags]",
+      "Usage: svc-gateway explain [METHOD] URL --manifests PATH [-H 'Name: value']... [flags]",
+      "       svc-gateway explain tcp://HOST:PORT|tls://NAME:PORT|udp://HOST:PORT --manifests PATH [flags]",
       "",
       "Says which listener, certificate, host, route, filters and endpoints a request gets, and why the routes",
       "beside it were passed over. METHOD is GET where it is left out. Host is that of the URL unless -H sets it.",
+      "PATH is a folder of manifests, a file, or - for standard input.",
       "",
       "Flags:",
       ...twoColumns([["-H, --header <Name: value>", "A field of the request; may be given several times."]]),
@@ -46,7 +47,7 @@ export const explain: Command = {
     const connection = second === undefined ? readConnection(first) : undefined;
     if (connection?.ok === false) return misused(connection.error.message);
     if (connection !== undefined) {
-      const folder = await translateFolder(settings.manifests, settings, Date.now());
+      const folder = await translateFolder(settings.manifests, settings, io, Date.now());
       if (!folder.ok) return refused(...folder.error);
       const answer = answerConnection(connection.value, folder.value, settings.portMap);
       io.out.write(formatData(answer, settings.output, () => formatL4Answer(answer, paintFor(io.out))));
@@ -55,7 +56,7 @@ export const explain: Command = {
     const [method, url] = second === undefined ? ["GET", first] : [first, second];
     const request = readRequest(method, url, fields.value.headers);
     if (!request.ok) return misused(request.error.message);
-    const translated = await translateFolder(settings.manifests, settings, Date.now());
+    const translated = await translateFolder(settings.manifests, settings, io, Date.now());
     if (!translated.ok) return refused(...translated.error);
     const answer = answerRequest(request.value, translated.value, settings.portMap);
     io.out.write(formatData(answer, settings.output, () => formatAnswer(answer, paintFor(io.out))));

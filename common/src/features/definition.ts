@@ -64,6 +64,8 @@ export type AnnotationDefinition<T> = {
   readonly onInvalid: "ignore" | "deny";
   /** What the Ingress's own value means when it does not parse, where that is not what an absent one means. */
   readonly ifInvalid?: T;
+  /** Whether it keeps clients or requests out: where it cannot be followed, more are let in than was meant. */
+  readonly restricts?: true;
   /** The consequence of a value that does not parse, for the person who wrote it; ends the Event's message. */
   readonly fallback: string;
   /** One sentence for the reference page. */
@@ -135,7 +137,10 @@ const reference = {
   parse: parseNamespacedName,
 } as const;
 
-type Named = Pick<AnnotationDefinition<unknown>, "name" | "doc" | "gatewayApi" | "alsoInEvents"> & {
+type Named = Pick<
+  AnnotationDefinition<unknown>,
+  "name" | "doc" | "gatewayApi" | "alsoInEvents" | "restricts"
+> & {
   readonly resource: string;
 };
 

@@ -21,6 +21,7 @@ export const ipAccessControl = defineFeature({
     ipAccessControl: defineReference({
       name: "ip-access-control",
       resource: "IpAccessControl",
+      restricts: true,
       builtIn: "every address",
       gatewayApi: "`ExtensionRef` to IpAccessControl",
       fallback: "clients are let in from every address",

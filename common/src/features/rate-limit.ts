@@ -20,6 +20,7 @@ export const rateLimit = defineFeature({
     rateLimit: defineReference({
       name: "rate-limit",
       resource: "RateLimit",
+      restricts: true,
       builtIn: "no limit",
       gatewayApi: "`ExtensionRef` to RateLimit",
       alsoInEvents: "a resource that does not exist; `byHeader` where no annotation authenticates clients",

@@ -1,19 +1,24 @@
 /** Longest text that is compared; longer ones are cut, so that a hostile text costs no more. */
 const maxCompared = 80;
 
+/** Shorter texts are the beginning of too much. */
+const minBeginning = 6;
+
 /**
  * The known name that a wrong one was probably meant for: it differs in at most two characters, or in a quarter of a long
- * name; upper and lower case are alike. Undefined where none is that close. Of equally close names the first is taken.
+ * name, or ends before the known one does (`ingressClass`); upper and lower case are alike. Undefined where none is that close. Of equally close names the first is taken.
  */
 export function mostSimilar(wrong: string, names: Iterable<string>): string | undefined {
   const text = wrong.slice(0, maxCompared).toLowerCase();
-  // Of a name of three characters, two others are another name.
-  const maxDistance = text.length < 4 ? 1 : Math.max(2, text.length / 4);
+  // Two other characters make another name of a short one.
+  const maxDistance = text.length < 5 ? 1 : Math.max(2, text.length / 4);
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const name of names) {
-    if (Math.abs(name.length - text.length) > maxDistance) continue;
-    const distance = editDistance(text, name.toLowerCase());
+    const known = name.toLowerCase();
+    const isBeginning = text.length >= minBeginning && known.startsWith(text);
+    if (!isBeginning && Math.abs(name.length - text.length) > maxDistance) continue;
+    const distance = isBeginning && known !== text ? maxDistance : editDistance(text, known);
     if (distance > maxDistance || distance >= least) continue;
     best = name;
     least = distance;
@@ -27,15 +32,25 @@ export function didYouMean(wrong: string, names: Iterable<string>): string {
   return meant === undefined ? "" : ` (did you mean ${meant}?)`;
 }
 
-/** The number of single-character edits between two short texts (Levenshtein). */
+/** The number of edits between two short texts: a character more, less or other, or two neighbours swapped (Damerau). */
 function editDistance(left: string, right: string): number {
+  let before: readonly number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let row = 1; row <= left.length; row += 1) {
     const current = [row];
     for (let column = 1; column <= right.length; column += 1) {
-      const substituted = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
-      current.push(Math.min(substituted, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const isSame = left[row - 1] === right[column - 1];
+      const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      current.push(
+        Math.min(
+          (previous[column - 1] ?? 0) + (isSame ? 0 : 1),
+          (previous[column] ?? 0) + 1,
+          (current[column - 1] ?? 0) + 1,
+          isSwapped && column > 1 && row > 1 ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
     }
+    before = previous;
     previous = current;
   }
   return previous[right.length] ?? 0;

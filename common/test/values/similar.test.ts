@@ -10,6 +10,15 @@ describe("mostSimilar", () => {
     expect(mostSimilar("IPAccessControls", kinds)).to.equal("IpAccessControl");
   });
 
+  it("counts two neighbours that are swapped as one mistake", () => {
+    expect(mostSimilar("hots", ["host", "http"])).to.equal("host");
+  });
+
+  it("finds a name of which only the beginning is there, unless that is short", () => {
+    expect(mostSimilar("ingressClass", ["ingressClassName", "rules"])).to.equal("ingressClassName");
+    expect(mostSimilar("ingre", ["ingressClassName"])).to.equal(undefined);
+  });
+
   it("finds nothing where no name is close", () => {
     expect(mostSimilar("Deployment", kinds)).to.equal(undefined);
     expect(mostSimilar("", kinds)).to.equal(undefined);

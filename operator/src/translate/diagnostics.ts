@@ -20,6 +20,12 @@ const finding =
   (severity: Diagnostic["severity"], reason: string) =>
   (place: Place, message: string): Diagnostic => ({ ...place, severity, reason, message: oneLine(message) });
 
+/** A finding that `check` counts as an error: objects that a cluster may still get are not among the manifests. */
+const graveAmongManifests = (diagnostic: Diagnostic): Diagnostic => ({
+  ...diagnostic,
+  amongManifests: "error",
+});
+
 /** "wrong; expected a right one", as far as the problem says what is expected. */
 export const describeProblem = ({ message, expected }: Problem): string =>
   expected === undefined ? message : `${message}, expected ${expected}`;
@@ -134,7 +140,7 @@ export const hostOfGateway = (
 };
 
 export const regexShadowed = (place: Place, host: string, path: string, winner: ObjectRef): Diagnostic =>
-  finding("warning", "RegexShadowed")(
+  finding("error", "RegexShadowed")(
     place,
     `On host ${host} the expression ${quote(path)} gets no requests, because ${nameOf(winner)} serves the prefix /, and prefixes come before expressions`,
   );
@@ -206,6 +212,13 @@ export const policyConflict = (place: Place, service: string, winner: string): D
     `Service ${service} has the policy of ${winner}, which is older`,
   );
 
+/** Of a policy without which connections to the port go in cleartext. */
+export const tlsPolicyTargetNotFound = (place: Place, target: string): Diagnostic =>
+  finding("error", "PolicyTargetNotFound")(
+    place,
+    `${target} does not exist; the policy protects nothing there`,
+  );
+
 export const policyTargetNotFound = (place: Place, target: string): Diagnostic =>
   finding("warning", "PolicyTargetNotFound")(
     place,
@@ -221,10 +234,10 @@ export const cleartextFallback = (place: Place): Diagnostic =>
 
 /** That another policy has what a policy of a Gateway names. */
 export const gatewayPolicyConflict = (place: Place, message: string): Diagnostic =>
-  finding("warning", "GatewayPolicyConflict")(place, message);
+  finding("error", "GatewayPolicyConflict")(place, message);
 
 export const gatewayPolicyWithoutTarget = (place: Place, message: string): Diagnostic =>
-  finding("warning", "GatewayPolicyTargetNotFound")(place, `${message}; the policy does nothing for it`);
+  finding("error", "GatewayPolicyTargetNotFound")(place, `${message}; the policy does nothing for it`);
 
 export const invalidGatewayPolicy = (place: Place, message: string): Diagnostic =>
   finding("error", "InvalidGatewayPolicy")(place, message);
@@ -250,10 +263,14 @@ export function conditionFinding(place: Place, refusal: Refusal, consequence?: s
 export const faultFinding = (place: Place, { reason, message, consequence }: Fault): Diagnostic =>
   finding("error", reason)(place, `${message}; ${consequence}`);
 
+/** Of a rule that leads nowhere, and that no filter answers. `why` says what it lacks. */
+export const noBackend = (place: Place, why: string, instead: string): Diagnostic =>
+  finding("error", "NoBackend")(place, `${why}; ${instead}`);
+
 export const refusedParent = (place: Place, { reason, message }: Refusal): Diagnostic =>
   finding("error", reason)(place, `${message}; the route is not served there`);
 
-const withoutParent = finding("warning", "ParentNotFound");
+const withoutParent = finding("error", "ParentNotFound");
 
 export const parentNotFound = (place: Place, parent: string, isWatched: boolean): Diagnostic => {
   const what = place.object.kind === "ListenerSet" ? "its listeners are" : "the route is";
@@ -271,10 +288,11 @@ export const noServingListener = (place: Place): Diagnostic =>
 export const noParent = (place: Place): Diagnostic =>
   withoutParent(place, "No parent is named; the route is not served anywhere");
 
-export const gatewayClassNotFound = (place: Place, name: string): Diagnostic =>
-  finding("warning", "GatewayClassNotFound")(
+/** `hint` asks for a class that may be meant. */
+export const gatewayClassNotFound = (place: Place, name: string, hint: string): Diagnostic =>
+  finding("error", "GatewayClassNotFound")(
     place,
-    `GatewayClass ${quote(name)} does not exist; the Gateway is not served`,
+    `GatewayClass ${quote(name)} does not exist${hint}; the Gateway is not served`,
   );
 
 export const routeFieldIgnored = (place: Place, message: string): Diagnostic =>
@@ -340,22 +358,32 @@ export const noSecretName = (place: Place): Diagnostic =>
 
 // Classes and annotations
 
-export const ingressClassNotFound = (place: Place, name: string): Diagnostic =>
-  finding("warning", "IngressClassNotFound")(
-    place,
-    `IngressClass ${quote(name)} does not exist; the Ingress is not served`,
+/** `hint` asks for a class that may be meant. */
+export const ingressClassNotFound = (place: Place, name: string, hint: string): Diagnostic =>
+  graveAmongManifests(
+    finding("warning", "IngressClassNotFound")(
+      place,
+      `IngressClass ${quote(name)} does not exist${hint}; the Ingress is not served`,
+    ),
   );
 
+/** In a cluster the Ingress may be somebody else's; among manifests nobody is there to serve it. */
 export const noIngressClass = (place: Place): Diagnostic =>
-  finding("info", "NoIngressClass")(
-    place,
-    "The Ingress names no class and no IngressClass of this gateway is the default one; it is not served",
+  graveAmongManifests(
+    finding("info", "NoIngressClass")(
+      place,
+      "The Ingress names no class and no IngressClass of this gateway is the default one; it is not served",
+    ),
   );
 
 export const invalidClassParameters = (place: Place, why: string): Diagnostic =>
   finding("warning", "InvalidClassParameters")(place, `${why}; the class has no defaults`);
 
 export const invalidClassDefault = failed("warning", "InvalidClassDefault", "the built-in default applies");
+
+/** Of a default that keeps clients or requests out. */
+export const invalidClassFence = (place: Place, problem: Problem): Diagnostic =>
+  graveAmongManifests(invalidClassDefault(place, problem));
 
 export const invalidAnnotation = (place: Place, message: string): Diagnostic =>
   finding("error", "InvalidAnnotation")(place, message);
@@ -366,6 +394,10 @@ export const annotationWarning = (place: Place, message: string): Diagnostic =>
 export const referenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
   finding("warning", "ReferenceNotFound")(place, `${named} does not exist; ${consequence}`);
 
+/** Of a resource that would keep clients or requests out. */
+export const fenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
+  graveAmongManifests(referenceNotFound(place, named, consequence));
+
 export const referenceNotPermitted = (place: Place, message: string): Diagnostic =>
   finding("error", "ReferenceNotPermitted")(place, message);
 
@@ -373,7 +405,7 @@ export const riskyAnnotation = (place: Place, message: string): Diagnostic =>
   finding("warning", "RiskyAnnotation")(place, message);
 
 export const unusableResource = (place: Place, why: string, consequence: string): Diagnostic =>
-  finding("warning", "UnusableResource")(place, `${why}; ${consequence}`);
+  graveAmongManifests(finding("warning", "UnusableResource")(place, `${why}; ${consequence}`));
 
 export const protectionUnavailable = (place: Place, why: string, consequence: string): Diagnostic =>
   finding("error", "ProtectionUnavailable")(place, `${why}; ${consequence}`);
@@ -404,13 +436,17 @@ export const resourceFieldIgnored = (place: Place, named: string, what: string):
   finding("warning", "InvalidField")(place, `${named}: ${what}`);
 
 export const mirrorDisabled = (place: Place, why: string): Diagnostic =>
-  finding("warning", "MirrorDisabled")(place, `${why}; requests are not mirrored`);
+  finding("error", "MirrorDisabled")(place, `${why}; requests are not mirrored`);
+
+const describeRanges = (named: string, refused: readonly string[]): string =>
+  `${named} holds ${quote(refused[0] ?? "")}${refused.length > 1 ? ` and ${refused.length - 1} more` : ""}, not an address or CIDR; left out`;
 
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
-  finding("warning", "InvalidRange")(
-    place,
-    `${named} holds ${quote(refused[0] ?? "")}${refused.length > 1 ? ` and ${refused.length - 1} more` : ""}, not an address or CIDR; left out`,
-  );
+  finding("warning", "InvalidRange")(place, describeRanges(named, refused));
+
+/** Of ranges that are to be refused: clients from there are let in. */
+export const denialsLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
+  graveAmongManifests(rangesLeftOut(place, named, refused));
 
 export const everyPeerTrusted = (place: Place, header: string): Diagnostic =>
   finding("warning", "EveryPeerTrusted")(
@@ -438,11 +474,16 @@ export const authTlsHostNotListed = (place: Place, host: string): Diagnostic =>
     "its HTTPS requests are answered 421",
   );
 
-/** `meant` is the key that it may have been meant for. */
-export const unknownAnnotation = (place: Place, key: string, meant?: string): Diagnostic =>
-  finding("warning", "UnknownAnnotation")(
-    place,
-    `${quote(key)} is not an annotation of this gateway${meant === undefined ? "" : `, expected ${quote(meant)}`}`,
+export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
+  finding("warning", "UnknownAnnotation")(place, `${quote(key)} is not an annotation of this gateway`);
+
+/** Of a key that is close to one of an annotation: what it should do is not done. */
+export const misspeltAnnotation = (place: Place, key: string, meant: string): Diagnostic =>
+  graveAmongManifests(
+    finding("warning", "UnknownAnnotation")(
+      place,
+      `${quote(key)} is not an annotation of this gateway (did you mean ${meant}?); it has no effect`,
+    ),
   );
 
 /** Told by `check` only: a controller would repeat it for every object of a cluster that is none of its business. */

@@ -30,6 +30,8 @@ export type Diagnostic = {
   readonly field?: string;
   /** One sentence for the person who wrote the object. Never holds secret material. */
   readonly message: string;
+  /** The severity for `check`, where it is another one: the objects are all that there are. */
+  readonly amongManifests?: "error";
 };
 
 /** A Kubernetes Event that the current state of the world calls for. See docs/reference/events.md. */

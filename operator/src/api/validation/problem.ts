@@ -4,6 +4,8 @@
 export type SchemaProblem = {
   readonly path: string;
   readonly message: string;
+  /** Of a warning: something of the object is not used as it was meant. */
+  readonly isMisspelt?: true;
 };
 
 /** Where findings go while one object is walked. `path` is the current place and is pushed and popped. */
@@ -31,6 +33,11 @@ export const reportWarning = (findings: Findings, message: string): void => {
   keep(findings.warnings, findings.path, message);
 };
 
+/** Reports a field that is left out, although another one was clearly meant. */
+export const reportMisspelt = (findings: Findings, message: string): void => {
+  keep(findings.warnings, findings.path, message, { isMisspelt: true });
+};
+
 /** Reports an error at a place below the current one. */
 export const reportErrorAt = (
   findings: Findings,
@@ -53,8 +60,13 @@ export function takeValue(findings: Findings): boolean {
   return false;
 }
 
-function keep(list: SchemaProblem[], path: readonly (string | number)[], message: string): void {
-  if (list.length < maxFindings) list.push({ path: formatPath(path), message });
+function keep(
+  list: SchemaProblem[],
+  path: readonly (string | number)[],
+  message: string,
+  more: Pick<SchemaProblem, "isMisspelt"> = {},
+): void {
+  if (list.length < maxFindings) list.push({ path: formatPath(path), message, ...more });
   else if (list.length === maxFindings)
     list.push({ path: "", message: "more problems follow that are not listed" });
 }

@@ -3,6 +3,7 @@
  * as the API server does when it stores an object (Kubernetes documentation, "Extend the Kubernetes API with
  * CustomResourceDefinitions": pruning, defaulting and nullable). The result shares nothing with the input but text.
  */
+import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import type { Schema } from "../schema.ts";
 import {
   compileCombinations,
@@ -17,6 +18,7 @@ import {
   isRecord,
   reportError,
   reportErrorAt,
+  reportMisspelt,
   reportWarning,
   setOwn,
   takeValue,
@@ -129,7 +131,7 @@ function compileObject(schema: Schema, constraints: readonly Constraint[]): Walk
       findings.path.push(name);
       if (walk !== undefined) setOwn(result, name, walk(field, findings));
       else if (keepsUnknown) setOwn(result, name, copyOpen(field, findings, 0));
-      else reportWarning(findings, "unknown field");
+      else reportUnknown(findings, name, fields.keys());
       findings.path.pop();
     }
     for (const [name, child] of defaults) {
@@ -141,6 +143,13 @@ function compileObject(schema: Schema, constraints: readonly Constraint[]): Walk
     checkAll(constraints, result, findings);
     return result;
   };
+}
+
+/** A name that is close to a known one was meant for it, so what it says is missing there. */
+function reportUnknown(findings: Findings, name: string, known: Iterable<string>): void {
+  const meant = mostSimilar(name, known);
+  if (meant === undefined) reportWarning(findings, "unknown field");
+  else reportMisspelt(findings, `unknown field (did you mean ${meant}?)`);
 }
 
 function compileMap(schema: Schema, valueSchema: Schema): Walk {

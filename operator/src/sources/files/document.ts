@@ -120,9 +120,10 @@ function readManifest(
   nodes: YamlNodes,
 ): DocumentItem {
   const place = nodes.positionOf(offset);
-  const locate = ({ path, message }: SchemaProblem): Finding => ({
+  const locate = ({ path, message, isMisspelt }: SchemaProblem): Finding => ({
     ...nodes.positionOf(locateField(converted, written, path, offset)),
     message: conceal(value, path === "" ? message : `${path}: ${message}`),
+    ...(isMisspelt && { isMisspelt }),
   });
   const result = validateObject(value);
   const identity = identify(value);

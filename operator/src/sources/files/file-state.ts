@@ -1,7 +1,7 @@
 /** What one manifest file contributes, given what it holds now and what it contributed before. Pure. */
 import { definitionOf, type KnownObject } from "../../api/kinds.ts";
 import type { ObjectRef } from "../../api/object.ts";
-import { createStandIn, type StandInSource } from "../../api/stand-in.ts";
+import { createStandIn, standInKinds, type StandInSource } from "../../api/stand-in.ts";
 import type { DocumentItem, ManifestDocument, ObjectKey } from "./document.ts";
 import { formatPlace, type Finding, type ManifestProblem, type Place, type Position } from "./place.ts";
 
@@ -138,19 +138,15 @@ const placeOf = (file: string, { line, column }: DocumentItem, firstLine: number
   column,
 });
 
-const shift = ({ line, column, message }: Finding, lines: number): Finding => ({
-  line: line + lines,
-  column,
-  message,
-});
+const shift = (finding: Finding, lines: number): Finding => ({ ...finding, line: finding.line + lines });
 
 const problemAt = (
   file: string,
   reason: ManifestProblem["reason"],
-  { line, column, message }: Finding,
+  { line, column, message, isMisspelt }: Finding,
   manifest?: { readonly place: Place; readonly ref: ObjectRef | undefined },
 ): ManifestProblem => ({
-  severity: reason === "IgnoredField" ? "warning" : "error",
+  severity: reason === "IgnoredField" && !isGrave(isMisspelt, manifest?.ref) ? "warning" : "error",
   reason,
   file,
   line,
@@ -159,6 +155,12 @@ const problemAt = (
   ...(manifest === undefined ? {} : { manifest: positionOf(manifest.place) }),
   ...(manifest?.ref === undefined ? {} : { object: manifest.ref }),
 });
+
+/** Whether leaving a field out takes something away: it was meant for another one, or it is one of what protects. */
+const isGrave = (isMisspelt: boolean | undefined, ref: ObjectRef | undefined): boolean =>
+  isMisspelt === true || protecting.has(ref?.kind ?? "");
+
+const protecting: ReadonlySet<string> = new Set([...standInKinds, "RateLimit", "RequestSizeLimit"]);
 
 const positionOf = ({ line, column }: Place): Position => ({ line, column });
 

@@ -6,6 +6,11 @@ import type { Place } from "./place.ts";
 import { splitDocuments } from "./split.ts";
 import { parseYaml } from "./yaml-text.ts";
 
+/** The text of a manifest file; empty where it cannot be read any more. */
+export type ReadManifest = (file: string) => Promise<string>;
+
+const readManifest: ReadManifest = (file) => readFile(file, "utf8").catch(() => "");
+
 /**
  * The places of fields of an object, by path, read from its file anew; a field that is not written there stands for
  * the level around it. `object` is where the object begins. Where the file has changed in the meantime, that is all
@@ -14,9 +19,10 @@ import { parseYaml } from "./yaml-text.ts";
 export async function locateInFile(
   object: Place,
   paths: readonly string[],
+  read: ReadManifest = readManifest,
 ): Promise<ReadonlyMap<string, Place>> {
   const unknown = new Map(paths.map((path) => [path, object]));
-  const text = await readFile(object.file, "utf8").catch(() => "");
+  const text = await read(object.file);
   const document = splitDocuments(text.replace(/^\uFEFF/, "")).findLast(({ line }) => line < object.line);
   if (document === undefined) return unknown;
   for (const parsed of await parseYaml(document.text)) {

@@ -7,7 +7,11 @@ export type Position = { readonly line: number; readonly column: number };
 export type Place = Position & { readonly file: string };
 
 /** What is wrong with a document, at a place in that document. */
-export type Finding = Position & { readonly message: string };
+export type Finding = Position & {
+  readonly message: string;
+  /** Of a field that is left out: another one was meant. */
+  readonly isMisspelt?: true;
+};
 
 /**
  * The kinds of problems of a manifest folder: a file or folder that cannot be read or is beyond a limit; a document

@@ -9,7 +9,7 @@ import { ageOf, compareAges, compareText } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { withoutStandIns } from "../closures.ts";
 import { conditionOf, type DesiredCondition } from "../condition.ts";
-import { conditionFinding, policyConflict, policyTargetNotFound } from "../diagnostics.ts";
+import { conditionFinding, policyConflict, tlsPolicyTargetNotFound } from "../diagnostics.ts";
 import { trackedMemo } from "../memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { BackendTlsAttachment, Diagnostic } from "../translation.ts";
@@ -169,7 +169,7 @@ function claim(
     if (found === undefined || !hasSection) {
       const what = isService ? `Service ${service}` : `${kind} ${service}`;
       const missing = found === undefined ? what : `Port ${sectionName} of ${what}`;
-      diagnostics.push(policyTargetNotFound(place, missing));
+      diagnostics.push(tlsPolicyTargetNotFound(place, missing));
       return [];
     }
     const key = ownerKey(service, sectionName);

@@ -5,15 +5,19 @@ import {
 } from "@svc-gateway/common/features/definition.ts";
 import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { problem } from "@svc-gateway/common/values/result.ts";
+import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import {
   annotationWarning,
   describeProblem,
   invalidClassDefault,
+  invalidClassFence,
   keyField,
   protectionUnavailable,
+  misspeltAnnotation,
   unknownAnnotation,
+  type Place,
 } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { Diagnostic } from "../translation.ts";
@@ -30,8 +34,7 @@ export const readClassDefaults = memo(
       const place = { object: refOf(parameters), field: keyField("spec.defaultAnnotations", key) };
       const definition = annotations.get(key);
       if (definition === undefined) {
-        const prefixed = `${annotationPrefix}${key}`;
-        diagnostics.push(unknownAnnotation(place, key, annotations.has(prefixed) ? prefixed : undefined));
+        diagnostics.push(describeUnknownKey(place, key));
         continue;
       }
       if (definition.emptyIsAbsent === true && raw.trim() === "") continue;
@@ -40,7 +43,9 @@ export const readClassDefaults = memo(
         : problem("is read from the Ingress only");
       if (parsed.ok) values.set(definition, parsed.value);
       else if (definition.onInvalid === "ignore" || !definition.classDefault)
-        diagnostics.push(invalidClassDefault(place, parsed.error));
+        diagnostics.push(
+          (definition.restricts === true ? invalidClassFence : invalidClassDefault)(place, parsed.error),
+        );
       else {
         values.set(definition, definition.ifInvalid);
         diagnostics.push(protectionUnavailable(place, describeProblem(parsed.error), definition.fallback));
@@ -56,6 +61,24 @@ export const readClassDefaults = memo(
   },
 );
 
-/** The keys under our prefix that name no annotation of this gateway, such as misspelt ones. */
+/** The keys that name no annotation of this gateway, but are under its prefix or one that is close to it. */
 export const unknownKeys = (keys: Iterable<string>): readonly string[] =>
-  [...keys].filter((key) => key.startsWith(annotationPrefix) && !annotations.has(key));
+  [...keys].filter((key) => !annotations.has(key) && isOwnPrefix(key));
+
+const isOwnPrefix = (key: string): boolean => {
+  if (key.startsWith(annotationPrefix)) return true;
+  const prefix = key.slice(0, key.indexOf("/") + 1);
+  if (mostSimilar(prefix, [annotationPrefix]) === undefined) return false;
+  return annotations.has(`${annotationPrefix}${key.slice(prefix.length)}`);
+};
+
+/** Of a key that may lack the prefix, or be misspelt. */
+export function describeUnknownKey(place: Place, key: string): Diagnostic {
+  const name = key.slice(key.indexOf("/") + 1);
+  const meant = mostSimilar(name, annotationNames);
+  return meant === undefined
+    ? unknownAnnotation(place, key)
+    : misspeltAnnotation(place, key, `${annotationPrefix}${meant}`);
+}
+
+const annotationNames = [...annotations.keys()].map((key) => key.slice(annotationPrefix.length));

@@ -3,7 +3,7 @@ import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { isStandIn } from "../../api/stand-in.ts";
-import { protectionUnavailable, rangesLeftOut, unusableResource } from "../diagnostics.ts";
+import { denialsLeftOut, protectionUnavailable, rangesLeftOut, unusableResource } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
@@ -28,7 +28,8 @@ export function translateIpAccessControl(
   const named = `IpAccessControl ${formatNamespacedName(resource.metadata)}`;
   for (const [field, ranges] of Object.entries(refused)) {
     if (ranges.length === 0) continue;
-    context.report(definition, (place) => rangesLeftOut(place, `spec.${field} of ${named}`, ranges));
+    const report = field === "deny" ? denialsLeftOut : rangesLeftOut;
+    context.report(definition, (place) => report(place, `spec.${field} of ${named}`, ranges));
   }
   if (refused.allow.length > 0 && value.allow === undefined) {
     const why = `spec.allow of ${named} has no entry that is an address or CIDR`;

@@ -13,7 +13,12 @@ import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../api/
 import type { KindName } from "../../api/kinds.ts";
 import type { Refusal } from "../condition.ts";
 import { isStandIn } from "../../api/stand-in.ts";
-import { describeProblem, protectionUnavailable, resourceFieldIgnored } from "../diagnostics.ts";
+import {
+  describeProblem,
+  protectionUnavailable,
+  resourceFieldIgnored,
+  unusableResource,
+} from "../diagnostics.ts";
 import type { AnnotationReader } from "../features/annotation-reader.ts";
 import { translateAuthBasicSecret } from "../features/auth-basic-secret.ts";
 import { translateAuthJwt } from "../features/auth-jwt.ts";
@@ -168,8 +173,8 @@ function readSizeLimit({ namespace, name }: Name, { view, place, findings }: Fil
   if (resource === undefined) return {};
   const limit = maxBodySize.annotations.maxBodySize.parse(String(resource.spec.maxSize).trim(), () => {});
   if (limit.ok) return { "max-body-size": limit.value };
-  const what = `spec.maxSize: ${describeProblem(limit.error)}; bodies are not limited`;
-  findings.diagnostics.push(resourceFieldIgnored(place, `RequestSizeLimit ${namespace}/${name}`, what));
+  const why = `RequestSizeLimit ${namespace}/${name}: spec.maxSize: ${describeProblem(limit.error)}`;
+  findings.diagnostics.push(unusableResource(place, why, "bodies are not limited"));
   return {};
 }
 

@@ -5,6 +5,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { anyPath } from "../ingress/path.ts";
 import { readBackends } from "./backends.ts";
 import type { FilterContext } from "./filter-context.ts";
+import { reportNoBackend } from "./no-backend.ts";
 import { warnOfSessions } from "./unserved-fields.ts";
 import { readFilters } from "./filters.ts";
 import { methodLength, readGrpcMatch } from "./matches.ts";
@@ -24,6 +25,7 @@ export const planGrpcRoute = (route: ObjectOf<"GRPCRoute">, context: RouteContex
 
 function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
   warnOfSessions(rule, context);
+  reportNoBackend(rule, context);
   // The filters of a GRPCRoute are those of an HTTPRoute, without the ones that change a path.
   const filters = readFilters(rule.filters as readonly HTTPRouteRuleFilter[] | undefined, context);
   const backends = readBackends(rule.backendRefs, context);

@@ -4,6 +4,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { routeFieldIgnored } from "../diagnostics.ts";
 import { readBackends } from "./backends.ts";
 import type { FilterContext } from "./filter-context.ts";
+import { reportNoBackend } from "./no-backend.ts";
 import { warnOfSessions } from "./unserved-fields.ts";
 import { readFilters } from "./filters.ts";
 import { pathLength, readHttpMatch } from "./matches.ts";
@@ -30,6 +31,7 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
       routeFieldIgnored({ ...place, field: `${place.field}.${field}` }, message),
     );
   warnOfSessions(rule, context);
+  reportNoBackend(rule, context);
   const backends = readBackends(rule.backendRefs, context);
   const filters = readFilters(rule.filters, context);
   const timeouts = readTimeouts(rule.timeouts, warnAt("timeouts"));

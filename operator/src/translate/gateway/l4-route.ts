@@ -2,6 +2,9 @@
 import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { isClosed } from "../closures.ts";
+import { refOf } from "../../api/object.ts";
+import { noBackend } from "../diagnostics.ts";
+import { areWeightless } from "./no-backend.ts";
 import type { Fault } from "../condition.ts";
 import { resolveBackendRef } from "./backend-ref.ts";
 import type { L4RouteKind } from "./kinds.ts";
@@ -28,6 +31,11 @@ export function planL4Route(
       : ({ transport: "TCP", use: "connections" } as const);
   const consequence =
     kind === "UDPRoute" ? "its share of datagrams is dropped" : "its share of connections is reset";
+  if (areWeightless(rule?.backendRefs)) {
+    const place = { object: refOf(object), field: "spec.rules[0].backendRefs" };
+    const instead = kind === "UDPRoute" ? "its datagrams are dropped" : "its connections are reset";
+    diagnostics.push(noBackend(place, "All backends have the weight 0", instead));
+  }
   const unresolved: Fault[] = [];
   const options = { view, allowExternalName, isGrpc: false, ...carried };
   const resolved = (rule?.backendRefs ?? []).map((ref, index) => {

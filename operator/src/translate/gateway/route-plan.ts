@@ -12,7 +12,7 @@ import { ageOf, type Age } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import { closeFeatures } from "../closures.ts";
 import type { Fault } from "../condition.ts";
-import { describeLeftOut, describeProblem, describeTooLarge, routeFieldIgnored } from "../diagnostics.ts";
+import { describeLeftOut, describeProblem, describeTooLarge, invalidHost } from "../diagnostics.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { areTooLarge, maxRoutesBytes } from "../size/route-size.ts";
 import type { LeftOutObject } from "../size/object-size.ts";
@@ -269,7 +269,7 @@ export const hostsOf = (
 ): readonly HostPattern[] | undefined =>
   readHosts(object.spec.hostnames, (index, why) => {
     const place = { object: refOf(object), field: `spec.hostnames[${index}]` };
-    diagnostics.push(routeFieldIgnored(place, `${describeProblem(why)}; the route is not served there`));
+    diagnostics.push(invalidHost(place, why));
   });
 
 /** What a plan says of its object, whatever is in it. */

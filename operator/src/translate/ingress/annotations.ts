@@ -15,7 +15,6 @@ import {
   keyField,
   referenceNotPermitted,
   riskyAnnotation,
-  unknownAnnotation,
   type Place,
 } from "../diagnostics.ts";
 import { invalidAnnotationEvent } from "../events.ts";
@@ -25,7 +24,7 @@ import {
   type AnnotationReader,
   type ClassDefaults,
 } from "../features/annotation-reader.ts";
-import { unknownKeys } from "../features/class-defaults.ts";
+import { describeUnknownKey, unknownKeys } from "../features/class-defaults.ts";
 import { closeAll, closeFeatures } from "../closures.ts";
 import type { FeatureContext } from "../features/context.ts";
 import { translateFeatures } from "../features/index.ts";
@@ -71,7 +70,7 @@ export function readAnnotations(
   const pathLevel = read(pathNormalize.annotations.pathNormalize);
   const object = refOf(ingress);
   const unknown = unknownKeys(own).map((key) =>
-    unknownAnnotation({ object, field: keyField("metadata.annotations", key) }, key),
+    describeUnknownKey({ object, field: keyField("metadata.annotations", key) }, key),
   );
   const diagnostics = [...findings.diagnostics, ...unknown];
   return { features, useRegex: isRegex, rewriteTarget: newPath, pathLevel, ...findings, diagnostics };

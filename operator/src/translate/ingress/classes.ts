@@ -1,4 +1,5 @@
 /** Which IngressClasses are ours, what defaults they bring, and so which Ingresses are ours. See docs/routing.md. */
+import { didYouMean } from "@svc-gateway/common/values/similar.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
@@ -95,7 +96,10 @@ function classesOf(
     classify: (ingress) => {
       const named = classNameOf(ingress);
       const known = named === undefined ? otherwise : byName.get(named.name);
-      return known ?? attempt(ingress, () => ({ diagnostics: explainUnserved(ingress, named, lookup) }), {});
+      return (
+        known ??
+        attempt(ingress, () => ({ diagnostics: explainUnserved(ingress, named, lookup, byName.keys()) }), {})
+      );
     },
     diagnostics: infos.flatMap((info) => info.diagnostics),
   };
@@ -115,11 +119,12 @@ function explainUnserved(
   ingress: ObjectOf<"Ingress">,
   named: ClassName | undefined,
   lookup: Lookup,
+  ours: Iterable<string>,
 ): readonly Diagnostic[] {
   const object = refOf(ingress);
   if (named === undefined) return [noIngressClass({ object })];
   if (lookup("IngressClass", "", named.name) !== undefined) return [];
-  return [ingressClassNotFound({ object, field: named.field }, named.name)];
+  return [ingressClassNotFound({ object, field: named.field }, named.name, didYouMean(named.name, ours))];
 }
 
 const noDefaults = { defaults: undefined, accessLog: true };

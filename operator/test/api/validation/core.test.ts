@@ -110,8 +110,8 @@ describe("Ingress", () => {
   it("warns of unknown fields, with their place", () => {
     const misspelt = ingressWith({ path: { pathtype: "Prefix" }, spec: { ingressClass: "svc" } });
     expect(warningsOf(misspelt)).to.deep.equal([
-      `${path0}.pathtype: unknown field`,
-      "spec.ingressClass: unknown field",
+      `${path0}.pathtype: unknown field (did you mean pathType?)`,
+      "spec.ingressClass: unknown field (did you mean ingressClassName?)",
     ]);
     expect(accepted(misspelt)).to.deep.equal(ingressWith({}));
   });
