@@ -17,8 +17,11 @@ export const maxMessageToServerBytes = 1024 * 1024;
 /** The longest message that a proxy reads. */
 export const maxMessageToProxyBytes = 64 * 1024 * 1024;
 
-/** The longest part of an update, of proxies that take updates in parts (docs/discovery.md, "Parts"). */
-export const maxPartBytes = 4 * 1024 * 1024;
+/**
+ * The longest part of an update, of proxies that take updates in parts (docs/discovery.md, "Parts"). Short enough that one
+ * comes before a controller counts as silent, on a slow network too.
+ */
+export const maxPartBytes = 1024 * 1024;
 
 /** The largest update that a proxy puts together from parts: more than a controller sends (docs/routing.md, "Size"). */
 export const maxUpdateBytes = 256 * 1024 * 1024;

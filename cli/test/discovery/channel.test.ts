@@ -208,6 +208,41 @@ describe("the discovery channel", () => {
     }
   });
 
+  it("leaves a controller that is frozen: it keeps the connection open and says nothing", async () => {
+    publish({ a: 1 });
+    const relay = await startRelay({ host: "127.0.0.1", port: controller.ports.streamPort });
+    try {
+      const proxy = await proxyOf({
+        ports: { ...controller.ports, streamPort: relay.port },
+        liveness: { pingMs: 50, silenceMs: 200 },
+      });
+      await serves(proxy, { a: 1 });
+      relay.freeze();
+      await until(() => proxy.client.state() === "Degraded", "Degraded");
+      expect(proxy.state.snapshot().version).to.equal(snapshotOf({ a: 1 }).version);
+    } finally {
+      await stopProxies();
+      await relay.close();
+    }
+  });
+
+  it("keeps a controller that has nothing to say, and whose proxy is busy for long", async () => {
+    publish({ a: 1 });
+    const answered: string[] = [];
+    const proxy = await proxyOf({
+      liveness: { pingMs: 5, silenceMs: 5_000 },
+      log: { ...silentLogger, warn: (_: LogFields, message: string) => answered.push(message) },
+    });
+    await serves(proxy, { a: 1 });
+    const unblock = proxy.state.block();
+    publish({ a: 2 });
+    await new Promise((resolve) => setImmediate(resolve));
+    unblock();
+    await serves(proxy, { a: 2 });
+    expect(proxy.history).to.deep.equal(["Ready"]);
+    expect(answered).to.deep.equal([]);
+  });
+
   it("survives a bug in what the client calls", async () => {
     publish({ a: 1 });
     const clock = createManualClock();

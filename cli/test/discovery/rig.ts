@@ -83,7 +83,7 @@ export type TestProxy = {
 export type TestProxyOptions = Partial<
   Pick<
     DiscoveryClientOptions,
-    "nodeId" | "scope" | "checks" | "clock" | "keepalive" | "log" | "random" | "controller"
+    "nodeId" | "scope" | "checks" | "clock" | "keepalive" | "liveness" | "log" | "random" | "controller"
   >
 > & {
   readonly ports: { readonly streamPort: number; readonly bootstrapPort: number };
@@ -132,6 +132,7 @@ export async function startProxy(options: TestProxyOptions): Promise<TestProxy> 
     lookup: () => Promise.resolve(addresses),
     ...(options.clock !== undefined && { clock: options.clock }),
     ...(options.keepalive !== undefined && { keepalive: options.keepalive }),
+    ...(options.liveness !== undefined && { liveness: options.liveness }),
     ...(options.random !== undefined && { random: options.random }),
   });
   const proxy: TestProxy = {

@@ -18,6 +18,7 @@ export type ProxyMessage =
   | { readonly kind: "nack"; readonly nonce: Uint8Array; readonly version: string; readonly detail: string }
   | { readonly kind: "node_status"; readonly boundPorts: readonly number[] }
   | { readonly kind: "health_report"; readonly release: string; readonly checks: readonly ReportedCheck[] }
+  | { readonly kind: "ping" }
   | { readonly kind: "unknown" };
 
 /** The scope as it was sent, undefined when it was not. */
@@ -69,6 +70,8 @@ export function readProxyMessage(bytes: Uint8Array): Result<ProxyMessage> {
         })),
       });
     }
+    case "ping":
+      return ok({ kind: "ping" });
     case "none":
       return ok({ kind: "unknown" });
   }

@@ -97,6 +97,11 @@ export function openSession(options: StreamSessionOptions): StreamSession {
   /** Tells a change of leadership by itself, unless a message that says so is under way or was never sent. */
   const announce = (): void => {
     if (isClosed || isWriting || announced === undefined || announced === leadership.isLeading()) return;
+    sendState();
+  };
+
+  /** A message without a snapshot. */
+  const sendState = (): void => {
     announced = leadership.isLeading();
     send(encodeServerMessage(announced));
   };
@@ -156,6 +161,10 @@ export function openSession(options: StreamSessionOptions): StreamSession {
         return membership.setBoundPorts(message.boundPorts);
       case "health_report":
         return membership.setHealth(message.release, message.checks);
+      case "ping":
+        // A message that is under way says as much.
+        if (!isWriting) sendState();
+        return;
       case "unknown":
         return;
     }

@@ -71,7 +71,7 @@ const snapshotTag = (1 << 3) | 2;
  * that flag and nonce, which differ from proxy to proxy, are written around the bytes that do not.
  */
 export function encodeServerMessage(leading: boolean, outgoing?: OutgoingMessage): Buffer {
-  const flag = new ServerMessage({ leading }).serialize();
+  const flag = new ServerMessage({ leading, answers_pings: true }).serialize();
   if (outgoing === undefined) return Buffer.from(flag);
   const nonce = new Snapshot({ nonce: outgoing.nonce }).serialize();
   const length = outgoing.update.body.length + nonce.length;

@@ -52,15 +52,23 @@ describe("server messages", () => {
   it("show their flag without the snapshot being read", () => {
     const body = encodeUpdate(fullUpdate(createSnapshot([])));
     const nonce = Uint8Array.of(1);
-    expect(readEnvelope(encodeServerMessage(true))).to.deep.equal({ leading: true, snapshot: undefined });
-    expect(readEnvelope(encodeServerMessage(false))).to.deep.equal({ leading: false, snapshot: undefined });
+    expect(readEnvelope(encodeServerMessage(true))).to.deep.equal({
+      leading: true,
+      answersPings: true,
+      snapshot: undefined,
+    });
+    expect(readEnvelope(encodeServerMessage(false))).to.deep.equal({
+      leading: false,
+      answersPings: true,
+      snapshot: undefined,
+    });
     const envelope = readEnvelope(encodeServerMessage(true, { update: body, nonce }));
     expect(envelope?.leading).to.equal(true);
     expect(envelope?.snapshot?.length).to.be.greaterThan(nonce.length);
   });
 
   it("may hold fields of a newer controller", () => {
-    const newer = Buffer.concat([Buffer.of(0x1a, 3, 1, 2, 3), encodeServerMessage(true), Buffer.of(0x20, 7)]);
+    const newer = Buffer.concat([Buffer.of(0x3a, 3, 1, 2, 3), encodeServerMessage(true), Buffer.of(0x20, 7)]);
     expect(readEnvelope(newer)?.leading).to.equal(true);
   });
 

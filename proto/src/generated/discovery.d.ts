@@ -71,30 +71,42 @@ export declare class ClientMessage extends pb_1.Message {
         nack?: never;
         node_status?: never;
         health_report?: never;
+        ping?: never;
     } | {
         subscribe?: never;
         ack?: Ack;
         nack?: never;
         node_status?: never;
         health_report?: never;
+        ping?: never;
     } | {
         subscribe?: never;
         ack?: never;
         nack?: Nack;
         node_status?: never;
         health_report?: never;
+        ping?: never;
     } | {
         subscribe?: never;
         ack?: never;
         nack?: never;
         node_status?: NodeStatus;
         health_report?: never;
+        ping?: never;
     } | {
         subscribe?: never;
         ack?: never;
         nack?: never;
         node_status?: never;
         health_report?: HealthReport;
+        ping?: never;
+    } | {
+        subscribe?: never;
+        ack?: never;
+        nack?: never;
+        node_status?: never;
+        health_report?: never;
+        ping?: Ping;
     }))));
     get subscribe(): Subscribe;
     set subscribe(value: Subscribe);
@@ -111,13 +123,17 @@ export declare class ClientMessage extends pb_1.Message {
     get health_report(): HealthReport;
     set health_report(value: HealthReport);
     get has_health_report(): boolean;
-    get message(): "ack" | "health_report" | "nack" | "node_status" | "none" | "subscribe";
+    get ping(): Ping;
+    set ping(value: Ping);
+    get has_ping(): boolean;
+    get message(): "ack" | "health_report" | "nack" | "node_status" | "none" | "ping" | "subscribe";
     static fromObject(data: {
         subscribe?: ReturnType<typeof Subscribe.prototype.toObject>;
         ack?: ReturnType<typeof Ack.prototype.toObject>;
         nack?: ReturnType<typeof Nack.prototype.toObject>;
         node_status?: ReturnType<typeof NodeStatus.prototype.toObject>;
         health_report?: ReturnType<typeof HealthReport.prototype.toObject>;
+        ping?: ReturnType<typeof Ping.prototype.toObject>;
     }): ClientMessage;
     toObject(): {
         subscribe?: ReturnType<typeof Subscribe.prototype.toObject>;
@@ -125,6 +141,7 @@ export declare class ClientMessage extends pb_1.Message {
         nack?: ReturnType<typeof Nack.prototype.toObject>;
         node_status?: ReturnType<typeof NodeStatus.prototype.toObject>;
         health_report?: ReturnType<typeof HealthReport.prototype.toObject>;
+        ping?: ReturnType<typeof Ping.prototype.toObject>;
     };
     serialize(): Uint8Array;
     serialize(w: pb_1.BinaryWriter): void;
@@ -304,6 +321,17 @@ export declare class NodeStatus extends pb_1.Message {
     serializeBinary(): Uint8Array;
     static deserializeBinary(bytes: Uint8Array): NodeStatus;
 }
+export declare class Ping extends pb_1.Message {
+    #private;
+    constructor(data?: any[] | {});
+    static fromObject(data: {}): Ping;
+    toObject(): {};
+    serialize(): Uint8Array;
+    serialize(w: pb_1.BinaryWriter): void;
+    static deserialize(bytes: Uint8Array | pb_1.BinaryReader): Ping;
+    serializeBinary(): Uint8Array;
+    static deserializeBinary(bytes: Uint8Array): Ping;
+}
 export declare class HealthReport extends pb_1.Message {
     #private;
     constructor(data?: any[] | {
@@ -366,6 +394,7 @@ export declare class ServerMessage extends pb_1.Message {
     #private;
     constructor(data?: any[] | ({
         leading?: boolean;
+        answers_pings?: boolean;
     } & (({
         snapshot?: Snapshot;
     }))));
@@ -374,14 +403,18 @@ export declare class ServerMessage extends pb_1.Message {
     get has_snapshot(): boolean;
     get leading(): boolean;
     set leading(value: boolean);
+    get answers_pings(): boolean;
+    set answers_pings(value: boolean);
     get message(): "none" | "snapshot";
     static fromObject(data: {
         snapshot?: ReturnType<typeof Snapshot.prototype.toObject>;
         leading?: boolean;
+        answers_pings?: boolean;
     }): ServerMessage;
     toObject(): {
         snapshot?: ReturnType<typeof Snapshot.prototype.toObject>;
         leading?: boolean;
+        answers_pings?: boolean;
     };
     serialize(): Uint8Array;
     serialize(w: pb_1.BinaryWriter): void;

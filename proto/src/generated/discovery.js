@@ -204,7 +204,7 @@ export class BootstrapResponse extends pb_1.Message {
     }
 }
 export class ClientMessage extends pb_1.Message {
-    #one_of_decls = [[1, 2, 3, 4, 5]];
+    #one_of_decls = [[1, 2, 3, 4, 5, 6]];
     constructor(data) {
         super();
         pb_1.Message.initialize(this, Array.isArray(data) ? data : [], 0, -1, [], this.#one_of_decls);
@@ -223,6 +223,9 @@ export class ClientMessage extends pb_1.Message {
             }
             if ("health_report" in data && data.health_report != undefined) {
                 this.health_report = data.health_report;
+            }
+            if ("ping" in data && data.ping != undefined) {
+                this.ping = data.ping;
             }
         }
     }
@@ -271,6 +274,15 @@ export class ClientMessage extends pb_1.Message {
     get has_health_report() {
         return pb_1.Message.getField(this, 5) != null;
     }
+    get ping() {
+        return pb_1.Message.getWrapperField(this, Ping, 6);
+    }
+    set ping(value) {
+        pb_1.Message.setOneofWrapperField(this, 6, this.#one_of_decls[0], value);
+    }
+    get has_ping() {
+        return pb_1.Message.getField(this, 6) != null;
+    }
     get message() {
         const cases = {
             0: "none",
@@ -278,9 +290,10 @@ export class ClientMessage extends pb_1.Message {
             2: "ack",
             3: "nack",
             4: "node_status",
-            5: "health_report"
+            5: "health_report",
+            6: "ping"
         };
-        return cases[pb_1.Message.computeOneofCase(this, [1, 2, 3, 4, 5])];
+        return cases[pb_1.Message.computeOneofCase(this, [1, 2, 3, 4, 5, 6])];
     }
     static fromObject(data) {
         const message = new ClientMessage({});
@@ -298,6 +311,9 @@ export class ClientMessage extends pb_1.Message {
         }
         if (data.health_report != null) {
             message.health_report = HealthReport.fromObject(data.health_report);
+        }
+        if (data.ping != null) {
+            message.ping = Ping.fromObject(data.ping);
         }
         return message;
     }
@@ -318,6 +334,9 @@ export class ClientMessage extends pb_1.Message {
         if (this.health_report != null) {
             data.health_report = this.health_report.toObject();
         }
+        if (this.ping != null) {
+            data.ping = this.ping.toObject();
+        }
         return data;
     }
     serialize(w) {
@@ -332,6 +351,8 @@ export class ClientMessage extends pb_1.Message {
             writer.writeMessage(4, this.node_status, () => this.node_status.serialize(writer));
         if (this.has_health_report)
             writer.writeMessage(5, this.health_report, () => this.health_report.serialize(writer));
+        if (this.has_ping)
+            writer.writeMessage(6, this.ping, () => this.ping.serialize(writer));
         if (!w)
             return writer.getResultBuffer();
     }
@@ -355,6 +376,9 @@ export class ClientMessage extends pb_1.Message {
                     break;
                 case 5:
                     reader.readMessage(message.health_report, () => message.health_report = HealthReport.deserialize(reader));
+                    break;
+                case 6:
+                    reader.readMessage(message.ping, () => message.ping = Ping.deserialize(reader));
                     break;
                 default: reader.skipField();
             }
@@ -937,6 +961,44 @@ export class NodeStatus extends pb_1.Message {
         return NodeStatus.deserialize(bytes);
     }
 }
+export class Ping extends pb_1.Message {
+    #one_of_decls = [];
+    constructor(data) {
+        super();
+        pb_1.Message.initialize(this, Array.isArray(data) ? data : [], 0, -1, [], this.#one_of_decls);
+        if (!Array.isArray(data) && typeof data == "object") { }
+    }
+    static fromObject(data) {
+        const message = new Ping({});
+        return message;
+    }
+    toObject() {
+        const data = {};
+        return data;
+    }
+    serialize(w) {
+        const writer = w || new pb_1.BinaryWriter();
+        if (!w)
+            return writer.getResultBuffer();
+    }
+    static deserialize(bytes) {
+        const reader = bytes instanceof pb_1.BinaryReader ? bytes : new pb_1.BinaryReader(bytes), message = new Ping();
+        while (reader.nextField()) {
+            if (reader.isEndGroup())
+                break;
+            switch (reader.getFieldNumber()) {
+                default: reader.skipField();
+            }
+        }
+        return message;
+    }
+    serializeBinary() {
+        return this.serialize();
+    }
+    static deserializeBinary(bytes) {
+        return Ping.deserialize(bytes);
+    }
+}
 export class HealthReport extends pb_1.Message {
     #one_of_decls = [];
     constructor(data) {
@@ -1147,6 +1209,9 @@ export class ServerMessage extends pb_1.Message {
             if ("leading" in data && data.leading != undefined) {
                 this.leading = data.leading;
             }
+            if ("answers_pings" in data && data.answers_pings != undefined) {
+                this.answers_pings = data.answers_pings;
+            }
         }
     }
     get snapshot() {
@@ -1164,6 +1229,12 @@ export class ServerMessage extends pb_1.Message {
     set leading(value) {
         pb_1.Message.setField(this, 2, value);
     }
+    get answers_pings() {
+        return pb_1.Message.getFieldWithDefault(this, 3, false);
+    }
+    set answers_pings(value) {
+        pb_1.Message.setField(this, 3, value);
+    }
     get message() {
         const cases = {
             0: "none",
@@ -1179,6 +1250,9 @@ export class ServerMessage extends pb_1.Message {
         if (data.leading != null) {
             message.leading = data.leading;
         }
+        if (data.answers_pings != null) {
+            message.answers_pings = data.answers_pings;
+        }
         return message;
     }
     toObject() {
@@ -1189,6 +1263,9 @@ export class ServerMessage extends pb_1.Message {
         if (this.leading != null) {
             data.leading = this.leading;
         }
+        if (this.answers_pings != null) {
+            data.answers_pings = this.answers_pings;
+        }
         return data;
     }
     serialize(w) {
@@ -1197,6 +1274,8 @@ export class ServerMessage extends pb_1.Message {
             writer.writeMessage(1, this.snapshot, () => this.snapshot.serialize(writer));
         if (this.leading != false)
             writer.writeBool(2, this.leading);
+        if (this.answers_pings != false)
+            writer.writeBool(3, this.answers_pings);
         if (!w)
             return writer.getResultBuffer();
     }
@@ -1211,6 +1290,9 @@ export class ServerMessage extends pb_1.Message {
                     break;
                 case 2:
                     message.leading = reader.readBool();
+                    break;
+                case 3:
+                    message.answers_pings = reader.readBool();
                     break;
                 default: reader.skipField();
             }

@@ -7,6 +7,7 @@ import { readEnvelope, type Envelope } from "@svc-gateway/proto/envelope.ts";
 import {
   ClientMessage,
   Gateway,
+  Ping,
   Scope,
   SharedPool,
   Subscribe,
@@ -14,6 +15,7 @@ import {
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
 import { wireVersion } from "@svc-gateway/proto/wire.ts";
 import { createChannel, type ChannelRequest } from "./channel.ts";
+import { createLiveness, type After, type LivenessLimits } from "./liveness.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
 
 /** How a stream ended, or why it could not be opened. */
@@ -31,6 +33,8 @@ export type StreamRequest = ChannelRequest & {
   readonly nodeId: string;
   readonly scope: ProxyScope;
   readonly clock: Clock;
+  readonly liveness: LivenessLimits;
+  readonly after: After;
 };
 
 /** A stream whose first message has come, and waits unread. */
@@ -79,6 +83,7 @@ export function openStream(
       if (end !== undefined) return;
       end = how;
       stopWaiting();
+      liveness.stop();
       call.cancel();
       client.close();
       resolve(fail(how));
@@ -89,11 +94,26 @@ export function openStream(
       for (const watcher of [...watchers]) watcher();
     };
 
+    const liveness = createLiveness({
+      limits: request.liveness,
+      after: request.after,
+      ping: () => stream.send(new ClientMessage({ ping: new Ping() })),
+      onSilent: () =>
+        finish({ kind: "failed", message: `silent for ${request.liveness.silenceMs / 1000} seconds` }),
+    });
+
+    const resume = (envelope: Envelope): void => {
+      call.resume();
+      // Controllers of older releases are asked by gRPC only.
+      if (envelope.answersPings) liveness.heard();
+    };
+
     const deliver = (envelope: Envelope): void => {
       call.pause();
+      liveness.suspend();
       // A receiver reports its own failures; what it throws is a bug, and the stream must not hang on it.
       (receiver?.(envelope) ?? Promise.resolve()).then(
-        () => call.resume(),
+        () => resume(envelope),
         (error: unknown) => finish({ kind: "failed", message: `internal error: ${String(error)}` }),
       );
     };

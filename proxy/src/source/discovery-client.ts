@@ -12,6 +12,8 @@ import { requestIdentity } from "./bootstrap.ts";
 import type { ControllerName } from "./channel.ts";
 import type { ControllerStream } from "./controller-stream.ts";
 import { createIdentityKeeper } from "./identity-keeper.ts";
+import { awake } from "../timing/awake-clock.ts";
+import { afterAwake, defaultLiveness, type LivenessLimits } from "./liveness.ts";
 import type { DiscoveryClientMetrics } from "./metrics.ts";
 import { createReplicaWatch, type ReplicaWatch } from "./replica-watch.ts";
 import { createStreamKeeper } from "./stream-keeper.ts";
@@ -48,6 +50,7 @@ export type DiscoveryClientOptions = {
   readonly metrics: DiscoveryClientMetrics;
   readonly log: Logger;
   readonly keepalive?: Keepalive;
+  readonly liveness?: LivenessLimits;
   readonly lookup?: LookupHost;
   readonly clock?: Clock;
   /** A number from 0 to 1, 1 excluded. */
@@ -74,7 +77,7 @@ const stateNumbers: Readonly<Record<HealthState, number>> = { Pending: 0, Ready:
  */
 export function createDiscoveryClient(options: DiscoveryClientOptions): DiscoveryClient {
   const { apply, onState, checks, metrics, log, nodeId, scope, controller } = options;
-  const { keepalive = defaultKeepalive, lookup = systemLookup } = options;
+  const { keepalive = defaultKeepalive, liveness = defaultLiveness, lookup = systemLookup } = options;
   const { clock = systemClock, random = Math.random } = options;
   const trust = createTrustRoots(options.trustBundlePath);
   let state: HealthState = "Pending";
@@ -82,6 +85,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
   let boundPorts: readonly number[] = [];
   let lastApply: Promise<unknown> = Promise.resolve();
   let stopped: Promise<void> | undefined;
+  let endWatch = (): void => {};
 
   const sendHealth = (): void => {
     const reported = checks().map((check) => new Check({ ...check }));
@@ -173,6 +177,8 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     identity,
     trust,
     keepalive,
+    liveness,
+    after: afterAwake,
     replicas: controllers,
     isServing: () => state !== "Pending",
     onStream,
@@ -187,6 +193,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
   return {
     start() {
       metrics.state.with({}).set(stateNumbers[state]);
+      endWatch = awake.watch();
       identity.start();
       keeper.start();
     },
@@ -198,6 +205,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     healthChanged: sendHealth,
     stop() {
       identity.stop();
+      endWatch();
       stopped ??= keeper
         .stop()
         .then(() => lastApply)

@@ -6,6 +6,7 @@ import type { Keepalive } from "@svc-gateway/proto/wire.ts";
 import { resolveEndpoint } from "./addresses.ts";
 import type { ControllerName } from "./channel.ts";
 import { openStream, type ControllerStream, type StreamEnd } from "./controller-stream.ts";
+import type { After, LivenessLimits } from "./liveness.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
 import type { ReplicaWatch } from "./replica-watch.ts";
 import { firstSuccess, type Attempt, type Newcomers } from "./staggered.ts";
@@ -21,6 +22,8 @@ export type StreamOpenerOptions = {
   readonly replicas: ReplicaWatch;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly liveness: LivenessLimits;
+  readonly after: After;
 };
 
 /** Opens streams to one, any or the leading one of the replicas. Aborting ends attempts and streams. */

@@ -20,7 +20,7 @@ describe("the receiver of updates", () => {
       log: silentLogger,
     });
     const receiveSnapshot = (data: ConstructorParameters<typeof Snapshot>[0]): Promise<void> =>
-      receive({ leading: true, snapshot: new Snapshot(data).serialize() });
+      receive({ leading: true, answersPings: true, snapshot: new Snapshot(data).serialize() });
     return { sent, applied, metrics, receive, receiveSnapshot };
   };
   const nonce = Uint8Array.of(1, 2, 3);
@@ -64,9 +64,11 @@ describe("the receiver of updates", () => {
 
   it("ignores a message without a snapshot, and gives up on one that cannot be read", async () => {
     const { sent, receive } = setUp(() => ok(undefined));
-    await receive({ leading: true, snapshot: undefined });
+    await receive({ leading: true, answersPings: true, snapshot: undefined });
     expect(sent).to.deep.equal([]);
-    const failure = await receive({ leading: true, snapshot: Uint8Array.of(0xff) }).catch(String);
+    const failure = await receive({ leading: true, answersPings: true, snapshot: Uint8Array.of(0xff) }).catch(
+      String,
+    );
     expect(failure).to.equal("Error: the snapshot message cannot be read");
   });
 });
