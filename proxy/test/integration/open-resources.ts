@@ -21,11 +21,12 @@ export type OpenResources = {
   since(mark: number): readonly string[];
 };
 
-export function watchOpenResources(): OpenResources {
+/** `more`: further kinds. */
+export function watchOpenResources(...more: readonly string[]): OpenResources {
   const open = new Map<number, string>();
   createHook({
     init(id, kind) {
-      if (!kinds.has(kind)) return;
+      if (!kinds.has(kind) && !more.includes(kind)) return;
       const { stack = "" } = new Error(kind);
       // Node's own text of the date is forgotten once a second.
       if (!stack.includes("utcDate")) open.set(id, stack);

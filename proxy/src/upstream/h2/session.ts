@@ -43,6 +43,9 @@ type UpstreamSessionEvents = {
   onUnusable(session: UpstreamSession): void;
 };
 
+/** For the last frames of a connection that carries no stream any more. */
+const lingerMs = 1_000;
+
 /** One HTTP/2 connection to an endpoint. Usable once the server's SETTINGS have arrived. */
 export class UpstreamSession implements IdleConnection {
   /** The connection ended, was refused or broke the protocol: what that means for the streams on it. */
@@ -51,6 +54,10 @@ export class UpstreamSession implements IdleConnection {
   private readonly socket: Socket;
   private readonly events: UpstreamSessionEvents;
   private readonly settingsTimer: AwakeTimer | undefined;
+  private lingerTimer: AwakeTimer | undefined;
+  /** Streams that have not closed yet, and those of them that were cancelled. */
+  private readonly streams = new Set<ClientHttp2Stream>();
+  private readonly abandoned = new Set<ClientHttp2Stream>();
   private ready = false;
   private usable = true;
   private active = 0;
@@ -121,19 +128,31 @@ export class UpstreamSession implements IdleConnection {
   request(fields: readonly string[], hasBody: boolean): ClientHttp2Stream {
     this.active++;
     this.served++;
-    return this.session.request(fields, { endStream: !hasBody, waitForTrailers: hasBody });
+    const stream = this.session.request(fields, { endStream: !hasBody, waitForTrailers: hasBody });
+    this.streams.add(stream);
+    return stream;
+  }
+
+  /** Nobody waits for the stream any more; it has been reset. */
+  abandon(stream: ClientHttp2Stream): void {
+    if (!this.streams.has(stream)) return;
+    this.abandoned.add(stream);
+    this.linger();
   }
 
   /** A stream is closed. True when the server has not processed it and never will (RFC 9113 8.7). */
   release(stream: ClientHttp2Stream): boolean {
     this.active--;
+    this.streams.delete(stream);
+    this.abandoned.delete(stream);
     const { rstCode, id } = stream;
     if (rstCode === constants.NGHTTP2_PROTOCOL_ERROR) this.faultyStreams++;
     if (this.usable) {
       this.events.onRoom(this);
       if (this.active === 0) this.events.onIdle(this);
-    } else if (this.active === 0) {
-      this.session.close();
+    } else {
+      if (this.active === 0) this.session.close();
+      this.linger();
     }
     return rstCode === constants.NGHTTP2_REFUSED_STREAM || id === undefined || id > this.goawayLastStreamId;
   }
@@ -189,15 +208,29 @@ export class UpstreamSession implements IdleConnection {
 
   private onClose(): void {
     this.settingsTimer?.clear();
+    this.lingerTimer?.clear();
     this.fault ??= upstreamError("reset", "connection closed", { requestSent: this.ready });
     this.becomeUnusable();
     this.socket.destroy();
+  }
+
+  /**
+   * Ends a connection that takes no more streams and has none that somebody waits for. Node ends it by itself when all its
+   * streams have closed, but a stream that was cancelled after a GOAWAY which does not cover it sometimes never does.
+   */
+  private linger(): void {
+    if (this.usable || this.active > this.abandoned.size || this.socket.destroyed) return;
+    this.lingerTimer ??= new AwakeTimer(() => {
+      this.session.destroy();
+      this.socket.destroy();
+    }, lingerMs);
   }
 
   private becomeUnusable(): void {
     if (!this.usable) return;
     this.usable = false;
     this.events.onUnusable(this);
+    this.linger();
   }
 }
 

@@ -60,7 +60,13 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
   }
 
   private cancel(): void {
-    if (this.stream !== undefined) resetStream(this.stream, NGHTTP2_CANCEL);
+    if (this.stream !== undefined) this.reset(this.stream);
+  }
+
+  /** Nothing that comes on the stream from here on matters. */
+  private reset(stream: ClientHttp2Stream): void {
+    resetStream(stream, NGHTTP2_CANCEL);
+    this.session?.abandon(stream);
   }
 
   /** No session took the request. */
@@ -183,7 +189,7 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink {
     this.settle();
     // The rest of the request interests nobody any more. Not within this turn: while Node reads from the session, it sends
     // END_STREAM ahead of the reset, and half a body would look like a whole one.
-    if (!stream.writableFinished) setImmediate(() => resetStream(stream, NGHTTP2_CANCEL));
+    if (!stream.writableFinished) setImmediate(() => this.reset(stream));
     this.handler.onEnd(this.trailers);
   }
 

@@ -1,0 +1,107 @@
+/**
+ * A process in which everything happens at once to one data plane: every filter, backends that fail in every way, clients that
+ * leave, snapshots that change. Writes as JSON what is left when all of them are gone. Needs --expose-gc, as sessions end with
+ * the collection of their objects. The same choices in each run; SEED=<integer> makes others.
+ */
+import { createHash } from "node:crypto";
+import { request, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { makeKey, signToken } from "../auth/tokens.ts";
+import { startGateway, startHttp } from "../integration/gateway.ts";
+import { watchOpenResources } from "../integration/open-resources.ts";
+import { silentPort } from "../upstream/silent-port.ts";
+import { startFailing, startFailingHttp2, startGate } from "./backends.ts";
+import { askOverHttp1, askOverHttp2 } from "./clients.ts";
+import { watchHeld } from "./held.ts";
+import { Choices } from "./random.ts";
+import { generated, hosts } from "./routes.ts";
+
+Error.stackTraceLimit = 30;
+const seed = Number(process.env["SEED"] ?? 9115);
+/** What each client, snapshot and backend does is chosen apart, so that it is the same whatever comes first. */
+const choicesOf = (part: number, index: number): Choices => new Choices(seed + part * 1_000_003 + index);
+const clients = 600;
+const atOnce = 25;
+const clientsPerSnapshot = 20;
+/** What is left behind stays for ever; a slow machine may take a while with the rest. */
+const patienceMs = 20_000;
+
+const { gc: collect = () => undefined } = globalThis as { gc?: () => void };
+const resources = watchOpenResources("ZLIB");
+const held = watchHeld(2);
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function settle(isDone: () => boolean): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  while (!isDone() && performance.now() < endMs) {
+    collect();
+    for (let index = 0; index < 20; index++) await turn();
+  }
+}
+
+const mark = resources.mark();
+const failing = [await startFailing(choicesOf(1, 0)), await startFailing(choicesOf(1, 1))];
+const failingHttp2 = await startFailingHttp2(choicesOf(1, 2));
+const gate = await startGate(choicesOf(1, 3));
+const working = await startHttp((_, response) => void response.end("still here"));
+const silent = await silentPort();
+const places = {
+  failing: failing.map(({ port }) => port),
+  failingHttp2: failingHttp2.port,
+  gate: gate.port,
+  // Where nothing listens, and where connects hang.
+  dead: [1, silent.port],
+};
+const key = makeKey("EC", "ES256", "one");
+const tokens = [
+  await signToken(key),
+  await signToken(key, { exp: 1 }),
+  `${await signToken(key)}x`,
+  "garbage",
+];
+const hash = `{SHA}${createHash("sha1").update("secret").digest("base64")}`;
+const snapshot = (index: number) => generated(choicesOf(2, index), places, key.public, hash);
+
+const gateway = await startGateway({ ports: [working.port], resources: snapshot(0) }, [
+  "--proxy-tunnel-idle-timeout=1s",
+  "--proxy-stream-idle-timeout=1s",
+  "--proxy-connect-timeout=1s",
+]);
+const wishes = { port: gateway.port, hosts: [...hosts, "nobody.example"], tokens };
+
+let started = 0;
+const client = async (): Promise<void> => {
+  while (started < clients) {
+    const choices = choicesOf(3, ++started);
+    if (started % clientsPerSnapshot === 0) {
+      gateway.update({ ports: [working.port], resources: snapshot(started / clientsPerSnapshot) });
+    }
+    await (choices.chance(0.7) ? askOverHttp1(choices, wishes) : askOverHttp2(choices, wishes));
+  }
+};
+await Promise.all(Array.from({ length: atOnce }, client));
+
+const isEmpty = (): boolean => Object.values(held()).every((count) => count === 0);
+await settle(isEmpty);
+const heldAfter = held();
+
+const sent = request({ host: "127.0.0.1", port: gateway.port, agent: false, headers: { host: "a.example" } });
+sent.end();
+const [answer] = (await once(sent, "response")) as [IncomingMessage];
+answer.resume();
+await once(answer, "close");
+
+const statuses: Record<string, number> = {};
+for (const { status } of gateway.records) statuses[status] = (statuses[status] ?? 0) + 1;
+await gateway.close();
+for (const { close } of [...failing, failingHttp2, gate, working, silent]) await close();
+await settle(() => resources.since(mark).length === 0);
+process.stdout.write(
+  JSON.stringify({
+    held: heldAfter,
+    stillServes: answer.statusCode,
+    statuses,
+    failures: gateway.metrics.limitsReached.with({ limit: "handler-failed" }).value,
+    left: resources.since(mark),
+  }),
+);

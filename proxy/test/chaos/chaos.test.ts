@@ -1,0 +1,34 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect } from "chai";
+
+const program = new URL("./chaos-program.ts", import.meta.url);
+
+type Report = {
+  readonly held: Readonly<Record<string, number>>;
+  readonly stillServes: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly failures: number;
+  readonly left: readonly string[];
+};
+
+describe("a data plane to which everything happens at once", () => {
+  it("serves on, and holds nothing when clients, backends and requests are gone", async () => {
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ["--expose-gc", program.pathname],
+      {
+        maxBuffer: 16 * 1024 * 1024,
+      },
+    );
+    expect(stderr).to.equal("");
+    const { held, stillServes, statuses, failures, left } = JSON.parse(stdout) as Report;
+    for (const [what, count] of Object.entries(held)) expect(count, what).to.equal(0);
+    expect([stillServes, failures]).to.deep.equal([200, 0]);
+    // The choices are not all alike: hardly any answer was given by chance only.
+    const seen = Object.keys(statuses);
+    expect(seen).to.include.members(["200", "502", "503"]);
+    expect(seen.length).to.be.greaterThan(9);
+    expect(left).to.deep.equal([]);
+  }).timeout(120_000);
+});

@@ -1,0 +1,39 @@
+/** What a data plane holds for requests: counts that are private to it, and have to be 0 when no request is left. */
+import { FairPlaces } from "../../src/auth/fair-places.ts";
+import { FairTurns } from "../../src/auth/fair-turns.ts";
+import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
+import { HeldBody } from "../../src/http/held-body.ts";
+import { Mirrors } from "../../src/http/mirrors.ts";
+
+/** Remembers every object on which a method is called. */
+function owners(prototype: object, method: string): ReadonlySet<object> {
+  const seen = new Set<object>();
+  const original = Reflect.get(prototype, method) as (...given: unknown[]) => unknown;
+  Reflect.set(prototype, method, function (this: object, ...given: unknown[]) {
+    seen.add(this);
+    return original.apply(this, given);
+  });
+  return seen;
+}
+
+const sumOf = (objects: Iterable<object>, field: string): number =>
+  [...objects].reduce((sum, object) => sum + Number(Reflect.get(object, field)), 0);
+
+/** To be called before the first data plane is made. `turns`: checks of tokens that may run at a time, in each of them. */
+export function watchHeld(turns: number): () => Readonly<Record<string, number>> {
+  const exchanges = owners(ActiveExchanges.prototype, "add");
+  const places = owners(FairPlaces.prototype, "take");
+  const queues = owners(FairTurns.prototype, "run");
+  const mirrors = owners(Mirrors.prototype, "copy");
+  const bodies = owners(HeldBody.prototype, "collect");
+  return () => ({
+    "active exchanges": sumOf(exchanges, "size"),
+    "questions to authorization services": sumOf(places, "taken"),
+    "checks of tokens": queues.size * turns - sumOf(queues, "free"),
+    "copies to mirrors": sumOf(mirrors, "active"),
+    "bytes of bodies": sumOf(
+      new Set([...bodies].map((body) => Reflect.get(body, "memory") as object)),
+      "heldBytes",
+    ),
+  });
+}

@@ -1,0 +1,140 @@
+/** Routes with every filter that there is, in generated combinations. */
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { endpointsKey, htpasswdKey, jwksKey, routeKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
+import type { PublicKey } from "@svc-gateway/common/ir/credentials.ts";
+import type { Choices } from "./random.ts";
+
+export type Places = {
+  readonly failing: readonly number[];
+  readonly failingHttp2: number;
+  readonly gate: number;
+  readonly dead: readonly number[];
+};
+
+export const hosts = Array.from({ length: 12 }, (_, index) => `h${index}.example`);
+
+const features = (choices: Choices): Required<RouteFeatures> => ({
+  "trust-forwarded-for": { header: "X-Forwarded-For" },
+  "ip-access-control": { deny: ["198.51.100.0/24"], allow: ["0.0.0.0/0"] },
+  "rate-limit": { requestsPerSecond: choices.one([1, 1_000]), burst: 5 },
+  "ssl-redirect": { port: 443, statusCode: 308 },
+  "max-body-size": { maxBytes: choices.one([100, 5_000, 1_000_000]) },
+  "auth-basic-secret": [{ htpasswd: choices.one(["ns/users", "ns/none"]) }],
+  "auth-jwt": [
+    {
+      rules: {
+        keySet: "ns/id",
+        issuer: "https://id.example",
+        audiences: ["shop"],
+        fromHeaders: [{ name: "Authorization", prefix: "Bearer " }],
+        forward: choices.chance(0.5),
+        claimToHeaders: [{ claim: "sub", header: "X-User" }],
+      },
+    },
+  ],
+  "ext-auth": [
+    {
+      check: {
+        endpoints: choices.one(["ns/gate/80", "ns/gate/80", "ns/dead/80"]),
+        protocol: "http1",
+        api: "http",
+        timeoutMs: 100,
+        failClosed: choices.chance(0.5),
+        allowedHeaders: ["authorization"],
+        allowedResponseHeaders: ["x-user"],
+        clientResponseHeaders: ["set-cookie"],
+        ...(choices.chance(0.5) && { maxBodyBytes: 5_000 }),
+      },
+    },
+  ],
+  "request-headers": { set: [{ name: "X-Set", value: "1" }], remove: ["Accept"] },
+  "response-headers": { add: [{ name: "X-Add", value: "1" }], remove: ["Server"] },
+  cors: {
+    allowOrigins: ["https://shop.example"],
+    allowCredentials: choices.chance(0.5),
+    allowMethods: ["PUT"],
+    allowHeaders: ["*"],
+    exposeHeaders: ["*"],
+    maxAgeSeconds: 5,
+  },
+  redirect: { hostname: "b.example", statusCode: 302 },
+  retry: { attempts: choices.one([1, 3]), codes: [502, 503], ...(choices.chance(0.5) && { backoffMs: 5 }) },
+  "rewrite-target": { path: { type: "full", value: "/rewritten" } },
+  "mirror-target": [
+    { service: "ns/mirror", endpoints: choices.one(["ns/failing/80", "ns/dead/80"]), protocol: "http1" },
+  ],
+  timeouts: { requestTimeoutMs: choices.one([50, 150]), readTimeoutMs: choices.one([30, 150]) },
+  compression: {
+    gzip: true,
+    brotli: choices.chance(0.5),
+    level: 1,
+    minSize: 1,
+    types: ["text/plain", "text/html"],
+  },
+});
+
+/** What answers the request itself is rare, so that the rest is reached. */
+const rare = new Set<string>(["ssl-redirect", "redirect", "auth-basic-secret", "auth-jwt"]);
+
+const some = (choices: Choices): RouteFeatures =>
+  Object.fromEntries(
+    Object.entries(features(choices)).filter(([slug]) => choices.chance(rare.has(slug) ? 0.25 : 0.6)),
+  );
+
+const backends = (choices: Choices): Backend[] =>
+  Array.from({ length: 1 + choices.below(2) }, () => {
+    const isHttp2 = choices.chance(0.25);
+    return {
+      weight: 1,
+      service: "ns/any",
+      endpoints: isHttp2 ? "ns/failing-h2/80" : choices.one(["ns/failing/80", "ns/failing/80", "ns/dead/80"]),
+      protocol: isHttp2 ? "http2" : "http1",
+    };
+  });
+
+const endpoints = (name: string, ports: readonly number[], policy: object = {}): Resource =>
+  encodeResource<"endpoints">(endpointsKey(`ns/${name}/80`), {
+    policy,
+    service: `ns/${name}`,
+    resolve: "static",
+    addresses: ports.toSorted((a, b) => a - b).map((port) => ({ host: "127.0.0.1", port })),
+  });
+
+/** Everything that is served, other routes each time. */
+export function generated(
+  choices: Choices,
+  places: Places,
+  key: PublicKey,
+  hash: string,
+): readonly Resource[] {
+  const tables = hosts
+    .filter(() => choices.chance(0.9))
+    .map((host) => {
+      const routes: Route[] = ["/", "/a"].map((path) => ({
+        id: `httproute/ns/${host}${path}:0`,
+        source: { kind: "HTTPRoute", namespace: choices.one(["ns", "other"]), name: host },
+        match: { path: { type: "prefix", value: path } },
+        features: some(choices),
+        backends: backends(choices),
+      }));
+      return encodeResource<"route">(routeKey("gateway", 80, { kind: "exact", host }), {
+        listener: "Gateway/ns/edge/http",
+        inherit: true,
+        routes,
+        ...(choices.chance(0.2) && {
+          filters: [{ features: { "rate-limit": features(choices)["rate-limit"] } }],
+        }),
+      });
+    });
+  return [
+    ...tables,
+    endpoints("failing", choices.chance(0.1) ? [] : places.failing),
+    endpoints("failing-h2", [places.failingHttp2]),
+    endpoints("gate", [places.gate]),
+    endpoints("dead", [choices.one(places.dead)]),
+    encodeResource<"jwks">(jwksKey("ns/id"), { keys: [key] }),
+    encodeResource<"htpasswd">(htpasswdKey("ns/users"), { users: [{ name: "alice", hash }] }),
+  ];
+}
