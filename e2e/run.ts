@@ -51,7 +51,7 @@ function testFiles(): readonly string[] {
   const wanted = process.env["TESTS"];
   if (wanted !== undefined && wanted !== "")
     return wanted.split(/\s+/).flatMap((name) => globSync(name).sort());
-  return ["features", "faults", "installation"].flatMap((folder) =>
+  return ["features", "tenants", "faults", "installation"].flatMap((folder) =>
     globSync(`e2e/${folder}/*.test.ts`).sort(),
   );
 }
