@@ -89,6 +89,12 @@ export const routesTooLarge = (place: Place, maxBytes: number, answer: number): 
 export const describeTooLarge = (maxBytes: number): string =>
   `The routes take more than ${maxBytes / 1_048_576} MiB, counting what is said once for many paths, hosts or listeners at each of them`;
 
+export const tooManyCertificates = (place: Place, maxBytes: number): Diagnostic =>
+  finding("error", "CertificatesTooLarge")(
+    place,
+    `The certificates of the listeners take more than ${maxBytes / 1_048_576} MiB, counting each on every port; none of them is offered`,
+  );
+
 /** Nothing of the routes of an object is served, because the snapshot is full. */
 export const snapshotFull = (place: Place, what: LeftOutObject): Diagnostic => {
   const { message, consequence } = describeLeftOut(what);
@@ -99,14 +105,17 @@ export function describeLeftOut({ object, level, scope, bytes }: LeftOutObject):
   readonly message: string;
   readonly consequence: string;
 } {
+  const isRoutes = object.kind !== "Gateway" && object.kind !== "ListenerSet";
   const proxies = scope === sharedScope ? "the shared proxies" : `Gateway ${scope}`;
   return {
-    message: `The snapshot of ${proxies} is full, and namespace ${object.namespace ?? ""} takes the most of it, these routes ${Math.max(1, Math.round(bytes / 1024))} KiB`,
-    consequence: {
-      1: "all their requests are answered 503",
-      2: "requests of their hosts that no other route takes are answered 503",
-      3: "nothing of them is served",
-    }[level],
+    message: `The snapshot of ${proxies} is full, and namespace ${object.namespace ?? ""} takes the most of it, ${isRoutes ? "these routes" : "these certificates"} ${Math.max(1, Math.round(bytes / 1024))} KiB`,
+    consequence: !isRoutes
+      ? "they are not offered"
+      : {
+          1: "all their requests are answered 503",
+          2: "requests of their hosts that no other route takes are answered 503",
+          3: "nothing of them is served",
+        }[level],
   };
 }
 

@@ -40,7 +40,7 @@ import { haveSameItems, memo } from "./memo.ts";
 import { noOwners, type HostOwners } from "./ownership.ts";
 import type { TranslateSettings } from "./settings.ts";
 import { createTakenHostFinder } from "./taken-hosts.ts";
-import { leftOutFindings, sizeEvents } from "./size/findings.ts";
+import { certificatesTooLarge, leftOutFindings, sizeEvents } from "./size/findings.ts";
 import { createSizeLedger } from "./size/ledger.ts";
 import type { LeftOut } from "./size/object-size.ts";
 import { createWorldFilter } from "./watched-namespaces.ts";
@@ -155,6 +155,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         ingress.diagnostics,
         gateway.diagnostics,
         leftOutFindings(leftOut),
+        certificatesTooLarge(ledger.tooLarge()),
         policies.diagnostics,
         tlsPolicies.diagnostics,
         endpoints.diagnostics,

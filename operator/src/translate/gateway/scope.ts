@@ -51,6 +51,8 @@ export type ScopeInput = {
   /** The routes that are attached in this scope. */
   readonly routes: readonly RoutePlan[];
   readonly l4Routes: readonly L4Plan[];
+  /** The ids of listeners whose certificates are not offered. */
+  readonly withoutCertificates: ReadonlySet<string>;
 };
 
 /** Builds one scope, time and again; what stays the same from one time to the next stays the same value. */
@@ -59,7 +61,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
   const buildL4Tables = createL4TableBuilder();
   const tlsOf = new Map<number, ReturnType<typeof createTlsBuilder>>();
   const clientCertsOf = new Map<number, ReturnType<typeof createFrontendValidationBuilder>>();
-  return ({ gateways, bindingsOf, claims, isTaken, l4Claims, routes, l4Routes }) => {
+  return ({ gateways, bindingsOf, claims, isTaken, l4Claims, routes, l4Routes, withoutCertificates }) => {
     const ports = [...listenersByPort(gateways, bindingsOf)].map(([port, listeners]) => ({
       port,
       listeners,
@@ -71,7 +73,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       if (secure.length === 0) continue;
       const build = tlsOf.get(port) ?? createTlsBuilder();
       tlsOf.set(port, build);
-      tls.set(port, build(secure));
+      tls.set(port, build(secure.filter(({ id }) => !withoutCertificates.has(id))));
       if (!secure.some(({ validation }) => validation !== undefined)) continue;
       const buildClients = clientCertsOf.get(port) ?? createFrontendValidationBuilder();
       clientCertsOf.set(port, buildClients);

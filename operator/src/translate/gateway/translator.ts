@@ -15,6 +15,7 @@ import { createPolicyAttacher } from "./attached-policies.ts";
 import { createAttachedRoutes, type AttachedRoute } from "./attached-routes.ts";
 import { parentsOf } from "./attachment.ts";
 import { createCollisionCheck, type Reserved } from "./collisions.ts";
+import { createCertificateSizes, withoutCertificates } from "./certificate-sizes.ts";
 import { createDedicatedPlanner } from "./dedicated/gateway.ts";
 import { createIdentityPlanner } from "./dedicated/identity.ts";
 import { parametersWithoutEffect } from "./dedicated/parameters.ts";
@@ -116,6 +117,7 @@ export function createGatewayTranslator(
     leaveOut: (plan) => plan,
   });
   const countSizes = createRouteSizes(ledger);
+  const countCertificates = createCertificateSizes(ledger);
   // Ports are shared where the shared proxies bind them as Gateways write them.
   const attachPolicies = createPolicyAttacher<PlacedGateway>(
     (gateway) =>
@@ -145,8 +147,10 @@ export function createGatewayTranslator(
     const plannedHttp = attachHttp(world, parents);
     const l4 = attachL4(world, parents).finish(nothingLeftOut);
     countSizes(plannedHttp.planned, gateways);
+    countCertificates(gateways);
     const build = (leftOut: LeftOut, ingressOwners: HostOwners): GatewayPart => {
       const http = plannedHttp.finish(leftOut);
+      const unoffered = withoutCertificates(gateways, leftOut);
       const statuses = buildStatuses({
         classes,
         gateways,
@@ -187,6 +191,7 @@ export function createGatewayTranslator(
         bindingsOf: bindingsIn,
         routes: plansOf(of),
         l4Routes: l4PlansOf(of),
+        withoutCertificates: unoffered,
       });
       return {
         shared: buildShared(inputOf(inShared, bindings.of, owned)),

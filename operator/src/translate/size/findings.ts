@@ -1,24 +1,32 @@
 /** What people are told of objects that take too much. See docs/routing.md, "Size". */
 import type { ObjectRef } from "../../api/object.ts";
-import { describeLeftOut, describeTooLarge, snapshotFull } from "../diagnostics.ts";
+import { describeLeftOut, describeTooLarge, snapshotFull, tooManyCertificates } from "../diagnostics.ts";
 import { notServed } from "../events.ts";
 import { memo } from "../memo.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { LeftOut } from "./object-size.ts";
 import { maxRoutesBytes } from "./route-size.ts";
 
-/** Of Ingresses. What is wrong with routes of the Gateway API stands in their statuses, which are findings, too. */
+/** Of all but routes: what is wrong with those stands in their statuses, which are findings, too. */
 export const leftOutFindings = memo((all: LeftOut): readonly Diagnostic[] =>
   [...all.values()]
-    .filter(({ object }) => object.kind === "Ingress")
+    .filter(({ object }) => object.kind === "Ingress" || hasCertificates(object))
     .map((one) => snapshotFull({ object: one.object }, one)),
 );
+
+/** Of Gateways and ListenerSets, each once for as long as it is too large. */
+export const certificatesTooLarge = (objects: readonly ObjectRef[]): readonly Diagnostic[] =>
+  objects.filter(hasCertificates).map((object) => tooManyCertificates({ object }, maxRoutesBytes));
+
+const hasCertificates = ({ kind }: ObjectRef): boolean => kind === "Gateway" || kind === "ListenerSet";
 
 /** An Event for each object that takes more than one may, or that is left out of a snapshot that is full. */
 export function sizeEvents(all: LeftOut, tooLarge: readonly ObjectRef[]): readonly DesiredEvent[] {
   if (all.size + tooLarge.length === 0) return [];
   return [
-    ...tooLarge.map((object) => {
+    ...certificatesTooLarge(tooLarge).map(({ object, message }) => notServed(object, message)),
+    ...tooLarge.flatMap((object) => {
+      if (hasCertificates(object)) return [];
       const status = object.kind === "Ingress" ? 503 : 500;
       return notServed(
         object,

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../../src/api/object.ts";
+import { validateObject } from "../../../src/api/validate.ts";
 import { defaultTranslateSettings } from "../../../src/translate/settings.ts";
 import { translate } from "../../../src/translate/translate.ts";
 import type { Translation } from "../../../src/translate/translation.ts";
@@ -224,5 +227,52 @@ describe("a full snapshot", () => {
     const estimated = shared.reduce((sum, { bytes }) => sum + bytes, 0);
     const real = scopes.shared.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
     expect(estimated).to.be.within(real * 0.8, real * 1.3);
+  });
+
+  describe("with certificates of Gateways", () => {
+    const testdata = new URL("../testdata/", import.meta.url);
+    const secretOf = (file: string): KubeObject => {
+      for (const document of parseAllDocuments(readFileSync(new URL(file, testdata), "utf8"))) {
+        const valid = validateObject(document.toJS());
+        if (!valid.ok || valid.value.object.kind !== "Secret") continue;
+        return { ...valid.value.object, metadata: { name: "cert", namespace: "team" } };
+      }
+      throw new Error("no Secret");
+    };
+    const gateway = (name: string, day: number, ports: number): KubeObject => ({
+      apiVersion: group,
+      kind: "Gateway",
+      metadata: { namespace: "team", name, creationTimestamp: created(day) },
+      ...{
+        spec: {
+          gatewayClassName: "svc",
+          listeners: Array.from({ length: ports }, (_, index) => ({
+            name: `l${index}`,
+            port: 9000 + day * 100 + index,
+            protocol: "HTTPS",
+            hostname: `${name}.example.com`,
+            tls: { certificateRefs: [{ name: "cert" }] },
+          })),
+        },
+      },
+    });
+    const secret = secretOf("gateway-with-overlapping-certificates.in.yaml");
+    const offered = ({ routing }: Translated): readonly number[] =>
+      [...routing.tls].filter(([, { hosts }]) => hosts.length > 0).map(([port]) => port);
+
+    it("counts them on each port, and offers none of the newest Gateway of the largest namespace", () => {
+      const objects = [secret, gateway("old", 1, 3), gateway("new", 2, 3)];
+      const all = run(worldOf(...others, ...objects), defaultTranslateSettings);
+      expect(offered(all)).to.have.length(6);
+      const [largest] = all.sizes.get("shared") ?? [];
+      expect(largest?.namespace).to.equal("shop");
+      const ofTeam = all.sizes.get("shared")?.find(({ namespace }) => namespace === "team")?.bytes ?? 0;
+      const few = run(worldOf(...objects), { ...settings, maxScopeBytes: ofTeam - 1 });
+      expect(offered(few)).to.deep.equal([9100, 9101, 9102]);
+      expect(few.events.map(({ reason, object }) => `${reason} ${object.kind} ${object.name}`)).to.deep.equal(
+        ["NotServed Gateway new"],
+      );
+      expect(few.diagnostics.map(({ reason }) => reason)).to.include("SnapshotFull");
+    });
   });
 });

@@ -1,0 +1,77 @@
+/** What the certificates of listeners take in the snapshots of their scopes. See docs/routing.md, "Size". */
+import { nameOf, refOf } from "../../api/object.ts";
+import { ageOf } from "../age.ts";
+import type { SizeLedger } from "../size/ledger.ts";
+import { sharedScope, sizeKey, type LeftOut, type ObjectSize } from "../size/object-size.ts";
+import { maxRoutesBytes } from "../size/route-size.ts";
+import type { ListenerGroup, PlannedGateway } from "./gateways.ts";
+import type { PlacedGateway } from "./placement.ts";
+
+/**
+ * Says in the ledger what the certificates of each Gateway and ListenerSet take: each on every port that it is offered on.
+ * Those of one object that take more than an object may are not offered.
+ */
+export function createCertificateSizes(ledger: SizeLedger): (gateways: readonly PlacedGateway[]) => void {
+  let known = new Map<PlacedGateway, readonly ObjectSize[]>();
+  return (gateways) => {
+    const next: typeof known = new Map();
+    const come: ObjectSize[] = [];
+    for (const gateway of gateways) {
+      const sizes = known.get(gateway) ?? sizesOf(gateway);
+      if (!known.has(gateway)) come.push(...sizes);
+      next.set(gateway, sizes);
+    }
+    const gone = [...known].flatMap(([gateway, sizes]) => (next.has(gateway) ? [] : sizes));
+    known = next;
+    if (gone.length + come.length > 0) ledger.edit({ gone, come });
+  };
+}
+
+/** The ids of listeners whose certificates are not offered, because they are left out or take too much. */
+export function withoutCertificates(
+  gateways: readonly PlannedGateway[],
+  leftOut: LeftOut,
+): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const group of gateways.flatMap(groupsOf)) {
+    if (!leftOut.has(sizeKey(refOf(group.owner))) && bytesOf(group) <= maxRoutesBytes) continue;
+    for (const { id } of group.listeners) ids.add(id);
+  }
+  return ids;
+}
+
+const groupsOf = ({ own, sets }: PlannedGateway): readonly ListenerGroup[] => [own, ...sets];
+
+function sizesOf(placed: PlacedGateway): readonly ObjectSize[] {
+  const { inShared, inDedicated } = placed.placement;
+  const scopes = [
+    ...(inShared ? [sharedScope] : []),
+    ...(inDedicated ? [nameOf(refOf(placed.gateway))] : []),
+  ];
+  return groupsOf(placed).flatMap((group): ObjectSize | readonly [] => {
+    const bytes = bytesOf(group);
+    if (bytes === 0) return [];
+    const isTooLarge = bytes > maxRoutesBytes;
+    const taken = isTooLarge ? 0 : bytes;
+    return {
+      object: refOf(group.owner),
+      age: ageOf(group.owner),
+      scopes: scopes.map((scope) => ({ scope, bytes: [taken, 0, 0] as const })),
+      isTooLarge,
+    };
+  });
+}
+
+/** Of each port the certificates that its listeners offer, each once. */
+function bytesOf({ listeners }: ListenerGroup): number {
+  const counted = new Set<string>();
+  let bytes = 0;
+  for (const { port, certificates } of listeners) {
+    for (const { id, value } of certificates) {
+      if (counted.has(`${port} ${id}`)) continue;
+      counted.add(`${port} ${id}`);
+      bytes += value.chainPem.length + value.keyPem.length;
+    }
+  }
+  return bytes;
+}
