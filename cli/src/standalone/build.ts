@@ -63,7 +63,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
     const applied = await publisher.publish([
       ...translation.scopes.shared,
       ticketKeysOf(ticketSecrets, "standalone"),
-      encodeResource(ownPortsKey, ownPorts),
+      encodeResource(ownPortsKey, translation.ownPorts),
     ]);
     if (applied?.ok === true) {
       const { version, changes } = applied.value;

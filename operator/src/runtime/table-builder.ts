@@ -104,7 +104,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
       });
       snapshots = buildSnapshots(translation.scopes, (scope) => [
         ...(options.addResources?.(world, scope) ?? []),
-        ...(ownPorts === noOwnPorts ? [] : [encodeResource(ownPortsKey, ownPorts)]),
+        ...(ownPorts === noOwnPorts ? [] : [encodeResource(ownPortsKey, translation.ownPorts)]),
       ]);
     } catch (error) {
       metrics.routingTableRebuilds.with({ result: "error" }).inc();

@@ -23,6 +23,7 @@ import { kindNames, type KindName } from "../api/kinds.ts";
 import { createPolicyTranslator } from "./backends/policies.ts";
 import { createTlsPolicyTranslator, type TlsPolicies } from "./backends/tls-policies.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
+import { createOwnPortFinder } from "./backends/own-port-services.ts";
 import { translateSessionKey } from "./backends/session-key.ts";
 import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { createCloser } from "./closures.ts";
@@ -51,7 +52,7 @@ type TranslateOptions = {
   readonly nowMs?: number;
   /** What the key sets that the last translation wanted have come to; without it, nothing has been fetched. */
   readonly keySets?: FetchedKeySets;
-  /** The ports at which pods of the gateway itself answer: no endpoint may be one. None unless given. */
+  /** The ports at which pods of the gateway itself answer: no endpoint may be one, or lead there. None unless given. */
   readonly ownPorts?: OwnPorts;
   /** The key of session cookies (base64) where the world has no Secret with one. */
   readonly sessionKey?: string;
@@ -93,6 +94,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const translatePolicies = createPolicyTranslator();
   const translateTlsPolicies = createTlsPolicyTranslator(settings);
   const translateEndpoints = createEndpointTranslator(settings);
+  const findOwnPorts = createOwnPortFinder(settings.localPorts);
   const translateKeySets = createKeySetTranslator();
   const tlsOf = createTlsOfPorts();
   const clientCertsOf = createClientCertsOfPorts();
@@ -104,7 +106,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const endpointEvents = createEndpointEvents();
   return (
     given,
-    { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise, ownPorts = noOwnPorts },
+    { nowMs, keySets: fetched = nothingFetched, sessionKey: otherwise, ownPorts: pods = noOwnPorts },
   ) => {
     const { world, diagnostics: closed } = close(watchedIn(given));
     const buildIngresses = planIngresses(world);
@@ -116,6 +118,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     const policies = translatePolicies(world);
     const tlsPolicies = translateTlsPolicies(world, gateway.gatewaysByService);
     const all = partsOf(ingress, gateway);
+    const ownPorts = findOwnPorts(world, pods);
     const endpoints = translateEndpoints({
       world,
       needs: joinLists(...all.map(({ needs }) => needs)),
@@ -175,6 +178,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...endpointEvents(ingress.hosts, endpoints.sets),
       ]),
       sizes: ledger.sizes(),
+      ownPorts,
       wantedKeySets: wantedKeySets(wanted),
       ingresses: ingress.ingresses,
       gatewayStatuses: gateway.statuses,

@@ -4,6 +4,7 @@ import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.t
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
@@ -139,6 +140,8 @@ export type Translation = {
   readonly events: readonly DesiredEvent[];
   /** What the objects of each namespace take, by scope (`shared`, or the Gateway's `namespace/name`): all, before something is left out. */
   readonly sizes: ReadonlyMap<string, readonly NamespaceSize[]>;
+  /** The ports of the gateway itself, and the Services that lead to them: what proxies must not connect to. */
+  readonly ownPorts: OwnPorts;
   /** Key sets to be fetched for the next translations: URL to the time between fetches, in milliseconds. */
   readonly wantedKeySets: ReadonlyMap<string, number>;
   /** The Ingresses that are ours to serve. */

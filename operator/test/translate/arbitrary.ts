@@ -134,6 +134,8 @@ const service = fc.record({
     { weight: 4, arbitrary: fc.constant({ ports: [{ name: "http", port: 80 }] }) },
     fc.constant({ ports: [{ port: 80, appProtocol: "kubernetes.io/h2c" }], ipFamilies: ["IPv6"] }),
     fc.constant({ type: "ExternalName", externalName: "backend.example.net" }),
+    // The address of an endpoint elsewhere.
+    fc.constant({ clusterIP: "10.0.0.2", ports: [{ name: "http", port: 8080 }] }),
   ),
 });
 
