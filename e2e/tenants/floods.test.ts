@@ -121,7 +121,7 @@ describe("a tenant that floods", () => {
 
   it("keeps no new proxy from its configuration with annotations as large as they may be", async function () {
     this.timeout(600_000);
-    const annotations = { "request-headers": `X-Large: ${"v".repeat(60_000)}` };
+    const annotations = { "request-header-set": `X-Large: ${"v".repeat(60_000)}` };
     const paths = Array.from({ length: 32 }, (_, index) => ({ path: `/${index}`, service: "mallory" }));
     for (let index = 0; index < 5; index++) {
       // What is refused for its size or its form costs nobody anything.

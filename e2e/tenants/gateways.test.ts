@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { namespace } from "../deploy/release.ts";
 import { ask, find } from "../support/api.ts";
 import { echoed, send } from "../support/client.ts";
 import { gateway, gatewayApi, httpListener, httpRoute, needGatewayApi, to } from "../support/gateway-api.ts";
@@ -14,6 +15,7 @@ type Meta = {
   readonly metadata: {
     readonly name: string;
     readonly resourceVersion: string;
+    readonly creationTimestamp: string;
     readonly deletionTimestamp?: string;
     readonly finalizers?: readonly string[];
     readonly annotations?: Readonly<Record<string, string>>;
@@ -67,6 +69,8 @@ describe("a tenant with Gateways", () => {
     spec: { serviceType: "ClusterIP", ...spec },
   });
   const own = { group: "gateway.svc-labs.dev", kind: "SvcGatewayParameters", name: "own" };
+  const pathOf = (name: string): string =>
+    `/apis/${gatewayApi}/namespaces/${tenant.namespace}/gateways/${name}`;
   const listOf = async <T>(path: string): Promise<readonly (T & Meta)[]> =>
     (await ask<{ items: readonly (T & Meta)[] }>(path)).items;
 
@@ -125,6 +129,11 @@ describe("a tenant with Gateways", () => {
     await poll("the account of the first", async () =>
       (await accounts()).some(({ metadata }) => metadata.name === "a-e2e-b-c"),
     );
+    // The API server counts the age of objects in seconds.
+    await poll("another second", async () => {
+      const { metadata } = await ask<Meta>(pathOf("a-e2e"));
+      return Date.now() - Date.parse(metadata.creationTimestamp) >= 2_000;
+    });
     await tenant.apply(gateway("a", { gatewayClassName: "e2e-b-c" }));
     await poll("two accounts", async () => (await accounts()).length === 2);
     const names = (await accounts()).map(({ metadata }) => [
@@ -183,7 +192,7 @@ describe("a tenant with Gateways", () => {
     await tenant.apply({ ...held, metadata: { name: "held", finalizers: ["example.com/never"] } });
     await tenant.delete("gateway", "held");
     await expectGatewayServed();
-    const path = `/apis/${gatewayApi}/namespaces/${tenant.namespace}/gateways/held`;
+    const path = pathOf("held");
     await ask(path, { method: "PATCH", body: { metadata: { finalizers: null } } });
     await poll("the Gateway to be gone", async () => (await find(path)) === undefined);
   });
@@ -211,6 +220,14 @@ describe("a tenant with Gateways", () => {
     );
     await expectGatewayServed();
     for (let index = 0; index < count; index++) await tenant.delete("gateway", `many-${index}`);
+    // Node ports are given back with the Services.
+    const ofTenant = encodeURIComponent(`gateway.svc-labs.dev/gateway-namespace=${tenant.namespace}`);
+    await poll(
+      "the Services to be gone",
+      async () =>
+        (await listOf(`/api/v1/namespaces/${namespace}/services?labelSelector=${ofTenant}`)).length === 0,
+      300_000,
+    );
     await expectGatewayServed();
   });
 });
