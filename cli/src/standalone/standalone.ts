@@ -118,12 +118,12 @@ export async function serveFolder(
   );
 
   const stop = await waitForStop(io);
-  log.info({ event: "stopping", signal: stop.signal }, "stopping");
+  // Who presses Ctrl-C has no load balancer in front that would have to notice.
+  const how = stop.signal === "SIGINT" ? "at-once" : "announced";
+  log.info({ event: "stopping", signal: stop.signal, how }, "stopping");
   registry.beginShutdown();
   clearInterval(recheck);
   ending.abort();
-  // Who presses Ctrl-C has no load balancer in front that would have to notice.
-  const how = stop.signal === "SIGINT" ? "at-once" : "announced";
   const ended = source.value.closed.then(() => end(stop.hurry, how));
   // A build under way and a worker that hangs do not hold up the second signal.
   await Promise.race([ended, aborted(stop.hurry).then(() => delay(maxHurryMs))]);
