@@ -15,7 +15,9 @@ import {
   withNewTicketSecret,
   type TicketSecret,
 } from "@svc-gateway/operator/runtime/ticket-keys.ts";
+import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
+import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
@@ -46,7 +48,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   const publisher = createPublisher((update) => proxy.apply(update));
   /** In memory, so that sessions outlive changes of the folder but not the process. */
   let ticketSecrets: readonly TicketSecret[] = [];
-  return async ({ world, problems }) => {
+  return async ({ world, objects, problems }) => {
     const startedMs = performance.now();
     const nowMs = Date.now();
     const translation = translate(certificates.keep(world, nowMs), translateSettings, {
@@ -58,7 +60,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
     keySets.want(translation.wantedKeySets);
     if (nextTicketSecretMs(ticketSecrets) <= nowMs) ticketSecrets = withNewTicketSecret(ticketSecrets, nowMs);
     const translateMs = performance.now() - startedMs;
-    findings.report(problems, translation.diagnostics);
+    findings.report(problems, translation.diagnostics, placesOf(objects));
     health.sourceRead(!problems.some(({ file }) => file === settings.manifests));
     const applied = await publisher.publish([
       ...translation.scopes.shared,
@@ -80,6 +82,15 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
       );
     }
     if (applied?.ok !== false) health.tableServed(listenerPortsOf(translation));
+  };
+}
+
+/** Where the manifests of objects begin; looks through the folder when it is asked for the first time. */
+function placesOf(objects: FolderState["objects"]): (object: ObjectRef) => Place | undefined {
+  let places: ReadonlyMap<string, Place> | undefined;
+  return (object) => {
+    places ??= new Map([...objects.values()].map(({ ref, place }) => [formatRef(ref), place]));
+    return places.get(formatRef(object));
   };
 }
 

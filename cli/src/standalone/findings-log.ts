@@ -1,28 +1,34 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { formatRef } from "@svc-gateway/operator/api/object.ts";
-import type { ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
+import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
+import type { ManifestProblem, Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { isLoggedAsError } from "@svc-gateway/operator/runtime/diagnostic-log.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
 
+/** Where the manifest of an object begins; undefined for one that only something else names. */
+type FindPlace = (object: ObjectRef) => Place | undefined;
+
 /** Tells the log what is wrong with the manifests: each finding once, and again only after it was gone. */
 export type FindingsLog = {
-  report(problems: readonly ManifestProblem[], diagnostics: readonly Diagnostic[]): void;
+  report(problems: readonly ManifestProblem[], diagnostics: readonly Diagnostic[], placeOf: FindPlace): void;
 };
 
 type Finding = {
   readonly severity: Diagnostic["severity"];
   readonly fields: Readonly<Record<string, string | number>>;
+  /** Of what the translation found: it is the same finding wherever its object is moved to. */
+  readonly object?: ObjectRef;
 };
 
 export function createFindingsLog(log: Logger): FindingsLog {
   let known: ReadonlySet<string> = new Set();
   return {
-    report(problems, diagnostics) {
+    report(problems, diagnostics, placeOf) {
       const findings = new Map<string, Finding>();
       for (const problem of problems) remember(findings, ofProblem(problem));
       for (const diagnostic of diagnostics) remember(findings, ofDiagnostic(diagnostic));
-      for (const [key, { severity, fields }] of findings) {
-        if (!known.has(key)) write(log, severity, fields);
+      for (const [key, { severity, fields, object }] of findings) {
+        if (known.has(key)) continue;
+        write(log, severity, { ...fields, ...(object === undefined ? {} : placeOf(object)) });
       }
       const fixed = [...known].filter((key) => !findings.has(key)).length;
       if (fixed > 0) log.info({ event: "findings_gone", gone: fixed, left: findings.size }, "findings gone");
@@ -50,6 +56,7 @@ const ofProblem = ({ severity, reason, file, line, column, object, message }: Ma
 const ofDiagnostic = ({ severity, reason, object, field, message }: Diagnostic): Finding => ({
   severity: severity === "error" && !isLoggedAsError(reason) ? "warning" : severity,
   fields: { reason, object: formatRef(object), ...(field === undefined ? {} : { field }), detail: message },
+  object,
 });
 
 function write(log: Logger, severity: Finding["severity"], fields: Finding["fields"]): void {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
-import { createFindingsLog, type FindingsLog } from "../../src/standalone/findings-log.ts";
+import { createFindingsLog } from "../../src/standalone/findings-log.ts";
 
 const diagnostic = (name: string): Diagnostic => ({
   object: { kind: "Ingress", namespace: "default", name },
@@ -23,18 +23,26 @@ const problem: ManifestProblem = {
 
 describe("createFindingsLog", () => {
   let lines: { level: string; fields: Readonly<Record<string, unknown>> }[];
-  let findings: FindingsLog;
+  let findings: { report(problems: readonly ManifestProblem[], found: readonly Diagnostic[]): void };
+  let line: number;
   beforeEach(() => {
     lines = [];
+    line = 12;
     const write =
       (level: string) =>
       (fields: Readonly<Record<string, unknown>>): void =>
         void lines.push({ level, fields });
     const log: Logger = { ...silentLogger, error: write("error"), warn: write("warn"), info: write("info") };
-    findings = createFindingsLog(log);
+    const ofLog = createFindingsLog(log);
+    findings = {
+      report: (problems, found) =>
+        ofLog.report(problems, found, ({ name }) =>
+          name === "elsewhere" ? undefined : { file: "b.yaml", line, column: 1 },
+        ),
+    };
   });
 
-  it("writes a finding once, with object and field; what is declared wrong is a warning", () => {
+  it("writes a finding once, with object, field and place; what is declared wrong is a warning", () => {
     findings.report([problem], [diagnostic("web")]);
     findings.report([problem], [diagnostic("web"), diagnostic("web")]);
     expect(lines).to.deep.equal([
@@ -57,8 +65,21 @@ describe("createFindingsLog", () => {
           object: "Ingress default/web",
           field: "spec.rules[0]",
           detail: "Service default/x does not exist",
+          file: "b.yaml",
+          line: 12,
+          column: 1,
         },
       },
+    ]);
+  });
+
+  it("writes a finding with the place of its object, and not again when that is moved in its file", () => {
+    findings.report([], [diagnostic("web"), diagnostic("elsewhere")]);
+    line = 40;
+    findings.report([], [diagnostic("web"), diagnostic("elsewhere")]);
+    expect(lines.map(({ fields }) => [fields["file"], fields["line"], fields["column"]])).to.deep.equal([
+      ["b.yaml", 12, 1],
+      [undefined, undefined, undefined],
     ]);
   });
 
