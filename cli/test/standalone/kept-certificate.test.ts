@@ -42,7 +42,7 @@ describe("a TLS Secret that is changed into garbage, standalone", () => {
       await gateway.write("secret.json", JSON.stringify(secret("garbage", "garbage")));
       const told = await gateway.log((line) => JSON.stringify(line).includes("LastCertificateKept"));
       expect(JSON.stringify(told)).to.include("stays in service until");
-      expect([told["file"], told["line"]]).to.deep.equal([join(gateway.folder, "secret.json"), 1]);
+      expect([told["file"], told["line"]]).to.deep.equal([join(gateway.folder, "ingress.json"), 1]);
       expect(await isShown(gateway)).to.equal(true);
       await gateway.write("secret.json", JSON.stringify({ apiVersion: "v1", kind: "List", items: [] }));
       await gateway.published(2);
