@@ -163,6 +163,11 @@ describe("a tenant with Gateways", () => {
     await makeClass(name);
     await tenant.apply(gateway("kept", { gatewayClassName: name }));
     const address = await programmedAddress(tenant.namespace, "kept");
+    // The nodes hear of an address a moment after the Gateway has it.
+    await poll("the address to answer", async () => {
+      const reply = await send({ host: "any.example", gateway: address, timeoutMs: 5_000 });
+      return reply.status === 404;
+    });
     const classOf = (): Promise<Meta | undefined> => find<Meta>(`${classPath}/${name}`);
     await poll("the finalizer", async () => (await classOf())?.metadata.finalizers?.includes(finalizer));
     await kubectl(["delete", "gatewayclass", name, "--wait=false"]);

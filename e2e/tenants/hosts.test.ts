@@ -8,6 +8,7 @@ import { echoed, send, type Reply, type SendOptions } from "../support/client.ts
 import { deployEcho } from "../support/echo.ts";
 import { gateway, gatewayApi, needGatewayApi } from "../support/gateway-api.ts";
 import { ingress } from "../support/ingress.ts";
+import { poll } from "../support/poll.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { eventsIn, useTenant, useVictim } from "../support/tenant.ts";
 import { tlsSecret } from "../support/tls-secret.ts";
@@ -143,6 +144,13 @@ describe("a tenant that wants to switch off the client certificates of a host", 
 
   it("does not by an Ingress for the host without them, with a certificate of its own or none", async () => {
     mallory = await createExampleCertificates([host]);
+    // Of two Ingresses of one second neither is the older one.
+    await poll("the next second", async () => {
+      const { metadata } = await ask<{ readonly metadata: { readonly creationTimestamp: string } }>(
+        `/apis/networking.k8s.io/v1/namespaces/${owner.namespace}/ingresses/protected`,
+      );
+      return Date.now() > Date.parse(metadata.creationTimestamp) + 2_000;
+    });
     await tenant.apply(
       tlsSecret(mallory),
       ingress({ name: "with", host, tlsSecret: "tls", paths: [{ path: "/a", service: "mallory" }] }),

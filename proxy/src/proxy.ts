@@ -1,3 +1,4 @@
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import type { DataPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
@@ -63,6 +64,9 @@ export type Proxy = {
   apply(update: SnapshotUpdate): Result<ApplySummary>;
   /** The first half of `apply`; the second half is `commit`. */
   stage(update: SnapshotUpdate): Result<StagedState>;
+  /** Reads resources of the update that is staged next, and forgets them: see `ProxyState`. */
+  read(resources: readonly Resource[]): void;
+  forget(): void;
   readonly state: Pick<ProxyState, "serving" | "counts">;
   /** Resolves when the listeners of the last update are bound, or have failed to be. */
   settled(): Promise<void>;
@@ -224,6 +228,8 @@ export function startProxy(options: ProxyOptions): Proxy {
   return {
     apply: (update) => state.apply(update),
     stage: (update) => state.stage(update),
+    read: (resources) => state.read(resources),
+    forget: () => state.forget(),
     state,
     settled: () => binding,
     localPort: (port) => listeners.localPort(port),

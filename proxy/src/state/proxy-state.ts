@@ -2,6 +2,7 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -19,7 +20,7 @@ import { checkCertificates, sortChanges } from "./changes.ts";
 import { stageL4, type L4Tables } from "./l4-tables.ts";
 import { listListeners, type OwnedListener } from "./listener-list.ts";
 import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
-import { stageUpdate } from "./staged-update.ts";
+import { UpdateReader } from "./staged-update.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
 
 /** Everything that a snapshot says to the listeners, as one immutable value. */
@@ -59,6 +60,12 @@ export type ProxyState = {
   /** What serves now. */
   readonly serving: ServingState;
   readonly counts: TableCounts;
+  /**
+   * Reads resources of the update that is staged next, which then need not bring them. What was read is forgotten when an
+   * update has been staged, or with `forget`.
+   */
+  read(resources: readonly Resource[]): void;
+  forget(): void;
   /**
    * Checks and compiles an update without changing anything, so that several workers can take it together. Its version is
    * not checked here, but once for all of them (`HeldSnapshot`).
@@ -108,6 +115,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     },
   });
   const hashes = new Map<ResourceKey, string>();
+  let reader = new UpdateReader(hashes);
   let listenerSets: ReadonlyMap<string, ListenerSet> = new Map();
   let serving: ServingState = {
     version: "",
@@ -124,7 +132,8 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
 
   /** Checks and compiles; what it returns puts the update in place and cannot fail. */
   const prepare = (update: SnapshotUpdate): Result<Prepared> => {
-    const staged = stageUpdate(hashes, update);
+    reader.take(update.resources);
+    const staged = reader.finish(update);
     if (!staged.ok) return staged;
     const changes = sortChanges(staged.value);
     const certificates = checkCertificates(changes.tls);
@@ -179,9 +188,14 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     });
   };
 
+  const forget = (): void => {
+    reader = new UpdateReader(hashes);
+  };
+
   const stage = (update: SnapshotUpdate): Result<StagedState> => {
     const startedMs = performance.now();
     const prepared = withoutThrowing(() => prepare(update));
+    forget();
     const stagedMs = performance.now() - startedMs;
     if (!prepared.ok) {
       recordRebuild(metrics, false, stagedMs, routing.counts);
@@ -210,6 +224,8 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     get counts() {
       return routing.counts;
     },
+    read: (resources) => reader.take(resources),
+    forget,
     stage,
     apply(update) {
       const staged = stage(update);

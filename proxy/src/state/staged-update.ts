@@ -11,36 +11,60 @@ export type StagedUpdate = {
   readonly values: readonly Decoded[];
 };
 
+/** What of an update counts for what it changes. */
+type Offered = Pick<Resource, "key" | "hash">;
+
 /**
  * Works out what an update changes and checks it: each new or changed resource must have the announced hash and fit its
  * schema. Resources whose hash is known are not looked at again, those of unknown kinds are ignored
  * (docs/adr/0003-snapshots-are-keyed-resources.md). That all of it is what the update's version stands for is checked once
- * for all workers (docs/adr/0013-workers.md, "Updates").
+ * for all workers (docs/adr/0013-workers.md, "Updates"). The resources may come part by part: of each part only what was
+ * read is kept, not its text. `present` stays as it is until the end.
  */
-export function stageUpdate(
-  present: ReadonlyMap<ResourceKey, string>,
-  update: SnapshotUpdate,
-): Result<StagedUpdate> {
-  const offered = new Map<ResourceKey, Resource>();
-  for (const resource of update.resources) offered.set(resource.key, resource);
-  const hashes = changedHashes(present, (hash) => hash, update);
-  const values: Decoded[] = [];
-  const decode = createDecoder();
-  for (const [key, hash] of hashes) {
-    const resource = hash === undefined ? undefined : offered.get(key);
-    if (resource === undefined) continue;
-    const decoded = decode(resource);
-    if (!decoded.ok) return decoded;
-    if (decoded.value !== undefined) values.push(decoded.value);
+export class UpdateReader {
+  private readonly present: ReadonlyMap<ResourceKey, string>;
+  /** Of two resources with one key the later counts. */
+  private readonly offered = new Map<ResourceKey, Offered>();
+  private readonly read = new Map<ResourceKey, Result<Decoded | undefined>>();
+
+  constructor(present: ReadonlyMap<ResourceKey, string>) {
+    this.present = present;
   }
-  return ok({ hashes, values });
+
+  take(resources: readonly Resource[]): void {
+    const last = new Map(resources.map((resource) => [resource.key, resource]));
+    const decode = createDecoder();
+    for (const [key, resource] of last) {
+      const { hash } = resource;
+      this.offered.set(key, { key, hash });
+      if (this.present.get(key) === hash) this.read.delete(key);
+      else this.read.set(key, decode(resource));
+    }
+  }
+
+  finish({ full, removed }: Pick<SnapshotUpdate, "full" | "removed">): Result<StagedUpdate> {
+    const resources = [...this.offered.values()];
+    const hashes = changedHashes(this.present, (hash) => hash, { full, removed, resources });
+    const values: Decoded[] = [];
+    for (const [key, hash] of hashes) {
+      const decoded = hash === undefined ? undefined : this.read.get(key);
+      if (decoded === undefined) continue;
+      if (!decoded.ok) return decoded;
+      if (decoded.value !== undefined) values.push(decoded.value);
+    }
+    return ok({ hashes, values });
+  }
 }
 
 /** The hashes that an update changes; undefined: the resource is gone. Of two resources with one key the later counts. */
 export function changedHashes<Present>(
   present: ReadonlyMap<ResourceKey, Present>,
   hashOf: (one: Present) => string,
-  { full, resources, removed }: SnapshotUpdate,
+  {
+    full,
+    resources,
+    removed,
+  }: Pick<SnapshotUpdate, "full" | "removed"> & { readonly resources: readonly Offered[] },
 ): ReadonlyMap<ResourceKey, string | undefined> {
   const hashes = new Map<ResourceKey, string | undefined>();
   for (const key of full ? present.keys() : removed) if (present.has(key)) hashes.set(key, undefined);

@@ -5,7 +5,7 @@ import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { ShutdownMode } from "../proxy.ts";
 import type { SharedMemory } from "../shared/shared-memory.ts";
 import type { ApplySummary } from "../state/proxy-state.ts";
-import type { PackedUpdate } from "./packed-update.ts";
+import type { PackedPart, PackedUpdate } from "./packed-update.ts";
 
 /** How a worker starts. */
 export type WorkerStart = {
@@ -22,6 +22,8 @@ export type WorkerSettings = DataPlaneSettings & {
 
 /** What the supervisor asks of a worker, one call at a time but for `metrics`: argument and answer. */
 export type WorkerCalls = {
+  /** Reads a part of the update of which `stage` brings the end. */
+  readonly read: { readonly argument: PackedPart; readonly answer: Result<unknown> };
   /** Checks and compiles an update. Nothing else is staged until it is committed or discarded. */
   readonly stage: { readonly argument: PackedUpdate; readonly answer: Result<unknown> };
   /** Serves what is staged. Answered when its sockets are bound, or have failed to be. */

@@ -1,11 +1,12 @@
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 
 /**
- * An update on its way to a worker. A body that several resources have, as those of a host that two ports serve alike, is
- * sent once, and is one string at the other end.
+ * Resources on their way to a worker. A body that several have, as those of a host that two ports serve alike, is sent
+ * once, and is one string at the other end.
  */
-export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> & {
+export type PackedPart = {
   readonly keys: readonly ResourceKey[];
   /** The place of the body of each key. */
   readonly places: Uint32Array;
@@ -13,31 +14,69 @@ export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> 
   readonly bodies: readonly string[];
 };
 
-export function packUpdate({ version, full, resources, removed }: SnapshotUpdate): PackedUpdate {
-  const known = new Map<string, number>();
-  const places = new Uint32Array(resources.length);
-  const hashes: string[] = [];
-  const bodies: string[] = [];
-  for (const [index, { hash, body }] of resources.entries()) {
-    let place = known.get(hash);
+/** The end of an update: all that is not in the parts before. */
+export type PackedUpdate = Pick<SnapshotUpdate, "version" | "full" | "removed"> & PackedPart;
+
+/** An update in the messages by which it goes to a worker, most in one. */
+export type PackedMessages = { readonly parts: readonly PackedPart[]; readonly end: PackedUpdate };
+
+/**
+ * So much text goes to a worker at a time, and one body: each worker holds a copy of a message twice while it reads it, and
+ * a snapshot may be larger than what the memory of a proxy has room for several times over.
+ */
+export const maxPartLength = 4 * 1024 * 1024;
+
+export function packUpdate(
+  { version, full, resources, removed }: SnapshotUpdate,
+  maxLength: number = maxPartLength,
+): PackedMessages {
+  const parts: {
+    keys: ResourceKey[];
+    hashes: string[];
+    bodies: string[];
+    places: number[];
+    length: number;
+  }[] = [];
+  type Place = { readonly part: (typeof parts)[number]; readonly place: number };
+  const known = new Map<string, Place>();
+  /** Of two resources with one key the later counts, and parts of one update have no order. */
+  for (const { key, hash, body } of new Map(resources.map((resource) => [resource.key, resource])).values()) {
+    let found = known.get(hash);
     // A hash that is wrong is for the worker to find.
-    if (place === undefined || bodies[place] !== body) {
-      place = bodies.length;
-      known.set(hash, place);
-      hashes.push(hash);
-      bodies.push(body);
+    if (found === undefined || found.part.bodies[found.place] !== body) {
+      let part = parts.at(-1);
+      if (part === undefined || (part.length > 0 && part.length + body.length > maxLength)) {
+        part = { keys: [], hashes: [], bodies: [], places: [], length: 0 };
+        parts.push(part);
+      }
+      found = { part, place: part.bodies.length };
+      known.set(hash, found);
+      part.hashes.push(hash);
+      part.bodies.push(body);
+      part.length += body.length;
     }
-    places[index] = place;
+    found.part.keys.push(key);
+    found.part.places.push(found.place);
   }
-  return { version, full, removed, keys: resources.map(({ key }) => key), places, hashes, bodies };
+  const packed = parts.map(({ keys, hashes, bodies, places }): PackedPart => ({
+    keys,
+    hashes,
+    bodies,
+    places: Uint32Array.from(places),
+  }));
+  const last = packed.pop() ?? { keys: [], hashes: [], bodies: [], places: new Uint32Array() };
+  return { parts: packed, end: { version, full, removed, ...last } };
 }
+
+export const unpackResources = ({ keys, places, hashes, bodies }: PackedPart): readonly Resource[] =>
+  keys.map((key, index) => {
+    const place = places[index] ?? 0;
+    return { key, hash: hashes[place] ?? "", body: bodies[place] ?? "" };
+  });
 
 export const unpackUpdate = (packed: PackedUpdate): SnapshotUpdate => ({
   version: packed.version,
   full: packed.full,
   removed: packed.removed,
-  resources: packed.keys.map((key, index) => {
-    const place = packed.places[index] ?? 0;
-    return { key, hash: packed.hashes[place] ?? "", body: packed.bodies[place] ?? "" };
-  }),
+  resources: unpackResources(packed),
 });

@@ -10,7 +10,7 @@ import { createProxyMetrics } from "../telemetry/metrics.ts";
 import { Heartbeat } from "./hang-watch.ts";
 import { createLogRelay } from "./log-relay.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.ts";
-import { unpackUpdate } from "./packed-update.ts";
+import { unpackResources, unpackUpdate } from "./packed-update.ts";
 
 const port = parentPort as MessagePort;
 const { settings, worker, workers, memory } = workerData as WorkerStart;
@@ -45,6 +45,10 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
+  read(part): Result<unknown> {
+    heartbeat.whileBusy(() => proxy.read(unpackResources(part)));
+    return ok(undefined);
+  },
   stage(update): Result<unknown> {
     const result = heartbeat.whileBusy(() => proxy.stage(unpackUpdate(update)));
     staged = result.ok ? result.value : undefined;
@@ -61,6 +65,7 @@ const handlers: Handlers = {
   },
   discard() {
     staged = undefined;
+    proxy.forget();
     return undefined;
   },
   metrics: () => metrics.export(),

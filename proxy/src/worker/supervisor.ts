@@ -24,7 +24,7 @@ import { takeLines } from "./log-relay.ts";
 import { type Machine, readMachine, workerCount, workerHeapMegabytes } from "./machine.ts";
 import type { WorkerSettings } from "./messages.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
-import { packUpdate, type PackedUpdate } from "./packed-update.ts";
+import { packUpdate, type PackedMessages } from "./packed-update.ts";
 import { startThread, type ThreadEnd, workerProgram, type WorkerThread } from "./worker-thread.ts";
 
 export type SupervisorOptions = {
@@ -220,7 +220,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return inTurn(async () => {
       const update = held.asUpdate();
       if (update !== undefined) {
-        const staged = await thread.call("stage", packUpdate(update), callTimeoutMs);
+        const staged = await handOver(thread, packUpdate(update));
         if (staged?.ok !== true || (await commit(slot)) === undefined) {
           terminate(slot);
           return false;
@@ -248,9 +248,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   };
 
   /** `hung`: the worker would have been replaced without the update as well, and its successor gets it. */
-  const stage = async (slot: Slot, update: PackedUpdate): Promise<Result<unknown> | "hung"> => {
+  const stage = async (slot: Slot, update: PackedMessages): Promise<Result<unknown> | "hung"> => {
     const { thread } = slot;
-    const staged = await thread?.call("stage", update, callTimeoutMs);
+    const staged = thread && (await handOver(thread, update));
     if (staged !== undefined) return staged;
     if (slot.hung === "serving") return "hung";
     terminate(slot);
@@ -365,3 +365,14 @@ function endProcess(sink: LogSink): never {
 
 const portMappings = (ports: ReadonlyMap<number, number>): readonly PortMapping[] =>
   Array.from(ports, ([listenerPort, localPort]) => ({ listenerPort, localPort }));
+
+/** One message after the other, so that the worker has read one before it gets the next; undefined: it does not answer. */
+async function handOver(
+  thread: WorkerThread,
+  { parts, end }: PackedMessages,
+): Promise<Result<unknown> | undefined> {
+  for (const part of parts) {
+    if ((await thread.call("read", part, callTimeoutMs)) === undefined) return undefined;
+  }
+  return thread.call("stage", end, callTimeoutMs);
+}

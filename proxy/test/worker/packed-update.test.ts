@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
-import { packUpdate, unpackUpdate } from "../../src/worker/packed-update.ts";
+import { packUpdate, unpackResources, unpackUpdate } from "../../src/worker/packed-update.ts";
 
 const resource = (key: string, hash: string, body: string): SnapshotUpdate["resources"][number] => ({
   key: key as ResourceKey,
@@ -22,19 +22,41 @@ describe("packed updates", () => {
       ],
       removed: ["route|c" as ResourceKey],
     };
-    expect(unpackUpdate(structuredClone(packUpdate(update)))).to.deep.equal(update);
+    const { parts, end } = structuredClone(packUpdate(update));
+    expect(parts).to.deep.equal([]);
+    expect(unpackUpdate(end)).to.deep.equal(update);
   });
 
   it("hold each body once", () => {
     const resources = [80, 443, 8443].map((port) => resource(`route|a|${port}`, "1", "same"));
-    const packed = packUpdate({ version: "v", full: false, resources, removed: [] });
-    expect(packed.bodies).to.deep.equal(["same"]);
-    expect(packed.keys).to.have.length(3);
+    const { end } = packUpdate({ version: "v", full: false, resources, removed: [] });
+    expect(end.bodies).to.deep.equal(["same"]);
+    expect(end.keys).to.have.length(3);
   });
 
   it("keep bodies apart that claim the same hash", () => {
     const resources = ["one", "other", "one"].map((body, index) => resource(`route|${index}`, "1", body));
     const update: SnapshotUpdate = { version: "v", full: false, resources, removed: [] };
-    expect(unpackUpdate(packUpdate(update))).to.deep.equal(update);
+    expect(unpackUpdate(packUpdate(update).end)).to.deep.equal(update);
+  });
+
+  it("hold in each message no more text than one may, and each body with all of its keys", () => {
+    const resources = ["a", "b", "c", "d"].flatMap((name) =>
+      [80, 443].map((port) => resource(`route|${port}|${name}`, name, name.repeat(name === "c" ? 25 : 6))),
+    );
+    const { parts, end } = packUpdate(
+      { version: "v", full: true, resources, removed: ["x" as ResourceKey] },
+      10,
+    );
+    const messages = [...parts, end].map((part) => part.bodies.map(({ length }) => length));
+    expect(messages).to.deep.equal([[6], [6], [25], [6]]);
+    expect([...parts, end].flatMap(unpackResources)).to.have.deep.members(resources);
+    expect([end.version, end.full, end.removed]).to.deep.equal(["v", true, ["x"]]);
+  });
+
+  it("hold of two resources with one key the later one, whatever the messages", () => {
+    const resources = [resource("route|a", "1", "first"), resource("route|a", "2", "second")];
+    const { parts, end } = packUpdate({ version: "v", full: true, resources, removed: [] }, 1);
+    expect([...parts, end].flatMap(unpackResources)).to.deep.equal([resources[1]]);
   });
 });

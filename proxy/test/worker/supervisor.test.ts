@@ -1,4 +1,8 @@
 import { expect } from "chai";
+import { listenerKey, routeKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import { maxPartLength, packUpdate } from "../../src/worker/packed-update.ts";
 import { beginRequest, eventually, routeId, withWorkers } from "./support.ts";
 
 const restarts = "svc_proxy_worker_restarts_total";
@@ -28,6 +32,49 @@ describe("workers", () => {
       expect(await update(["/new"])).to.equal(true);
       for (let i = 0; i < 20; i++) expect(await ask("/old")).to.equal(404);
       for (let i = 0; i < 20; i++) expect(await ask("/new")).to.equal(200);
+    }));
+
+  it("serve, or refuse, an update as a whole that goes to them in several messages", () =>
+    withWorkers(2, async ({ supervisor, ask, port, lines }) => {
+      const host = (name: string, path: string): Resource =>
+        encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: name }), {
+          listener: "ingress",
+          inherit: false,
+          routes: [
+            {
+              id: `ingress/ns/${name}:0.0`,
+              source: { kind: "Ingress", namespace: "ns", name },
+              match: { path: { type: "prefix", value: path } },
+              backends: [{ weight: 1, service: "ns/web", protocol: "http1", status: 503 }],
+              accessLog: true,
+            },
+            {
+              id: `ingress/ns/${name}:0.1`,
+              source: { kind: "Ingress", namespace: "ns", name },
+              match: { path: { type: "prefix", value: `/${"x".repeat(maxPartLength / 2)}` } },
+              backends: [{ weight: 1, service: "ns/web", protocol: "http1", status: 503 }],
+            },
+          ],
+        });
+      const listener = encodeResource<"listener">(listenerKey("ingress"), {
+        listeners: [{ port: 80, publicPort: 80, protocol: "http" }],
+      });
+      const names = ["a.example", "b.example", "c.example", "d.example"];
+      const good = createSnapshot([listener, ...names.map((name) => host(name, "/large"))]);
+      const full = fullUpdate(good);
+      expect(packUpdate(full).parts).to.have.length.of.at.least(2);
+      const spoiled = full.resources.find(({ key }) => key.endsWith("a.example"));
+      const bad = {
+        ...full,
+        resources: full.resources.map((one) => (one === spoiled ? { ...one, body: "{}" } : one)),
+      };
+      expect((await supervisor.apply(bad)).ok).to.equal(false);
+      expect(lines.join("")).to.include("hash does not match its body");
+      expect(await ask("/")).to.equal(200);
+      expect((await supervisor.apply(full)).ok).to.equal(true);
+      for (let i = 0; i < 20; i++) expect(await ask("/large")).to.equal(503);
+      expect(await ask("/")).to.equal(404);
+      expect(supervisor.localPort(80)).to.equal(port);
     }));
 
   it("take nothing of an update that one of them does not survive", () =>
