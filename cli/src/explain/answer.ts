@@ -20,7 +20,7 @@ import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
 import { explainClients, type ExplainedClients } from "./clients.ts";
 import { compileServing, explainTls, routesOfHost, type ExplainedTls } from "./data-plane.ts";
-import { explainReply, type ExplainedReply } from "./reply.ts";
+import { rehearse, type ExplainedReply, type ExplainedUpstreamRequest, type Rehearsal } from "./rehearse.ts";
 import type { AskedRequest } from "./request.ts";
 
 export type Answer = {
@@ -42,8 +42,10 @@ export type Answer = {
   /** The filters of the listener, which run before the route is chosen and may lead to another one; absent: it has none. */
   readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
-  /** What the gateway answers instead of sending the request to a backend of the route. */
-  readonly reply?: ExplainedReply;
+  /** What the client is answered, or who is asked to answer. */
+  readonly reply: ExplainedReply;
+  /** The request as backends get it, one for each that gets any. */
+  readonly upstream: readonly ExplainedUpstreamRequest[];
   /** Every host that covers the request's, the most specific first, with what became of its routes. */
   readonly hosts: readonly NearHost[];
   /** Hosts of the listener that do not cover the request's, the most similar first, at most ten. */
@@ -109,19 +111,18 @@ export function answerRequest(
   const request = { method, scheme, host, port, path: asked.path, query };
   const serving = compileServing(folder.translation);
   const listener = findListener([scheme], port, serving.listeners, portMap);
-  if (listener === undefined) return { request, outcome: "no-listener", hosts: [], otherHosts: [] };
+  if (listener === undefined) return { request, outcome: "no-listener", ...unanswered };
   const certificates = serving.tls.get(listener.port);
   const isSecure = scheme === "https";
   const below = isSecure ? serving.l4.get(l4Place("tls", listener.port))?.find(asked.serverName) : undefined;
   if (below !== undefined && below.mode !== "http")
-    return { request, outcome: "tls-listener", listener, hosts: [], otherHosts: [] };
+    return { request, outcome: "tls-listener", listener, ...unanswered };
   const handshake =
     isSecure && certificates !== undefined
       ? explainTls(certificates, asked.serverName, serving.clientCerts.get(listener.port))
       : undefined;
   const tls = handshake?.tls;
-  if (isSecure && tls === undefined)
-    return { request, outcome: "no-certificate", listener, hosts: [], otherHosts: [] };
+  if (isSecure && tls === undefined) return { request, outcome: "no-certificate", listener, ...unanswered };
   const ofPort = serving.tables.get(listener.port) ?? emptyPortTable;
   const path = normalisePath(asked.rawPath, ofPort.pathLevel(host)) ?? asked.path;
   const { hosts } = explainMatch(ofPort, { ...asked, path });
@@ -144,19 +145,23 @@ export function answerRequest(
   const served = serving.listeners.find(
     (one) => one.port === listener.port && one.protocol === listener.protocol,
   );
-  const reply =
-    served &&
-    explainReply({
-      request: { host, path, query },
-      secure: isSecure,
-      publicPort: (matched && served.publicPorts[matched.table.group]) ?? served.publicPort,
+  const becomes = outcomeOf(clients, isMisdirected, found !== undefined);
+  const { reply, sent } = replyOf(becomes, clients, () => {
+    const publicPort = served?.publicPort ?? listener.port;
+    return rehearse({
+      asked,
+      table: ofPort,
+      port: listener.port,
+      publicPorts: { gateway: publicPort, ingress: publicPort, ...served?.publicPorts },
       features: found?.features,
-      endpointsOf: (name) => endpointsOf(name, folder),
+      hasEndpoints: (name) => endpointsOf(name, folder).length > 0,
+      services: (found?.backends ?? []).filter(isAsked).map(({ service }) => service),
     });
+  });
   return {
     request: { ...request, path },
     ...(isHttp1Method(method) ? {} : { http1Status: refusalStatus["unknown-method"] }),
-    outcome: outcomeOf(clients, isMisdirected, found !== undefined),
+    outcome: becomes,
     listener,
     ...(tls === undefined ? {} : { tls }),
     ...(clients === undefined ? {} : { clients }),
@@ -171,7 +176,8 @@ export function answerRequest(
             backends: describeBackends(found, folder),
           },
         }),
-    ...(reply === undefined ? {} : { reply }),
+    reply,
+    upstream: sent,
     hosts: hosts.map(({ table, outcome, candidates }) => {
       const routes = routesOf(table);
       return {
@@ -192,6 +198,27 @@ export function answerRequest(
       new Set(hosts.map(({ table }) => table.host.host)),
     ),
   };
+}
+
+const isAsked = ({ weight, status }: Backend): boolean => weight > 0 && status === undefined;
+
+/** Of a connection or handshake that is refused. */
+const nobody: ExplainedReply = { by: "none", after: [] };
+
+const unanswered = { reply: nobody, upstream: [], hosts: [], otherHosts: [] } as const;
+
+/** Handshakes are over before there is a request. */
+function replyOf(
+  outcome: Answer["outcome"],
+  clients: ExplainedClients | undefined,
+  ask: () => Rehearsal,
+): Rehearsal {
+  if (outcome === "closed") return { reply: nobody, sent: [] };
+  if (outcome === "misdirected") {
+    const by = clients?.need === "misdirected" ? "client-certificates" : "gateway";
+    return { reply: { by, status: 421, after: [] }, sent: [] };
+  }
+  return ask();
 }
 
 function outcomeOf(

@@ -6,6 +6,8 @@ import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
+import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
+import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { createAuthStore } from "@svc-gateway/proxy/auth/auth-store.ts";
@@ -14,12 +16,16 @@ import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import { createCertificateStore } from "@svc-gateway/proxy/tls/certificate-store.ts";
 import type { ClientPolicy } from "@svc-gateway/proxy/tls/client-validation.ts";
 import { createTerminators, type Terminator, type Terminators } from "@svc-gateway/proxy/tls/terminators.ts";
+import { RetryBudget } from "@svc-gateway/proxy/upstream/retry-budget.ts";
+import type { Upstream, UpstreamEndpoint } from "@svc-gateway/proxy/upstream/upstream.ts";
 import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/registry.ts";
 
 /** The tables that a proxy would serve with. A snapshot that a proxy would refuse is a bug of the translation. */
-export function compileServing({ scopes }: Translation): ServingState {
+export function compileServing({ scopes, routing }: Translation): ServingState {
   const state = createProxyState({
-    upstreams: noUpstreams,
+    // Where backends begin to take turns, which is left to chance elsewhere.
+    random: () => 0,
+    upstreams: upstreamsOf(routing.endpoints),
     auth: createAuthStore(),
     metrics: createProxyMetrics(),
     rates: { counter: () => ({ take: () => 0 }) },
@@ -38,16 +44,38 @@ export function routesOfHost({ scopes }: Translation, key: ResourceKey): readonl
   return decoded?.ok === true && decoded.value?.type === "route" ? decoded.value.value.routes : [];
 }
 
-/** Explaining stops before an endpoint is chosen. */
-const noUpstreams: UpstreamRegistry = {
-  update: () => new Set(),
-  get: (name) => {
-    throw new Error(`nothing is sent to ${name}`);
-  },
-  setSessionKey: () => undefined,
-  retainRoutes: () => undefined,
-  refreshGauges: () => undefined,
-};
+/** Endpoints that requests are rehearsed with; nothing connects to them. */
+function upstreamsOf(sets: Translation["routing"]["endpoints"]): UpstreamRegistry {
+  return {
+    update: () => new Set(),
+    get(name, protocol): Upstream {
+      const [namespace = "", service = ""] = name.split("/");
+      const named = `${namespace}/${service}`;
+      const endpoints = (findEntry(sets, name)?.set.addresses ?? []).map((endpoint): UpstreamEndpoint => {
+        const known = { ...endpoint, address: formatEndpoint(endpoint) };
+        services.set(known, named);
+        return known;
+      });
+      const [endpoint] = endpoints;
+      return {
+        key: name,
+        service: named,
+        protocol,
+        endpoints,
+        retryBudget: new RetryBudget(0),
+        pick: () => endpoint && { endpoint, watch: undefined, setCookie: undefined },
+      };
+    },
+    setSessionKey: () => undefined,
+    retainRoutes: () => undefined,
+    refreshGauges: () => undefined,
+  };
+}
+
+const services = new WeakMap<UpstreamEndpoint, string>();
+
+/** The Service (`namespace/name`) of an endpoint that requests are rehearsed with. */
+export const serviceOf = (endpoint: UpstreamEndpoint): string => services.get(endpoint) ?? "";
 
 /** The certificates that a server name is offered, best first. */
 export type ExplainedTls = {

@@ -6,6 +6,7 @@ import { ok, problem, type Problem, type Result } from "@svc-gateway/common/valu
 import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
 import { createPlacer, endpointsOf, findListener, shareOf, type ExplainedListener } from "./answer.ts";
+import type { ExplainedReply } from "./rehearse.ts";
 import { compileServing, explainTls, type ExplainedTls } from "./data-plane.ts";
 
 export type AskedConnection = {
@@ -25,6 +26,8 @@ export type L4Answer = {
   readonly mode?: "passthrough" | "terminate";
   readonly tls?: ExplainedTls;
   readonly route?: ExplainedL4Route;
+  /** `backend`: it is forwarded to one. `none`: it is refused, reset or dropped, or not for a listener below HTTP. */
+  readonly reply: Pick<ExplainedReply, "by" | "after">;
 };
 
 export type ExplainedL4Route = Pick<L4Route, "id" | "source"> & {
@@ -59,6 +62,18 @@ export function answerConnection(
   folder: TranslatedFolder,
   portMap: readonly PortMapping[],
 ): L4Answer {
+  const answer = findRoute(connection, folder, portMap);
+  const isForwarded = answer.route?.backends.some(
+    ({ share, endpoints }) => share > 0 && endpoints.length > 0,
+  );
+  return { ...answer, reply: { by: isForwarded === true ? "backend" : "none", after: [] } };
+}
+
+function findRoute(
+  connection: AskedConnection,
+  folder: TranslatedFolder,
+  portMap: readonly PortMapping[],
+): Omit<L4Answer, "reply"> {
   const { protocol, serverName, port } = connection;
   const serving = compileServing(folder.translation);
   const listener = findListener([protocol], port, serving.listeners, portMap);

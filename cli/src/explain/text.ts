@@ -13,7 +13,7 @@ import type {
 } from "./answer.ts";
 import { describeClients } from "./clients.ts";
 import type { ExplainedTls } from "./data-plane.ts";
-import type { ExplainedReply } from "./reply.ts";
+import type { ExplainedReply, ExplainedUpstreamRequest } from "./rehearse.ts";
 
 type Step = readonly [name: string, lines: readonly string[]];
 
@@ -37,6 +37,7 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
     ["route", route === undefined ? [] : describeRoute(route)],
     ["filters", route === undefined ? [] : describeFilters(route.filters)],
     ["backend", route === undefined || needsNone(answer) ? [] : describeBackends(route)],
+    ["request", answer.upstream.flatMap((sent) => describeSent(sent, answer.upstream.length > 1))],
     ["result", [...describeResult(answer), ...describeHttp1(answer)]],
   ];
   const way = formatSteps(steps, paint);
@@ -53,7 +54,18 @@ export function formatAnswer(answer: Answer, paint: Paint): string {
 }
 
 /** A rule that redirects has no backends. */
-const needsNone = ({ route, reply }: Answer): boolean => reply !== undefined && route?.backends.length === 0;
+const needsNone = ({ route, reply }: Answer): boolean =>
+  reply.location !== undefined && route?.backends.length === 0;
+
+/** As the backend gets it. */
+const describeSent = (
+  { service, method, target, host, headers }: ExplainedUpstreamRequest,
+  isOneOfMany: boolean,
+): readonly string[] => [
+  `${method} ${target}${isOneOfMany ? ` to Service ${service}` : ""}`,
+  `  Host: ${host}`,
+  ...headers.map(({ name, value }) => `  ${name}: ${value}`),
+];
 
 export const describeListener = ({ port, protocol, localPort }: NonNullable<Answer["listener"]>): string =>
   `${port} ${protocol}${localPort === port ? "" : `, accepted on port ${localPort}`}`;
@@ -143,9 +155,11 @@ function describeOutcome({ outcome, request, route, reply, listenerFilters = [] 
     case "misdirected":
       return "answered 421: the server name belongs to another listener than the host";
     case "no-route":
-      return "no route: answered 404";
+      return reply.by === "gateway" ? `no route: answered ${reply.status}` : describeReply(reply);
     case "route":
-      return reply === undefined ? describeBackendOutcome(route?.backends ?? []) : describeReply(reply);
+      return reply.by === "gateway"
+        ? describeGatewayReply(reply, route?.backends ?? [])
+        : describeReply(reply);
   }
 }
 
@@ -158,17 +172,28 @@ const describeHttp1 = ({ request: { method }, http1Status }: Answer): readonly s
       ];
 
 function describeReply({ by, status, location, after }: ExplainedReply): string {
-  const what =
-    location === undefined ? `answered ${status} by ${by}` : `redirected with ${status} to ${location}`;
-  return after.length === 0 ? what : `${what}, unless refused by ${after.join(", ")}`;
+  if (by === "backend") return unlessRefused("sent to the backend", after);
+  return unlessRefused(
+    location === undefined ? `answered ${status} by ${by}` : `redirected with ${status} to ${location}`,
+    after,
+  );
 }
 
-function describeBackendOutcome(backends: readonly ExplainedBackend[]): string {
+const unlessRefused = (what: string, after: readonly string[]): string =>
+  after.length === 0 ? what : `${what}, unless refused by ${after.join(", ")}`;
+
+/** What is answered because no backend can be asked. */
+function describeGatewayReply(
+  { status, after }: ExplainedReply,
+  backends: readonly ExplainedBackend[],
+): string {
   const asked = backends.filter(({ share }) => share > 0);
-  if (asked.some(({ endpoints }) => endpoints.length > 0)) return "sent to the backend";
-  if (asked.length === 0) return "no backend has a weight: answered 500 by the gateway";
-  const statuses = new Set(asked.map(({ status = 503 }) => status));
-  return `answered ${[...statuses].join(" or ")} by the gateway`;
+  if (asked.length === 0)
+    return unlessRefused(`no backend has a weight: answered ${status} by the gateway`, after);
+  const statuses = new Set(
+    asked.map(({ status: own, endpoints }) => own ?? (endpoints.length === 0 ? 503 : status)),
+  );
+  return unlessRefused(`answered ${[...statuses].join(" or ")} by the gateway`, after);
 }
 
 /** `before` are the hosts with precedence. */

@@ -1,0 +1,67 @@
+/** What filters that look at the client, or ask somebody, come to as far as that is certain without either. */
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { compileIdentityStripper } from "@svc-gateway/proxy/auth/identity-headers.ts";
+import { dropFields, joinedField } from "@svc-gateway/proxy/http/fields.ts";
+import type { LocalReply } from "@svc-gateway/proxy/http/local-reply.ts";
+import type { HeaderList } from "@svc-gateway/proxy/http/message.ts";
+import type { AskedRequest } from "./request.ts";
+
+type Known = {
+  readonly asked: Pick<AskedRequest, "headers">;
+  /** Of the route. */
+  readonly features: RouteFeatures | undefined;
+  /** Whether an endpoint set, by its name, has any. */
+  readonly hasEndpoints: (name: string) => boolean;
+};
+
+/** `depends`: on who asks, on the body, or on what happened before. Undefined: the filter itself can tell. */
+export function foresee(
+  slug: string,
+  { asked, features = {}, hasEndpoints }: Known,
+): LocalReply | "depends" | "passes" | undefined {
+  switch (slug) {
+    case "rate-limit":
+    case "max-body-size":
+      return "depends";
+    case "ip-access-control": {
+      const { unavailable, deny = [], allow } = features[slug] ?? {};
+      if (unavailable === true) return undefined;
+      const isForNobody = allow?.length === 0 || ["0.0.0.0/0", "::/0"].every((all) => deny.includes(all));
+      return isForNobody ? { status: 403 } : "depends";
+    }
+    case "auth-jwt": {
+      const rules = features[slug]?.map((one) => one.rules) ?? [];
+      if (rules.includes(undefined)) return undefined;
+      // Keys of remote sets are fetched by what serves, not here.
+      const hasTokens = rules.every((one) =>
+        one?.fromHeaders.some(({ name }) => joinedField(asked.headers, name.toLowerCase()) !== undefined),
+      );
+      return hasTokens ? "depends" : { status: 401 };
+    }
+    case "ext-auth": {
+      const checks = features[slug]?.map((one) => one.check) ?? [];
+      if (checks.includes(undefined)) return undefined;
+      const missing = checks.filter((check) => check !== undefined && !hasEndpoints(check.endpoints));
+      if (missing.some((check) => check?.failClosed === true)) return { status: 503 };
+      return missing.length === checks.length ? "passes" : "depends";
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The fields of a request that passes by what a token or a service says of its client, in angle brackets. */
+export function tellIdentity(slug: string, features: RouteFeatures = {}, headers: HeaderList): void {
+  if (slug === "auth-jwt") {
+    const rules = features[slug]?.flatMap((one) => one.rules ?? []) ?? [];
+    const spent = rules.filter(({ forward }) => !forward).flatMap(({ fromHeaders }) => fromHeaders);
+    dropFields(headers, new Set(spent.map(({ name }) => name.toLowerCase())));
+    const claims = rules.flatMap(({ claimToHeaders }) => claimToHeaders);
+    compileIdentityStripper(claims.map(({ header }) => header))(headers);
+    for (const { claim, header } of claims) headers.push(header, `<claim ${claim}>`);
+  }
+  if (slug === "ext-auth") {
+    const checks = features[slug]?.flatMap((one) => one.check ?? []) ?? [];
+    compileIdentityStripper(checks.flatMap((check) => check.allowedResponseHeaders ?? []))(headers);
+  }
+}

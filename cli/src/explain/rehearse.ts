@@ -1,0 +1,253 @@
+/**
+ * A request in the data plane's own pipeline, of which the last step is left out: what would go to an endpoint is looked at
+ * instead. So an explanation cannot say that a request is sent which the gateway refuses.
+ */
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { Filter } from "@svc-gateway/proxy/filters/filter.ts";
+import { ActiveExchanges } from "@svc-gateway/proxy/http/active-exchanges.ts";
+import type { ClientStream, ReadonlyHeaderList, ResponseHead } from "@svc-gateway/proxy/http/message.ts";
+import { createPipeline, type PipelineDependencies } from "@svc-gateway/proxy/http/pipeline.ts";
+import type { PublicPort } from "@svc-gateway/proxy/listeners/view.ts";
+import type { CompiledRoute } from "@svc-gateway/proxy/routing/compiled-route.ts";
+import type { PortTable } from "@svc-gateway/proxy/routing/port-table.ts";
+import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
+import type { UpstreamRequest } from "@svc-gateway/proxy/upstream/upstream.ts";
+import { serviceOf } from "./data-plane.ts";
+import { foresee, tellIdentity } from "./foresee.ts";
+import type { AskedRequest } from "./request.ts";
+
+/** What the client is answered, or who is asked to answer. */
+export type ExplainedReply = {
+  /**
+   * `backend`: the request is sent to one. `gateway`, or the feature that decides (`auth-jwt`, `client-certificates`): it is
+   * answered. `none`: there is no answer over HTTP, as the connection or handshake is refused.
+   */
+  readonly by: string;
+  readonly status?: number;
+  /** Where the client is sent. */
+  readonly location?: string;
+  /** Features before it that may refuse the request: by who asks, by the body, or by what happened before. */
+  readonly after: readonly string[];
+};
+
+/** The request as a backend gets it; what only a client can tell is in angle brackets. */
+export type ExplainedUpstreamRequest = Pick<UpstreamRequest, "method" | "target"> & {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** Host, or `:authority`. */
+  readonly host: string;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+};
+
+export type Rehearsal = {
+  readonly reply: ExplainedReply;
+  /** One for each backend that gets requests; empty where the gateway answers. */
+  readonly sent: readonly ExplainedUpstreamRequest[];
+};
+
+type Options = {
+  readonly asked: AskedRequest;
+  readonly table: PortTable;
+  readonly port: number;
+  readonly publicPorts: { readonly gateway: number; readonly ingress: number };
+  /** Of the route that takes the request. */
+  readonly features: RouteFeatures | undefined;
+  /** Whether an endpoint set, by its name, has any. */
+  readonly hasEndpoints: (name: string) => boolean;
+  /** The Services of the backends of the route that get requests. */
+  readonly services: readonly string[];
+};
+
+/** Who asks is not known. */
+const unknownClient = "<client>";
+
+/** Backends take turns by their weights; after so many requests every one with a thousandth of them has had its turn. */
+const maxTries = 2_000;
+
+export function rehearse(options: Options): Rehearsal {
+  const sent = new Map<string, ExplainedUpstreamRequest>();
+  let reply: ExplainedReply | undefined;
+  let after: readonly string[] = [];
+  for (let tries = 0; tries < maxTries; tries++) {
+    const outcome = rehearseOnce(options);
+    ({ after } = outcome);
+    if (outcome.upstream !== undefined) sent.set(JSON.stringify(outcome.upstream), outcome.upstream);
+    else reply ??= outcome.reply;
+    // What a filter answers does not depend on the backend.
+    if (outcome.isByFilter || sent.size >= options.services.length) break;
+  }
+  const inOrder = [...sent.values()].sort(
+    (a, b) => options.services.indexOf(a.service) - options.services.indexOf(b.service),
+  );
+  return { reply: sent.size > 0 || reply === undefined ? { by: "backend", after } : reply, sent: inOrder };
+}
+
+type Outcome = {
+  readonly reply: ExplainedReply | undefined;
+  readonly upstream: ExplainedUpstreamRequest | undefined;
+  readonly after: readonly string[];
+  readonly isByFilter: boolean;
+};
+
+function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints }: Options): Outcome {
+  const after: string[] = [];
+  let decided: string | undefined;
+  let upstream: ExplainedUpstreamRequest | undefined;
+  let head: ResponseHead | undefined;
+  const watch = (filter: Filter): Filter => {
+    const { onRequest, slug } = filter;
+    if (onRequest === undefined) return filter;
+    return {
+      ...filter,
+      onRequest(exchange) {
+        const verdict = foresee(slug, { asked, features, hasEndpoints }) ?? onRequest(exchange);
+        if (verdict === "passes" || verdict === undefined) return undefined;
+        if (verdict === "depends" || verdict instanceof Promise) {
+          if (verdict instanceof Promise) verdict.catch(() => undefined);
+          after.push(slug);
+          tellIdentity(slug, features, exchange.headers);
+          return undefined;
+        }
+        decided = slug;
+        return verdict;
+      },
+    };
+  };
+  const client = createClient((sent) => (head ??= sent));
+  const handle = createPipeline({
+    ...dependencies(),
+    client: {
+      ...noUpstreams,
+      send(endpoint, request) {
+        upstream = describeUpstream(serviceOf(endpoint), request);
+        return { resume: () => undefined, abort: () => undefined };
+      },
+    },
+  });
+  const isSecure = asked.scheme === "https";
+  const publicPort = (number: number): PublicPort => ({ port: number, label: String(number) });
+  handle(
+    {
+      remoteAddress: unknownClient,
+      remotePort: 0,
+      proxied: false,
+      listener: {
+        port,
+        portLabel: String(port),
+        publicPorts: { gateway: publicPort(publicPorts.gateway), ingress: publicPort(publicPorts.ingress) },
+        secure: isSecure,
+        table: watchTable(table, watch),
+        draining: false,
+      },
+      tls: isSecure ? { serverName: asked.serverName, version: "TLSv1.3" } : undefined,
+    },
+    {
+      version: "1.1",
+      method: asked.method,
+      target: `${asked.rawPath}${asked.query}`,
+      authority: undefined,
+      scheme: undefined,
+      headers: [...asked.headers],
+    },
+    client,
+  );
+  // Ends what the exchange has begun, timers first of all.
+  client.onClose?.("client-closed");
+  const reply = upstream === undefined && head !== undefined ? describeHead(head, decided, after) : undefined;
+  return { reply, upstream, after, isByFilter: decided !== undefined };
+}
+
+const describeHead = (
+  head: ResponseHead,
+  by: string | undefined,
+  after: readonly string[],
+): ExplainedReply => {
+  const location = valueOf(head.headers, "location");
+  return {
+    by: by ?? "gateway",
+    status: head.status,
+    ...(location !== undefined && { location }),
+    after,
+  };
+};
+
+function valueOf(headers: ReadonlyHeaderList, name: string): string | undefined {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i]?.toLowerCase() === name) return headers[i + 1];
+  return undefined;
+}
+
+/** The same table with filters that are watched; what clients must prove was asked before (explain/clients.ts). */
+function watchTable(table: PortTable, watch: (filter: Filter) => Filter): PortTable {
+  return {
+    pathLevel: (host) => table.pathLevel(host),
+    filtersOf: (host) => table.filtersOf?.(host)?.map(watch),
+    clientRulesOf: undefined,
+    match(query) {
+      const route = table.match(query);
+      return (
+        route &&
+        (Object.create(route, {
+          filters: { value: route.filters.map(watch) },
+          clients: { value: undefined },
+        }) as CompiledRoute)
+      );
+    },
+    isMisdirected: (serverName, host) => table.isMisdirected(serverName, host),
+  };
+}
+
+function describeUpstream(
+  service: string,
+  { method, target, authority, headers }: UpstreamRequest,
+): ExplainedUpstreamRequest {
+  const pairs: { name: string; value: string }[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    pairs.push({ name: headers[i] ?? "", value: headers[i + 1] ?? "" });
+  }
+  return { service, method, target, host: authority, headers: pairs };
+}
+
+const createClient = (onHead: (head: ResponseHead) => void): ClientStream => ({
+  body: null,
+  canUpgrade: true,
+  headSent: false,
+  bytesSent: 0,
+  sendInformational: () => undefined,
+  sendHead: onHead,
+  takeBack: () => undefined,
+  write: () => true,
+  end: () => undefined,
+  abort: () => undefined,
+  closeAfterResponse: () => undefined,
+  upgrade: () => undefined,
+  onDrain: null,
+  onHeadSent: null,
+  onClose: null,
+});
+
+const noUpstreams = { retire: () => undefined, close: () => undefined };
+
+/** What counts and logs, for nobody. */
+function dependencies(): Omit<PipelineDependencies, "client"> {
+  const metrics = createProxyMetrics();
+  return {
+    accessLog: {
+      enabled: false,
+      write: () => undefined,
+      flush: () => undefined,
+      close: () => Promise.resolve(),
+    },
+    metrics,
+    upstreamConnections: {
+      new: metrics.upstreamConnections.with({ state: "new" }),
+      reused: metrics.upstreamConnections.with({ state: "reused" }),
+    },
+    active: new ActiveExchanges({ streamIdleTimeoutMs: 0, tunnelIdleTimeoutMs: 0, requestTimeoutMs: 0 }),
+    // Copies go nowhere.
+    mirrors: { copy: () => undefined } as unknown as PipelineDependencies["mirrors"],
+    log: silentLogger,
+    via: true,
+    retryBufferBytes: 0,
+  };
+}
