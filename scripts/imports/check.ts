@@ -1,8 +1,10 @@
 /**
  * Checks the direction of imports against .dependency-cruiser.cjs. dependency-cruiser reads TypeScript with
  * TypeScript's own API, which version 7, the compiler of this project, no longer has; it is handed the version that
- * is installed beside this file. Ends with 1 when an import is forbidden, or when nothing was read.
+ * is installed beside this file. Ends with 1 when an import is forbidden, or when a TypeScript file was
+ * not read: with another TypeScript, dependency-cruiser silently passes over all of them.
  */
+import { globSync } from "node:fs";
 import { createRequire, registerHooks } from "node:module";
 import { relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -39,7 +41,16 @@ for (const { rule, from, to } of summary.violations) {
   console.error(`${relative(root, from)} must not import ${relative(root, to)} (${rule.name})`);
 }
 const { error: errors, totalDependenciesCruised: imports = 0 } = summary;
+const read = new Set(modules.map(({ source }) => source));
+const unread = globSync(["*/{src,test}/**/*.ts", "scripts/**/*.ts"], {
+  exclude: (name) => name === "node_modules",
+}).filter((file) => !read.has(file));
+if (unread.length > 0) {
+  const rest = unread.length > 3 ? ` and ${unread.length - 3} more` : "";
+  console.error(`not read: ${unread.slice(0, 3).join(", ")}${rest}`);
+}
+// A file that is listed without its imports was not understood.
 const isBlind = imports < modules.length;
 if (isBlind) console.error("the imports could not be read");
 console.log(`${modules.length} modules, ${imports} imports, ${errors} forbidden`);
-process.exitCode = errors > 0 || isBlind ? 1 : 0;
+process.exitCode = errors > 0 || unread.length > 0 || isBlind ? 1 : 0;
