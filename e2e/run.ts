@@ -2,21 +2,25 @@
  * `make e2e`: brings the cluster up if it is not, installs the gateway, runs the tests and says how they went
  * (support/campaign.ts). TESTS names files.
  */
-import { globSync } from "node:fs";
+import { globSync, rmSync } from "node:fs";
+import { reporterArguments } from "../scripts/results/reporter-arguments.ts";
+import { readMochaRun, resultsOfMocha, type Results } from "../scripts/results/results.ts";
 import { isDeployed } from "./deploy/release.ts";
-import { deployRelease, testOnCluster, type Counts } from "./support/campaign.ts";
+import { deployRelease, testOnCluster } from "./support/campaign.ts";
 import { clearFigures, figureTable, readFigures } from "./support/figures.ts";
 import { rememberObjects } from "./support/objects.ts";
 import { run } from "./support/run.ts";
 
 const hourMs = 3_600_000;
+const runFile = ".cache/e2e-run.json";
 
 process.exitCode = await testOnCluster("e2e", deployAndTest);
 
-async function deployAndTest(): Promise<Counts> {
+async function deployAndTest(): Promise<Results> {
   if (!(await isDeployed())) await rememberObjects();
   await deployRelease();
   clearFigures();
+  rmSync(runFile, { force: true });
   const files = testFiles();
   const mocha = ["node_modules/mocha/bin/mocha.js", "--no-config", "--extension", "ts"];
   const options = [
@@ -26,8 +30,7 @@ async function deployAndTest(): Promise<Counts> {
     "300000",
     "--slow",
     "60000",
-    "--reporter",
-    "spec",
+    ...reporterArguments({ shown: "spec", output: runFile }),
   ];
   const tests = await run(process.execPath, [...mocha, ...options, ...files], {
     isShown: true,
@@ -35,15 +38,7 @@ async function deployAndTest(): Promise<Counts> {
   });
   const figures = readFigures();
   if (figures.length > 0) process.stdout.write(`\n${figureTable(figures)}\n\n`);
-  const count = (word: string): number =>
-    Number(new RegExp(`^\\s+(\\d+) ${word}`, "m").exec(tests.stdout)?.[1] ?? 0);
-  const failed = count("failing");
-  return {
-    passed: count("passing"),
-    // A runner that crashes names no failed test.
-    failed: failed === 0 && tests.status !== 0 ? 1 : failed,
-    skipped: count("pending"),
-  };
+  return resultsOfMocha("e2e", readMochaRun(runFile), tests.status);
 }
 
 /** Features first: when they fail, faults tell nothing. What takes the installation away comes last. */

@@ -1,10 +1,20 @@
 /**
  * `make test`: every check that needs no cluster, one after the other, all of them even when one fails. Ends with the
- * counts of the test runner, which also go to `.cache/test-summary` for .ci/run.
+ * counts of the test runner, which also go to `.cache/test-results.json` for .ci/run, with the names of what failed.
  */
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { reporterArguments } from "./results/reporter-arguments.ts";
+import {
+  isFailed,
+  readMochaRun,
+  resultsFile,
+  resultsOfMocha,
+  summaryLine,
+  withFailures,
+  writeResults,
+} from "./results/results.ts";
 
 const root = resolve(import.meta.dirname, "..");
 process.chdir(root);
@@ -49,7 +59,7 @@ const failures: string[] = [];
 
 for (const { name, command } of steps) {
   const startedMs = performance.now();
-  const { status } = await run(command);
+  const status = await run(command);
   tell(`${status === 0 ? "ok  " : "FAIL"} ${name} (${seconds(startedMs)})`);
   if (status !== 0) failures.push(name);
 }
@@ -59,32 +69,28 @@ rmSync("coverage", { recursive: true, force: true });
 const specs = ["proto", "common", "operator", "proxy", "cli", "scripts"].map(
   (name) => `${name}/test/**/*.test.ts`,
 );
+const runFile = join(".cache", "test-run.json");
+rmSync(runFile, { force: true });
 const mocha = [
   process.execPath,
   join("node_modules", "mocha", "bin", "mocha.js"),
-  "--reporter",
-  "dot",
+  ...reporterArguments({ shown: "dot", output: runFile }),
   // A handle that outlives its test is a defect, but must not turn a finished run into one that never ends.
   "--exit",
   ...specs,
 ];
-const tests = await run([bin("c8"), ...mocha], { endsAfter: /^\s+\d+ passing/m });
-const count = (word: string): number =>
-  Number(new RegExp(`^\\s+(\\d+) ${word}`, "m").exec(tests.output)?.[1] ?? 0);
-const counts = { passed: count("passing"), failed: count("failing"), skipped: count("pending") };
-const testsFailed = tests.status !== 0 || counts.passed === 0;
-if (testsFailed) failures.push("tests");
-tell(`${testsFailed ? "FAIL" : "ok  "} tests (${seconds(startedMs)})`);
+const testsStatus = await run([bin("c8"), ...mocha], {
+  hasResult: () => readMochaRun(runFile)?.hasEnded === true,
+});
+const tests = resultsOfMocha("tests", readMochaRun(runFile), testsStatus);
+tell(`${isFailed(tests) ? "FAIL" : "ok  "} tests (${seconds(startedMs)})`);
 failures.push(...checkCoverage());
 
-if (failures.length > 0) tell(`failed: ${failures.join(", ")}`);
-// A failed check or a crash of the runner must not read like a clean run.
-const failed = Math.max(counts.failed, failures.length);
-const summary = `${counts.passed} passed, ${failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ""}`;
-mkdirSync(".cache", { recursive: true });
-writeFileSync(join(".cache", "test-summary"), `${summary}\n`);
-tell(`make test: ${summary}`);
-process.exitCode = failures.length > 0 ? 1 : 0;
+const results = withFailures(tests, failures);
+if (results.failures.length > 0) tell(["failed:", ...results.failures].join("\n  "));
+writeResults(resultsFile("test"), results);
+tell(`make test: ${summaryLine(results)}`);
+process.exitCode = isFailed(results) ? 1 : 0;
 
 type Statements = { readonly total: number; readonly covered: number };
 
@@ -128,35 +134,37 @@ function seconds(sinceMs: number): string {
   return `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
 }
 
-/** Runs a command; shows what it prints and remembers it. It is ended when it lingers after printing `endsAfter`. */
+/** Runs a command and gives its status. It is ended when it lingers although it has its result. */
 function run(
   [command = "", ...args]: readonly string[],
-  { endsAfter }: { readonly endsAfter?: RegExp } = {},
-): Promise<{ status: number; output: string }> {
+  { hasResult }: { readonly hasResult?: () => boolean } = {},
+): Promise<number> {
   return new Promise((settle) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], detached: true });
+    // Through a pipe, so that "close" also waits for programs that the command has started and left behind.
+    child.stdout.pipe(process.stdout, { end: false });
     const forward = (signal: NodeJS.Signals): void => endGroup(child.pid, signal);
     process.once("SIGINT", forward).once("SIGTERM", forward);
-    let output = "";
     let linger: NodeJS.Timeout | undefined;
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      process.stdout.write(text);
-      output = `${output}${text}`.slice(-1_000_000);
-      if (linger !== undefined || endsAfter === undefined || !endsAfter.test(output)) return;
+    const look = setInterval(() => {
+      if (hasResult?.() !== true) return;
+      clearInterval(look);
       linger = setTimeout(() => {
         tell("the tests have ended, but something that they started still runs");
         endGroup(child.pid, "SIGKILL");
       }, lingerMs);
-    });
-    child.once("error", (error) => {
-      tell(`${command} cannot be started: ${error.message}`);
-      settle({ status: 1, output });
-    });
-    child.once("close", (code) => {
+    }, 1000);
+    const end = (result: number): void => {
+      clearInterval(look);
       clearTimeout(linger);
       process.off("SIGINT", forward).off("SIGTERM", forward);
-      settle({ status: code ?? 1, output });
+      settle(result);
+    };
+    child.once("error", (error) => {
+      tell(`${command} cannot be started: ${error.message}`);
+      end(1);
     });
+    child.once("close", (code) => end(code ?? 1));
   });
 }
 

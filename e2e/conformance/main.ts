@@ -5,7 +5,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { deployRelease, testOnCluster, type Counts } from "../support/campaign.ts";
+import type { Results } from "../../scripts/results/results.ts";
+import { deployRelease, testOnCluster } from "../support/campaign.ts";
 import { clusterEnvironment, provider, root, showProvider } from "../support/provider.ts";
 import { run } from "../support/run.ts";
 import { deleteLeftovers } from "./leftovers.ts";
@@ -24,7 +25,7 @@ const unusableAddress = "203.0.113.7";
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
-async function runSuite(): Promise<Counts> {
+async function runSuite(): Promise<Results> {
   const mode = modeOf(process.env["MODE"] ?? "shared");
   const selection = selectionOf(process.env["TESTS"] ?? "", process.env["SELECTION"] ?? "");
   await showProvider("conformance");
@@ -64,7 +65,7 @@ async function runSuite(): Promise<Counts> {
   writeFileSync(log, suite.stdout + suite.stderr);
   const took = ((Date.now() - begunAt) / 1000).toFixed(0);
   tell(`\n${mode} proxies, ${took} s; log: ${relative(root, log)}, report: ${relative(root, report)}`);
-  return count(outcomes, suite.status);
+  return resultsOf(outcomes, suite.status);
 }
 
 /** Flags that choose tests; none: all. */
@@ -79,15 +80,17 @@ const lineOf = ({ test, result, seconds, missing = [] }: Outcome): string =>
   (result === "passed" ? "ok" : result.toUpperCase()).padEnd(12) +
   `${seconds.toFixed(1).padStart(6)} s  ${test}${missing.length > 0 ? `: needs ${missing.join(", ")}` : ""}`;
 
-function count(outcomes: readonly Outcome[], status: number): Counts {
-  const of = (...results: readonly Outcome["result"][]): number =>
-    outcomes.filter(({ result }) => results.includes(result)).length;
-  const failed = of("failed");
+function resultsOf(outcomes: readonly Outcome[], status: number): Results {
+  const namesOf = (...results: readonly Outcome["result"][]): string[] =>
+    outcomes.filter(({ result }) => results.includes(result)).map(({ test }) => test);
+  const failures = namesOf("failed");
+  // A suite that ends before its tests do names no failed test.
+  if (failures.length === 0 && status !== 0) failures.push(`the suite ended with ${status}`);
   return {
-    passed: of("passed"),
-    // A suite that ends before its tests do names no failed test.
-    failed: failed === 0 && status !== 0 ? 1 : failed,
-    skipped: of("skipped", "unsupported"),
+    passed: namesOf("passed").length,
+    failed: failures.length,
+    skipped: namesOf("skipped", "unsupported").length,
+    failures,
   };
 }
 

@@ -1,0 +1,129 @@
+/** What a run of tests came to, how several become one, and which tests needed a second try. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+export type Results = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Names of what failed: tests as `file: full title`, else a check or a part; as many as `failed`. */
+  readonly failures: readonly string[];
+};
+
+/** What scripts/results/reporter.ts has written of a run of mocha so far. */
+export type MochaRun = {
+  readonly passed: number;
+  readonly skipped: number;
+  readonly failures: readonly string[];
+  /** False until the last test has ended. */
+  readonly hasEnded: boolean;
+};
+
+/** A part of `.ci/run` with its runs: one, or two when the first failed; undefined is a run that left no results. */
+export type Part = { readonly name: string; readonly runs: readonly (Results | undefined)[] };
+
+/** The one line that sums results up: `N passed, M failed[, K skipped]`. */
+export const summaryLine = ({ passed, failed, skipped }: Omit<Results, "failures">): string =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+
+/** A run without a single passed test is a failed one. */
+export const isFailed = ({ passed, failed }: Results): boolean => failed > 0 || passed === 0;
+
+/**
+ * Results of a run of mocha that ended with `status`. A runner that crashes, or ends before its tests, fails by the name of
+ * the run, besides the tests that failed until then.
+ */
+export function resultsOfMocha(name: string, run: MochaRun | undefined, status: number): Results {
+  const { passed = 0, skipped = 0, failures = [], hasEnded = false } = run ?? {};
+  const mishap = (): string | undefined => {
+    if (!hasEnded) return "the runner ended before its tests";
+    if (failures.length > 0) return undefined;
+    if (status !== 0) return `the runner ended with ${status}, although no test failed`;
+    return passed === 0 ? "no test ran" : undefined;
+  };
+  const said = mishap();
+  const all = said === undefined ? failures : [...failures, `${name}: ${said}`];
+  return { passed, failed: all.length, skipped, failures: all };
+}
+
+/** Adds failures that belong to no test. */
+export const withFailures = (results: Results, names: readonly string[]): Results => ({
+  ...results,
+  failed: results.failed + names.length,
+  failures: [...results.failures, ...names],
+});
+
+/** The last lines of `.ci/run`: flaky tests, failed ones, and the sum of the last run of each part. */
+export function closingLines(parts: readonly Part[]): {
+  readonly lines: readonly string[];
+  readonly isFailed: boolean;
+} {
+  const last = parts.map(lastResults);
+  const flaky = parts.flatMap(flakyOf);
+  const failed = parts.flatMap(({ name }, index) => labelled(name, last[index]?.failures ?? []));
+  const sum = last.reduce(
+    (left, right) => ({
+      passed: left.passed + right.passed,
+      failed: left.failed + right.failed,
+      skipped: left.skipped + right.skipped,
+      failures: [],
+    }),
+    nothing,
+  );
+  return {
+    lines: [
+      `flaky: ${flaky.length}`,
+      ...flaky.map(indented),
+      ...(failed.length > 0 ? [`failed: ${failed.length}`, ...failed.map(indented)] : []),
+      summaryLine(sum),
+    ],
+    isFailed: isFailed(sum),
+  };
+}
+
+const nothing: Results = { passed: 0, failed: 0, skipped: 0, failures: [] };
+
+const crashed: Results = { passed: 0, failed: 1, skipped: 0, failures: ["ended without results"] };
+
+const lastResults = ({ runs }: Part): Results => runs.at(-1) ?? crashed;
+
+/** What failed in the first run and not in the second; none when the second left no results. */
+function flakyOf({ name, runs }: Part): readonly string[] {
+  const [first = crashed, second] = runs;
+  if (second === undefined) return [];
+  const stillFailed = new Set(second.failures);
+  return labelled(
+    name,
+    first.failures.filter((failure) => !stillFailed.has(failure)),
+  );
+}
+
+const labelled = (part: string, names: readonly string[]): readonly string[] =>
+  names.map((name) => `${part}: ${name}`);
+
+const indented = (line: string): string => `  ${line}`;
+
+/** The file under .cache for the results of a part. */
+export const resultsFile = (part: string): string => `.cache/${part}-results.json`;
+
+/** Where `.ci/run` keeps the results of a first run that failed. */
+export const firstResultsFile = (part: string): string => `.cache/${part}-first-results.json`;
+
+export function writeResults(file: string, results: Results | MochaRun): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(results)}\n`);
+}
+
+/** Undefined when there are none, or when the program that wrote them was killed in the middle. */
+export const readResults = (file: string): Results | undefined => read(file) as Results | undefined;
+
+/** Like `readResults`, of a run of mocha. */
+export const readMochaRun = (file: string): MochaRun | undefined => read(file) as MochaRun | undefined;
+
+function read(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
