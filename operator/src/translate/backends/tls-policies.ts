@@ -15,6 +15,7 @@ import type { TranslateSettings } from "../settings.ts";
 import type { BackendTlsAttachment, Diagnostic } from "../translation.ts";
 import { createAttachmentKeeper } from "./attachment-keeper.ts";
 import type { EndpointNeed } from "./service-port.ts";
+import { createAuthorityFitter } from "./tls-policy-sizes.ts";
 import { readTlsPolicy, type TlsPolicySettings } from "./tls-policy-settings.ts";
 
 type Policy = ObjectOf<"BackendTLSPolicy">;
@@ -91,6 +92,7 @@ function attach(
   keep: (attachment: BackendTlsAttachment) => BackendTlsAttachment,
 ): TlsPolicies {
   const lookup = createLookup(world);
+  const fit = createAuthorityFitter(world, read);
   const owners = new Map<string, Policy>();
   const settings = new Map<string, TlsPolicySettings>();
   const attachments: BackendTlsAttachment[] = [];
@@ -98,7 +100,7 @@ function attach(
   for (const object of withoutStandIns(world.BackendTLSPolicy).toSorted((a, b) =>
     compareAges(ageOf(a), ageOf(b)),
   )) {
-    const own = read(object);
+    const own = fit(object, read(object));
     settings.set(nameOf(refOf(object)), own);
     diagnostics.push(...own.diagnostics);
     const refusal = own.unaccepted ?? own.unresolved;

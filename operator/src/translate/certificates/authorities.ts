@@ -1,7 +1,7 @@
 /** Bundles of certificate authorities. */
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { readSecretValue } from "../../api/secret-value.ts";
+import { maxSecretValueBytes, readSecretValue } from "../../api/secret-value.ts";
 import { memo } from "../memo.ts";
 import { readPemCertificates } from "./chain.ts";
 
@@ -23,9 +23,16 @@ export const readClientAuthorities = memo((secret: ObjectOf<"Secret">): Result<s
   return bundle.ok ? readBundle(bundle.value?.toString("latin1") ?? "", bundleKey) : bundle;
 });
 
-/** All certificates of a PEM text and nothing else of it; one that cannot be parsed spoils it. `key` is for messages. */
+/**
+ * All certificates of a PEM text, each once, and nothing else of it; one that cannot be parsed spoils it, and so does more
+ * text than a Secret may have, whatever it comes from: many may name one bundle, and each has a copy in the snapshot.
+ * `key` is for messages.
+ */
 export function readBundle(pem: string, key: string): Result<string> {
+  if (pem.length > maxSecretValueBytes) {
+    return problem(`${key} is longer than ${maxSecretValueBytes / 1024} KiB`);
+  }
   const certificates = readPemCertificates(pem, key, maxAuthorities);
   if (!certificates.ok) return certificates;
-  return ok(certificates.value.map((certificate) => certificate.toString()).join(""));
+  return ok([...new Set(certificates.value.map((certificate) => certificate.toString()))].join(""));
 }

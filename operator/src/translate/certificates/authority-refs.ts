@@ -45,14 +45,14 @@ export function resolveAuthorities(
   from: Referrer,
   options: AuthorityOptions,
 ): ResolvedAuthorities {
-  const bundles: string[] = [];
+  const bundles = new Set<string>();
   let refusal: AuthorityRefusal | undefined;
   for (const [index, ref] of refs.entries()) {
     const resolved = resolve(ref, from, options);
-    if (typeof resolved === "string") bundles.push(resolved);
+    if (typeof resolved === "string") bundles.add(resolved);
     else refusal ??= { why: resolved.why, field: `${field}[${index}]`, message: resolved.message };
   }
-  return { pem: bundles.length === 0 ? undefined : bundles.join(""), refusal };
+  return { pem: bundles.size === 0 ? undefined : [...bundles].join(""), refusal };
 }
 
 function resolve(

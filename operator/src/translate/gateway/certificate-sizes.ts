@@ -1,4 +1,4 @@
-/** What the certificates of listeners take in the snapshots of their scopes. See docs/routing.md, "Size". */
+/** What the certificates of listeners, and the authorities of their clients, take in the snapshots of their scopes. See docs/routing.md, "Size". */
 import { nameOf, refOf } from "../../api/object.ts";
 import { ageOf } from "../age.ts";
 import type { SizeLedger } from "../size/ledger.ts";
@@ -62,16 +62,21 @@ function sizesOf(placed: PlacedGateway): readonly ObjectSize[] {
   });
 }
 
-/** Of each port the certificates that its listeners offer, each once. */
+/** Of each port the certificates that its listeners offer, and the authorities that clients' must come from, each once. */
 function bytesOf({ listeners }: ListenerGroup): number {
   const counted = new Set<string>();
   let bytes = 0;
-  for (const { port, certificates } of listeners) {
+  const count = (key: string, length: number): void => {
+    if (counted.has(key)) return;
+    counted.add(key);
+    bytes += length;
+  };
+  for (const { port, certificates, validation } of listeners) {
     for (const { id, value } of certificates) {
-      if (counted.has(`${port} ${id}`)) continue;
-      counted.add(`${port} ${id}`);
-      bytes += value.chainPem.length + value.keyPem.length;
+      count(`${port} ${id}`, value.chainPem.length + value.keyPem.length);
     }
+    const { authorities } = validation ?? {};
+    if (authorities !== undefined) count(`${port} ${authorities}`, authorities.length);
   }
   return bytes;
 }

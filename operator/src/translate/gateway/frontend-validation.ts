@@ -24,8 +24,8 @@ import type { Listener } from "./gateways.ts";
 /** What is asked of the clients of a listener. */
 export type FrontendValidation = {
   readonly mode: ClientValidation["mode"];
-  /** PEM. */
-  readonly authorities: string;
+  /** PEM; absent: nobody's certificate is valid. */
+  readonly authorities: string | undefined;
 };
 
 export type ReadFrontendValidation = {
@@ -123,11 +123,23 @@ export const ignoredAuthorities = memo((gateway: ObjectOf<"Gateway">): readonly 
   });
 });
 
-const authoritiesIdOf = memo(({ authorities }: FrontendValidation) => sha256Hex(authorities));
+const authoritiesIdOf = memo(({ authorities }: FrontendValidation) =>
+  authorities === undefined ? undefined : sha256Hex(authorities),
+);
+
+/** The listener without the authorities of its clients, which are too large: it asks for certificates, and none is valid. */
+export const withoutAuthorities = memo((listener: Listener): Listener =>
+  listener.validation === undefined
+    ? listener
+    : { ...listener, validation: { ...listener.validation, authorities: undefined } },
+);
 
 /** What requests for a host of the listener need of their connection; undefined: nothing. */
 export const demandOf = ({ id, validation }: Pick<Listener, "id" | "validation">): ClientRules | undefined =>
-  validation?.mode === "require" ? { owner: id, authorities: authoritiesIdOf(validation) } : undefined;
+  validation?.mode === "require" ? rulesOf(id, authoritiesIdOf(validation)) : undefined;
+
+const rulesOf = (owner: string, authorities: string | undefined): ClientRules =>
+  authorities === undefined ? { owner } : { owner, authorities };
 
 /** What the listeners of a port ask of clients; the same value for as long as the listeners are the same. */
 export const createFrontendValidationBuilder = (): ((listeners: readonly Listener[]) => ClientCertPort) => {
@@ -141,10 +153,11 @@ function buildClientCertPort(listeners: readonly Listener[]): ClientCertPort {
   for (const { id: owner, hostname, validation } of listeners) {
     if (validation === undefined) continue;
     const id = authoritiesIdOf(validation);
-    authorities[id] = validation.authorities;
+    if (id !== undefined && validation.authorities !== undefined) authorities[id] = validation.authorities;
     const { kind, host } = hostname;
     const bucket = kind === "any" ? "default" : kind;
-    hosts.push({ bucket, host, mode: validation.mode, authorities: id, forward: false, owner });
+    const rules = id === undefined ? {} : { authorities: id };
+    hosts.push({ bucket, host, mode: validation.mode, ...rules, forward: false, owner });
   }
   hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
   return { authorities, hosts };

@@ -10,7 +10,7 @@ import { compareText } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { memo } from "../memo.ts";
-import { createFrontendValidationBuilder } from "./frontend-validation.ts";
+import { createFrontendValidationBuilder, withoutAuthorities } from "./frontend-validation.ts";
 import { closedListeners } from "./closed-listeners.ts";
 import { closedGuard, type Guard } from "./external-auths.ts";
 import { filterFindingsOf, listenersOf, type Listener, type PlannedGateway } from "./gateways.ts";
@@ -77,7 +77,10 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       if (!secure.some(({ validation }) => validation !== undefined)) continue;
       const buildClients = clientCertsOf.get(port) ?? createFrontendValidationBuilder();
       clientCertsOf.set(port, buildClients);
-      clientCerts.set(port, buildClients(secure));
+      clientCerts.set(
+        port,
+        buildClients(secure.map((one) => (withoutCertificates.has(one.id) ? withoutAuthorities(one) : one))),
+      );
     }
     const filters = gateways.flatMap(filterFindingsOf);
     return {

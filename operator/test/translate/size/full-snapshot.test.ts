@@ -257,6 +257,37 @@ describe("a full snapshot", () => {
       },
     });
     const secret = secretOf("gateway-with-overlapping-certificates.in.yaml");
+    it("counts the authorities of clients on each port, and lets nobody in where they take too much", () => {
+      const [ca] = parseAllDocuments(
+        readFileSync(new URL("gateway-with-frontend-validation.in.yaml", testdata), "utf8"),
+      )
+        .map((document) => document.toJS() as { kind?: string; data?: { "ca.crt"?: string } })
+        .filter(({ kind, data }) => kind === "ConfigMap" && data?.["ca.crt"] !== undefined);
+      const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "team", name: "ca" } };
+      const bundle: KubeObject = { ...map, ...{ data: { "ca.crt": ca?.data?.["ca.crt"] } } };
+      const asking = gateway("asking", 1, 3);
+      const spec = (asking as { spec?: object }).spec;
+      const refs = [{ group: "", kind: "ConfigMap", name: "ca" }];
+      const frontend = { default: { validation: { caCertificateRefs: refs } } };
+      const objects = [secret, bundle, { ...asking, ...{ spec: { ...spec, tls: { frontend } } } }];
+      const clients = ({ routing }: Translated) =>
+        [...routing.clientCerts.values()].map(({ authorities, hosts }) => [
+          Object.keys(authorities).length,
+          hosts.map(({ mode, authorities: id }) => [mode, id === undefined]),
+        ]);
+      const all = run(worldOf(...objects), defaultTranslateSettings);
+      expect(clients(all)).to.deep.equal([1, 2, 3].map(() => [1, [["require", false]]]));
+      const bytes = all.sizes.get("shared")?.find(({ namespace }) => namespace === "team")?.bytes ?? 0;
+      const plain = run(worldOf(secret, asking), defaultTranslateSettings);
+      const before = plain.sizes.get("shared")?.find(({ namespace }) => namespace === "team")?.bytes ?? 0;
+      const text = Object.values([...all.routing.clientCerts.values()][0]?.authorities ?? {})[0] ?? "";
+      expect(text).to.not.equal("");
+      expect(bytes - before).to.equal(3 * text.length);
+      const few = run(worldOf(...objects), { ...settings, maxScopeBytes: bytes - 1 });
+      expect(clients(few)).to.deep.equal([1, 2, 3].map(() => [0, [["require", true]]]));
+      expect(offered(few)).to.deep.equal([]);
+    });
+
     const offered = ({ routing }: Translated): readonly number[] =>
       [...routing.tls].filter(([, { hosts }]) => hosts.length > 0).map(([port]) => port);
 
