@@ -71,12 +71,11 @@ async function outputs(others: readonly KindDefinition[]): Promise<ReadonlyMap<s
   const definitions = all.map(({ definition }) => definition);
   const versions = { gatewayApi: gatewayApiVersion, kubernetes: kubernetesVersion };
   files.set(`${typeFolder}/index.ts`, await pretty(indexOf(definitions)));
-  files.set(reference, await pretty(docsOf(ownCrds, definitions, versions), "markdown"));
+  files.set(reference, `${docsOf(ownCrds, definitions, versions)}\n`);
   return files;
 }
 
-const pretty = (text: string, parser = "typescript"): Promise<string> =>
-  format(text, { parser, printWidth: 110 });
+const pretty = (text: string): Promise<string> => format(text, { parser: "typescript", printWidth: 110 });
 
 function write(files: ReadonlyMap<string, string>): void {
   for (const folder of [schemaFolder, typeFolder])
