@@ -4,6 +4,7 @@ import { loadOf } from "../../src/upstream/endpoint-load.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import { UpstreamView } from "../../src/upstream/upstream-view.ts";
 import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import { holdClock } from "../http/held-clock.ts";
 import { breakerEnvironment, endpointList, pickRequest } from "./balancing.ts";
 
 const identity = {
@@ -49,6 +50,8 @@ const finish = ({ watch }: Selection, outcome: number | "failed" | "none"): void
 };
 
 describe("UpstreamView: algorithms", () => {
+  // A stall between a pick and its response would count as the latency of the endpoint.
+  holdClock();
   const cookie = (value: string) => ["Cookie", `a=1; user=${value}`];
   const keyed: readonly [
     string,
