@@ -29,6 +29,11 @@ export function foresee(
       const isForNobody = allow?.length === 0 || ["0.0.0.0/0", "::/0"].every((all) => deny.includes(all));
       return isForNobody ? { status: 403 } : "depends";
     }
+    case "auth-basic-secret": {
+      // Passwords are compared on a thread, which is nothing to start for an explanation.
+      const isUsable = features[slug]?.every(({ htpasswd }) => htpasswd !== undefined) === true;
+      return isUsable && joinedField(asked.headers, "authorization") !== undefined ? "depends" : undefined;
+    }
     case "auth-jwt": {
       const rules = features[slug]?.map((one) => one.rules) ?? [];
       if (rules.includes(undefined)) return undefined;

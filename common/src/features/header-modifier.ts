@@ -1,3 +1,4 @@
+import { shown } from "../values/clip.ts";
 import { z } from "zod";
 import { parseEndpoint } from "../values/endpoint.ts";
 import { isToken, parseHeaderName, parseHeaderValue } from "../values/header-name.ts";
@@ -52,7 +53,7 @@ export function parseHeaderFields(text: string, warn: Warn): Result<readonly Hea
 function parseHeaderField(line: string): Result<HeaderField> {
   const colon = line.indexOf(":");
   if (colon < 0) {
-    return problem(`${JSON.stringify(line.slice(0, 80))} has no colon`, "Name: Value on each line");
+    return problem(`${JSON.stringify(shown(line))} has no colon`, "Name: Value on each line");
   }
   const name = parseHeaderName(line.slice(0, colon));
   if (!name.ok) return name;
@@ -102,7 +103,7 @@ export function parseHeaderFieldsToSet(text: string, warn: Warn): Result<readonl
   if (!fields.ok) return fields;
   for (const { value } of fields.value.filter(isHost)) {
     const host = parseEndpoint(value, 80);
-    if (!host.ok) return problem(`${JSON.stringify(value.slice(0, 80))} is no value for Host`, "host[:port]");
+    if (!host.ok) return problem(`${JSON.stringify(shown(value))} is no value for Host`, "host[:port]");
   }
   return fields;
 }

@@ -1,3 +1,4 @@
+import { shown } from "../values/clip.ts";
 import { z } from "zod";
 import { isNamespaceName } from "../values/namespaced-name.ts";
 import { parsePort } from "../values/port.ts";
@@ -43,7 +44,7 @@ export function parseServiceAddress(text: string): Result<ServiceAddress> {
     if (port.ok) return ok({ namespace, name, port: port.value });
   }
   return problem(
-    `"${text.slice(0, 80)}" is not a Service`,
+    `"${shown(text)}" is not a Service`,
     '"<service>.<namespace>[.svc[.cluster.local]][:<port>]"',
   );
 }

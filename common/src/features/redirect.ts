@@ -1,3 +1,4 @@
+import { shown } from "../values/clip.ts";
 import { z } from "zod";
 import { enumForm, formProblem } from "../values/form.ts";
 import { parseDnsName } from "../values/hostname.ts";
@@ -48,7 +49,7 @@ export function parseRedirectPath(text: string): Result<PathModifier> {
   return text.startsWith("/") && isPathText(text)
     ? ok({ type: "full", value: text })
     : problem(
-        `${JSON.stringify(text.slice(0, 80))} is not an absolute path`,
+        `${JSON.stringify(shown(text))} is not an absolute path`,
         'a path such as "/new/place", without query, other characters percent-encoded',
       );
 }

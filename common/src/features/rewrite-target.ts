@@ -1,3 +1,4 @@
+import { shown } from "../values/clip.ts";
 import { z } from "zod";
 import { ok, problem, type Result } from "../values/result.ts";
 import { defineAnnotation, defineFeature } from "./definition.ts";
@@ -31,7 +32,7 @@ export function parseRewriteTarget(text: string): Result<string> {
   return isPathText(text)
     ? ok(text)
     : problem(
-        `${JSON.stringify(text.slice(0, 80))} is not a path`,
+        `${JSON.stringify(shown(text))} is not a path`,
         'a path such as "/app", without query, other characters percent-encoded',
       );
 }

@@ -1,4 +1,5 @@
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
+import { clipText } from "../values/clip.ts";
 import { mostSimilar } from "../values/similar.ts";
 import type { Flag } from "./flag.ts";
 
@@ -54,7 +55,7 @@ export function splitArguments(known: readonly Flag[], argv: readonly string[]):
 
 /** Text from outside for an error line: bounded, on one line. */
 export function clip(text: string): string {
-  const json = JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);
+  const json = JSON.stringify(clipText(text, 80).text);
   return json.slice(1, -1);
 }
 

@@ -1,3 +1,4 @@
+import { shown } from "../values/clip.ts";
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
 
 /** The severities of a log event, most severe first. */
@@ -28,10 +29,10 @@ export function parseLogDirectives(text: string): Result<LogDirectives, Problem>
     const [left = "", right, ...rest] = part.split("=").map((side) => side.trim());
     const threshold = asThreshold(right ?? left);
     if (threshold === undefined || rest.length > 0)
-      return problem(`"${part.slice(0, 80)}" is not a log directive`, expected);
+      return problem(`"${shown(part)}" is not a log directive`, expected);
     if (right === undefined) level = threshold;
     else if (/^[\w:.-]+$/.test(left)) targets.set(left, threshold);
-    else return problem(`"${left.slice(0, 80)}" is not a log target`, expected);
+    else return problem(`"${shown(left)}" is not a log target`, expected);
   }
   return ok({ level, targets: [...targets].map(([prefix, threshold]) => ({ prefix, level: threshold })) });
 }

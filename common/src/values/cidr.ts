@@ -1,3 +1,4 @@
+import { shown } from "./clip.ts";
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import { ok, problem, type Problem, type Result } from "./result.ts";
@@ -21,7 +22,7 @@ export function parseCidr(text: string): Result<Cidr, Problem> {
   const bits = family === 4 ? 32 : 128;
   const prefixLength = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : bits + 1;
   if (family === undefined || rest.length > 0 || prefixLength > bits)
-    return problem(`"${trimmed.slice(0, 80)}" is not a CIDR`, expected);
+    return problem(`"${shown(trimmed)}" is not a CIDR`, expected);
   const network =
     family === 4
       ? ipaddr.IPv4.networkAddressFromCIDR(`${address}/${prefixLength}`).toString()
@@ -42,7 +43,7 @@ export function readCidrs(texts: readonly string[]): {
   for (const text of texts) {
     const parsed = parseCidr(text);
     if (parsed.ok) cidrs.push(parsed.value);
-    else refused.push(text.slice(0, 80));
+    else refused.push(shown(text));
   }
   return { cidrs, refused };
 }

@@ -1,3 +1,4 @@
+import { shown } from "./clip.ts";
 import { parseDnsName } from "./hostname.ts";
 import { formatIpPort, parseIpAddress } from "./ip-address.ts";
 import { parsePort } from "./port.ts";
@@ -18,7 +19,7 @@ export function parseEndpoint(text: string, defaultPort: number): Result<Endpoin
   const parsedPort = parsePort(port);
   return host.ok && parsedPort.ok
     ? ok({ host: host.value, port: parsedPort.value })
-    : problem(`"${trimmed.slice(0, 80)}" is not an endpoint`, "host[:port]");
+    : problem(`"${shown(trimmed)}" is not an endpoint`, "host[:port]");
 }
 
 /** Writes `host:port`. */

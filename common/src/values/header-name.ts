@@ -1,3 +1,4 @@
+import { shown } from "./clip.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -16,7 +17,7 @@ export function parseHeaderName(text: string): Result<string, Problem> {
     return problem(`the header name "${name.slice(0, 40)}..." is too long`, expectedName);
   return isToken(name)
     ? ok(name)
-    : problem(`${JSON.stringify(name.slice(0, 80))} is not a header name`, expectedName);
+    : problem(`${JSON.stringify(shown(name))} is not a header name`, expectedName);
 }
 
 /**

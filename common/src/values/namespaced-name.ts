@@ -1,3 +1,4 @@
+import { shown } from "./clip.ts";
 import { formProblem, type Form } from "./form.ts";
 import { parsePort } from "./port.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
@@ -46,7 +47,7 @@ export function parseServicePort(text: string): Result<ServicePort, Problem> {
   const number = parsePort(port);
   if (service.ok && number.ok) return ok({ ...service.value, port: { number: number.value } });
   if (service.ok && isPortName(port)) return ok({ ...service.value, port: { name: port } });
-  return problem(`"${trimmed.slice(0, 80)}" is not a Service port`, '"<namespace>/<service>:<port>"');
+  return problem(`"${shown(trimmed)}" is not a Service port`, '"<namespace>/<service>:<port>"');
 }
 
 /** Writes `namespace/service:port`. */

@@ -1,5 +1,6 @@
 /** Text from objects on its way into a message that people read: short, on one line, well-formed. */
 import { Buffer } from "node:buffer";
+import { clipText } from "@svc-gateway/common/values/clip.ts";
 
 const maxQuotedLength = 80;
 /** The note of a Kubernetes Event has at most 1024 bytes. */
@@ -10,9 +11,8 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const clean = (text: string): string => text.replaceAll(unprintable, "\uFFFD");
 
-/** A value that somebody wrote, in quotation marks, at most 80 characters of it. */
-export const quote = (text: string): string =>
-  text.length <= maxQuotedLength ? `"${clean(text)}"` : `"${clean(text.slice(0, maxQuotedLength))}..."`;
+/** A value that somebody wrote, in quotation marks, about 80 characters of it at most: those where something looks wrong. */
+export const quote = (text: string): string => `"${clean(clipText(text, maxQuotedLength).text)}"`;
 
 /** A kind that somebody wrote; those of the core group, whose name is empty, go by their own name. */
 export const quoteKind = ({ group, kind }: { readonly group: string; readonly kind: string }): string =>

@@ -32,12 +32,18 @@ describe("validateObject", () => {
     expect(problemsOf({ apiVersion: "v1", kind: 3 })).to.deep.equal(["kind: must name a kind, found 3"]);
   });
 
-  it("cuts the value it found at 80 characters", () => {
+  it("cuts the value it found to what matters of it", () => {
     const [problem = ""] = problemsOf(
       ours("SvcExternalAuth", { protocol: "x".repeat(1e6), backendRef: { name: "a", port: 1 } }),
     );
     expect(problem).to.equal(
-      `spec.protocol: must be one of HTTP, GRPC, found "${"x".repeat(80)}"... (1000000 characters)`,
+      `spec.protocol: must be one of HTTP, GRPC, found "${"x".repeat(54)}...${"x".repeat(26)}" (1000000 characters)`,
+    );
+    const [around] = problemsOf(
+      ours("SvcExternalAuth", { protocol: `${"x".repeat(1000)} y`, backendRef: { name: "a", port: 1 } }),
+    );
+    expect(around).to.equal(
+      `spec.protocol: must be one of HTTP, GRPC, found "...${"x".repeat(78)} y" (1002 characters)`,
     );
   });
 

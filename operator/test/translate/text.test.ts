@@ -7,7 +7,13 @@ describe("text of messages", () => {
   it("quotes a value and cuts a long one", () => {
     expect(quote("shop")).to.equal('"shop"');
     expect(quote("x".repeat(80))).to.equal(`"${"x".repeat(80)}"`);
-    expect(quote("x".repeat(81))).to.equal(`"${"x".repeat(80)}..."`);
+    expect(quote("x".repeat(81))).to.equal(`"${"x".repeat(54)}...${"x".repeat(26)}"`);
+  });
+
+  it("quotes what is around the character of a long value that looks wrong", () => {
+    expect(quote(`${"x".repeat(200)}\n${"x".repeat(200)}`)).to.equal(
+      `"...${"x".repeat(40)}\uFFFD${"x".repeat(39)}..."`,
+    );
   });
 
   it("gives a kind the article that it is spoken with", () => {

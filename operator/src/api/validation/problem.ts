@@ -1,5 +1,7 @@
 /** How validation names what it found: where, what was expected, what was there. */
 
+import { clipText } from "@svc-gateway/common/values/clip.ts";
+
 /** One finding about an object. `path` is dotted, with list positions in brackets: "spec.rules[0].http.paths". */
 export type SchemaProblem = {
   readonly path: string;
@@ -77,18 +79,26 @@ export function formatPath(path: readonly (string | number)[]): string {
   for (const step of path) {
     if (typeof step === "number") text += `[${step}]`;
     else if (/^[A-Za-z$_][\w$-]*$/.test(step) && step.length <= 80) text += text === "" ? step : `.${step}`;
-    else text += `[${describeValue(step)}]`;
+    else text += `[${describeKey(step)}]`;
   }
   return text;
 }
 
-/** A value as messages show it: JSON for scalars, cut at 80 characters; otherwise what it is. */
+/** A key as paths show it: JSON, of which a long one is cut at its end, so that it can be found by its beginning. */
+const describeKey = (key: string): string =>
+  key.length > maxShown
+    ? `${JSON.stringify(key.slice(0, maxShown))}... (${key.length} characters)`
+    : JSON.stringify(key);
+
+const maxShown = 80;
+
+/** A value as messages show it: JSON for scalars, of a long text what matters; otherwise what it is. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
-    case "string":
-      return value.length > 80
-        ? `${JSON.stringify(value.slice(0, 80))}... (${value.length} characters)`
-        : JSON.stringify(value);
+    case "string": {
+      const { text, isWhole } = clipText(value, maxShown);
+      return isWhole ? JSON.stringify(text) : `${JSON.stringify(text)} (${value.length} characters)`;
+    }
     case "number":
     case "boolean":
       return String(value);
