@@ -80,6 +80,14 @@ const cases: readonly Case[] = [
     broken: { ...auth({ targetRefs: [gw] }), apiVersion: "gateway.svc-lab.dev/v1alpha1" },
   },
   {
+    name: "SvcExternalAuth of another group of the gateway's",
+    broken: { ...auth({ targetRefs: [gw] }), apiVersion: "ingress.svc-labs.dev/v1alpha1" },
+  },
+  {
+    name: "SvcExternalAuth of the gateway's domain as a group",
+    broken: { ...auth({ targetRefs: [gw] }), apiVersion: "svc-labs.dev/v1alpha1" },
+  },
+  {
     name: "SvcExternalAuth without apiVersion",
     broken: { ...auth({ targetRefs: [gw] }), apiVersion: undefined },
   },

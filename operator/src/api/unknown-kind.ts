@@ -4,9 +4,12 @@ import { definitionOf, kindNames } from "./kinds.ts";
 import type { SchemaProblem } from "./validation/problem.ts";
 import { describeValue } from "./validation/problem.ts";
 
+/** Whether a group is in the domain of this gateway, under a name that it has or another one. */
+export const isOfOwnDomain = (group: string): boolean => /^(?:.*\.)?svc-labs\.dev$/.test(group);
+
 /** Groups of which nobody else has kinds. */
 const ownGroups: ReadonlySet<string> = new Set(
-  kindNames.map((kind) => definitionOf(kind).group).filter((group) => group.endsWith(".svc-labs.dev")),
+  kindNames.map((kind) => definitionOf(kind).group).filter(isOfOwnDomain),
 );
 
 const groups: ReadonlySet<string> = new Set(kindNames.map((kind) => definitionOf(kind).group));
@@ -34,7 +37,10 @@ export function describeUnknownKind(apiVersion: string, kind: string): SchemaPro
     const known = kindNames.filter((name) => definitionOf(name).group === group);
     return mostSimilar(kind, known) === undefined ? undefined : unknown(group, kind, known);
   }
-  const meantGroup = mostSimilar(group, groups);
+  const ownKind = isOfOwnDomain(group)
+    ? kindNames.find((name) => name === kind && ownGroups.has(definitionOf(name).group))
+    : undefined;
+  const meantGroup = ownKind === undefined ? mostSimilar(group, groups) : definitionOf(ownKind).group;
   const sameKind = kindNames.find((name) => name === kind && definitionOf(name).group === meantGroup);
   if (meantGroup === undefined || meantGroup === "" || sameKind === undefined) return undefined;
   return {

@@ -14,6 +14,7 @@ import {
   type StandInKind,
   type StandInSource,
 } from "../../api/stand-in.ts";
+import { isOfOwnDomain } from "../../api/unknown-kind.ts";
 import { isRecord, setOwn } from "../../api/validation/problem.ts";
 import type { Converted } from "./convert.ts";
 
@@ -74,7 +75,8 @@ function standInKindOf(apiVersion: unknown, written: unknown): StandInKind | [] 
   const { group: own } = definitionOf(kind);
   // Another kind of the group is what it says.
   if (kind !== written && kindOfGroup(group, written) !== undefined) return [];
-  return mostSimilar(group, [own]) === undefined ? [] : kind;
+  const isMeant = isOfOwnDomain(own) && isOfOwnDomain(group);
+  return isMeant || mostSimilar(group, [own]) !== undefined ? kind : [];
 }
 
 /** Class defaults, with text in the place of numbers and booleans; undefined where there are some that are no map. */
