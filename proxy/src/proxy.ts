@@ -15,6 +15,7 @@ import type { Http2FrontEvent } from "./http/h2/events.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
 import { Mirrors } from "./http/mirrors.ts";
 import { createPipeline } from "./http/pipeline.ts";
+import { ResponseMemory } from "./http/response-memory.ts";
 import { createL4 } from "./l4/l4.ts";
 import { udpBoundsOf, UdpPlaces } from "./l4/udp-places.ts";
 import { ConnectionGate } from "./listeners/connection-gate.ts";
@@ -49,6 +50,8 @@ export type ProxyOptions = {
   readonly log: Logger;
   /** Told about snapshots and listeners, which all workers have alike; `log` unless given. */
   readonly snapshotLog?: Logger;
+  /** What the responses that wait for clients may take in this worker, bytes; without a bound unless given. */
+  readonly responseMemoryBytes?: number;
   /** The place among the workers of a proxy; alone unless given. */
   readonly crew?: Crew;
   /** Listener ports that are bound, sorted, whenever that changes. */
@@ -116,6 +119,11 @@ export function startProxy(options: ProxyOptions): Proxy {
     tunnelIdleTimeoutMs: settings.proxyTunnelIdleTimeoutMs,
     requestTimeoutMs: settings.proxyDefaultRequestTimeoutMs ?? 0,
   });
+  let cutClients = 0;
+  const responseMemory = new ResponseMemory(options.responseMemoryBytes, () => {
+    metrics.limitsReached.with({ limit: "response-memory" }).inc();
+    cutClients++;
+  });
   const mirrors = new Mirrors({ client, accessLog, metrics, log });
   const handler = createPipeline({
     mirrors,
@@ -126,6 +134,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     active,
     via: settings.proxyVia,
     retryBufferBytes: settings.proxyRetryBufferSizeBytes,
+    responseMemory,
     upstreamConnections: {
       new: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),
@@ -135,6 +144,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     connections: {
       connectTimeoutMs: settings.proxyConnectTimeoutMs,
       idleTimeoutMs: settings.proxyTunnelIdleTimeoutMs,
+      responseMemory,
       resolver,
       ownPorts,
       metrics,
@@ -177,8 +187,8 @@ export function startProxy(options: ProxyOptions): Proxy {
       maxHandshakes,
     },
     l4,
-    createHttp1Front: () => createHttp1Front({ limits, handler, onEvent }),
-    createHttp2Front: () => createHttp2Front({ limits, handler, onEvent }),
+    createHttp1Front: () => createHttp1Front({ limits, handler, onEvent, responseMemory }),
+    createHttp2Front: () => createHttp2Front({ limits, handler, onEvent, responseMemory }),
     events: listenerMetrics,
     reportsFailures: worker === 0,
     log: snapshotLog,
@@ -202,7 +212,10 @@ export function startProxy(options: ProxyOptions): Proxy {
     ask: (selection, question, receiver) => sendSelected(client, selection, question, receiver),
     countLimit: (limit) => metrics.limitsReached.with({ limit }).inc(),
   });
-  metrics.beforeExport(() => upstreams.refreshGauges());
+  metrics.beforeExport(() => {
+    upstreams.refreshGauges();
+    metrics.responseWaitingBytes.with({}).set(responseMemory.heldBytes);
+  });
   let binding: Promise<void> = Promise.resolve();
   const state = createProxyState({
     upstreams,
@@ -220,6 +233,14 @@ export function startProxy(options: ProxyOptions): Proxy {
   const sweeper = setInterval(() => {
     awake.look();
     active.sweep(awake.nowMs);
+    responseMemory.relieve();
+    if (cutClients > 0) {
+      log.warn(
+        { clients: cutClients, held_bytes: responseMemory.heldBytes, max_bytes: responseMemory.maxBytes },
+        "waiting responses filled their memory: clients cut that had taken nothing for longest",
+      );
+      cutClients = 0;
+    }
     l4.sweep();
     // Upstreams count on while this process cannot run.
     client.closeExpired(performance.now());

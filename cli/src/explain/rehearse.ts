@@ -6,6 +6,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Filter } from "@svc-gateway/proxy/filters/filter.ts";
 import { ActiveExchanges } from "@svc-gateway/proxy/http/active-exchanges.ts";
+import { ResponseMemory } from "@svc-gateway/proxy/http/response-memory.ts";
 import type { ClientStream, ReadonlyHeaderList, ResponseHead } from "@svc-gateway/proxy/http/message.ts";
 import { createPipeline, type PipelineDependencies } from "@svc-gateway/proxy/http/pipeline.ts";
 import type { PublicPort } from "@svc-gateway/proxy/listeners/view.ts";
@@ -249,5 +250,6 @@ function dependencies(): Omit<PipelineDependencies, "client"> {
     log: silentLogger,
     via: true,
     retryBufferBytes: 0,
+    responseMemory: new ResponseMemory(),
   };
 }

@@ -141,10 +141,12 @@ export const proxyFlags = [
   }),
   flag({
     name: "proxy-max-connections",
-    type: integerType(1, 10_000_000),
+    type: integerType(0, 10_000_000),
     roles: serving,
-    defaultValue: 50_000,
-    meaning: "Open client connections of the whole process; more are closed at once.",
+    defaultValue: 0,
+    shownDefault: "0",
+    meaning:
+      "Open client connections of the whole process; more are closed at once. 0 takes what the memory limit carries: one for each 128 KiB, at most 50,000.",
   }),
   flag({
     name: "proxy-max-connections-per-listener",
@@ -230,7 +232,8 @@ export const proxyFlags = [
     type: timeoutType,
     roles: serving,
     defaultValue: 60_000,
-    meaning: "A client that takes nothing of its response; 0 for no limit.",
+    meaning:
+      "A client that takes less than 128 bytes per second of what waits for it, measured over this time; 0 for no limit.",
   }),
   flag({
     name: "proxy-stream-idle-timeout",

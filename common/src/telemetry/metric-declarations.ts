@@ -142,6 +142,10 @@ export const proxyMetrics = {
     "Connections and requests that were refused or ended because they reached a limit of the proxy.",
     { limit: open },
   ),
+  responseWaitingBytes: gauge(
+    "svc_proxy_response_waiting_bytes",
+    "Bytes of responses that wait for clients to take them. Reading from backends stops at an eighth of the memory limit.",
+  ),
   circuitBreakerState: gauge(
     "svc_proxy_circuit_breaker_state",
     "State of the circuit breaker of an endpoint (ip:port): 0 closed, 1 open, 2 half open.",

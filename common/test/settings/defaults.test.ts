@@ -62,7 +62,7 @@ describe("settings: defaults", () => {
       proxyAcceptProxyProtocol: false,
       proxyProtocolTrustedCidrs: [],
       proxyWorkers: 0,
-      proxyMaxConnections: 50_000,
+      proxyMaxConnections: 0,
       proxyMaxConnectionsPerListener: 0,
       proxyShutdownGracePeriodMs: 30_000,
       proxyShutdownTimeoutMs: 5000,

@@ -230,6 +230,10 @@ export class Attempt implements UpstreamHandler, Cancellable {
     return this.transform === undefined ? this.exchange.client.pendingBytes : undefined;
   }
 
+  get roomBytes(): number | undefined {
+    return this.transform === undefined ? this.exchange.client.roomBytes : undefined;
+  }
+
   onEnd(trailers: HeaderList | undefined): void {
     const { exchange, transform } = this;
     if (exchange.finished || this.discarded) return;
@@ -273,6 +277,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
         },
         onEnd: () => exchange.finish(),
       },
+      this.owner.deps.responseMemory,
     );
     exchange.work = tunnel;
   }

@@ -202,4 +202,5 @@ const closeTexts: { readonly [R in ClientCloseReason]: string } = {
   timeout: "client write timeout",
   shutdown: "shutdown",
   "broken-response": "response does not fit its head",
+  "response-memory": "response memory full",
 };

@@ -77,7 +77,9 @@ export type ClientCloseReason =
   | "timeout"
   | "shutdown"
   /** The response does not fit its head, and was cut. */
-  | "broken-response";
+  | "broken-response"
+  /** The client took too little while the memory of waiting responses was full. */
+  | "response-memory";
 
 /**
  * The client's side of one request. Exactly one response is written to it: informational heads, then a head, then
@@ -101,6 +103,9 @@ export type ClientStream = {
    * Undefined: unknown.
    */
   readonly pendingBytes?: number | undefined;
+
+  /** Most response bytes that it takes at once while `write` answers true; undefined: unknown. */
+  readonly roomBytes?: number | undefined;
 
   /** A 1xx head (RFC 9110 15.2), never 101. Not relayed to HTTP/1.0 clients. */
   sendInformational(status: number, headers: HeaderList): void;

@@ -27,6 +27,7 @@ import {
   type RequestFields,
 } from "./request-headers.ts";
 import { applyResponseFilters } from "./response-filters.ts";
+import type { ResponseMemory } from "./response-memory.ts";
 import { Retries } from "./retries.ts";
 import { relayedTrailers } from "./trailers.ts";
 
@@ -44,6 +45,8 @@ export type PipelineDependencies = {
   readonly via: boolean;
   /** Most bytes of a request body that are kept for a retry. */
   readonly retryBufferBytes: number;
+  /** Counts what upgraded connections hold for their clients. */
+  readonly responseMemory: ResponseMemory;
 };
 
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { ResponseMemory } from "../http/response-memory.ts";
 import { joinTunnel } from "../http/tunnel.ts";
 import { resetSocket } from "../listeners/reset.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
@@ -37,6 +38,8 @@ export type L4ConnectionOptions = Pick<
 > & {
   /** No byte either way, milliseconds, 0 = off. */
   readonly idleTimeoutMs: number;
+  /** Counts what waits for clients. */
+  readonly responseMemory: ResponseMemory;
   readonly metrics: Pick<ProxyMetrics, "upstreamErrors" | "upstreamConnections" | "limitsReached">;
 };
 
@@ -45,7 +48,7 @@ const maxAttempts = 3;
 
 /**
  * The connections of a worker that are forwarded as they are (docs/features/l4.md): each to an endpoint of its route,
- * bytes and ends of both directions passed on. Nothing is stored beyond what the sockets hold.
+ * bytes and ends of both directions passed on. Nothing is stored beyond what the sockets hold, and that has a bound.
  */
 export class L4Connections {
   private readonly options: L4ConnectionOptions;
@@ -160,6 +163,7 @@ class Relay {
           this.abort();
         },
       },
+      options.responseMemory,
     );
     this.cancel = () => tunnel.cancel();
   }

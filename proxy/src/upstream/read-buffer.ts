@@ -19,31 +19,33 @@ export type Piece =
 /** Connections that read little at a time share this memory: what they read is copied out in the same turn. */
 const shared = Buffer.allocUnsafeSlow(65_536);
 
-/** Size of the private memory of a bulk transfer: the most that one read can bring. */
-const slabBytes = 262_144;
-/** Most of a slab that one read may fill when nobody says whether the bytes before have left. */
-const carefulBytes = 131_072;
-/** A slab with less room than this is not read into again. */
-const minRoomBytes = 65_536;
+/** Most that one read brings, unless the receiver says that it has room for more. */
+const ordinaryReadBytes = 65_536;
+/** The room of a receiver that has proved to be fast: the most that one read can bring. */
+export const fastReadBytes = 262_144;
+/** Least that a read brings, however little room there is. */
+const minReadBytes = 4096;
+/** Private memory with less room than this is not read into again. */
+const minRoomBytes = 16_384;
 /** With at least this many bytes to come a body may become a bulk transfer. */
 const bulkBytes = 65_536;
 
-/** Slabs that no transfer uses, for the next ones; more are left to the collector. */
-const spares: Buffer[] = [];
+/** Private memory that no transfer uses, for the next ones, by its size; more is left to the collector. */
+const spares = { ordinary: [] as Buffer[], fast: [] as Buffer[] };
 const maxSpares = 16;
 
 /**
  * Where a connection reads to. By default that is memory shared by all connections of the thread, copied out at
  * once. A large body whose receiver keeps up gets private memory, handed on without a copy and written again only
- * when the receiver holds nothing of it; a receiver that falls behind goes back to small reads, so that slow clients
- * cost little (docs/features/upstream.md, "Memory").
+ * when the receiver holds nothing of it; a receiver that falls behind goes back to shared memory. No read brings more than
+ * the receiver has room for, so that slow clients cost little (docs/features/upstream.md, "Memory").
  */
 export class ReadBuffer {
   private bulk = false;
   private sawFullRead = false;
   private slab: Buffer = shared;
   private usedBytes = 0;
-  private maxReadBytes = slabBytes;
+  private maxReadBytes = ordinaryReadBytes;
 
   /**
    * The `onread` of a socket that reads to here, for when it is created: the only place that sees memory which is not
@@ -58,42 +60,56 @@ export class ReadBuffer {
 
   /** The memory of the next read. */
   private next(): Buffer {
+    const { maxReadBytes } = this;
     if (!this.bulk) {
       this.slab = shared;
-      return shared;
+      return maxReadBytes < shared.length ? shared.subarray(0, maxReadBytes) : shared;
     }
-    if (this.slab === shared || this.slab.length - this.usedBytes < minRoomBytes) {
-      this.slab = spares.pop() ?? Buffer.allocUnsafeSlow(slabBytes);
+    const isFast = maxReadBytes > ordinaryReadBytes;
+    if (this.isUsedUp(isFast)) {
+      const size = isFast ? fastReadBytes : ordinaryReadBytes;
+      this.slab = (isFast ? spares.fast : spares.ordinary).pop() ?? Buffer.allocUnsafeSlow(size);
       this.usedBytes = 0;
     }
-    const end = Math.min(this.slab.length, this.usedBytes + this.maxReadBytes);
+    const end = Math.min(this.slab.length, this.usedBytes + maxReadBytes);
     return end - this.usedBytes === this.slab.length ? this.slab : this.slab.subarray(this.usedBytes, end);
+  }
+
+  private isUsedUp(isFast: boolean): boolean {
+    const { slab } = this;
+    if (slab === shared || slab.length - this.usedBytes < minRoomBytes) return true;
+    return isFast && slab.length < fastReadBytes;
   }
 
   private pieceOf(memory: Buffer, length: number): Piece {
     this.sawFullRead = length === memory.length;
     const bytes = memory.subarray(0, length);
-    if (memory === shared) return { owned: false, bytes };
+    if (this.slab === shared) return { owned: false, bytes };
     this.usedBytes += length;
     return { owned: true, bytes };
   }
 
   /**
    * Chooses the memory of the next read of a body by what became of the last one: whether the receiver wants
-   * `more`, and how many bytes it still holds (undefined: it does not say). `announcedBytes` are yet to come.
+   * `more`, and how many bytes it still holds (undefined: it does not say). `announcedBytes` are yet to come, and the
+   * receiver has room for `roomBytes` (undefined: an ordinary read).
    */
-  settle(announcedBytes: number, heldBytes: number | undefined, more: boolean): void {
-    const keepsUp = heldBytes === undefined ? more : heldBytes === 0;
+  settle(announcedBytes: number, heldBytes: number | undefined, more: boolean, roomBytes?: number): void {
+    // A receiver that wanted no more has room again when it does.
+    this.maxReadBytes = more ? Math.max(minReadBytes, roomBytes ?? ordinaryReadBytes) : ordinaryReadBytes;
+    const keepsUp = heldBytes === undefined ? more && this.maxReadBytes >= minRoomBytes : heldBytes === 0;
     this.bulk = keepsUp && (this.bulk || this.sawFullRead || announcedBytes >= bulkBytes);
-    this.maxReadBytes = heldBytes === undefined ? carefulBytes : slabBytes;
     if (heldBytes === 0) this.usedBytes = 0;
   }
 
   /** Nothing large is under way; the receiver still holds `heldBytes` of the last body (undefined: it does not say). */
   reset(heldBytes: number | undefined): void {
     this.bulk = false;
-    if (this.slab === shared) return;
-    if (heldBytes === 0 && spares.length < maxSpares) spares.push(this.slab);
+    this.maxReadBytes = ordinaryReadBytes;
+    const { slab } = this;
+    if (slab === shared) return;
+    const free = slab.length === fastReadBytes ? spares.fast : spares.ordinary;
+    if (heldBytes === 0 && free.length < maxSpares) free.push(slab);
     this.slab = shared;
   }
 }

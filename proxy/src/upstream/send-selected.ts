@@ -65,6 +65,10 @@ class WatchedStream implements UpstreamHandler, UpstreamStream {
     return this.handler.pendingBytes;
   }
 
+  get roomBytes(): number | undefined {
+    return this.handler.roomBytes;
+  }
+
   onEnd(trailers: HeaderList | undefined): void {
     this.end();
     this.handler.onEnd(trailers);

@@ -7,6 +7,8 @@ export type TunnelReceiver = {
   receive(bytes: Buffer): boolean;
   /** Bytes that it has been given and still holds; undefined: it does not say. */
   readonly heldBytes: number | undefined;
+  /** Most bytes that it takes at once while `receive` answers true. */
+  readonly roomBytes: number;
 };
 
 /** A read that brings less than this is not part of a bulk transfer. */
@@ -43,7 +45,7 @@ export class TunnelReader {
     }
     const more = receiver.receive(owned ? bytes : Buffer.from(bytes));
     if (bytes.length < bulkReadBytes) memory.reset(receiver.heldBytes);
-    else memory.settle(0, receiver.heldBytes, more);
+    else memory.settle(0, receiver.heldBytes, more, receiver.roomBytes);
     return more;
   }
 }

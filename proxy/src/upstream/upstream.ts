@@ -143,6 +143,8 @@ export type UpstreamHandler = {
    * pieces, which makes large bodies a third faster; undefined: unknown, every piece is the receiver's to keep.
    */
   readonly pendingBytes?: number | undefined;
+  /** Most bytes that it takes at once, while `onData` answers true; undefined: it does not say. */
+  readonly roomBytes?: number | undefined;
   onEnd(trailers: HeaderList | undefined): void;
   /**
    * 101: the connection now belongs to the receiver; `head` are bytes that followed the response head. `headers` hold

@@ -55,6 +55,23 @@ export function descriptorLimit(read: ReadFile = readOptional): number {
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
+/** Of the memory limit, for each connection: an idle one over TLS takes about 80 KiB, the rest is for the proxy itself. */
+const memoryPerConnectionBytes = 128 * 1024;
+const maxDefaultConnections = 50_000;
+
+/** `--proxy-max-connections`: what was asked for, or what the memory carries. */
+export const connectionLimit = (asked: number, { memoryBytes }: Machine): number =>
+  asked > 0
+    ? asked
+    : Math.max(1, Math.min(maxDefaultConnections, Math.floor(memoryBytes / memoryPerConnectionBytes)));
+
+/** An eighth of a worker's share of the memory. */
+const responseShare = 1 / 8;
+
+/** What all responses of one worker that wait for their clients may take, bytes. */
+export const responseMemoryBytes = (workers: number, { memoryBytes }: Machine): number =>
+  Math.floor((memoryBytes * responseShare) / workers);
+
 /** Processors that the control groups of this process allow; infinite without a limit. */
 export function processorLimit(read: ReadFile): number {
   let limit = Number.POSITIVE_INFINITY;

@@ -13,6 +13,8 @@ export type WorkerStart = {
   /** From 0. The first worker also tells the log what all workers do alike. */
   readonly worker: number;
   readonly workers: number;
+  /** What responses that wait for clients may take, bytes. */
+  readonly responseMemoryBytes: number;
   readonly memory: SharedMemory;
 };
 

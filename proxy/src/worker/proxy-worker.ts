@@ -13,7 +13,7 @@ import type { FromWorker, ToWorker, WorkerCalls, WorkerStart } from "./messages.
 import { unpackResources, unpackUpdate } from "./packed-update.ts";
 
 const port = parentPort as MessagePort;
-const { settings, worker, workers, memory } = workerData as WorkerStart;
+const { settings, worker, workers, responseMemoryBytes, memory } = workerData as WorkerStart;
 const heartbeat = new Heartbeat(memory.heartbeats, worker);
 const send = (message: FromWorker): void => port.postMessage(message);
 
@@ -32,6 +32,7 @@ const proxy = startProxy({
   accessLog,
   log,
   snapshotLog: worker === 0 ? createLogger("svc_proxy", logging) : quiet(log),
+  responseMemoryBytes,
   crew: { worker, workers, memory },
   onBoundPorts: (ports) => send({ type: "ports", ports, udp: proxy.udpPorts() }),
 });

@@ -21,7 +21,14 @@ import { HangWatch, type HangLimits } from "./hang-watch.ts";
 import { HeldSnapshot } from "./held-snapshot.ts";
 import { KernelDrops } from "./kernel-drops.ts";
 import { takeLines } from "./log-relay.ts";
-import { type Machine, readMachine, workerCount, workerHeapMegabytes } from "./machine.ts";
+import {
+  connectionLimit,
+  type Machine,
+  readMachine,
+  responseMemoryBytes,
+  workerCount,
+  workerHeapMegabytes,
+} from "./machine.ts";
 import type { WorkerSettings } from "./messages.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { packUpdate, type PackedMessages } from "./packed-update.ts";
@@ -94,10 +101,13 @@ const stableMs = 60_000;
 /** Starts the workers; a problem when one does not come up. See docs/adr/0013-workers.md. */
 export async function startSupervisor(options: SupervisorOptions): Promise<Result<Supervisor, Problem>> {
   prepareCollector();
-  const { settings, log, sink, otherMetrics = [], onBoundPorts = () => {} } = options;
+  const { log, sink, otherMetrics = [], onBoundPorts = () => {} } = options;
   const { machine = readMachine(), program = workerProgram, hangLimits = defaultHangLimits } = options;
   const { onStuck = () => endProcess(sink) } = options;
-  const workers = workerCount(settings.proxyWorkers, machine);
+  const workers = workerCount(options.settings.proxyWorkers, machine);
+  const proxyMaxConnections = connectionLimit(options.settings.proxyMaxConnections, machine);
+  const settings = { ...options.settings, proxyMaxConnections };
+  const perWorker = { settings, workers, responseMemoryBytes: responseMemoryBytes(workers, machine) };
   const heapMegabytes = workerHeapMegabytes(workers, machine);
   const memory = createSharedMemory(workers);
   const logBytes = new Int32Array(memory.logBytes);
@@ -147,7 +157,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     slot.startedMs = performance.now();
     slot.hung = undefined;
     hangs.started(worker);
-    const thread = startThread(program, { settings, worker, workers, memory }, heapMegabytes, {
+    const thread = startThread(program, { ...perWorker, worker, memory }, heapMegabytes, {
       onLog: (lines) => takeLines(sink, lines, logBytes, worker),
       onPorts(ports, udp) {
         slot.ports = ports;

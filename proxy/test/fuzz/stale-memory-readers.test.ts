@@ -192,6 +192,7 @@ describe("readers of memory that is read into again", function () {
             get heldBytes() {
               return answers[turn++ % answers.length];
             },
+            roomBytes: 262_144,
           });
           const pieces = sizes.map((size, index) =>
             Buffer.alloc(size * 4, String.fromCharCode(65 + (index % 20))),

@@ -15,6 +15,7 @@ import type {
 } from "../../src/http/message.ts";
 import { Mirrors } from "../../src/http/mirrors.ts";
 import { createPipeline } from "../../src/http/pipeline.ts";
+import { ResponseMemory } from "../../src/http/response-memory.ts";
 import type { Filter } from "../../src/filters/filter.ts";
 import type { CompiledBackend, CompiledRoute } from "../../src/routing/compiled-route.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
@@ -227,6 +228,7 @@ export function createBench(
     active,
     via: true,
     retryBufferBytes: 16,
+    responseMemory: new ResponseMemory(),
     upstreamConnections: {
       new: metrics.upstreamConnections.with({ state: "new" }),
       reused: metrics.upstreamConnections.with({ state: "reused" }),

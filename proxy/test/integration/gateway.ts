@@ -10,7 +10,7 @@ import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-g
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { SharedMemory } from "../../src/shared/shared-memory.ts";
-import { startProxy, type Proxy } from "../../src/proxy.ts";
+import { startProxy, type Proxy, type ProxyOptions } from "../../src/proxy.ts";
 import type { AccessRecord } from "../../src/telemetry/access-log.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 
@@ -125,6 +125,7 @@ export async function startGateway(
   plan: Plan,
   flags: readonly string[] = [],
   memory?: SharedMemory,
+  options: Pick<ProxyOptions, "responseMemoryBytes"> = {},
 ): Promise<Gateway> {
   const argv = [
     "--manifests",
@@ -139,6 +140,7 @@ export async function startGateway(
   const metrics = createProxyMetrics();
   const records: AccessRecord[] = [];
   const proxy = startProxy({
+    ...options,
     settings: read.value.settings,
     metrics,
     log: silentLogger,

@@ -7,6 +7,7 @@ import type { ClientConnection } from "../../src/http/connection.ts";
 import type { RequestHandler } from "../../src/http/front.ts";
 import { createHttp1Front } from "../../src/http/h1/front.ts";
 import { createHttp2Front } from "../../src/http/h2/front.ts";
+import { ResponseMemory } from "../../src/http/response-memory.ts";
 import type { ClientStream, RequestHead } from "../../src/http/message.ts";
 import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
 import type { ListenerEvents } from "../../src/listeners/events.ts";
@@ -143,7 +144,13 @@ export function startManager(
     firstByteTimeoutMs: 60_000,
     tls: wideSettings,
     l4: createL4({
-      connections: { connectTimeoutMs: 60_000, idleTimeoutMs: 0, resolver, metrics },
+      connections: {
+        connectTimeoutMs: 60_000,
+        idleTimeoutMs: 0,
+        responseMemory: new ResponseMemory(),
+        resolver,
+        metrics,
+      },
       udp: {
         idleTimeoutMs: 0,
         places: new UdpPlaces({ all: 100, ofListener: 100 }),

@@ -26,11 +26,11 @@ function pieceOf(memory: ReadBuffer, buffer: Buffer, length: number): Piece {
 function read(
   memory: ReadBuffer,
   length: number,
-  after: { announced?: number; held?: number | undefined; more?: boolean },
+  after: { announced?: number; held?: number | undefined; more?: boolean; room?: number },
 ): { buffer: Buffer; owned: boolean } {
   const buffer = nextOf(memory);
   const { owned } = pieceOf(memory, buffer, Math.min(length, buffer.length));
-  memory.settle(after.announced ?? 0, after.held, after.more ?? true);
+  memory.settle(after.announced ?? 0, after.held, after.more ?? true, after.room);
   return { buffer, owned };
 }
 
@@ -63,7 +63,7 @@ describe("ReadBuffer", () => {
       const memory = new ReadBuffer();
       expect(read(memory, length, { announced, held: 0 }).owned).to.equal(false);
       const { buffer, owned } = read(memory, 1000, { held: 0 });
-      expect([buffer.length, owned]).to.deep.equal([256 * kibibyte, true]);
+      expect([buffer.length, owned]).to.deep.equal([64 * kibibyte, true]);
       expect(nextOf(memory).buffer).to.not.equal(nextOf(new ReadBuffer()).buffer);
     });
   }
@@ -73,6 +73,34 @@ describe("ReadBuffer", () => {
     read(memory, 100, { announced: 10_000_000, held });
     return memory;
   };
+
+  it("reads no more than the receiver has room for, and more where it has", () => {
+    for (const [room, expected] of [
+      [10, 4 * kibibyte],
+      [20_000, 20_000],
+      [256 * kibibyte, 256 * kibibyte],
+    ] as const) {
+      const memory = new ReadBuffer();
+      read(memory, 100, { announced: 10_000_000, held: 0, room });
+      expect(nextOf(memory)).to.have.length(expected);
+    }
+  });
+
+  it("leaves no large memory behind for a receiver that has little room and says nothing of what it holds", () => {
+    const memory = new ReadBuffer();
+    read(memory, 65_000, { announced: 10_000_000, held: undefined, room: 536 });
+    const { buffer, owned } = read(memory, 4096, { held: undefined, more: false });
+    expect([buffer.length, owned]).to.deep.equal([4 * kibibyte, false]);
+    expect(nextOf(memory)).to.have.length(64 * kibibyte);
+  });
+
+  it("copies what it reads into a part of the shared memory", () => {
+    const memory = new ReadBuffer();
+    read(memory, 100, { held: 1, room: 5000 });
+    const buffer = nextOf(memory);
+    expect([buffer.buffer === nextOf(new ReadBuffer()).buffer, buffer.length]).to.deep.equal([true, 5000]);
+    expect(pieceOf(memory, buffer, 5000).owned).to.equal(false);
+  });
 
   it("writes over it only when nothing of it is held", () => {
     const memory = bulk(0);
@@ -92,7 +120,7 @@ describe("ReadBuffer", () => {
     const seen: { start: number; end: number; memory: ArrayBufferLike }[] = [];
     for (let i = 0; i < 20; i++) {
       const { buffer, owned } = read(memory, 50_000 + i * 1000, { held: undefined });
-      expect([owned, buffer.length <= 128 * kibibyte]).to.deep.equal([true, true]);
+      expect([owned, buffer.length <= 64 * kibibyte]).to.deep.equal([true, true]);
       const start = buffer.byteOffset;
       const piece = { start, end: start + 50_000 + i * 1000, memory: buffer.buffer };
       for (const other of seen) {

@@ -17,6 +17,7 @@ function read(
 class Receiver {
   readonly pieces: Buffer[] = [];
   heldBytes: number | undefined = 0;
+  readonly roomBytes = 262_144;
   more = true;
 
   receive(bytes: Buffer): boolean {

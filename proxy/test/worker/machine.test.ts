@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import {
+  connectionLimit,
   descriptorLimit,
   processorLimit,
+  responseMemoryBytes,
   workerCount,
   workerHeapMegabytes,
 } from "../../src/worker/machine.ts";
@@ -97,5 +99,20 @@ describe("the descriptors of a process", () => {
 
   it("are known of this process on Linux", () => {
     expect(descriptorLimit()).to.be.greaterThan(255);
+  });
+});
+
+describe("what the memory of a machine carries", () => {
+  const machine = (mebibytes: number) => ({ processors: 2, memoryBytes: mebibytes * mebibyte });
+
+  it("is a connection for each 128 KiB, at most 50,000, unless a number was asked for", () => {
+    expect(connectionLimit(0, machine(1024))).to.equal(8192);
+    expect(connectionLimit(0, machine(65_536))).to.equal(50_000);
+    expect(connectionLimit(0, machine(0))).to.equal(1);
+    expect(connectionLimit(70_000, machine(1024))).to.equal(70_000);
+  });
+
+  it("is an eighth of the memory for waiting responses, shared by the workers", () => {
+    expect(responseMemoryBytes(2, machine(1024))).to.equal(64 * mebibyte);
   });
 });

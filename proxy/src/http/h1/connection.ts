@@ -17,7 +17,7 @@ import {
   refusalStatus,
 } from "./refusal.ts";
 import { Http1Stream } from "./stream.ts";
-import { WriteWatch } from "./write-watch.ts";
+import { ResponseWrites } from "./response-writes.ts";
 
 /** An unread rest of a body up to this size is read and thrown away to keep the connection. */
 const maxDiscardedBytes = 65_536;
@@ -61,19 +61,21 @@ export class Http1Connection {
   private idleBytes = 0;
   private headBegun = false;
   private bodyBroken = false;
-  private readonly writes: WriteWatch;
+  readonly writes: ResponseWrites;
   /** How long to linger once our end has been written; 0 when the time runs. */
   private lingerForMs = 0;
   private clientHasEnded = false;
   private probe: HalfCloseProbe | undefined = undefined;
-  private readonly onInactive = (): void => this.inactive();
 
   constructor(socket: Socket, client: ClientConnection, context: FrontContext) {
     this.socket = socket;
     this.client = client;
     this.context = context;
-    this.deadlineMs = context.clock.deadline(context.limits.headerTimeoutMs);
-    this.writes = new WriteWatch(socket, context.limits.writeTimeoutMs);
+    const { responseMemory, limits } = context;
+    this.deadlineMs = context.clock.deadline(limits.headerTimeoutMs);
+    this.writes = new ResponseWrites(socket, responseMemory, limits.writeTimeoutMs, (reason) =>
+      this.leaveSlowClient(reason),
+    );
     // Node writes a head that leaves alone without naming an encoding: field values are octets (RFC 9110 5.5), not UTF-8.
     socket.setDefaultEncoding("latin1");
     // Node's server would end the connection with it, and unread bytes would turn that end into a reset.
@@ -125,7 +127,7 @@ export class Http1Connection {
     this.current = null;
     this.unflushed = stream.response;
     this.probe = undefined;
-    if (this.socket.writableLength > 0) this.watchWrites();
+    this.writes.watch();
     if (!stream.keepAlive) {
       this.closeAfter(stream);
     } else if (!stream.requestReceived) {
@@ -160,18 +162,6 @@ export class Http1Connection {
     return this.client.tls !== undefined;
   }
 
-  /** Bytes wait for the client: it must take some within the write timeout. */
-  watchWrites(): void {
-    this.writes.start();
-  }
-
-  /** The socket has been inactive for the write timeout. */
-  inactive(): void {
-    if (!this.writes.isOver()) return;
-    this.report({ reason: "write-timeout", status: 0 });
-    this.leave("timeout");
-  }
-
   /** Ends the connection visibly in the middle of a message; `reset` where a plain end would look complete. */
   cut(options: { readonly reset: boolean }): void {
     if (options.reset && !(this.socket instanceof TLSSocket)) this.socket.resetAndDestroy();
@@ -186,8 +176,7 @@ export class Http1Connection {
     stream.response.writeHead(101, headers);
     stream.response.flushHeaders();
     stream.response.detachSocket(socket);
-    socket.setTimeout(0);
-    socket.off("timeout", this.onInactive);
+    this.writes.forget();
     Reflect.deleteProperty(socket, "destroySoon");
     return socket;
   }
@@ -205,6 +194,7 @@ export class Http1Connection {
   sweep(): void {
     const { nowMs } = this.context.clock;
     if (this.flushed) this.unflushed = null;
+    this.writes.sweep(nowMs);
     switch (this.phase) {
       case "idle":
         return this.sweepIdle(nowMs);
@@ -246,7 +236,6 @@ export class Http1Connection {
     const { socket } = this;
     response.assignSocket(socket);
     socket.on("drain", () => response.emit("drain"));
-    socket.on("timeout", this.onInactive);
   }
 
   private enqueue(stream: Http1Stream): void {
@@ -321,7 +310,7 @@ export class Http1Connection {
     this.phase = "closing";
     this.forgetWaiting();
     this.lingerForMs = lingerForMs;
-    if (this.socket.writableLength > 0) this.watchWrites();
+    this.writes.watch();
     this.socket.end();
     // Without Node's parser nobody else reads.
     if (this.socket.readableFlowing === null) this.socket.resume();
@@ -342,6 +331,12 @@ export class Http1Connection {
     }
   }
 
+  /** The client does not take what waits for it. */
+  private leaveSlowClient(reason: ClientCloseReason): void {
+    if (reason === "timeout") this.report({ reason: "write-timeout", status: 0 });
+    this.leave(reason);
+  }
+
   private closed(): void {
     this.context.forget(this.socket);
     this.leave("client-closed");
@@ -354,6 +349,7 @@ export class Http1Connection {
     this.current = null;
     this.forgetWaiting();
     this.socket.destroy();
+    this.writes.forget();
     current?.gone(reason);
   }
 

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { FrontLimits, RequestHandler } from "../front.ts";
+import type { ResponseMemory } from "../response-memory.ts";
 import type { FrontClock } from "./clock.ts";
 import type { FrontEvent } from "./events.ts";
 import type { Http1Stream } from "./stream.ts";
@@ -9,6 +10,7 @@ export type FrontContext = {
   readonly limits: FrontLimits;
   readonly clock: FrontClock;
   readonly handler: RequestHandler;
+  readonly responseMemory: ResponseMemory;
   /** True once the front drains: each response asks the client to leave. */
   readonly draining: boolean;
   report(event: FrontEvent): void;

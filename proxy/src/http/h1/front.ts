@@ -2,6 +2,7 @@ import { createServer, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { ClientConnection } from "../connection.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
+import { ResponseMemory } from "../response-memory.ts";
 import { FrontClock } from "./clock.ts";
 import { Http1Connection } from "./connection.ts";
 import type { FrontContext } from "./context.ts";
@@ -15,6 +16,8 @@ export type Http1FrontOptions = {
   readonly handler: RequestHandler;
   /** Hears what the front refuses or ends on its own. */
   readonly onEvent: (event: FrontEvent) => void;
+  /** Counts the response bytes that wait for clients; without a bound unless given. */
+  readonly responseMemory?: ResponseMemory;
 };
 
 /** How often deadlines are checked, at most; short timeouts are checked four times within their duration. */
@@ -30,7 +33,12 @@ const maxFieldsSeen = 1000;
 const defaultMaxHeadBytes = 1_048_576;
 
 /** The HTTP/1.0 and HTTP/1.1 front on Node's own server, which never listens: sockets come from `accept`. */
-export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions): Front {
+export function createHttp1Front({
+  limits,
+  handler,
+  onEvent,
+  responseMemory = new ResponseMemory(),
+}: Http1FrontOptions): Front {
   const clock = new FrontClock(sweepIntervalOf(limits));
   const connections = new Map<Socket, Http1Connection>();
   let sweeper: NodeJS.Timeout | undefined;
@@ -47,6 +55,7 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
     limits,
     clock,
     handler,
+    responseMemory,
     get draining() {
       return draining;
     },
@@ -72,6 +81,7 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
   const sweep = (): void => {
     clock.refresh();
     for (const connection of connections.values()) connection.sweep();
+    responseMemory.relieve();
   };
 
   const server = createServer({
@@ -104,7 +114,6 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
   server.on("upgrade", onUpgrade);
   server.on("connect", onUpgrade);
   server.on("clientError", (error, socket) => connections.get(socket as Socket)?.failed(error));
-  server.on("timeout", (socket) => connections.get(socket)?.inactive());
 
   return {
     accept(socket, client: ClientConnection) {
@@ -136,8 +145,10 @@ export function createHttp1Front({ limits, handler, onEvent }: Http1FrontOptions
 }
 
 function sweepIntervalOf(limits: FrontLimits): number {
-  const { headerTimeoutMs, bodyTimeoutMs, idleTimeoutMs } = limits;
-  const timeouts = [headerTimeoutMs, bodyTimeoutMs, idleTimeoutMs].filter((timeoutMs) => timeoutMs > 0);
+  const { headerTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs } = limits;
+  const timeouts = [headerTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs].filter(
+    (timeoutMs) => timeoutMs > 0,
+  );
   return Math.max(
     minSweepIntervalMs,
     Math.min(maxSweepIntervalMs, ...timeouts.map((timeoutMs) => timeoutMs / 4)),

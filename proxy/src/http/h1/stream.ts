@@ -52,7 +52,8 @@ export class Http1Stream implements ClientStream {
   private pendingText: string | undefined = undefined;
   private length: number | undefined = undefined;
   private bodyless = false;
-  private watchesDrain = false;
+  /** The sender was told to wait until what was written has left. */
+  private isPaused = false;
 
   constructor(
     connection: Http1Connection,
@@ -99,6 +100,10 @@ export class Http1Stream implements ClientStream {
 
   get pendingBytes(): number | undefined {
     return this.connection.encrypted ? undefined : this.response.writableLength;
+  }
+
+  get roomBytes(): number {
+    return this.connection.writes.roomBytes;
   }
 
   /** True when all of the request has been read from the connection. */
@@ -260,24 +265,35 @@ export class Http1Stream implements ClientStream {
 
   private put(chunk: Chunk): boolean {
     if (this.done) return false;
-    if (typeof chunk === "string" ? this.response.write(chunk, "latin1") : this.putBytes(chunk)) return true;
-    if (!this.watchesDrain) {
-      this.watchesDrain = true;
-      this.response.on("drain", () => this.onDrain?.());
+    const { response } = this;
+    const { writes } = this.connection;
+    if (typeof chunk === "string") response.write(chunk, "latin1", this.onWritten);
+    else this.putBytes(chunk);
+    if (response.writableLength === 0) {
+      writes.wentAtOnce(chunk.length);
+      return true;
     }
-    this.connection.watchWrites();
-    return false;
+    this.isPaused = !writes.mayWait(this.onRoom);
+    return !this.isPaused;
   }
 
   /** Lets the system have the bytes at once, where Node would hold them back until the end of the turn. */
-  private putBytes(bytes: Buffer): boolean {
+  private putBytes(bytes: Buffer): void {
     const { response } = this;
     const { socket } = response;
     socket?.cork();
-    const hasRoom = response.write(bytes);
+    response.write(bytes, this.onWritten);
     socket?.uncork();
-    return hasRoom || response.writableLength === 0;
   }
+
+  /** A piece has left. */
+  private readonly onWritten = (): void => {
+    if (!this.isPaused || this.done || this.response.writableLength > 0) return;
+    this.isPaused = false;
+    this.connection.writes.drained(this.onRoom);
+  };
+
+  private readonly onRoom = (): void => this.onDrain?.();
 
   private addTrailers(trailers: HeaderList): void {
     const pairs: [string, string][] = [];

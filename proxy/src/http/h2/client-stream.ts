@@ -8,6 +8,9 @@ import type {
   ResponseHead,
 } from "../message.ts";
 import { dropFields } from "../fields.ts";
+import { ReadingPace } from "../reading-pace.ts";
+import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../response-memory.ts";
+import { roomBytes } from "../response-room.ts";
 import { appendFields, fieldObject } from "./fields.ts";
 import type { FloodGuard } from "./flood-guard.ts";
 import { resetStream } from "./reset-stream.ts";
@@ -26,8 +29,11 @@ type StreamEnd = {
 /** What a stream needs from its connection. */
 export type StreamHost = {
   readonly guard: FloodGuard;
+  readonly memory: ResponseMemory;
   /** Sees to it that `flushHead` is called at the end of this turn. */
   deferHead(stream: Http2ClientStream): void;
+  /** Shares among its streams what has left of their pieces since this was called last. */
+  creditPartlyTaken(): void;
   onStreamClosed(stream: Http2ClientStream, end: StreamEnd): void;
 };
 
@@ -35,7 +41,7 @@ export type StreamHost = {
  * The client's side of one HTTP/2 request. The head waits for the first data or the end of the same turn, so that a
  * message at hand leaves as HEADERS and one last DATA, or as HEADERS alone (gRPC's trailers-only form).
  */
-export class Http2ClientStream implements ClientStream {
+export class Http2ClientStream implements ClientStream, WaitingClient {
   readonly body: Http2RequestBody | null;
   readonly canUpgrade = false;
   headSent = false;
@@ -59,9 +65,13 @@ export class Http2ClientStream implements ClientStream {
   private ended = false;
   private gone = false;
   private closeReason: ClientCloseReason = "client-closed";
-  /** How much output was waiting at the last sweep, and since when nothing of it has left. */
-  private stalledBytes = 0;
-  private stalledSinceMs = 0;
+  private readonly pace = new ReadingPace();
+  private waiting: WaitingResponse | undefined = undefined;
+  private awaitsRoom = false;
+  /** Content that has left as a part of pieces that are still on their way, as far as the connection can tell. */
+  private partlyTakenBytes = 0;
+  /** `completedBytes` at the last sweep. */
+  private sweptBytes = 0;
 
   constructor(
     stream: ServerHttp2Stream,
@@ -108,7 +118,7 @@ export class Http2ClientStream implements ClientStream {
     }
     this.host.guard.countSent(chunk.length);
     if (this.head !== undefined) {
-      if (this.firstChunk === undefined) {
+      if (this.firstChunk === undefined && chunk.length < minCountedBytes) {
         this.firstChunk = chunk;
         return true;
       }
@@ -116,6 +126,10 @@ export class Http2ClientStream implements ClientStream {
       if (this.gone) return true;
     }
     return this.push(chunk);
+  }
+
+  get roomBytes(): number {
+    return roomBytes(this.heldBytes);
   }
 
   end(trailers: HeaderList | undefined): void {
@@ -166,7 +180,7 @@ export class Http2ClientStream implements ClientStream {
   }
 
   /** Tells the exchange, once, that the client is out of reach for a reason of ours. */
-  cut(reason: ClientCloseReason): void {
+  cut(reason: ClientCloseReason = "response-memory"): void {
     this.closeReason = reason;
     this.reset(NGHTTP2_CANCEL);
   }
@@ -176,14 +190,10 @@ export class Http2ClientStream implements ClientStream {
     return !this.ended && !this.gone;
   }
 
-  /**
-   * Ends what exceeded a limit and answers which one. `progressed`: the connection has written bytes since the last
-   * sweep, and they can only be this stream's.
-   */
+  /** Ends what exceeded a limit and answers which one. */
   sweep(
     nowMs: number,
     limits: { readonly bodyTimeoutMs: number; readonly writeTimeoutMs: number },
-    progressed: boolean,
   ): "body-timeout" | "write-timeout" | undefined {
     if (this.gone) return undefined;
     const waitingSinceMs = this.body?.waitingSinceMs ?? 0;
@@ -193,24 +203,78 @@ export class Http2ClientStream implements ClientStream {
         return "body-timeout";
       }
     }
-    const waitingBytes = this.stream.bufferSize;
-    if (progressed || waitingBytes === 0 || waitingBytes !== this.stalledBytes) {
-      this.stalledBytes = waitingBytes;
-      this.stalledSinceMs = nowMs;
-    } else if (limits.writeTimeoutMs > 0 && nowMs - this.stalledSinceMs >= limits.writeTimeoutMs) {
+    this.countWaiting();
+    if (this.heldBytes === 0) this.pace.rest();
+    else if (this.pace.isStalled(nowMs, this.takenBytes, limits.writeTimeoutMs)) {
       this.cut("timeout");
       return "write-timeout";
     }
     return undefined;
   }
 
+  /** Content that was handed over and has not left completely. */
+  get heldBytes(): number {
+    return this.gone ? 0 : this.stream.writableLength + (this.firstChunk?.length ?? 0);
+  }
+
+  /** Bytes of pieces that have left completely since this was asked last. */
+  newlyCompletedBytes(): number {
+    const bytes = this.completedBytes - this.sweptBytes;
+    this.sweptBytes += bytes;
+    return bytes;
+  }
+
+  /** `bytes` have left for this stream of a piece that has not left completely. */
+  countPartly(bytes: number): void {
+    this.partlyTakenBytes += bytes;
+  }
+
+  /** The memory of waiting responses asks. */
+  look(): void {
+    this.host.creditPartlyTaken();
+    this.countWaiting();
+  }
+
+  private countWaiting(): void {
+    const { heldBytes } = this;
+    if (heldBytes > 0) this.waiting ??= new WaitingResponse(this.host.memory, this);
+    this.waiting?.hold(heldBytes, this.takenBytes);
+  }
+
+  private get completedBytes(): number {
+    return this.bytesSent - this.heldBytes;
+  }
+
+  private get takenBytes(): number {
+    return this.completedBytes + this.partlyTakenBytes;
+  }
+
   private push(chunk: Chunk): boolean {
     const more = this.stream.write(chunk, "latin1");
+    if (this.stream.writableLength >= minCountedBytes) this.countWaiting();
     if (!more && !this.awaitsDrain) {
       this.awaitsDrain = true;
-      this.stream.on("drain", () => this.onDrain?.());
+      this.stream.on("drain", () => this.drained());
     }
-    return more;
+    return more && this.mayGoOn();
+  }
+
+  private drained(): void {
+    this.countWaiting();
+    if (this.mayGoOn()) this.onDrain?.();
+  }
+
+  /** False while the memory of waiting responses is full: `onDrain` comes when it is no more. */
+  private mayGoOn(): boolean {
+    const { memory } = this.host;
+    if (!memory.full) return true;
+    if (this.awaitsRoom) return false;
+    this.awaitsRoom = true;
+    memory.whenRoom(() => {
+      this.awaitsRoom = false;
+      this.onDrain?.();
+    });
+    return false;
   }
 
   /**
@@ -271,6 +335,7 @@ export class Http2ClientStream implements ClientStream {
   private leave(reason: "malformed" | "client-closed" = "client-closed"): void {
     if (this.gone) return;
     this.gone = true;
+    this.waiting?.hold(0, 0);
     this.body?.abort(reason);
     if (this.ended) return;
     this.ended = true;
@@ -279,6 +344,9 @@ export class Http2ClientStream implements ClientStream {
     onClose?.(this.closeReason);
   }
 }
+
+/** A piece of at least this size leaves at once, and what waits is counted at once; the rest is counted by the next sweep. */
+const minCountedBytes = 16_384;
 
 /** A status without content (RFC 9110 15.3.6): Node sends none, whatever an upstream has announced. */
 const resetContent = 205;

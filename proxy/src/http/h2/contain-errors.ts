@@ -18,29 +18,50 @@ type ErrorContainment = {
   faultyStreams(): number;
   /** The session is about to end with this error; `flood` when its peer sent too much of something. */
   onFatal(error: Error, flood: boolean): void;
+  /** The peer broke the protocol in some way; comes before it is known whether the session can go on. */
+  onFault?(): void;
 };
 
 /**
- * Corrects two habits of Node's sessions. Whatever `NGHTTP2_ERR_PROTO` stands for, Node ends the connection with
+ * Corrects three habits of Node's sessions. Whatever `NGHTTP2_ERR_PROTO` stands for, Node ends the connection with
  * INTERNAL_ERROR; nghttp2 has by then queued the right answer itself. When that is the reset of one stream, e.g. for
  * more DATA than Content-Length, the others go on (RFC 9113 8.1.1); when it is a GOAWAY, its code reaches the peer
- * and the session ends. And a flood is answered ENHANCE_YOUR_CALM (RFC 9113 10.5).
+ * and the session ends. Node says the same of a PING acknowledgement that nobody asked for, which is no error at all: then
+ * the session goes on. And a flood is answered ENHANCE_YOUR_CALM (RFC 9113 10.5).
  *
- * Node offers no option for either, but reports both through the public `destroy` of the session.
+ * Node offers no option for any of it, but reports all through the public `destroy` of the session.
  */
 export function containErrors(session: Http2Session, containment: ErrorContainment): void {
   const destroy = session.destroy.bind(session);
+  /** The last fault whose meaning is not known yet. */
+  let open: Error | undefined;
 
   const endUnlessContained = (error: Error): void => {
-    const before = containment.faultyStreams();
-    // The reset leaves, and closes its stream, in the write phase after this read.
-    setImmediate(() => {
-      setImmediate(() => {
-        if (session.destroyed || containment.faultyStreams() !== before) return;
-        containment.onFatal(error, false);
-        destroy(error, constants.NGHTTP2_PROTOCOL_ERROR);
-      });
+    containment.onFault?.();
+    const isLookedAt = open !== undefined;
+    open = error;
+    if (!isLookedAt && !session.destroyed) lookAt(error, containment.faultyStreams());
+  };
+
+  const lookAt = (error: Error, faultyBefore: number): void =>
+    // The reset of a stream leaves, and closes it, in the write phase after this read.
+    afterWrites(() => {
+      if (session.destroyed) return;
+      if (containment.faultyStreams() !== faultyBefore) settle(error);
+      else probe(session, (isAlive) => (isAlive ? settle(error) : end(error)));
     });
+
+  /** The session can go on, unless another fault has come meanwhile. */
+  const settle = (error: Error): void => {
+    const later = open;
+    if (later === undefined || later === error) open = undefined;
+    else lookAt(later, containment.faultyStreams());
+  };
+
+  const end = (error: Error): void => {
+    if (session.destroyed) return;
+    containment.onFatal(error, false);
+    destroy(error, constants.NGHTTP2_PROTOCOL_ERROR);
   };
 
   session.destroy = (error?: Error, code?: number): void => {
@@ -50,4 +71,19 @@ export function containErrors(session: Http2Session, containment: ErrorContainme
     containment.onFatal(error, flood);
     destroy(error, flood ? constants.NGHTTP2_ENHANCE_YOUR_CALM : code);
   };
+}
+
+/** Runs when what a read made nghttp2 say has been handed to the socket. */
+function afterWrites(then: () => void): void {
+  setImmediate(() => setImmediate(then));
+}
+
+/**
+ * Finds out whether nghttp2 has ended a session by itself: then nothing is written any more, not even a PING. One that
+ * cannot write at the moment counts as ended as well.
+ */
+function probe(session: Http2Session, then: (isAlive: boolean) => void): void {
+  const { bytesWritten } = session.socket;
+  session.ping(() => undefined);
+  afterWrites(() => then(!session.destroyed && session.socket.bytesWritten > bytesWritten));
 }

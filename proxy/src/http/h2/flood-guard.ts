@@ -1,54 +1,70 @@
+import { RecentCount } from "./recent-count.ts";
+
 /** What one client connection may do within `floodWindowMs` (docs/features/http2.md, "Abuse protection"). */
 export const floodWindowMs = 10_000;
 export const maxResetStreams = 200;
 export const maxControlFrames = 1000;
 
-/** The smallest control frame that matters: a WINDOW_UPDATE, 9 bytes of head and 4 of payload. */
-const controlFrameBytes = 13;
+/** A control frame that is only seen by its bytes: 9 of head and 8 of payload. */
+const controlFrameBytes = 17;
 /** How many explained bytes may still be on their way: what a client sent before it saw resets, by its window. */
 const maxPrepaidBytes = 2_097_152;
-/** Bytes on the wire per unread byte of a body if it comes in the smallest DATA frames. */
-const maxWireFactor = 10;
+/** Head of a DATA frame, the length of its padding, and the most padding that it may have (RFC 9113 6.1). */
+export const dataFrameOverheadBytes = 9 + 1 + 255;
+/** Bytes on the wire per unread byte of a body if each comes in a DATA frame of its own. */
+const maxWireFactor = 1 + dataFrameOverheadBytes;
 
 export type Flood = "reset-flood" | "control-flood";
 
 /**
  * Counts what a client does without asking for anything: streams it resets or makes the proxy reset (rapid reset,
- * "MadeYouReset"), PING and SETTINGS frames, and bytes that belong to no request. The last number stands for the
- * frames that Node answers or drops without telling: WINDOW_UPDATE, PRIORITY and unknown ones.
+ * "MadeYouReset"), PING and SETTINGS frames and acknowledgements that nobody asked for, and bytes that belong to no request.
+ * The last number stands for the frames that Node answers or drops without telling: WINDOW_UPDATE, PRIORITY and unknown
+ * ones.
  *
  * Methods that can find a flood answer what it consists of, else undefined. Times are milliseconds on one clock.
  */
 export class FloodGuard {
-  private windowStartMs: number;
-  private resets = 0;
-  private controls = 0;
+  private readonly opened: RecentCount;
+  private readonly resets: RecentCount;
+  private readonly controls: RecentCount;
   /** Frames that a client may send because it received data from us, e.g. PINGs that measure the bandwidth. */
   private answers = 0;
 
+  private windowStartMs: number;
   private receivedBytes = 0;
   private explainedBytes = 0;
   private unexplainedBytes = 0;
 
   constructor(nowMs: number) {
     this.windowStartMs = nowMs;
+    this.opened = new RecentCount(floodWindowMs, nowMs);
+    this.resets = new RecentCount(floodWindowMs, nowMs);
+    this.controls = new RecentCount(floodWindowMs, nowMs);
   }
 
-  /** A stream ended before its response did. */
+  /** A stream was opened. */
+  countOpened(nowMs: number): void {
+    this.opened.add(nowMs);
+  }
+
+  /** A stream ended before its response did. One who cancels some of many requests is no flood. */
   countReset(nowMs: number): Flood | undefined {
-    this.roll(nowMs);
-    return ++this.resets >= maxResetStreams ? "reset-flood" : undefined;
+    this.resets.add(nowMs);
+    const resets = this.resets.total(nowMs);
+    if (resets <= maxResetStreams) return undefined;
+    return 2 * resets > this.opened.total(nowMs) ? "reset-flood" : undefined;
   }
 
-  /** A PING or SETTINGS frame of `frameBytes` arrived. */
+  /** A PING or SETTINGS frame, or an acknowledgement of nothing, of `frameBytes` arrived. */
   countControl(nowMs: number, frameBytes: number): Flood | undefined {
-    this.roll(nowMs);
     this.explainedBytes += frameBytes;
     if (this.answers > 0) {
       this.answers--;
       return undefined;
     }
-    return ++this.controls >= maxControlFrames ? "control-flood" : undefined;
+    this.controls.add(nowMs);
+    return this.controls.total(nowMs) >= maxControlFrames ? "control-flood" : undefined;
   }
 
   /** `bytes` of the connection are accounted for: a header list, a piece of a body, and the frames around them. */
@@ -64,15 +80,16 @@ export class FloodGuard {
 
   /**
    * Compares the bytes that the connection has received in all with what was explained. What is left over in a window
-   * must stay below the room that `maxControlFrames` take. `unreadBytes` wait in streams and will be explained later.
+   * counts as control frames of 17 bytes. `unreadBytes` wait in streams and will be explained later.
    */
   checkOverhead(nowMs: number, receivedBytes: number, unreadBytes: number): Flood | undefined {
     this.unexplainedBytes += receivedBytes - this.receivedBytes - this.explainedBytes;
     this.receivedBytes = receivedBytes;
     this.explainedBytes = 0;
     if (this.unexplainedBytes < -maxPrepaidBytes) this.unexplainedBytes = -maxPrepaidBytes;
-    const overhead = this.unexplainedBytes - maxWireFactor * unreadBytes;
-    if (overhead >= maxControlFrames * controlFrameBytes) return "control-flood";
+    const overhead = Math.max(0, this.unexplainedBytes - maxWireFactor * unreadBytes);
+    const frames = overhead === 0 ? 0 : this.controls.total(nowMs) + overhead / controlFrameBytes;
+    if (frames >= maxControlFrames) return "control-flood";
     this.roll(nowMs);
     return undefined;
   }
@@ -80,8 +97,6 @@ export class FloodGuard {
   private roll(nowMs: number): void {
     if (nowMs - this.windowStartMs < floodWindowMs) return;
     this.windowStartMs = nowMs;
-    this.resets = 0;
-    this.controls = 0;
     if (this.unexplainedBytes > 0) this.unexplainedBytes = 0;
   }
 }

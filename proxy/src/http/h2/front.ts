@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../connection.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
+import { ResponseMemory } from "../response-memory.ts";
 import type { Http2ClientStream } from "./client-stream.ts";
 import type { Http2FrontEventHandler } from "./events.ts";
 import { Http2ServerConnection, type SessionContext } from "./session.ts";
@@ -10,6 +11,8 @@ type Http2FrontOptions = {
   readonly limits: FrontLimits;
   readonly handler: RequestHandler;
   readonly onEvent?: Http2FrontEventHandler;
+  /** Counts the response bytes that wait for clients; without a bound unless given. */
+  readonly responseMemory?: ResponseMemory;
 };
 
 /** Longest time between two looks at the time limits; shorter when a limit is shorter. */
@@ -21,7 +24,7 @@ const maxSweepIntervalMs = 1000;
  * docs/features/http2.md.
  */
 export function createHttp2Front(options: Http2FrontOptions): Front {
-  const { limits, handler, onEvent } = options;
+  const { limits, handler, onEvent, responseMemory = new ResponseMemory() } = options;
   const sessions = new Set<Http2ServerConnection>();
   const sweepIntervalMs = sweepInterval(limits);
   let sweeper: NodeJS.Timeout | undefined;
@@ -37,6 +40,7 @@ export function createHttp2Front(options: Http2FrontOptions): Front {
   const context: SessionContext = {
     limits,
     handler,
+    responseMemory,
     get draining() {
       return draining;
     },
@@ -58,6 +62,7 @@ export function createHttp2Front(options: Http2FrontOptions): Front {
     awake.look();
     const { nowMs } = awake;
     for (const session of sessions) session.sweep(nowMs);
+    responseMemory.relieve();
   };
 
   return {

@@ -1,11 +1,11 @@
 import type { ServerHttp2Stream } from "node:http2";
 import { awake } from "../../timing/awake-clock.ts";
 import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../message.ts";
-import type { FloodGuard } from "./flood-guard.ts";
+import { dataFrameOverheadBytes, type FloodGuard } from "./flood-guard.ts";
 import { streamWindowBytes } from "./settings.ts";
 
-/** Head and possible padding of a DATA frame. */
-const dataFrameOverheadBytes = 41;
+/** What the compression and frames may add to each name and value of trailers. */
+const trailerOverheadBytes = 8;
 
 /**
  * The body of one HTTP/2 request. Until `start` and while the sink is full Node takes no more than the stream's window
@@ -32,6 +32,7 @@ export class Http2RequestBody implements RequestBody {
     this.guard = guard;
     stream.on("trailers", (_headers, _flags, raw) => {
       this.trailers = raw as HeaderList;
+      for (const text of this.trailers) this.guard.explain(text.length + trailerOverheadBytes);
     });
   }
 

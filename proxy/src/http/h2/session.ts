@@ -9,6 +9,8 @@ import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../connection.ts";
 import type { FrontLimits, RequestHandler } from "../front.ts";
 import { renderReply } from "../local-reply.ts";
+import type { ResponseMemory } from "../response-memory.ts";
+import { takenBytes } from "../taken-bytes.ts";
 import { Http2ClientStream, type StreamHost } from "./client-stream.ts";
 import { containErrors } from "./contain-errors.ts";
 import type { Http2FrontEvent, Http2FrontEventReason } from "./events.ts";
@@ -22,6 +24,7 @@ import { UnreadRequests } from "./unread-requests.ts";
 export type SessionContext = {
   readonly limits: FrontLimits;
   readonly handler: RequestHandler;
+  readonly responseMemory: ResponseMemory;
   /** Set once the front drains. */
   readonly draining: boolean;
   deferHead(stream: Http2ClientStream): void;
@@ -31,8 +34,16 @@ export type SessionContext = {
 
 /** How long a client may take to read the last bytes and close its end after the session has ended. */
 const lingerMs = 30_000;
+/** The frames of a PING, and of SETTINGS with ten entries. */
+const pingBytes = 17;
+const settingsBytes = 69;
 /** Frames and padding of one request besides its fields and data. */
 const requestOverheadBytes = 256;
+/** How long the streams of a client that has reset too many may go on. */
+const floodGraceMs = 5000;
+/** About what a control frame that answers one of the client's takes on the wire, encrypted, and the head of a response. */
+const answerBytes = 64;
+const responseHeadBytes = 128;
 const refusalStatus = {
   malformed: 400,
   "uri-too-long": 414,
@@ -55,7 +66,14 @@ export class Http2ServerConnection implements StreamHost {
   private lingerSinceMs = 0;
   private stuckSinceMs: number;
   private writtenBytes = 0;
+  /** What the system had taken at the last sweep, and what of it since then is no content. */
+  private takenBytes = 0;
+  private overheadBytes = 0;
+  /** Bytes that left completely for streams that have closed since the last sweep. */
+  private closedBytes = 0;
   private flooded = false;
+  /** Until when the streams of a flooding client may go on, once it gets no more. */
+  private graceEndsMs: number | undefined = undefined;
   private leaving = false;
   private clientHasEnded = false;
 
@@ -74,13 +92,14 @@ export class Http2ServerConnection implements StreamHost {
     containErrors(session, {
       faultyStreams: () => this.faultyStreams,
       onFatal: (error, flood) => this.onFatal(error, flood),
+      onFault: () => this.countControl(pingBytes),
     });
     session.on("connect", () => {
       if (!session.destroyed) session.setLocalWindowSize(connectionWindowBytes);
     });
     session.on("stream", (stream, _headers, flags, raw) => this.onStream(stream, flags, raw));
-    session.on("ping", () => this.punish(this.guard.countControl(awake.nowMs, 17)));
-    session.on("remoteSettings", () => this.punish(this.guard.countControl(awake.nowMs, 69)));
+    session.on("ping", () => this.countControl(pingBytes));
+    session.on("remoteSettings", () => this.countControl(settingsBytes));
     session.on("error", ignore);
     session.on("close", () => this.context.onClosed(this));
     // Node's session does not end with it on sockets that may be half open.
@@ -97,7 +116,12 @@ export class Http2ServerConnection implements StreamHost {
     return open;
   }
 
+  get memory(): ResponseMemory {
+    return this.context.responseMemory;
+  }
+
   deferHead(stream: Http2ClientStream): void {
+    this.overheadBytes += responseHeadBytes;
     this.context.deferHead(stream);
   }
 
@@ -106,9 +130,11 @@ export class Http2ServerConnection implements StreamHost {
     end: { readonly early: boolean; readonly malformed: boolean },
   ): void {
     this.streams.delete(stream);
+    this.closedBytes += stream.newlyCompletedBytes();
     if (this.streams.size === 0) this.idleSinceMs = awake.nowMs;
     if (end.malformed) this.faultyStreams++;
     if (end.early) this.punish(this.guard.countReset(awake.nowMs));
+    if (this.graceEndsMs !== undefined && this.streams.size === 0) this.endFlood();
   }
 
   /**
@@ -152,10 +178,11 @@ export class Http2ServerConnection implements StreamHost {
       this.endIfIdle(nowMs);
       return;
     }
+    if (this.graceEndsMs !== undefined && nowMs >= this.graceEndsMs) return this.endFlood();
     if (this.endIfStuck(nowMs, wrote)) return;
-    const progressed = wrote && streams.size === 1;
+    this.creditPartlyTaken();
     for (const stream of streams) {
-      const exceeded = stream.sweep(nowMs, context.limits, progressed);
+      const exceeded = stream.sweep(nowMs, context.limits);
       if (exceeded !== undefined) this.report(exceeded);
     }
   }
@@ -171,6 +198,9 @@ export class Http2ServerConnection implements StreamHost {
   private onStream(stream: ServerHttp2Stream, flags: number, raw: string[]): void {
     const { context } = this;
     this.reportUnread(this.unread.seen(stream.id ?? 0));
+    this.guard.countOpened(awake.nowMs);
+    // It came together with the last one that was taken.
+    if (this.flooded) return stream.on("error", ignore).close(constants.NGHTTP2_REFUSED_STREAM);
     const received = readRequestHead(raw, context.limits);
     this.guard.explain(received.listBytes + requestOverheadBytes);
     const body =
@@ -246,11 +276,52 @@ export class Http2ServerConnection implements StreamHost {
     else if (this.clientHasEnded || nowMs - this.lingerSinceMs >= lingerMs) this.socket.destroy();
   }
 
+  private countControl(frameBytes: number): void {
+    this.overheadBytes += answerBytes;
+    this.punish(this.guard.countControl(awake.nowMs, frameBytes));
+  }
+
   private punish(flood: Flood | undefined): void {
-    if (flood === undefined || this.flooded || this.session.destroyed) return;
+    if (flood === undefined || this.session.destroyed) return;
+    if (!this.flooded) this.report(flood);
+    else if (flood === "reset-flood") return;
     this.flooded = true;
-    this.report(flood);
-    this.session.destroy(new Error(flood), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    if (flood === "control-flood" || this.streams.size === 0) this.endFlood();
+    else this.graceEndsMs = this.refuseStreams();
+  }
+
+  /** Takes no more streams, and lets those under way finish until the answered moment. */
+  private refuseStreams(): number {
+    this.leaving = true;
+    this.endRequests();
+    // What crosses this on its way is ignored, bodies too.
+    this.guard.explain(connectionWindowBytes);
+    this.session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    return awake.nowMs + floodGraceMs;
+  }
+
+  private endFlood(): void {
+    this.session.destroy(new Error("flood"), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  /**
+   * A piece of up to 64 KiB counts as taken when its last byte has left, which is long for a slow client with many streams.
+   * What the system has taken meanwhile, while no piece was completed, is shared among the streams that wait.
+   */
+  creditPartlyTaken(): void {
+    const taken = takenBytes(this.socket);
+    const content = taken - this.takenBytes - this.overheadBytes;
+    let completed = this.closedBytes;
+    let waiting = 0;
+    for (const stream of this.streams) {
+      completed += stream.newlyCompletedBytes();
+      if (stream.heldBytes > 0) waiting++;
+    }
+    this.takenBytes = taken;
+    this.overheadBytes = 0;
+    this.closedBytes = 0;
+    if (completed > 0 || content <= 0) return;
+    for (const stream of this.streams) if (stream.heldBytes > 0) stream.countPartly(content / waiting);
   }
 
   private onFatal(error: Error, flood: boolean): void {

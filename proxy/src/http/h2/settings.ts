@@ -9,8 +9,11 @@ const maxConcurrentStreams = 100;
 
 /** Empty DATA frames and malformed messages of one connection, all in all. */
 const maxInvalidFrames = 100;
-/** Streams beyond the concurrency limit that one connection may try to open after it knows the limit. */
-const maxRejectedStreams = 100;
+/**
+ * Streams that Node itself refuses. It counts a stream until the turn after its end, so that a client within its rights may
+ * get there; what floods this way is found by its bytes.
+ */
+const maxRejectedStreams = 4_294_967_295;
 /** Node resets a stream with more fields than this; fewer, but too many for the limit, are answered 431. */
 const maxFieldsSeen = 4000;
 /**

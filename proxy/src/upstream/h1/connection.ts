@@ -104,7 +104,7 @@ export class Http1Connection implements IdleConnection, ResponseEvents {
       this.paused = !more;
       const { announcedBytes } = reader;
       if (announcedBytes === undefined) memory.reset(handler?.pendingBytes);
-      else memory.settle(announcedBytes, handler?.pendingBytes, more);
+      else memory.settle(announcedBytes, handler?.pendingBytes, more, handler?.roomBytes);
       return more;
     });
   }

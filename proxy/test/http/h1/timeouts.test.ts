@@ -120,7 +120,7 @@ describe("the HTTP/1 front: timeouts", () => {
     stream.onDrain = () => {
       while (stream.write(Buffer.alloc(65_536)));
     };
-    await eventually(() => front.connections === 0);
+    await clock.passing(eventually(() => front.connections === 0));
     expect(reasons).to.deep.equal(["timeout"]);
     expect(events.map((event) => event.reason)).to.deep.equal(["write-timeout"]);
   });
@@ -132,6 +132,19 @@ describe("the HTTP/1 front: timeouts", () => {
     client.send(request("/1"));
     await eventually(() => streams.length === 1);
     answer(streams[0] as ClientStream, "x".repeat(20_000_000));
-    await eventually(() => front.connections === 0);
+    await clock.passing(eventually(() => front.connections === 0));
+  });
+
+  it("ends a connection whose client takes nothing, however much it sends", async () => {
+    const { connect, events, streams, front } = await startManual({ writeTimeoutMs: 60 });
+    const client = await connect();
+    client.socket.pause();
+    client.send(request("/1"));
+    await eventually(() => streams.length === 1);
+    answer(streams[0] as ClientStream, "x".repeat(20_000_000));
+    const trickle = setInterval(() => client.send("\r\n"), 1);
+    await clock.passing(eventually(() => front.connections === 0));
+    clearInterval(trickle);
+    expect(events.map((event) => event.reason)).to.deep.equal(["write-timeout"]);
   });
 });

@@ -8,7 +8,7 @@ const upgrade = (protocol: string, more = ""): string =>
 
 describe("the HTTP/1 front: upgrades", () => {
   // A slow machine takes what follows a request as slowly, for which the front has seconds.
-  holdClock();
+  const clock = holdClock();
   afterEach(stopAll);
 
   it("hands over the connection with the bytes that follow the request", async () => {
@@ -95,7 +95,8 @@ describe("the HTTP/1 front: upgrades", () => {
     const client = await connect();
     client.socket.pause();
     client.send(upgrade("websocket"));
-    await eventually(() => sockets.length === 1 && front.connections === 0);
+    await eventually(() => sockets.length === 1);
+    await clock.passing(eventually(() => front.connections === 0));
   });
 
   for (const [name, text] of [

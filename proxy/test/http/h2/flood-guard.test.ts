@@ -13,11 +13,30 @@ const times = <T>(count: number, act: () => T): T | undefined => {
 };
 
 describe("FloodGuard", () => {
-  it("finds the 200th reset stream of a window, and starts again with the next", () => {
+  const open = (guard: FloodGuard, count: number, nowMs: number): void => {
+    for (let i = 0; i < count; i++) guard.countOpened(nowMs);
+  };
+
+  it("finds more than 200 reset streams in ten seconds when they are more than half of those opened", () => {
     const guard = new FloodGuard(0);
-    expect(times(maxResetStreams - 1, () => guard.countReset(1))).to.equal(undefined);
-    expect(times(maxResetStreams - 1, () => guard.countReset(floodWindowMs))).to.equal(undefined);
-    expect(guard.countReset(floodWindowMs + 1)).to.equal("reset-flood");
+    open(guard, 2 * maxResetStreams + 1, 1);
+    expect(times(maxResetStreams, () => guard.countReset(1))).to.equal(undefined);
+    expect(guard.countReset(1)).to.equal("reset-flood");
+  });
+
+  it("lets a client reset half of many streams", () => {
+    const guard = new FloodGuard(0);
+    open(guard, 4000, 1);
+    expect(times(2000, () => guard.countReset(1))).to.equal(undefined);
+    expect(guard.countReset(1)).to.equal("reset-flood");
+  });
+
+  it("counts streams of the last ten seconds, wherever they begin", () => {
+    const guard = new FloodGuard(0);
+    open(guard, maxResetStreams, 9_500);
+    expect(times(maxResetStreams, () => guard.countReset(9_500))).to.equal(undefined);
+    expect(guard.countReset(floodWindowMs + 500)).to.equal("reset-flood");
+    expect(guard.countReset(9_500 + floodWindowMs)).to.equal(undefined);
   });
 
   it("finds the 1000th control frame of a window", () => {
@@ -37,13 +56,20 @@ describe("FloodGuard", () => {
   it("finds bytes that nothing explains", () => {
     const guard = new FloodGuard(0);
     guard.explain(500);
-    expect(guard.checkOverhead(1, 500 + 13 * maxControlFrames - 1, 0)).to.equal(undefined);
-    expect(guard.checkOverhead(1, 500 + 13 * maxControlFrames, 0)).to.equal("control-flood");
+    expect(guard.checkOverhead(1, 500 + 17 * maxControlFrames - 1, 0)).to.equal(undefined);
+    expect(guard.checkOverhead(1, 500 + 17 * maxControlFrames, 0)).to.equal("control-flood");
+  });
+
+  it("counts them together with the control frames that it sees", () => {
+    const guard = new FloodGuard(0);
+    times(maxControlFrames / 2, () => guard.countControl(1, 0));
+    expect(guard.checkOverhead(1, (17 * maxControlFrames) / 2 - 1, 0)).to.equal(undefined);
+    expect(guard.checkOverhead(1, (17 * maxControlFrames) / 2, 0)).to.equal("control-flood");
   });
 
   it("forgives them with every window", () => {
     const guard = new FloodGuard(0);
-    const share = 13 * maxControlFrames - 1;
+    const share = 17 * maxControlFrames - 1;
     let received = 0;
     for (let window = 1; window < 10; window++) {
       received += share;
@@ -57,7 +83,7 @@ describe("FloodGuard", () => {
     expect(early.checkOverhead(1, 0, 0)).to.equal(undefined);
     expect(early.checkOverhead(2, 1_000_000, 0)).to.equal(undefined);
     const late = new FloodGuard(0);
-    expect(late.checkOverhead(1, 90_000, 10_000)).to.equal(undefined);
+    expect(late.checkOverhead(1, 90_000, 300)).to.equal(undefined);
     late.explain(90_000);
     expect(late.checkOverhead(2, 90_000, 0)).to.equal(undefined);
   });

@@ -11,7 +11,7 @@ import {
   requestFrame,
   uint32,
 } from "./frames.ts";
-import { type FrontServer, reply, startFront } from "./support.ts";
+import { type FrontServer, readBody, type Received, reply, startFront, until } from "./support.ts";
 
 const protocolError = 1;
 const internalError = 2;
@@ -24,7 +24,7 @@ const times = (count: number, build: (index: number) => Buffer): Buffer[] =>
 
 describe("HTTP/2 front: hostile clients", () => {
   // What counts as a flood is counted over some seconds, which must not end in the middle of one.
-  holdClock();
+  const clock = holdClock();
 
   let server: FrontServer;
   let peer: RawPeer;
@@ -40,18 +40,30 @@ describe("HTTP/2 front: hostile clients", () => {
   });
 
   const ping = frame(frameTypes.ping, 0, 0, Buffer.alloc(8));
+  const pingAck = frame(frameTypes.ping, flags.ack, 0, Buffer.alloc(8));
   const post = (id: number, fields: readonly (readonly [string, string])[] = []): Buffer =>
     requestFrame(id, { end: false, method: "POST", fields });
 
+  let questions = 0;
   /** The connection still answers. */
   const isAlive = async (): Promise<void> => {
-    peer.send(frame(frameTypes.ping, 0, 0, Buffer.from("stillup?")));
-    await peer.frame((f) => f.type === frameTypes.ping && f.payload.toString() === "stillup?");
+    const question = Buffer.from(String(++questions).padStart(8, "?"));
+    peer.send(frame(frameTypes.ping, 0, 0, question));
+    await peer.frame((f) => f.type === frameTypes.ping && f.payload.equals(question));
+  };
+
+  /** The limits have been looked at. */
+  const isSwept = async (): Promise<void> => {
+    const before = clock.looks();
+    await until(() => clock.looks() > before);
+    await isAlive();
   };
 
   describe("floods end with ENHANCE_YOUR_CALM", () => {
     const floods: Record<string, () => Buffer[]> = {
       PING: () => times(1100, () => ping),
+      "PING acknowledgements that nobody asked for": () => times(1100, () => pingAck),
+      "PING acknowledgements and PING together": () => times(550, () => Buffer.concat([ping, pingAck])),
       SETTINGS: () => times(1100, () => frame(frameTypes.settings, 0, 0)),
       WINDOW_UPDATE: () => times(1500, () => frame(frameTypes.windowUpdate, 0, 0, uint32(1))),
       PRIORITY: () => [
@@ -115,6 +127,75 @@ describe("HTTP/2 front: hostile clients", () => {
       await isAlive();
       expect(server.events).to.deep.equal([]);
       expect(server.requests.at(-1)?.head.headers).to.have.length(16);
+    });
+
+    it("PING acknowledgements that nobody asked for, one by one and many together", async () => {
+      for (const count of [1, 1, 100]) {
+        peer.send(...times(count, () => pingAck));
+        await isAlive();
+      }
+      peer.send(requestFrame(1, { end: true }));
+      reply((await server.next()).client, "ok");
+      await peer.frame((f) => f.type === frameTypes.data && f.streamId === 1);
+      expect(server.events).to.deep.equal([]);
+    });
+
+    it("a large frame of an unknown type, and trailers as large as a header may be", async () => {
+      peer.send(frame(0x42, 0, 0, Buffer.alloc(16_384)), post(1));
+      const body = readBody((await server.next()).client.body);
+      const trailers = Buffer.concat(times(12, (i) => field(`x-${i}`, "v".repeat(1300))));
+      peer.send(frame(frameTypes.headers, flags.endHeaders | flags.endStream, 1, trailers));
+      expect((await body).trailers).to.have.length(24);
+      await isSwept();
+      expect(server.events).to.deep.equal([]);
+    });
+
+    const padded = (streamId: number, bits: number): Buffer =>
+      frame(
+        frameTypes.data,
+        flags.padded | bits,
+        streamId,
+        Buffer.concat([Buffer.of(255, 0x78), Buffer.alloc(255)]),
+      );
+
+    it("an upload with 255 bytes of padding in each frame, read at once and after a while", async () => {
+      const count = 2000;
+      for (const [turn, id] of [1, 3].entries()) {
+        peer.send(post(id), ...times(count - 1, () => padded(id, 0)), padded(id, flags.endStream));
+        const { client } = await server.next();
+        if (turn === 1) await isAlive();
+        await isSwept();
+        expect((await readBody(client.body)).text).to.have.length(count);
+        reply(client, "ok");
+        await peer.frame((f) => f.type === frameTypes.data && f.streamId === id);
+      }
+      await isSwept();
+      expect(server.events).to.deep.equal([]);
+    });
+
+    it("a client that cancels some of very many requests", async () => {
+      for (let i = 0; i < 1000; i += 20) {
+        const id = (n: number): number => 2 * (i + n) + 1;
+        peer.send(...times(20, (n) => requestFrame(id(n), { end: true })));
+        peer.send(...times(8, (n) => frame(frameTypes.rstStream, 0, id(n), uint32(8))));
+        await isAlive();
+        for (const { client } of server.requests.splice(0).slice(8)) reply(client, "ok");
+      }
+      await isAlive();
+      expect(server.events).to.deep.equal([]);
+    });
+
+    it("a request in the place of one that was cancelled in the same packet, 100 being under way", async () => {
+      peer.send(...times(100, (i) => requestFrame(2 * i + 1, { end: true })));
+      await isAlive();
+      for (let i = 0; i < 150; i++) {
+        const id = 2 * (100 + i) + 1;
+        peer.send(frame(frameTypes.rstStream, 0, id - 2, uint32(8)), requestFrame(id, { end: true }));
+      }
+      await until(() => server.requests.length === 250);
+      await isAlive();
+      expect(peer.frames.filter(({ type }) => type === frameTypes.rstStream)).to.deep.equal([]);
+      expect(server.events).to.deep.equal([]);
     });
 
     it("a large upload in small frames", async () => {
@@ -251,9 +332,9 @@ describe("HTTP/2 front: hostile clients", () => {
       "DATA on an idle stream": [protocolError, () => [frame(frameTypes.data, 0, 5, Buffer.from("x"))]],
       "RST_STREAM on an idle stream": [protocolError, () => [frame(frameTypes.rstStream, 0, 5, uint32(8))]],
       "WINDOW_UPDATE of 0": [protocolError, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0))]],
-      "PING acknowledgement that nobody asked for": [
+      "SETTINGS acknowledgement that nobody asked for": [
         protocolError,
-        () => [frame(frameTypes.ping, flags.ack, 0, Buffer.alloc(8))],
+        () => times(2, () => frame(frameTypes.settings, flags.ack, 0)),
       ],
       "window overflow": [3, () => [frame(frameTypes.windowUpdate, 0, 0, uint32(0x7fffffff))]],
       "DATA after END_STREAM": [
@@ -294,6 +375,54 @@ describe("HTTP/2 front: hostile clients", () => {
       stranger.send(Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
       expect(await stranger.goawayCode()).to.be.oneOf([undefined, protocolError, internalError]);
       expect(server.requests).to.have.length(0);
+    });
+  });
+
+  describe("the end of a client that resets too many streams", () => {
+    const resets = (first: number, count: number): Buffer[] =>
+      times(count, (i) =>
+        Buffer.concat([
+          requestFrame(first + 2 * i, { end: true }),
+          frame(frameTypes.rstStream, 0, first + 2 * i, uint32(8)),
+        ]),
+      );
+    const begin = async (): Promise<Received> => {
+      peer.send(requestFrame(1, { end: true }));
+      const underWay = await server.next();
+      peer.send(...resets(3, 201));
+      expect((await peer.ofType(frameTypes.goaway)).payload.readUInt32BE(4)).to.equal(enhanceYourCalm);
+      return underWay;
+    };
+
+    it("lets the request under way finish, and takes no other", async () => {
+      const { client } = await begin();
+      const { length } = server.requests;
+      peer.send(requestFrame(1001, { end: true }));
+      await isAlive();
+      expect(server.requests).to.have.length(length);
+      reply(client, "late");
+      expect(
+        (await peer.frame((f) => f.type === frameTypes.data && f.streamId === 1)).payload.toString(),
+      ).to.equal("late");
+      expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
+      expect(server.events.map(({ reason }) => reason)).to.deep.equal(["reset-flood"]);
+    });
+
+    it("waits five seconds for it, not more", async () => {
+      const { client } = await begin();
+      const closed = new Promise((resolve) => (client.onClose = resolve));
+      clock.advance(4999);
+      await isSwept();
+      expect(client.headSent).to.equal(false);
+      clock.advance(1);
+      expect(await closed).to.equal("client-closed");
+      expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
+    });
+
+    it("comes at once when the client goes on flooding", async () => {
+      await begin();
+      peer.send(...times(1100, () => ping));
+      expect(await peer.goawayCode()).to.equal(enhanceYourCalm);
     });
   });
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect } from "chai";
+import type { ClientStream } from "../../../src/http/message.ts";
 import { holdClock } from "../held-clock.ts";
 import {
   flags,
@@ -190,6 +191,11 @@ describe("HTTP/2 front: limits", () => {
 
   describe("of time", () => {
     const clock = holdClock();
+    /** The limits have been looked at. */
+    const swept = async (): Promise<void> => {
+      const before = clock.looks();
+      await until(() => clock.looks() > before);
+    };
     /** Resolves when the server has handled everything that the client has sent. */
     const handled = (session: ClientHttp2Session): Promise<void> =>
       new Promise((resolve) => session.ping(() => resolve()));
@@ -273,6 +279,96 @@ describe("HTTP/2 front: limits", () => {
       expect(aborts).to.deep.equal([]);
       session.destroy();
       await until(() => aborts.length === 3);
+    });
+
+    /** A response of two streams that cannot go on for want of a window; resolves when the client has had the first data. */
+    const stall = async (peer: RawPeer, ids: readonly number[]): Promise<ClientStream[]> => {
+      peer.send(...ids.map((id) => requestFrame(id, { end: true })));
+      const clients: ClientStream[] = [];
+      for (const id of ids) {
+        const { client } = await server.next();
+        client.sendHead(streamingHead());
+        while (client.write(Buffer.alloc(16_384))) await new Promise((resolve) => setImmediate(resolve));
+        await peer.frame((f) => f.type === frameTypes.headers && f.streamId === id);
+        clients.push(client);
+      }
+      return clients;
+    };
+    const noWindow = Buffer.from([0, 4, 0, 0, 0, 0]);
+    /** The second limit has the front look at the clock more often; no connection here is without streams. */
+    const slowReaders = { writeTimeoutMs: 60_000, idleTimeoutMs: 60 };
+
+    for (const [what, drip] of [
+      ["pings", frame(frameTypes.ping, 0, 0, Buffer.alloc(8))],
+      ["sends SETTINGS", frame(frameTypes.settings, 0, 0)],
+      ["opens its window byte by byte", frame(frameTypes.windowUpdate, 0, 1, uint32(1))],
+    ] as const) {
+      it(`resets a stream whose client takes nothing but ${what}`, async () => {
+        server = await startFront(undefined, slowReaders);
+        const peer = rawClient(server.port, noWindow);
+        const [client] = (await stall(peer, [1])) as [ClientStream];
+        const closed = new Promise<string>((resolve) => (client.onClose = resolve));
+        let isOver = false;
+        void closed.then(() => (isOver = true));
+        // Every two seconds of the clock, looked at by at least one sweep each.
+        for (let seconds = 0; seconds <= 62 && !isOver; seconds += 2) {
+          const answers = peer.frames.length;
+          peer.send(drip);
+          await until(() => peer.frames.length > answers);
+          clock.advance(2000);
+          if (seconds % 20 === 0 || seconds >= 58) await swept();
+        }
+        expect(await closed).to.equal("timeout");
+        expect(await peer.resetCode(1)).to.equal(8);
+        expect(server.events.map(({ reason }) => reason)).to.deep.equal(["write-timeout"]);
+        peer.close();
+      });
+    }
+
+    it("leaves a slow client with many streams alone, and one that has nothing to take", async () => {
+      server = await startFront(undefined, slowReaders);
+      const peer = rawClient(server.port, noWindow);
+      await stall(peer, [1, 3, 5, 7]);
+      peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(100_000_000)));
+      peer.send(requestFrame(9, { end: true }));
+      const quiet = await server.next();
+      quiet.client.sendHead(streamingHead());
+      await peer.frame((f) => f.type === frameTypes.headers && f.streamId === 9);
+      for (let round = 0; round < 12; round++) {
+        for (const id of [1, 3, 5, 7]) {
+          const frames = peer.frames.length;
+          peer.send(frame(frameTypes.windowUpdate, 0, id, uint32(4000)));
+          await until(() => peer.frames.length > frames);
+        }
+        clock.advance(20_000);
+        await swept();
+      }
+      expect(server.events).to.deep.equal([]);
+      peer.close();
+    });
+
+    it("resets a stream that takes nothing beside one that takes all", async () => {
+      server = await startFront(undefined, slowReaders);
+      const peer = rawClient(server.port, noWindow);
+      const [stalled, busy] = (await stall(peer, [1, 3])) as [ClientStream, ClientStream];
+      const closed = new Promise<string>((resolve) => (stalled.onClose = resolve));
+      let isOver = false;
+      void closed.then(() => (isOver = true));
+      peer.send(frame(frameTypes.windowUpdate, 0, 0, uint32(100_000_000)));
+      busy.onDrain = () => {
+        while (busy.write(Buffer.alloc(16_384)));
+      };
+      while (!isOver) {
+        const frames = peer.frames.length;
+        peer.send(frame(frameTypes.windowUpdate, 0, 3, uint32(200_000)));
+        await until(() => peer.frames.length >= frames + 12);
+        clock.advance(5000);
+        await swept();
+      }
+      expect(await closed).to.equal("timeout");
+      expect(await peer.resetCode(1)).to.equal(8);
+      expect(peer.frames.filter((f) => f.type === frameTypes.rstStream)).to.have.length(1);
+      peer.close();
     });
 
     it("resets a stream whose client takes nothing", async () => {

@@ -36,6 +36,23 @@ describe("HTTP/2 front: messages", () => {
     expect(client.body).to.equal(null);
   });
 
+  it("delivers every method that is a token as it is", async () => {
+    for (const method of ["BREW", "get", "M-SEARCH", "!#$%&'*+.^_`|~09", "X".repeat(1000)]) {
+      const answer = get(session, { ":method": method });
+      const { head, client } = await server.next();
+      reply(client, "ok");
+      expect([head.method, (await answer).status]).to.deep.equal([method, 200]);
+    }
+  });
+
+  it("passes on octets of field values above 0x7F as they are, both ways", async () => {
+    const octets = Array.from({ length: 128 }, (_, i) => String.fromCharCode(128 + i)).join("");
+    const answer = get(session, { "x-a": octets });
+    const { head, client } = await server.next();
+    reply(client, "ok", ["x-b", octets]);
+    expect([head.headers, (await answer).headers["x-b"]]).to.deep.equal([["x-a", octets], octets]);
+  });
+
   it("delivers CONNECT with the authority as its target, and never an upgrade", async () => {
     const stream = session.request({ ":method": "CONNECT", ":authority": "h.test:443" });
     const { head, client } = await server.next();

@@ -1,0 +1,119 @@
+import type { Socket } from "node:net";
+import type { ClientCloseReason } from "../message.ts";
+import { ReadingPace } from "../reading-pace.ts";
+import { type WaitingClient, WaitingResponse, type ResponseMemory } from "../response-memory.ts";
+import { Swiftness } from "../response-room.ts";
+import { takenBytes } from "../taken-bytes.ts";
+
+/** Less than this is counted by the next sweep: it has mostly left before, since TLS and small texts are written later. */
+const minCountedBytes = 16_384;
+
+/**
+ * What waits on a connection for its client: whether the client takes it fast enough, how much it takes of the memory of
+ * waiting responses, and how much may be read for it. Nothing is done for a client that takes everything at once.
+ */
+export class ResponseWrites implements WaitingClient {
+  private readonly socket: Socket;
+  private readonly memory: ResponseMemory;
+  private readonly timeoutMs: number;
+  private readonly leave: (reason: ClientCloseReason) => void;
+  private readonly pace = new ReadingPace();
+  private waiting: WaitingResponse | undefined = undefined;
+  private isWaiting = false;
+  private readonly swiftness = new Swiftness();
+  private resume: (() => void) | undefined = undefined;
+
+  /** `timeoutMs` is the write timeout, 0 = off; `leave` ends the connection. */
+  constructor(
+    socket: Socket,
+    memory: ResponseMemory,
+    timeoutMs: number,
+    leave: (reason: ClientCloseReason) => void,
+  ) {
+    this.socket = socket;
+    this.memory = memory;
+    this.timeoutMs = timeoutMs;
+    this.leave = leave;
+  }
+
+  /** Most bytes that may be read for the client at once, while it wants more. */
+  get roomBytes(): number {
+    return this.swiftness.roomBytes(this.socket.writableLength);
+  }
+
+  /** The system has taken all that was written. */
+  wentAtOnce(bytes: number): void {
+    this.swiftness.took(bytes);
+  }
+
+  /**
+   * Some of what was written waits. True: a little more may be written all the same. Else `resume` is called when there is
+   * room in the memory of waiting responses, or `drained` is to be when everything has left.
+   */
+  mayWait(resume: () => void): boolean {
+    this.swiftness.paused();
+    this.isWaiting = true;
+    if (this.socket.writableLength >= minCountedBytes) {
+      this.look();
+      return false;
+    }
+    return this.mayGoOn(resume);
+  }
+
+  /** Bytes of an ended response may wait. */
+  watch(): void {
+    if (this.socket.writableLength === 0) return;
+    this.isWaiting = true;
+    this.look();
+  }
+
+  /** Everything that waited has been taken. */
+  drained(resume: () => void): void {
+    this.look();
+    if (this.mayGoOn(resume)) resume();
+  }
+
+  /** To be called in each sweep. */
+  sweep(nowMs: number): void {
+    if (!this.isWaiting) return;
+    this.look();
+    if (this.socket.writableLength === 0) {
+      this.isWaiting = false;
+      this.pace.rest();
+    } else if (this.pace.isStalled(nowMs, takenBytes(this.socket), this.timeoutMs)) {
+      this.leave("timeout");
+    }
+  }
+
+  /** The connection is somebody else's, or gone. */
+  forget(): void {
+    this.isWaiting = false;
+    this.resume = undefined;
+    this.waiting?.hold(0, 0);
+  }
+
+  look(): void {
+    const { socket } = this;
+    if (socket.writableLength > 0) this.waiting ??= new WaitingResponse(this.memory, this);
+    this.waiting?.hold(socket.writableLength, takenBytes(socket));
+  }
+
+  cut(): void {
+    this.leave("response-memory");
+  }
+
+  private mayGoOn(resume: () => void): boolean {
+    const { memory } = this;
+    if (!memory.full) return true;
+    const isAsked = this.resume !== undefined;
+    this.resume = resume;
+    if (!isAsked) memory.whenRoom(this.onRoom);
+    return false;
+  }
+
+  private readonly onRoom = (): void => {
+    const { resume } = this;
+    this.resume = undefined;
+    resume?.();
+  };
+}

@@ -1,0 +1,32 @@
+import { fastReadBytes } from "../upstream/read-buffer.ts";
+
+/** Most content that is held for a client that does not take it. */
+const maxHeldBytes = 65_536;
+/**
+ * What the system must have taken at once, piece after piece, before more is read for a client than may be held for it: more
+ * than fits between here and a client that reads nothing.
+ */
+const swiftAfterBytes = 8_388_608;
+
+/** Whether a connection has proved to be fast, which lasts as long as it does. Costs nothing but an addition per piece. */
+export class Swiftness {
+  private bytes = 0;
+
+  /** The system has taken a whole piece at once. */
+  took(bytes: number): void {
+    this.bytes += bytes;
+  }
+
+  /** The system has left something. */
+  paused(): void {
+    if (this.bytes < swiftAfterBytes) this.bytes = 0;
+  }
+
+  /** How many bytes may be read at once while `heldBytes` wait; all together 64 KiB, but for one read of a fast client. */
+  roomBytes(heldBytes: number): number {
+    return heldBytes === 0 && this.bytes >= swiftAfterBytes ? fastReadBytes : roomBytes(heldBytes);
+  }
+}
+
+/** How many bytes may be read at once for a client that `heldBytes` wait for. */
+export const roomBytes = (heldBytes: number): number => Math.max(0, maxHeldBytes - heldBytes);

@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import { ResponseMemory, WaitingResponse } from "../../src/http/response-memory.ts";
+import { holdClock } from "./held-clock.ts";
+
+describe("ResponseMemory", () => {
+  const clock = holdClock();
+  let cut: string[];
+  let memory: ResponseMemory;
+  let cuts = 0;
+
+  beforeEach(() => {
+    cut = [];
+    cuts = 0;
+    memory = new ResponseMemory(1_000_000, () => cuts++);
+  });
+
+  /** A client that holds what it is told to; `look` is what it says when it is asked. */
+  const client = (name: string, look?: (response: WaitingResponse) => void): WaitingResponse => {
+    const response: WaitingResponse = new WaitingResponse(memory, {
+      look: () => look?.(response),
+      cut: () => cut.push(name),
+    });
+    return response;
+  };
+
+  it("adds up what waits, and forgets what was taken", () => {
+    const [a, b] = [client("a"), client("b")];
+    a.hold(1000, 0);
+    b.hold(500, 0);
+    a.hold(300, 700);
+    expect(memory.heldBytes).to.equal(800);
+    b.hold(0, 500);
+    a.hold(0, 1000);
+    expect(memory.heldBytes).to.equal(0);
+  });
+
+  it("cuts nobody while there is room, however long they take nothing", () => {
+    client("a").hold(999_999, 0);
+    clock.advance(3_600_000);
+    memory.relieve();
+    expect(cut).to.deep.equal([]);
+  });
+
+  it("cuts those that have taken nothing for longest, until an eighth is free, and counts them", () => {
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      client(name).hold(200_000, 0);
+      clock.advance(10);
+    }
+    expect(memory.full).to.equal(true);
+    memory.relieve();
+    expect(cut).to.deep.equal([]);
+    clock.advance(1000);
+    memory.relieve();
+    expect([cut, cuts, memory.heldBytes]).to.deep.equal([["a"], 1, 800_000]);
+  });
+
+  it("does not take a dripped byte for progress, but 4 KiB", () => {
+    const [a, b, c] = [client("a"), client("b"), client("c")];
+    for (const response of [a, b, c]) {
+      response.hold(400_000, 0);
+      clock.advance(500);
+    }
+    a.hold(400_000, 4095);
+    b.hold(400_000, 4096);
+    clock.advance(999);
+    memory.relieve();
+    expect(cut).to.deep.equal(["a"]);
+  });
+
+  it("asks a client how much it has taken before it is cut", () => {
+    const a = client("a", (response) => response.hold(500_000, 1_000_000));
+    a.hold(600_000, 0);
+    client("b").hold(600_000, 0);
+    clock.advance(1000);
+    memory.relieve();
+    expect(cut).to.deep.equal(["b"]);
+  });
+
+  it("has no patience when much more waits than may", () => {
+    client("a").hold(600_000, 0);
+    client("b").hold(649_999, 0);
+    memory.relieve();
+    expect(cut).to.deep.equal([]);
+    client("c").hold(1, 0);
+    memory.relieve();
+    expect(cut).to.deep.equal(["a"]);
+  });
+
+  it("cuts by itself, in another turn than the one that fills it", async () => {
+    client("a").hold(1_300_000, 0);
+    expect(cut).to.deep.equal([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(cut).to.deep.equal(["a"]);
+  });
+
+  it("has stopped readers go on when there is room again, one for each 64 KiB of it", async () => {
+    const a = client("a");
+    a.hold(1_000_000, 0);
+    const resumed: string[] = [];
+    for (const name of ["x", "y", "z"]) memory.whenRoom(() => resumed.push(name));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(resumed).to.deep.equal([]);
+    a.hold(900_000, 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(resumed).to.deep.equal(["x", "y"]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(resumed).to.deep.equal(["x", "y", "z"]);
+  });
+
+  it("lets a reader stop again while it goes on", async () => {
+    const a = client("a");
+    a.hold(1_000_000, 0);
+    let calls = 0;
+    const stop = (): void => {
+      calls++;
+      if (calls > 3) return;
+      memory.whenRoom(stop);
+    };
+    memory.whenRoom(stop);
+    a.hold(0, 0);
+    while (calls < 4) await new Promise((resolve) => setImmediate(resolve));
+  });
+});
