@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { join, relative, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startEchoBackend, type EchoBackend } from "./echo/backend.ts";
+import { describeRunPorts, portsOfRun } from "./run-ports.ts";
 import { writeExampleSecret } from "./quickstart/secret.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -17,6 +18,8 @@ const folder = given === undefined ? quickstart : resolve(given);
 /** The ports of config/examples/quickstart/backends.yaml. */
 const backendPorts = { "echo-a": 9101, "echo-b": 9102 };
 
+// Where the variables are wrong, the gateway says so and ends.
+const ports = portsOfRun(folder, process.env);
 const backends: EchoBackend[] = [];
 process.exitCode = await main();
 
@@ -68,31 +71,40 @@ async function closeBackends(): Promise<void> {
 
 /** True once the health port says so; the race in main ends the wait when the gateway ends. */
 async function waitUntilReady(): Promise<boolean> {
-  const port = process.env["SVC_HEALTH_PORT"] ?? "8081";
+  if (ports?.health === undefined) return ports !== undefined;
   for (;;) {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    const response = await fetch(`${managementUrl(ports.health)}/readyz`).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.ok === true) return true;
     await delay(50, undefined, { ref: false });
   }
 }
 
+/** Of the admin port or the health port. */
+function managementUrl(port: number): string {
+  const host = ports?.management ?? "127.0.0.1";
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 function quickstartLines(): string {
   const ca = join(shownPath(quickstart), "generated/ca.crt");
   const node = "scripts/node scripts/echo";
+  // A free port is one that only the log tells.
+  const http = String(ports?.http ?? "<port>");
+  const https = String(ports?.https ?? "<port>");
   return `
 The gateway serves ${shownPath(quickstart)}. Try, in another terminal of this folder:
 
-  HTTP        curl -H 'Host: echo.example.com' http://127.0.0.1:8080/
-              curl -H 'Host: echo.example.com' http://127.0.0.1:8080/b
-  HTTPS       curl --cacert ${ca} --resolve echo.example.com:8443:127.0.0.1 https://echo.example.com:8443/
-  HTTP/2      curl --http2 --cacert ${ca} --resolve echo.example.com:8443:127.0.0.1 https://echo.example.com:8443/
-              curl --http2-prior-knowledge -H 'Host: echo.example.com' http://127.0.0.1:8080/
-  gRPC        ${node}/grpc-client.ts --authority grpc.example.com http://127.0.0.1:8080 one two
-              ${node}/grpc-client.ts --ca ${ca} --authority grpc.example.com https://127.0.0.1:8443 one two
-              grpcurl -plaintext -proto scripts/echo/echo.proto -authority grpc.example.com -d '{"text":"one"}' 127.0.0.1:8080 echo.v1.Echo/Say
-  WebSocket   ${node}/websocket-client.ts --host echo.example.com ws://127.0.0.1:8080/ one two
-              curl -i -N -m 2 -H 'Host: echo.example.com' -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' http://127.0.0.1:8080/
+  HTTP        curl -H 'Host: echo.example.com' http://127.0.0.1:${http}/
+              curl -H 'Host: echo.example.com' http://127.0.0.1:${http}/b
+  HTTPS       curl --cacert ${ca} --resolve echo.example.com:${https}:127.0.0.1 https://echo.example.com:${https}/
+  HTTP/2      curl --http2 --cacert ${ca} --resolve echo.example.com:${https}:127.0.0.1 https://echo.example.com:${https}/
+              curl --http2-prior-knowledge -H 'Host: echo.example.com' http://127.0.0.1:${http}/
+  gRPC        ${node}/grpc-client.ts --authority grpc.example.com http://127.0.0.1:${http} one two
+              ${node}/grpc-client.ts --ca ${ca} --authority grpc.example.com https://127.0.0.1:${https} one two
+              grpcurl -plaintext -proto scripts/echo/echo.proto -authority grpc.example.com -d '{"text":"one"}' 127.0.0.1:${http} echo.v1.Echo/Say
+  WebSocket   ${node}/websocket-client.ts --host echo.example.com ws://127.0.0.1:${http}/ one two
+              curl -i -N -m 2 -H 'Host: echo.example.com' -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' http://127.0.0.1:${http}/
 
 Edit a file in that folder and ask again: changes are followed.
 ${adminLines()}`;
@@ -106,16 +118,20 @@ function shownPath(path: string): string {
 
 function folderLines(): string {
   return `
-The gateway serves ${shownPath(folder)} on ports 8080 (HTTP) and 8443 (HTTPS). Changes are followed.
+The gateway serves ${shownPath(folder)} ${describeRunPorts(ports ?? { http: undefined, https: undefined })}, Gateways on those of their
+listeners. Changes are followed.
 
   dist/svc-gateway check ${shownPath(folder)}
 ${adminLines()}`;
 }
 
 function adminLines(): string {
+  const lines = [
+    ...(ports?.admin === undefined ? [] : [`  Metrics     curl ${managementUrl(ports.admin)}/metrics`]),
+    ...(ports?.health === undefined ? [] : [`  Health      curl ${managementUrl(ports.health)}/readyz`]),
+  ];
   return `
-  Metrics     curl http://127.0.0.1:8082/metrics
-  Health      curl http://127.0.0.1:8081/readyz
+${lines.join("\n")}
 
 Ctrl-C ends the gateway once its requests have ended; a second Ctrl-C ends it at once.
 
