@@ -23,6 +23,9 @@ const maxPollShare = 0.05;
 /** Several events usually follow each other closely; they are looked at together. */
 const gatherMs = 5;
 
+/** A large change is read this long at a time before other changes are looked for. */
+const turnMs = 100;
+
 /** Manifests are parsed this long at a time before requests that wait for this thread are served. */
 const maxBlockMs = 8;
 
@@ -38,7 +41,7 @@ export async function loadFolder(
     const listing = await listFolder(folder, limits);
     if (!listing.ok) return listing;
     const state = await loader.load(listing.value, { isLastTry: tries >= maxReadTries });
-    if (state.ok) return ok(state.value);
+    if (state.ok && state.value.type === "read") return ok(state.value.state);
   }
 }
 
@@ -106,6 +109,11 @@ export async function startFileSource(
     if (state !== undefined) onState({ ...state, problems: [missing] });
   }
 
+  function take(next: FolderState): void {
+    state = next;
+    onState(next);
+  }
+
   /** Takes over what is in the folder now, unless it is what was taken over last. */
   async function look(): Promise<Result<void, ManifestProblem>> {
     for (let tries = 1; !signal.aborted;) {
@@ -120,14 +128,21 @@ export async function startFileSource(
         continue;
       }
       if (verdict.type === "settled") {
-        const loaded = await loader.load(listing.value, { isLastTry: tries >= maxReadTries });
+        // Nothing is served yet for which the first state could make way.
+        const turn = state === undefined ? {} : { turnMs };
+        const loaded = await loader.load(listing.value, { isLastTry: tries >= maxReadTries, ...turn });
+        if (loaded.ok && loaded.value.type === "reading") {
+          settling.defer(listing.value, performance.now());
+          if (loaded.value.state !== undefined) take(loaded.value.state);
+          continue;
+        }
         if (!loaded.ok) {
           tries++;
           await sleep(times.quietMs, signal);
           continue;
         }
         settling.accept(listing.value);
-        state = loaded.value;
+        state = loaded.value.state;
       } else if (missing === undefined) break;
       missing = undefined;
       if (state !== undefined) onState(state);

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { join } from "node:path";
+import { join as joinPath } from "node:path";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { readDocument, type ManifestDocument } from "./document.ts";
 import { readFileState, unreadableFile, type FileState, type PlacedDocument } from "./file-state.ts";
@@ -15,8 +15,36 @@ export type FolderLoader = {
   /**
    * Fails when a file is no longer what was listed; nothing is taken over then, and the folder must be listed anew.
    * In the last try such a file is a problem instead, so that one which never rests cannot hold up the others.
+   *
+   * What has changed is taken over together. Where reading it takes longer than `turnMs`, the caller gets its turn (`reading`)
+   * and must come back with a fresh listing. Files that have changed meanwhile and that are no part of it overtake it, if they
+   * were known before and lose no object: what moves from file to file, or is new, is never seen by half.
    */
-  load(listing: Listing, options: { readonly isLastTry: boolean }): Promise<Result<FolderState, "changed">>;
+  load(
+    listing: Listing,
+    options: { readonly isLastTry: boolean; readonly turnMs?: number },
+  ): Promise<Result<LoadOutcome, "changed">>;
+};
+
+/** `state` of a folder that is being read: that with the changes which have overtaken the others, if there are any. */
+export type LoadOutcome =
+  | { readonly type: "read"; readonly state: FolderState }
+  | { readonly type: "reading"; readonly state: FolderState | undefined };
+
+/** Changes that are taken over together, while they are read. */
+type Batch = {
+  readonly paths: Set<string>;
+  readonly read: Map<string, KnownFile>;
+  /** The file that the last turn ended in. */
+  begun: BegunFile | undefined;
+};
+
+type BegunFile = {
+  readonly path: string;
+  readonly signature: string;
+  readonly parts: ReturnType<typeof splitDocuments>;
+  readonly documents: Map<string, ManifestDocument>;
+  readonly placed: PlacedDocument[];
 };
 
 /** A file as it was read last, with the documents in it by the hash of their text. */
@@ -32,47 +60,118 @@ const unread = "";
 export function createFolderLoader(folder: string, limits: FolderLimits, pause?: Pause): FolderLoader {
   let files: ReadonlyMap<string, KnownFile> = new Map();
   let current = emptyFolder;
+  let batch: Batch | undefined;
+  /** The problems of the listing that was taken over last. */
+  let ofListing: FolderState["problems"] = [];
 
   return {
-    async load(listing, { isLastTry }) {
-      const next = new Map<string, KnownFile>();
-      let bytesLeft = limits.maxTotalBytes;
-      for (const file of listing.files) {
-        bytesLeft -= file.bytes;
+    async load(listing, { isLastTry, turnMs = Number.POSITIVE_INFINITY }) {
+      const tooMuch = beyond(listing, limits.maxTotalBytes);
+      const read = async (file: ListedFile, until: number): Promise<KnownFile | "paused" | undefined> => {
         const known = files.get(file.path);
-        const read = bytesLeft < 0 ? overBudget(file, known) : await loadFile(file, known);
-        if (read === undefined && !isLastTry) return fail("changed");
-        next.set(file.path, read ?? setAside(file, unread, "the file changes while it is read", known));
+        const outcome = tooMuch.has(file) ? overBudget(file, known) : await loadFile(file, known, until);
+        if (outcome !== undefined || !isLastTry) return outcome;
+        return setAside(file, unread, "the file changes while it is read", known);
+      };
+      const changed = listing.files.filter(
+        (file) => tooMuch.has(file) || files.get(file.path)?.signature !== file.signature,
+      );
+      let hasOvertaken = false;
+      if (batch !== undefined) {
+        const { paths } = batch;
+        const late = changed.filter(({ path }) => files.has(path) && !paths.has(path));
+        const overtaking = await overtake(late, (file) => read(file, Number.POSITIVE_INFINITY));
+        if (overtaking === "changed") return fail("changed");
+        hasOvertaken = overtaking;
+        if (hasOvertaken) current = join(files, ofListing);
+      }
+      batch ??= { paths: new Set(), read: new Map(), begun: undefined };
+      // However long that took, each turn comes forward.
+      const untilMs = performance.now() + turnMs;
+      let hasBegun = false;
+      // What has overtaken the others is none of them any more.
+      const together = changed.filter(
+        (file) => tooMuch.has(file) || files.get(file.path)?.signature !== file.signature,
+      );
+      for (const { path } of together) batch.paths.add(path);
+      for (const file of together) {
+        if (batch.read.get(file.path)?.signature === file.signature) continue;
+        const isOver = hasBegun && performance.now() >= untilMs;
+        const outcome = isOver ? "paused" : await read(file, untilMs);
+        hasBegun = true;
+        if (outcome === undefined) return fail("changed");
+        if (outcome === "paused") return ok({ type: "reading", state: hasOvertaken ? current : undefined });
+        batch.read.set(file.path, outcome);
+      }
+      const next = new Map<string, KnownFile>();
+      for (const { path } of listing.files) {
+        const file = batch.read.get(path) ?? files.get(path);
+        if (file !== undefined) next.set(path, file);
       }
       for (const [path, known] of files) {
         if (next.has(path) || !isUnder(path, listing.unreadable)) continue;
         next.set(path, { ...known, signature: unread, state: unreadableFile([], known.state) });
       }
+      batch = undefined;
       files = next;
-      const inPathOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, known]) => known.state);
-      current = joinFiles(inPathOrder, listing.problems, current);
-      return ok(current);
+      ofListing = listing.problems;
+      current = join(files, ofListing);
+      return ok({ type: "read", state: current });
     },
   };
 
-  /** Undefined when the file changed since it was listed. */
-  async function loadFile(file: ListedFile, known: KnownFile | undefined): Promise<KnownFile | undefined> {
+  /** Takes over files that have changed while others are read; false: they wait for these. */
+  async function overtake(
+    late: readonly ListedFile[],
+    read: (file: ListedFile) => Promise<KnownFile | "paused" | undefined>,
+  ): Promise<boolean | "changed"> {
+    if (late.length === 0) return false;
+    const next = new Map(files);
+    for (const file of late) {
+      const outcome = await read(file);
+      if (outcome === undefined || outcome === "paused") return "changed";
+      if (!holdsAllOf(outcome, files.get(file.path))) return false;
+      next.set(file.path, outcome);
+    }
+    files = next;
+    return true;
+  }
+
+  function join(all: ReadonlyMap<string, KnownFile>, problems: FolderState["problems"]): FolderState {
+    const inPathOrder = [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, known]) => known.state);
+    return joinFiles(inPathOrder, problems, current);
+  }
+
+  /** Undefined when the file changed since it was listed; `paused` when the time is over before it is read. */
+  async function loadFile(
+    file: ListedFile,
+    known: KnownFile | undefined,
+    untilMs: number,
+  ): Promise<KnownFile | "paused" | undefined> {
     const { path, signature } = file;
     if (known?.signature === signature) return known;
-    const text = await readText(file, limits.maxFileBytes);
-    if (!text.ok) {
-      return text.error.type === "changed" ? undefined : setAside(file, signature, text.error.message, known);
+    let begun = batch?.begun;
+    if (begun?.path !== path || begun.signature !== signature) {
+      const text = await readText(file, limits.maxFileBytes);
+      if (!text.ok) {
+        return text.error.type === "changed"
+          ? undefined
+          : setAside(file, signature, text.error.message, known);
+      }
+      begun = { path, signature, parts: splitDocuments(text.value), documents: new Map(), placed: [] };
     }
-    const documents = new Map<string, ManifestDocument>();
-    const placed: PlacedDocument[] = [];
-    for (const part of splitDocuments(text.value)) {
+    const { parts, documents, placed } = begun;
+    for (const part of parts.slice(placed.length)) {
       const key = hash("sha256", part.text);
       const document =
         documents.get(key) ?? known?.documents.get(key) ?? (await readDocument(part.text, pause));
       documents.set(key, document);
       placed.push({ document, line: part.line });
+      if (placed.length === parts.length || performance.now() < untilMs || batch === undefined) continue;
+      batch.begun = begun;
+      return "paused";
     }
-    return { signature, state: readFileState(join(folder, path), placed, known?.state), documents };
+    return { signature, state: readFileState(joinPath(folder, path), placed, known?.state), documents };
   }
 
   function overBudget(file: ListedFile, known: KnownFile | undefined): KnownFile {
@@ -92,11 +191,23 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
     known: KnownFile | undefined,
   ): KnownFile {
     const state = unreadableFile(
-      [{ severity: "error", reason: "Unreadable", file: join(folder, path), message }],
+      [{ severity: "error", reason: "Unreadable", file: joinPath(folder, path), message }],
       known?.state,
     );
     return { signature, state, documents: known?.documents ?? new Map() };
   }
+}
+
+/** Files of which all before them, in path order, take as much as all together may. */
+function beyond({ files }: Listing, maxTotalBytes: number): ReadonlySet<ListedFile> {
+  let bytes = 0;
+  return new Set(files.filter((file) => (bytes += file.bytes) > maxTotalBytes));
+}
+
+/** Whether a file still has every object that it had. */
+function holdsAllOf({ state }: KnownFile, before: KnownFile | undefined): boolean {
+  const keys = new Set(state.objects.map(({ key }) => key));
+  return before?.state.objects.every(({ key }) => keys.has(key)) !== false;
 }
 
 /** True when the path is one of these files, or lies in one of these folders; the empty path is the whole folder. */

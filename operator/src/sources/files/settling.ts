@@ -21,6 +21,8 @@ export type Settling = {
   observe(listing: Listing, nowMs: number): SettleVerdict;
   /** The listing was taken over. */
   accept(listing: Listing): void;
+  /** The listing has come to rest, and is taken over later: what differs from it begins to change now. */
+  defer(listing: Listing, nowMs: number): void;
 };
 
 export type SettleVerdict =
@@ -46,6 +48,9 @@ export function createSettling({ quietMs, vanishedQuietMs, maxMs }: SettleTimes)
       const quiet = hasVanished(listing) ? vanishedQuietMs : quietMs;
       const waitMs = Math.min(seen.sinceMs + quiet, seen.changedMs + maxMs) - nowMs;
       return waitMs <= 0 ? { type: "settled" } : { type: "wait", waitMs };
+    },
+    defer(listing, nowMs) {
+      seen = { signature: signatureOfListing(listing), sinceMs: Number.NEGATIVE_INFINITY, changedMs: nowMs };
     },
     accept(listing) {
       accepted = { signature: signatureOfListing(listing), bytes: sizesOf(listing) };
