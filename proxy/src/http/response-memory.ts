@@ -14,7 +14,7 @@ const progressBytes = 4096;
 /**
  * The response bytes of one worker that wait for clients, on all connections together. At `maxBytes` reading from
  * upstreams stops; while it stays full, clients that have taken nothing for longest are cut, in that order
- * (docs/security.md, "Slow and stalled clients").
+ * (docs/security.md, "Clients that do not read").
  */
 export class ResponseMemory {
   readonly maxBytes: number;
