@@ -60,6 +60,8 @@ export const translateSettingsOf = (
   hostOwnership: settings.hostOwnership,
   trustBundles: defaultTranslateSettings.trustBundles,
   maxScopeBytes: defaultTranslateSettings.maxScopeBytes,
+  maxServiceEndpointBytes: defaultTranslateSettings.maxServiceEndpointBytes,
+  maxEndpointBytes: defaultTranslateSettings.maxEndpointBytes,
 });
 
 /** The namespaces that a controller reads, sorted; undefined: all of them. */

@@ -191,6 +191,22 @@ export const noEndpoints = (
     `Port ${port} has no endpoint, because ${why}; ${uses.map((use) => withoutEndpoints[use]).join(", and ")}`,
   );
 
+export const endpointsLeftOut = (place: Place, why: string): Diagnostic =>
+  finding("error", "EndpointsLeftOut")(place, why);
+
+/** `full`: those of all Services take more than `maxBytes`; without it, those of this one do. */
+export function describeEndpointsLeftOut(
+  maxBytes: number,
+  full?: { readonly namespace: string; readonly bytes: number },
+): string {
+  const limit = `${maxBytes / 1_048_576} MiB`;
+  const why =
+    full === undefined
+      ? `The endpoints of the Service take more than ${limit}, counting each at every port that is sent to`
+      : `The endpoints of all Services take more than ${limit}, and namespace ${full.namespace} takes the most of it, this Service ${Math.max(1, Math.round(full.bytes / 1024))} KiB, counting each at every port that is sent to`;
+  return `${why}; none of them is used: requests to the Service are answered 503, connections reset, datagrams dropped`;
+}
+
 /** `unserved` is what the endpoints were for, where none is left. */
 export const ownPortRefused = (
   place: Place,

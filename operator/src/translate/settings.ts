@@ -66,6 +66,10 @@ export type TranslateSettings = {
   readonly trustBundles: boolean;
   /** What the routes of all objects may take in the snapshot of one scope; beyond it the largest ones are left out. */
   readonly maxScopeBytes: number;
+  /** What the endpoints of one Service may take at all of its ports together; beyond it none of them is used. */
+  readonly maxServiceEndpointBytes: number;
+  /** What the endpoints of all Services may take; beyond it those of the largest Services are left out. */
+  readonly maxEndpointBytes: number;
 };
 
 /** The settings of a gateway that was told nothing, see docs/reference/flags.md. */
@@ -92,4 +96,6 @@ export const defaultTranslateSettings: TranslateSettings = {
   hostOwnership: "off",
   trustBundles: true,
   maxScopeBytes: 192 * 1024 * 1024,
+  maxServiceEndpointBytes: 4 * 1024 * 1024,
+  maxEndpointBytes: 16 * 1024 * 1024,
 };

@@ -172,6 +172,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...ingress.events,
         ...gateway.events,
         ...sizeEvents(leftOut, ledger.tooLarge()),
+        ...endpoints.events,
         ...findingEvents(ingress.diagnostics),
         ...findingEvents(gateway.diagnostics),
         ...findingEvents(takenHosts),

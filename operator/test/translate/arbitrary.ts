@@ -210,6 +210,8 @@ export const settings: fc.Arbitrary<TranslateSettings> = fc
     ingressClass: oneOf(undefined, "svc"),
     watchNamespaces: oneOf([], ["shop"]),
     maxScopeBytes: oneOf(defaultTranslateSettings.maxScopeBytes, 3000, 500),
+    maxServiceEndpointBytes: oneOf(defaultTranslateSettings.maxServiceEndpointBytes, 100),
+    maxEndpointBytes: oneOf(defaultTranslateSettings.maxEndpointBytes, 250, 50),
     hostOwnership: oneOf("off" as const, "namespace" as const),
   })
   .map((options) => ({ ...defaultTranslateSettings, ...options }));

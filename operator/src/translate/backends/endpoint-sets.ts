@@ -3,6 +3,7 @@ import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { listChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { entriesUnder, findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
@@ -14,6 +15,7 @@ import { createGroups, createKeyedList } from "../groups.ts";
 import { memo } from "../memo.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { TranslateSettings } from "../settings.ts";
+import { createEndpointSizes } from "./endpoint-sizes.ts";
 import { resolveEndpoints, type EndpointRules, type ResolvedEndpoints } from "./endpoints.ts";
 import { chooseNeed, isSameNeed, type EndpointNeed } from "./service-port.ts";
 import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
@@ -23,6 +25,7 @@ type EndpointPart = {
   readonly sets: SortedEntries<ResolvedEndpoints, string>;
   readonly resources: readonly Resource[];
   readonly diagnostics: readonly Diagnostic[];
+  readonly events: readonly DesiredEvent[];
 };
 
 /** What a need resolved to. */
@@ -44,18 +47,24 @@ type Inputs = {
   readonly ownPorts: OwnPorts;
 };
 
+type Settings = Pick<
+  TranslateSettings,
+  "allowExternalName" | "localPorts" | "maxServiceEndpointBytes" | "maxEndpointBytes"
+>;
+
 /**
  * Keeps the endpoint sets in line with the world: a set is worked out anew when it is needed in another way, or when an
- * EndpointSlice or a policy of its Service is another one. `needs` may name a Service port more than once.
+ * EndpointSlice or a policy of its Service is another one. `needs` may name a Service port more than once. Endpoints that
+ * would take too much are never worked out.
  */
-export function createEndpointTranslator({
-  allowExternalName,
-  localPorts,
-}: Pick<TranslateSettings, "allowExternalName" | "localPorts">): (inputs: Inputs) => EndpointPart {
+export function createEndpointTranslator(settings: Settings): (inputs: Inputs) => EndpointPart {
+  const { allowExternalName, localPorts } = settings;
   const wanted = createGroups(({ name }: EndpointNeed) => name, chooseNeed, isSameNeed);
   const resolved = createKeyedList(({ name }: Resolved) => name);
   const resourcesOf = memo((all: readonly Resolved[]) => all.map(({ resource }) => resource));
   const findings = createFindings(({ name }: Resolved) => name);
+  const sizes = createEndpointSizes(settings);
+  let leftOut = sizes.leftOut();
   let last: Inputs = {
     world: emptyWorld,
     needs: [],
@@ -68,8 +77,17 @@ export function createEndpointTranslator({
   return (inputs) => {
     const changes = wanted.edit(listChanges(last.needs, inputs.needs));
     const fresh = new Set(changes.come);
-    for (const service of changedServices(last, inputs)) {
-      for (const need of entriesUnder(wanted.entries, `${service}/`)) fresh.add(need);
+    const needsOf = (service: string): Iterable<EndpointNeed> => entriesUnder(wanted.entries, `${service}/`);
+    const changed = changedServices(last, inputs);
+    for (const service of changed) for (const need of needsOf(service)) fresh.add(need);
+    const before = leftOut.services;
+    for (const service of new Set([...changed, ...servicesOf(changes)])) {
+      sizes.count(service, needsOf(service), inputs.world);
+    }
+    leftOut = sizes.leftOut();
+    for (const service of new Set([...before, ...leftOut.services])) {
+      if (before.has(service) && leftOut.services.has(service)) continue;
+      for (const need of needsOf(service)) fresh.add(need);
     }
     if (inputs.ownPorts !== last.ownPorts) {
       rules = { allowExternalName, isOwnPort: createOwnPortCheck(inputs.ownPorts, localPorts) };
@@ -82,16 +100,23 @@ export function createEndpointTranslator({
     for (const { name } of fresh) names.add(name);
     const outcome: Changes<Resolved> = {
       gone: presentOf(names, resolved.entries),
-      come: Array.from(fresh, (need) => resolve(need, inputs, rules)),
+      come: Array.from(fresh, (need) => resolve(need, inputs, rules, leftOut.services)),
     };
     resolved.edit(outcome);
     findings.edit(outcome);
     return {
       sets: resolved.entries,
       resources: resourcesOf(resolved.entries.values),
-      diagnostics: findings.list.diagnostics,
+      diagnostics: joinLists(leftOut.diagnostics, findings.list.diagnostics),
+      events: leftOut.events,
     };
   };
+}
+
+/** The Services (`namespace/name`) of needs that have come or gone. */
+function* servicesOf({ gone, come }: Changes<EndpointNeed>): Iterable<string> {
+  for (const { key } of gone) yield key;
+  for (const { key } of come) yield key;
 }
 
 /** The hosts of which it is another thing now which ports are the gateway's own. */
@@ -155,17 +180,20 @@ function resolve(
   need: EndpointNeed,
   { world, policies, tlsPolicies }: Inputs,
   rules: EndpointRules,
+  leftOut: ReadonlySet<string>,
 ): Resolved {
   const { key, name, service } = need;
+  const none: ResolvedEndpoints = {
+    set: { service: key, resolve: "static", addresses: [] },
+    refused: [],
+    diagnostics: [],
+  };
   const slices = endpointSlicesOf(world, service.metadata.namespace, service.metadata.name);
   const {
     set: found,
     refused,
     diagnostics,
-  } = attempt(service, () => resolveEndpoints(need, slices, rules), {
-    set: { service: key, resolve: "static", addresses: [] },
-    refused: [],
-  });
+  } = leftOut.has(key) ? none : attempt(service, () => resolveEndpoints(need, slices, rules), none);
   const policy = policies.get(key);
   const tls = tlsPolicies.of(need);
   const set: EndpointSet = {

@@ -97,12 +97,15 @@ function fromExternalName(externalName: string, port: EndpointNeed["port"]): Add
 function fromSlices(
   service: ObjectOf<"Service">,
   slices: readonly EndpointSlice[],
-  { name: portName = "", protocol = "TCP" }: EndpointNeed["port"],
+  port: EndpointNeed["port"],
   allowFqdn: boolean,
 ): Addresses {
   if (slices.length === 0) return none("the Service has no EndpointSlice");
-  const usable = collect(slices, portName, protocol);
-  if (usable.length === 0) return none(`no EndpointSlice has a port named "${portName}" for ${protocol}`);
+  const usable = slicesWithPort(slices, port);
+  if (usable.length === 0) {
+    const { name = "", protocol = "TCP" } = port;
+    return none(`no EndpointSlice has a port named "${name}" for ${protocol}`);
+  }
   const families = [...addressFamilies(service), ...(allowFqdn ? (["FQDN"] as const) : [])];
   for (const isUsable of [isReady, isDraining]) {
     for (const family of families) {
@@ -120,10 +123,10 @@ function fromSlices(
 
 type UsableSlice = { readonly slice: EndpointSlice; readonly port: number };
 
-function collect(
+/** The slices that have a port of a Service, each with its number there. */
+export function slicesWithPort(
   slices: readonly EndpointSlice[],
-  portName: string,
-  portProtocol: string,
+  { name: portName = "", protocol: portProtocol = "TCP" }: EndpointNeed["port"],
 ): readonly UsableSlice[] {
   return slices.flatMap((slice) => {
     const match = slice.ports?.find(

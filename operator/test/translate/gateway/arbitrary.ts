@@ -263,6 +263,8 @@ export const settings: fc.Arbitrary<TranslateSettings> = fc
   .record({
     ingressEnabled: fc.boolean(),
     maxScopeBytes: oneOf(defaultTranslateSettings.maxScopeBytes, 8000, 1500),
+    maxServiceEndpointBytes: oneOf(defaultTranslateSettings.maxServiceEndpointBytes, 100),
+    maxEndpointBytes: oneOf(defaultTranslateSettings.maxEndpointBytes, 250, 50),
     hostOwnership: oneOf("off" as const, "namespace" as const),
     gatewayVips: oneOf(undefined, {
       namespace: "svc-system",

@@ -1,0 +1,107 @@
+/** What the endpoints of Services take in snapshots, and whose are left out. See docs/routing.md, "Size". */
+import { endpointSlicesOf, type World } from "../../world.ts";
+import { nameOf, refOf } from "../../api/object.ts";
+import { ageOf } from "../age.ts";
+import { attempt } from "../attempt.ts";
+import { describeEndpointsLeftOut, endpointsLeftOut } from "../diagnostics.ts";
+import { notServed } from "../events.ts";
+import type { FindingsList } from "../findings-list.ts";
+import type { TranslateSettings } from "../settings.ts";
+import { createSizeLedger } from "../size/ledger.ts";
+import { sharedScope, type ObjectSize } from "../size/object-size.ts";
+import { slicesWithPort } from "./endpoints.ts";
+import type { EndpointNeed } from "./service-port.ts";
+
+type Settings = Pick<TranslateSettings, "allowExternalName" | "maxServiceEndpointBytes" | "maxEndpointBytes">;
+
+/** Keeps count of what the endpoints of each Service take: each at every port that somebody sends to. */
+export type EndpointSizes = {
+  /** Counts a Service (`namespace/name`) anew. Without needs it takes nothing. */
+  count(service: string, needs: Iterable<EndpointNeed>, world: World): void;
+  /** What must be left out now, once all are counted. */
+  leftOut(): EndpointsLeftOut;
+};
+
+type EndpointsLeftOut = FindingsList & {
+  /** `namespace/name` of the Services of which no endpoint is used. */
+  readonly services: ReadonlySet<string>;
+};
+
+/** About how many bytes an endpoint is long as it is sent, by the type of its address. */
+const endpointBytes: { readonly [addressType: string]: number } = { IPv4: 36, IPv6: 60, FQDN: 280 };
+
+/** What is counted once per change costs no more than the slices and needed ports of the Services that have changed. */
+export function createEndpointSizes({
+  allowExternalName,
+  maxServiceEndpointBytes,
+  maxEndpointBytes,
+}: Settings): EndpointSizes {
+  const ledger = createSizeLedger(maxEndpointBytes);
+  const known = new Map<string, ObjectSize>();
+  return {
+    count(service, needs, world) {
+      const before = known.get(service);
+      const after = sizeOf([...needs], world, allowExternalName, maxServiceEndpointBytes);
+      if (after === undefined) known.delete(service);
+      else known.set(service, after);
+      ledger.edit({ gone: before ? [before] : [], come: after ? [after] : [] });
+    },
+    leftOut() {
+      const told = [
+        ...ledger
+          .tooLarge()
+          .map((object) => ({ object, message: describeEndpointsLeftOut(maxServiceEndpointBytes) })),
+        ...[...ledger.leftOut().values()].map(({ object, bytes }) => ({
+          object,
+          message: describeEndpointsLeftOut(maxEndpointBytes, { namespace: object.namespace ?? "", bytes }),
+        })),
+      ];
+      return {
+        services: new Set(told.map(({ object }) => nameOf(object))),
+        diagnostics: told.map(({ object, message }) => endpointsLeftOut({ object }, message)),
+        events: told.map(({ object, message }) => notServed(object, message)),
+      };
+    },
+  };
+}
+
+function sizeOf(
+  needs: readonly EndpointNeed[],
+  world: World,
+  allowExternalName: boolean,
+  maxBytes: number,
+): ObjectSize | undefined {
+  const [first] = needs;
+  if (first === undefined) return undefined;
+  const { service } = first;
+  const bytes = needs.reduce((sum, need) => sum + bytesOf(need, world, allowExternalName), 0);
+  if (bytes === 0) return undefined;
+  const isTooLarge = bytes > maxBytes;
+  return {
+    object: refOf(service),
+    age: ageOf(service),
+    scopes: isTooLarge ? [] : [{ scope: sharedScope, bytes: [bytes, 0, 0] }],
+    isTooLarge,
+  };
+}
+
+/**
+ * At most so much, whichever endpoints are ready: what is left out must not change with each pod that starts. Only the
+ * addresses of one type are used at a time.
+ */
+function bytesOf({ service, port }: EndpointNeed, world: World, allowExternalName: boolean): number {
+  if (service.spec?.type === "ExternalName") return endpointBytes["FQDN"] ?? 0;
+  const slices = endpointSlicesOf(world, service.metadata.namespace, service.metadata.name);
+  const count = (): number => {
+    const byType = new Map<string, number>();
+    for (const { slice } of slicesWithPort(slices, port)) {
+      const { addressType, endpoints } = slice;
+      if (!Array.isArray(endpoints) || (addressType === "FQDN" && !allowExternalName)) continue;
+      const bytes = endpoints.length * (endpointBytes[addressType] ?? 0);
+      byType.set(addressType, (byType.get(addressType) ?? 0) + bytes);
+    }
+    return Math.max(0, ...byType.values());
+  };
+  // Where this fails, working the endpoints out does as well, and tells it.
+  return attempt(service, () => ({ bytes: count(), diagnostics: [] }), { bytes: 0 }).bytes;
+}
