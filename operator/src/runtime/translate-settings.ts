@@ -62,6 +62,7 @@ export const translateSettingsOf = (
   maxScopeBytes: defaultTranslateSettings.maxScopeBytes,
   maxServiceEndpointBytes: defaultTranslateSettings.maxServiceEndpointBytes,
   maxEndpointBytes: defaultTranslateSettings.maxEndpointBytes,
+  maxKeySetBytes: defaultTranslateSettings.maxKeySetBytes,
 });
 
 /** The namespaces that a controller reads, sorted; undefined: all of them. */

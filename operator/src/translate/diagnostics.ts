@@ -451,6 +451,13 @@ export const keySetNotFetched = (place: Place, why: string, hasOldKeys: boolean)
     `The key set cannot be fetched: ${why}; ${hasOldKeys ? "the last one stays in use" : "requests are answered 503 until it can"}`,
   );
 
+export const keySetLeftOut = (place: Place, maxBytes: number, bytes: number): Diagnostic =>
+  protectionUnavailable(
+    place,
+    `The key sets of all JwtAuths take more than ${maxBytes / 1_048_576} MiB, and namespace ${place.object.namespace ?? ""} takes the most of it, this one ${Math.max(1, Math.round(bytes / 1024))} KiB`,
+    "it is not used, and requests are answered 503",
+  );
+
 export const linesLeftOut = (place: Place, named: string, leftOut: readonly string[]): Diagnostic =>
   finding("warning", "LinesLeftOut")(
     place,

@@ -70,6 +70,8 @@ export type TranslateSettings = {
   readonly maxServiceEndpointBytes: number;
   /** What the endpoints of all Services may take; beyond it those of the largest Services are left out. */
   readonly maxEndpointBytes: number;
+  /** What the fetched key sets of all JwtAuths may take, each with a copy; beyond it the largest are left out. */
+  readonly maxKeySetBytes: number;
 };
 
 /** The settings of a gateway that was told nothing, see docs/reference/flags.md. */
@@ -98,4 +100,5 @@ export const defaultTranslateSettings: TranslateSettings = {
   maxScopeBytes: 192 * 1024 * 1024,
   maxServiceEndpointBytes: 4 * 1024 * 1024,
   maxEndpointBytes: 16 * 1024 * 1024,
+  maxKeySetBytes: 8 * 1024 * 1024,
 };

@@ -95,7 +95,7 @@ function createTranslator(settings: TranslateSettings): Translator {
   const translateTlsPolicies = createTlsPolicyTranslator(settings);
   const translateEndpoints = createEndpointTranslator(settings);
   const findOwnPorts = createOwnPortFinder(settings.localPorts);
-  const translateKeySets = createKeySetTranslator();
+  const translateKeySets = createKeySetTranslator(settings.maxKeySetBytes);
   const tlsOf = createTlsOfPorts();
   const clientCertsOf = createClientCertsOfPorts();
   const l4Of = createL4OfPorts();
@@ -173,6 +173,7 @@ function createTranslator(settings: TranslateSettings): Translator {
         ...gateway.events,
         ...sizeEvents(leftOut, ledger.tooLarge()),
         ...endpoints.events,
+        ...keySets.events,
         ...findingEvents(ingress.diagnostics),
         ...findingEvents(gateway.diagnostics),
         ...findingEvents(takenHosts),

@@ -8,6 +8,7 @@ import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { ageOf } from "../age.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../memo.ts";
 import { quote } from "../text.ts";
@@ -83,7 +84,7 @@ function readKeys(
   const uri = parseHttpsUrl(remote?.uri ?? "");
   if (uri === undefined) return problem("spec.jwks.remote.uri is not an https URL without credentials");
   const refreshIntervalMs = readInterval(remote?.refreshInterval, warnings);
-  return ok({ remote: { name, object: refOf(resource), uri, refreshIntervalMs } });
+  return ok({ remote: { name, object: refOf(resource), age: ageOf(resource), uri, refreshIntervalMs } });
 }
 
 function parseHttpsUrl(text: string): string | undefined {

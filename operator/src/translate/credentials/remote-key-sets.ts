@@ -1,10 +1,17 @@
 /** Key sets that come from elsewhere: what is wanted of them, and what became of it. */
+import { Buffer } from "node:buffer";
 import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { ObjectRef } from "../../api/object.ts";
-import { keySetNotFetched, resourcePartlyIgnored } from "../diagnostics.ts";
-import type { Diagnostic } from "../translation.ts";
+import { nameOf, type ObjectRef } from "../../api/object.ts";
+import type { Age } from "../age.ts";
+import { keySetLeftOut, keySetNotFetched, resourcePartlyIgnored } from "../diagnostics.ts";
+import { notServed } from "../events.ts";
+import type { FindingsList } from "../findings-list.ts";
+import { memo } from "../memo.ts";
+import { chooseLeftOut, type Sized } from "../size/choose.ts";
+import { sharedScope } from "../size/object-size.ts";
+import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import { describeUnusable, type UsableKeys } from "./key-set.ts";
 
 /** A key set that routes need. */
@@ -12,6 +19,7 @@ export type KeySetNeed = {
   /** `namespace/name` of the JwtAuth, as routes refer to it. */
   readonly name: string;
   readonly object: ObjectRef;
+  readonly age: Age;
   readonly uri: string;
   readonly refreshIntervalMs: number;
 };
@@ -29,10 +37,15 @@ export type FetchedKeySet = {
 /** By URL. */
 export type FetchedKeySets = ReadonlyMap<string, FetchedKeySet>;
 
-type Part = { readonly resources: readonly Resource[]; readonly diagnostics: readonly Diagnostic[] };
+type Part = FindingsList & { readonly resources: readonly Resource[] };
 
-/** Remembers the resource of each need until its URL gives another key set. */
-export function createKeySetTranslator(): (needs: readonly KeySetNeed[], fetched: FetchedKeySets) => Part {
+/**
+ * Remembers the resource of each need until its URL gives another key set. Those of all take no more than `maxBytes`: of
+ * what is beyond it no key is used.
+ */
+export function createKeySetTranslator(
+  maxBytes: number,
+): (needs: readonly KeySetNeed[], fetched: FetchedKeySets) => Part {
   type Entry = { readonly keys: FetchedKeySet["keys"]; readonly resource: Resource };
   const entries = new WeakMap<KeySetNeed, Entry>();
   const resourceOf = (need: KeySetNeed, keys: FetchedKeySet["keys"]): Resource => {
@@ -44,21 +57,55 @@ export function createKeySetTranslator(): (needs: readonly KeySetNeed[], fetched
     return resource;
   };
   return (needs, fetched) => {
-    const resources = new Map<string, Resource>();
+    const byName = new Map(needs.map((need) => [need.name, need]));
+    const leftOut = leftOutOf([...byName.values()], fetched, maxBytes);
+    const resources: Resource[] = [];
     const diagnostics: Diagnostic[] = [];
-    for (const need of needs) {
-      if (resources.has(need.name)) continue;
+    const events: DesiredEvent[] = [];
+    for (const need of byName.values()) {
       const { keys, problem, unusable = [] } = fetched.get(need.uri) ?? {};
-      resources.set(need.name, resourceOf(need, keys));
       const place = { object: need.object, field: "spec.jwks.remote.uri" };
-      const leftOut = describeUnusable(unusable);
-      if (leftOut !== undefined) {
-        diagnostics.push(resourcePartlyIgnored(place, `JwtAuth ${need.name}: of the key set, ${leftOut}`));
+      const bytes = leftOut.get(need.name);
+      resources.push(resourceOf(need, bytes === undefined ? keys : undefined));
+      if (bytes !== undefined) {
+        const told = keySetLeftOut(place, maxBytes, bytes);
+        diagnostics.push(told);
+        events.push(notServed(need.object, told.message));
+        continue;
+      }
+      const unused = describeUnusable(unusable);
+      if (unused !== undefined) {
+        diagnostics.push(resourcePartlyIgnored(place, `JwtAuth ${need.name}: of the key set, ${unused}`));
       }
       if (problem !== undefined) diagnostics.push(keySetNotFetched(place, problem, keys !== undefined));
     }
-    return { resources: [...resources.values()], diagnostics };
+    return { resources, diagnostics, events };
   };
+}
+
+/** About how long a key set is as it is sent. */
+const bytesOfKeys = memo((keys: UsableKeys["keys"]): number => Buffer.byteLength(JSON.stringify(keys)));
+
+/**
+ * The names of those that are left out, each with its bytes. Every JwtAuth has a copy of what its URL gives, so that
+ * a few hundred bytes of an object become hundreds of kilobytes (docs/features/auth-jwt.md, "Keys").
+ */
+function leftOutOf(
+  needs: readonly KeySetNeed[],
+  fetched: FetchedKeySets,
+  maxBytes: number,
+): ReadonlyMap<string, number> {
+  let total = 0;
+  const sizes = needs.map(({ object, age, uri }): Sized => {
+    const { keys } = fetched.get(uri) ?? {};
+    const bytes = keys === undefined ? 0 : bytesOfKeys(keys);
+    total += bytes;
+    return { size: { object, age, scopes: [], isTooLarge: false }, bytes: [bytes, 0, 0] };
+  });
+  if (total <= maxBytes) return new Map();
+  return new Map(
+    chooseLeftOut(sharedScope, sizes, maxBytes).map(({ object, bytes }) => [nameOf(object), bytes]),
+  );
 }
 
 /** What is to be fetched, by URL: as often as the most demanding need asks for. */

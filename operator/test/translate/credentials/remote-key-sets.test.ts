@@ -1,0 +1,75 @@
+import { generateKeyPairSync } from "node:crypto";
+import { expect } from "chai";
+import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { readKeySet } from "../../../src/translate/credentials/key-set.ts";
+import {
+  createKeySetTranslator,
+  type FetchedKeySet,
+  type KeySetNeed,
+} from "../../../src/translate/credentials/remote-key-sets.ts";
+
+const need = (namespace: string, name: string, day: number): KeySetNeed => ({
+  name: `${namespace}/${name}`,
+  object: { kind: "JwtAuth", namespace, name },
+  age: { createdMs: day, key: `${namespace}/${name}` },
+  uri: `https://${namespace}.example.com/keys`,
+  refreshIntervalMs: 300_000,
+});
+
+const publicKey = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+
+/** With key names of so many characters in all. */
+function fetchedOf(length: number): FetchedKeySet {
+  const read = readKeySet({
+    keys: Array.from({ length: length / 1000 }, (_, index) => ({
+      ...publicKey,
+      kid: `${index}`.padEnd(1000, "k"),
+    })),
+  });
+  return { keys: read.ok ? read.value.keys : undefined, unusable: [], problem: undefined };
+}
+
+const fetched = new Map([
+  ["https://team.example.com/keys", fetchedOf(10_000)],
+  ["https://shop.example.com/keys", fetchedOf(20_000)],
+]);
+
+const copies = [need("team", "a", 1), need("team", "c", 3), need("team", "b", 2), need("team", "d", 4)];
+
+function usedOf(
+  translate: ReturnType<typeof createKeySetTranslator>,
+  needs: readonly KeySetNeed[],
+): readonly string[] {
+  return translate(needs, fetched).resources.flatMap((resource) => {
+    const decoded = decodeResource(resource);
+    const value = decoded.ok && decoded.value?.type === "jwks" ? decoded.value.value : undefined;
+    return value?.keys === undefined ? [] : [resource.key];
+  });
+}
+
+describe("the key sets of JwtAuths", () => {
+  it("are left out of the newest JwtAuths of the namespace with the most copies, and of nobody else", () => {
+    const translate = createKeySetTranslator(50_000);
+    const needs = [...copies, need("shop", "login", 9)];
+    expect(usedOf(translate, needs)).to.deep.equal(["jwks|team/a", "jwks|team/b", "jwks|shop/login"]);
+    const { diagnostics, events, resources } = translate(needs, fetched);
+    expect(resources, "each is there, so that requests are answered 503").to.have.lengthOf(5);
+    expect(diagnostics.map(({ object, reason }) => [object.name, reason])).to.deep.equal([
+      ["c", "ProtectionUnavailable"],
+      ["d", "ProtectionUnavailable"],
+    ]);
+    expect(events.map(({ object }) => object.name)).to.deep.equal(["c", "d"]);
+  });
+
+  it("are used again as soon as there is room, as if nothing had been left out", () => {
+    const translate = createKeySetTranslator(25_000);
+    expect(usedOf(translate, copies)).to.have.lengthOf(2);
+    expect(usedOf(translate, copies.slice(1, 3))).to.deep.equal(["jwks|team/c", "jwks|team/b"]);
+    const { resources } = translate(copies.slice(1, 3), fetched);
+    expect(resources).to.deep.equal(createKeySetTranslator(25_000)(copies.slice(1, 3), fetched).resources);
+  });
+
+  it("are all used where they take little", () => {
+    expect(usedOf(createKeySetTranslator(200_000), copies)).to.have.lengthOf(4);
+  });
+});
