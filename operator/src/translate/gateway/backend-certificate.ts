@@ -10,6 +10,10 @@ import { resolveCertificates } from "./certificate-refs.ts";
 export type GatewayCertificate = {
   /** Without a certificate when there is a refusal: then backends with TLS are not connected to. */
   readonly resource: Resource;
+  /** Stands for it where the certificate is left out of a snapshot: without one. */
+  readonly withheld: Resource;
+  /** What the certificate takes. */
+  readonly bytes: number;
   readonly refusal: Refusal | undefined;
 };
 
@@ -33,8 +37,11 @@ export function readBackendCertificate(
     () => "spec.tls.backend.clientCertificateRef",
   );
   const certificate = certificates[0]?.value;
+  const key = backendCertificateKey(name);
   return {
-    resource: encodeResource(backendCertificateKey(name), certificate === undefined ? {} : { certificate }),
+    resource: encodeResource(key, certificate === undefined ? {} : { certificate }),
+    withheld: encodeResource(key, {}),
+    bytes: certificate === undefined ? 0 : certificate.chainPem.length + certificate.keyPem.length,
     refusal:
       refusal?.reason === "InvalidCertificateRef"
         ? { ...refusal, reason: "InvalidClientCertificateRef" }

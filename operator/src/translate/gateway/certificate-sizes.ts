@@ -1,4 +1,5 @@
-/** What the certificates of listeners, and the authorities of their clients, take in the snapshots of their scopes. See docs/routing.md, "Size". */
+/** What the certificates of Gateways and their listeners, and the authorities of clients, take in the snapshots of their scopes. See docs/routing.md, "Size". */
+import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
 import { ageOf } from "../age.ts";
 import type { SizeLedger } from "../size/ledger.ts";
@@ -27,17 +28,28 @@ export function createCertificateSizes(ledger: SizeLedger): (gateways: readonly 
   };
 }
 
-/** The ids of listeners whose certificates are not offered, because they are left out or take too much. */
+/** Whose certificates are not used, because they are left out or take too much. */
+export type WithoutCertificates = {
+  /** The ids of listeners that offer none. */
+  readonly listeners: ReadonlySet<string>;
+  /** Gateways that show none to backends. */
+  readonly gateways: ReadonlySet<ObjectOf<"Gateway">>;
+};
+
 export function withoutCertificates(
   gateways: readonly PlannedGateway[],
   leftOut: LeftOut,
-): ReadonlySet<string> {
+): WithoutCertificates {
   const ids = new Set<string>();
-  for (const group of gateways.flatMap(groupsOf)) {
-    if (!leftOut.has(sizeKey(refOf(group.owner))) && bytesOf(group) <= maxRoutesBytes) continue;
-    for (const { id } of group.listeners) ids.add(id);
+  const own = new Set<ObjectOf<"Gateway">>();
+  for (const gateway of gateways) {
+    for (const group of groupsOf(gateway)) {
+      if (!leftOut.has(sizeKey(refOf(group.owner))) && bytesOf(group, gateway) <= maxRoutesBytes) continue;
+      for (const { id } of group.listeners) ids.add(id);
+      if (group === gateway.own) own.add(gateway.gateway);
+    }
   }
-  return ids;
+  return { listeners: ids, gateways: own };
 }
 
 const groupsOf = ({ own, sets }: PlannedGateway): readonly ListenerGroup[] => [own, ...sets];
@@ -49,7 +61,7 @@ function sizesOf(placed: PlacedGateway): readonly ObjectSize[] {
     ...(inDedicated ? [nameOf(refOf(placed.gateway))] : []),
   ];
   return groupsOf(placed).flatMap((group): ObjectSize | readonly [] => {
-    const bytes = bytesOf(group);
+    const bytes = bytesOf(group, placed);
     if (bytes === 0) return [];
     const isTooLarge = bytes > maxRoutesBytes;
     const taken = isTooLarge ? 0 : bytes;
@@ -62,16 +74,19 @@ function sizesOf(placed: PlacedGateway): readonly ObjectSize[] {
   });
 }
 
-/** Of each port the certificates that its listeners offer, and the authorities that clients' must come from, each once. */
-function bytesOf({ listeners }: ListenerGroup): number {
+/**
+ * Of each port the certificates that its listeners offer, and the authorities that clients' must come from, each once;
+ * with a Gateway's own what it shows to backends.
+ */
+function bytesOf(group: ListenerGroup, { own, backendCertificate }: PlannedGateway): number {
   const counted = new Set<string>();
-  let bytes = 0;
+  let bytes = group === own ? (backendCertificate?.bytes ?? 0) : 0;
   const count = (key: string, length: number): void => {
     if (counted.has(key)) return;
     counted.add(key);
     bytes += length;
   };
-  for (const { port, certificates, validation } of listeners) {
+  for (const { port, certificates, validation } of group.listeners) {
     for (const { id, value } of certificates) {
       count(`${port} ${id}`, value.chainPem.length + value.keyPem.length);
     }

@@ -10,6 +10,7 @@ import { compareText } from "../age.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { memo } from "../memo.ts";
+import type { WithoutCertificates } from "./certificate-sizes.ts";
 import { createFrontendValidationBuilder, withoutAuthorities } from "./frontend-validation.ts";
 import { closedListeners } from "./closed-listeners.ts";
 import { closedGuard, type Guard } from "./external-auths.ts";
@@ -51,8 +52,7 @@ export type ScopeInput = {
   /** The routes that are attached in this scope. */
   readonly routes: readonly RoutePlan[];
   readonly l4Routes: readonly L4Plan[];
-  /** The ids of listeners whose certificates are not offered. */
-  readonly withoutCertificates: ReadonlySet<string>;
+  readonly withoutCertificates: WithoutCertificates;
 };
 
 /** Builds one scope, time and again; what stays the same from one time to the next stays the same value. */
@@ -73,13 +73,15 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       if (secure.length === 0) continue;
       const build = tlsOf.get(port) ?? createTlsBuilder();
       tlsOf.set(port, build);
-      tls.set(port, build(secure.filter(({ id }) => !withoutCertificates.has(id))));
+      tls.set(port, build(secure.filter(({ id }) => !withoutCertificates.listeners.has(id))));
       if (!secure.some(({ validation }) => validation !== undefined)) continue;
       const buildClients = clientCertsOf.get(port) ?? createFrontendValidationBuilder();
       clientCertsOf.set(port, buildClients);
       clientCerts.set(
         port,
-        buildClients(secure.map((one) => (withoutCertificates.has(one.id) ? withoutAuthorities(one) : one))),
+        buildClients(
+          secure.map((one) => (withoutCertificates.listeners.has(one.id) ? withoutAuthorities(one) : one)),
+        ),
       );
     }
     const filters = gateways.flatMap(filterFindingsOf);
@@ -96,7 +98,10 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       resources: joinLists(
         filters.flatMap(({ resources }) => resources),
         collect(routes, ({ resources }) => resources),
-        gateways.flatMap(({ backendCertificate }) => backendCertificate?.resource ?? []),
+        gateways.flatMap(({ gateway, backendCertificate: shown }) => {
+          if (shown === undefined) return [];
+          return withoutCertificates.gateways.has(gateway) ? shown.withheld : shown.resource;
+        }),
       ),
       keySets: joinLists(
         filters.flatMap(({ keySets }) => keySets),

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../../src/api/object.ts";
@@ -286,6 +287,38 @@ describe("a full snapshot", () => {
       const few = run(worldOf(...objects), { ...settings, maxScopeBytes: bytes - 1 });
       expect(clients(few)).to.deep.equal([1, 2, 3].map(() => [0, [["require", true]]]));
       expect(offered(few)).to.deep.equal([]);
+    });
+
+    it("counts what Gateways show to backends, and shows nothing for the newest where it takes too much", () => {
+      const showing = (name: string, day: number): KubeObject => {
+        const one = gateway(name, day, 0);
+        const { spec } = one as { spec?: object };
+        return {
+          ...one,
+          ...{ spec: { ...spec, tls: { backend: { clientCertificateRef: { name: "cert" } } } } },
+        };
+      };
+      const objects = [secret, showing("old", 1), showing("new", 2)];
+      const shown = ({ scopes }: Translated): readonly (readonly [string, boolean])[] =>
+        scopes.shared.flatMap((resource) => {
+          const decoded = decodeResource(resource);
+          if (!decoded.ok || decoded.value?.type !== "backendcert") return [];
+          return [[resource.key, decoded.value.value.certificate !== undefined]];
+        });
+      const all = run(worldOf(...objects), defaultTranslateSettings);
+      expect(shown(all)).to.have.deep.members([
+        ["backendcert|team/old", true],
+        ["backendcert|team/new", true],
+      ]);
+      const bytes = all.sizes.get("shared")?.find(({ namespace }) => namespace === "team")?.bytes ?? 0;
+      const few = run(worldOf(...objects), { ...settings, maxScopeBytes: bytes - 1 });
+      expect(shown(few)).to.have.deep.members([
+        ["backendcert|team/old", true],
+        ["backendcert|team/new", false],
+      ]);
+      expect(few.events.map(({ reason, object }) => `${reason} ${object.name}`)).to.deep.equal([
+        "NotServed new",
+      ]);
     });
 
     const offered = ({ routing }: Translated): readonly number[] =>
