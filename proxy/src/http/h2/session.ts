@@ -197,7 +197,10 @@ export class Http2ServerConnection implements StreamHost {
 
   private onStream(stream: ServerHttp2Stream, flags: number, raw: string[]): void {
     const { context } = this;
-    this.reportUnread(this.unread.seen(stream.id ?? 0));
+    const unread = this.unread.seen(stream.id ?? 0);
+    this.reportUnread(unread);
+    // Node has refused them, perhaps for want of a place that their client had just given up.
+    this.guard.explain(unread * requestOverheadBytes);
     this.guard.countOpened(awake.nowMs);
     // It came together with the last one that was taken.
     if (this.flooded) return stream.on("error", ignore).close(constants.NGHTTP2_REFUSED_STREAM);

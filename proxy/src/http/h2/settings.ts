@@ -14,6 +14,11 @@ const maxInvalidFrames = 100;
  * get there; what floods this way is found by its bytes.
  */
 const maxRejectedStreams = 4_294_967_295;
+/**
+ * Above what the flood guard lets pass: nghttp2 would end the connection with INTERNAL_ERROR for many resets, however few they
+ * are of all streams.
+ */
+const maxStreamResets = 1_000_000_000;
 /** Node resets a stream with more fields than this; fewer, but too many for the limit, are answered 431. */
 const maxFieldsSeen = 4000;
 /**
@@ -29,6 +34,8 @@ export function serverOptions(limits: FrontLimits): ServerOptions {
   return {
     maxSessionInvalidFrames: maxInvalidFrames,
     maxSessionRejectedStreams: maxRejectedStreams,
+    streamResetBurst: maxStreamResets,
+    streamResetRate: maxStreamResets,
     maxHeaderListPairs: Math.max(maxFieldsSeen, limits.maxHeaders + 100),
     maxSessionMemory: maxSessionMegabytes,
     // Repeated fields are relayed as they are; which of them may repeat is for the receiver to say.

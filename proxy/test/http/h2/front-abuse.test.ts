@@ -174,7 +174,7 @@ describe("HTTP/2 front: hostile clients", () => {
     });
 
     it("a client that cancels some of very many requests", async () => {
-      for (let i = 0; i < 1000; i += 20) {
+      for (let i = 0; i < 3600; i += 20) {
         const id = (n: number): number => 2 * (i + n) + 1;
         peer.send(...times(20, (n) => requestFrame(id(n), { end: true })));
         peer.send(...times(8, (n) => frame(frameTypes.rstStream, 0, id(n), uint32(8))));
@@ -196,6 +196,29 @@ describe("HTTP/2 front: hostile clients", () => {
       await isAlive();
       expect(peer.frames.filter(({ type }) => type === frameTypes.rstStream)).to.deep.equal([]);
       expect(server.events).to.deep.equal([]);
+    });
+
+    it("a client that replaces requests in one packet, whatever Node refuses of them", async () => {
+      peer.send(frame(frameTypes.settings, flags.ack, 0));
+      peer.send(...times(100, (i) => requestFrame(2 * i + 1, { end: true })));
+      await isAlive();
+      let last = 199;
+      for (let round = 0; round < 130; round++) {
+        const from = last;
+        last += 2 * 60;
+        peer.send(
+          ...times(60, (i) =>
+            Buffer.concat([
+              frame(frameTypes.rstStream, 0, from + 2 * i, uint32(8)),
+              requestFrame(from + 2 * i + 2, { end: true }),
+            ]),
+          ),
+        );
+        await isAlive();
+        clock.advance(11_000);
+      }
+      await isAlive();
+      expect(peer.frames.filter(({ type }) => type === frameTypes.goaway)).to.deep.equal([]);
     });
 
     it("a large upload in small frames", async () => {
