@@ -145,11 +145,16 @@ export class Listener {
     this.server.close();
     this.http1.drain();
     this.http2.drain();
-    for (const socket of this.silent) socket.destroy();
+    // A turn later still: after a pause of the process, what has arrived meanwhile is read first.
+    setTimeout(() => setImmediate(() => this.endSilent()), silentGraceMs).unref();
     return new Promise((resolve) => {
       this.onEmpty = resolve;
       if (this.sockets.size === 0) resolve();
     });
+  }
+
+  private endSilent(): void {
+    for (const socket of this.silent) socket.destroy();
   }
 
   /** Ends all connections now and answers how many requests, and connections without any, that cut. */
@@ -305,6 +310,12 @@ export class Listener {
     });
   }
 }
+
+/**
+ * How long a draining listener waits for the first byte of connections that it has accepted. To end them at once would
+ * reset those whose request is just arriving.
+ */
+const silentGraceMs = 250;
 
 /** A group without a listener of its own has no routes there either. */
 function publicPortsOf({ publicPort, publicPorts }: SocketPlan): ListenerView["publicPorts"] {

@@ -214,6 +214,20 @@ describe("the listener manager", () => {
       expect(other.closed).to.equal(false);
     });
 
+    it("serves a connection that it has accepted and whose request arrives just afterwards", async () => {
+      const started = startManager();
+      await started.manager.apply(plan([http(80)]));
+      const late = await connect(started);
+      await eventually(() => started.events.of("opened").length === 1);
+      await started.manager.apply(plan([]));
+      late.send(request);
+      await eventually(() => started.seen.length === 1);
+      answer(started.seen[0]?.client as never);
+      expect(await late.untilEnd()).to.match(/Connection: close\r\n[^]*hello$/);
+      late.socket.destroy();
+      await eventually(() => started.events.of("drain_completed").length === 1);
+    });
+
     it("is ended by force after its time, and what that cut is counted", async () => {
       const log = fakeLog();
       const started = startManager({ drainTimeoutMs: 50, log });
