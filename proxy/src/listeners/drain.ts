@@ -1,3 +1,4 @@
+import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 
 /** What can be drained. */
@@ -30,13 +31,6 @@ export async function drainWithin(
   const cut = finished ? undefined : listener.destroy();
   await drained;
   return { durationMs: performance.now() - startedMs, cut };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve());
-  });
 }
 
 /** Waits; no longer when `hurry` is aborted. */
