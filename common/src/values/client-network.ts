@@ -5,10 +5,9 @@ import ipaddr from "ipaddr.js";
 const translated = [0x64, 0xff9b, 0, 0, 0, 0] as const;
 
 /**
- * What one client has of the Internet: an IPv4 address, or the /64 of an IPv6 address (`2001:db8:0:0::/64`, its
- * groups without leading zeros), since whoever
- * has one address of a /64 has all of them. IPv6 addresses that stand for IPv4 ones count as those. Text that is no
- * address stays as it is.
+ * The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address (`2001:db8:0:0::/64`, its groups
+ * without leading zeros), because one host has all addresses of its /64 (RFC 4291 2.5.1). IPv4-mapped and NAT64 addresses
+ * count as the IPv4 address that they carry. Text that is no address is returned unchanged.
  */
 export function networkOf(ip: string): string {
   if (!ip.includes(":") || !isIPv6(ip)) return ip;
