@@ -146,10 +146,13 @@ export class Listener {
     this.http1.drain();
     this.http2.drain();
     // A turn later still: after a pause of the process, what has arrived meanwhile is read first.
-    setTimeout(() => setImmediate(() => this.endSilent()), silentGraceMs).unref();
+    const grace = setTimeout(() => setImmediate(() => this.endSilent()), silentGraceMs).unref();
     return new Promise((resolve) => {
-      this.onEmpty = resolve;
-      if (this.sockets.size === 0) resolve();
+      this.onEmpty = () => {
+        clearTimeout(grace);
+        resolve();
+      };
+      if (this.sockets.size === 0) this.onEmpty();
     });
   }
 
