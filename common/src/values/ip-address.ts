@@ -31,19 +31,6 @@ export function receivedIp(text: string): string | undefined {
   return isIPv6(text) && !text.includes("%") ? ipaddr.IPv6.parse(text).toRFC5952String() : undefined;
 }
 
-/**
- * The network that stands for one client where clients share a bound: an IPv4 address itself, and of a canonical IPv6
- * address the first 64 bits, as `first:four:groups::/64`, because one host has all the others (RFC 4291 2.5.1). IPv4-mapped
- * addresses count each for itself.
- */
-export function clientNetwork(ip: string): string {
-  if (!ip.includes(":") || !isIPv6(ip)) return ip;
-  const address = ipaddr.IPv6.parse(ip);
-  if (address.isIPv4MappedAddress()) return ip;
-  const groups = address.parts.slice(0, 4).map((group) => group.toString(16));
-  return `${groups.join(":")}::/64`;
-}
-
 /** Writes `ip:port`, with an IPv6 address in brackets. */
 export const formatIpPort = (ip: string, port: number): string =>
   ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import fc from "fast-check";
 import {
   canonicalIp,
-  clientNetwork,
   formatIpPort,
   isPrivateOrReserved,
   isPublicIp,
@@ -107,31 +106,6 @@ describe("isPublicIp", () => {
   ]) {
     it(`does not hold for ${ip}`, () => expect(isPublicIp(ip)).to.equal(false));
   }
-});
-
-describe("clientNetwork", () => {
-  it("is an IPv4 address itself, and of an IPv6 address its first 64 bits", () => {
-    const addresses = [
-      "192.0.2.1",
-      "2001:db8::1",
-      "2001:db8:0:0:ffff::",
-      "2001:db8:1:2:3:4:5:6",
-      "::1",
-      "nonsense",
-    ];
-    expect(addresses.map(clientNetwork)).to.deep.equal([
-      "192.0.2.1",
-      "2001:db8:0:0::/64",
-      "2001:db8:0:0::/64",
-      "2001:db8:1:2::/64",
-      "0:0:0:0::/64",
-      "nonsense",
-    ]);
-  });
-
-  it("keeps IPv4-mapped addresses apart", () => {
-    expect(clientNetwork("::ffff:192.0.2.1")).to.not.equal(clientNetwork("::ffff:192.0.2.2"));
-  });
 });
 
 describe("formatIpPort", () => {

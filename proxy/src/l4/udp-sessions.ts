@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
-import { clientNetwork } from "@svc-gateway/common/values/ip-address.ts";
+import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { Resolver } from "../upstream/resolver.ts";
@@ -163,7 +163,7 @@ export class UdpSessions {
     });
     if (selection === undefined) return this.drop("no-endpoint");
     const { metrics, resolver, places } = this.options;
-    const origin = { listener: this.port, network: clientNetwork(client.ip) };
+    const origin = { listener: this.port, network: networkOf(client.ip) };
     if (!places.makeRoom(origin) && !this.endIdle()) {
       selection.watch?.ended();
       return this.drop("session-limit");

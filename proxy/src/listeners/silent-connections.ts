@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { clientNetwork } from "@svc-gateway/common/values/ip-address.ts";
+import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import { ListenerHoldings, type Origin } from "../fairness/listener-holdings.ts";
 
 type Held = { readonly socket: Socket; readonly origin: Origin; readonly onLost: () => void };
@@ -47,7 +47,7 @@ export class SilentConnections {
     if (maxOfListener > 0 && this.byOrigin.countOf(listener) >= this.shareOf(maxOfListener)) {
       this.lose(this.byOrigin.oldestOf(listener));
     } else if (this.held.size >= this.max) this.lose(this.byOrigin.oldestOfMost());
-    const held = { socket, origin: { listener, network: clientNetwork(ip) }, onLost };
+    const held = { socket, origin: { listener, network: networkOf(ip) }, onLost };
     this.held.set(socket, held);
     this.byOrigin.add(held.origin, held);
   }

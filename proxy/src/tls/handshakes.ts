@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Server, TLSSocket } from "node:tls";
-import { clientNetwork } from "@svc-gateway/common/values/ip-address.ts";
+import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import { Holdings } from "../fairness/holdings.ts";
 import { resetSocket } from "../listeners/reset.ts";
 import { awake } from "../timing/awake-clock.ts";
@@ -207,7 +207,7 @@ export function createHandshakes(
     const handshake: Pending = {
       ...request,
       key,
-      network: clientNetwork(request.ip),
+      network: networkOf(request.ip),
       startedMs: awake.nowMs,
       helloMs: undefined,
       serverName: "",

@@ -55,6 +55,15 @@ describe("silent connections", () => {
     expect(lost).to.deep.equal(["a", "d"]);
   });
 
+  it("of an IPv4-mapped address count as those of the IPv4 address", () => {
+    const { add, lost } = fill(new SilentConnections(8, 1, 1));
+    add("honest", "198.51.100.1");
+    add("mapped", "::ffff:192.0.2.1");
+    for (const name of ["plain", "third"]) add(name, "192.0.2.1");
+    add("new", "203.0.113.1");
+    expect(lost).to.deep.equal(["mapped"]);
+  });
+
   it("may all be silent where there are few", () => {
     const { add, lost } = fill(new SilentConnections(8, 2));
     for (let i = 0; i < 8; i++) add(`${i}`, "192.0.2.1", 80, 8);
