@@ -4,10 +4,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { annotationsPage } from "./generate-docs-annotations.ts";
+import { filterOrderPage } from "./generate-docs-filters.ts";
 import { flagsPage } from "./generate-docs-flags.ts";
 import { metricsPage } from "./generate-docs-metrics.ts";
 
 const pages: Readonly<Record<string, () => string>> = {
+  "docs/filter-order.md": filterOrderPage,
   "docs/reference/annotations.md": annotationsPage,
   "docs/reference/flags.md": flagsPage,
   "docs/reference/metrics.md": metricsPage,

@@ -1,24 +1,24 @@
 import { z } from "zod";
+import { authBasicSecret } from "./auth-basic-secret.ts";
+import { authJwt } from "./auth-jwt.ts";
+import { authTls } from "./auth-tls.ts";
+import { compression } from "./compression.ts";
 import { cors } from "./cors.ts";
 import { annotationKey, type AnnotationDefinition } from "./definition.ts";
-import { authBasicSecret } from "./auth-basic-secret.ts";
-import { authTls } from "./auth-tls.ts";
-import { authJwt } from "./auth-jwt.ts";
-import { compression } from "./compression.ts";
 import { extAuth } from "./ext-auth.ts";
 import { ipAccessControl } from "./ip-access-control.ts";
 import { maxBodySize } from "./max-body-size.ts";
-import { pathNormalize } from "./path-normalize.ts";
 import { mirrorTarget } from "./mirror-target.ts";
+import { pathNormalize } from "./path-normalize.ts";
 import { rateLimit } from "./rate-limit.ts";
+import { redirect } from "./redirect.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { responseHeaders } from "./response-headers.ts";
-import { trustForwardedFor } from "./trust-forwarded-for.ts";
-import { redirect } from "./redirect.ts";
 import { retry } from "./retry.ts";
 import { rewriteTarget } from "./rewrite-target.ts";
 import { sslRedirect } from "./ssl-redirect.ts";
 import { timeouts } from "./timeouts.ts";
+import { trustForwardedFor } from "./trust-forwarded-for.ts";
 import { useRegex } from "./use-regex.ts";
 
 /**

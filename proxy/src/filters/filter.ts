@@ -18,7 +18,7 @@ export type BodyTransform = BodySink & {
 
 /**
  * One feature on one route, built once when a snapshot is applied. A filter is synchronous unless it must wait;
- * filters run in the order of filters/order.ts, response hooks in the order given there as well.
+ * filters run in the order of filters/order.ts, and so do response hooks.
  */
 export type Filter = {
   readonly slug: string;

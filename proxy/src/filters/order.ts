@@ -1,86 +1,129 @@
-import type { FeatureSlug } from "@svc-gateway/common/features/registry.ts";
+import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { authBasicSecretFilter } from "./auth-basic-secret.ts";
+import { authJwtFilter } from "./auth-jwt.ts";
+import { compressionFilter } from "./compression.ts";
+import { corsFilter } from "./cors.ts";
+import type { FilterEnvironment } from "./environment.ts";
+import { extAuthFilter } from "./ext-auth.ts";
+import type { Filter } from "./filter.ts";
+import { ipAccessControlFilter } from "./ip-access-control.ts";
+import { maxBodySizeFilter } from "./max-body-size.ts";
+import { mirrorTargetFilter } from "./mirror-target.ts";
+import { rateLimitFilter } from "./rate-limit.ts";
+import { redirectFilter } from "./redirect.ts";
+import { requestHeadersFilter } from "./request-headers.ts";
+import { responseHeadersFilter } from "./response-headers.ts";
+import { retryFilter } from "./retry.ts";
+import { rewriteTargetFilter } from "./rewrite-target.ts";
+import { sslRedirectFilter } from "./ssl-redirect.ts";
+import { timeoutsFilter } from "./timeouts.ts";
+import { trustForwardedForFilter } from "./trust-forwarded-for.ts";
 
-/** Where a feature stands. `at` grows along the request; `why` is the reason for standing there. */
-type FilterPlace = { readonly at: number; readonly why: string };
+/** The filter of a feature: the reason for its place in the order, and what builds it for a route. */
+export type FilterStep<Slug extends FeatureSlug = FeatureSlug> = {
+  readonly [S in Slug]: {
+    readonly slug: S;
+    /** Why it runs after the step before it and before the next one. */
+    readonly why: string;
+    readonly create: (value: NonNullable<RouteFeatures[S]>, environment: FilterEnvironment) => Filter;
+  };
+}[Slug];
 
 /**
- * THE order of filters, complete by type: a feature without a place does not compile. Response hooks run in the same
- * order, so what a later filter adds to a response is seen by none before it. Places by purpose, with room between:
- *
- * 10 client IP, 20 IP access, 30 rate limit, 40 redirect to https, 50 CORS, 60 declared length, 70 Basic, 80 JWT,
- * 90 external auth of the Gateway, 100 external auth of the route, 110 redirects, 115 session cookie (response),
- * 120 header and path changes, 130 mirror, 140 compression (response).
- *
- * A refusal that costs little comes before one that costs much, and everything that refuses comes before everything
- * that copies or changes the request. See docs/filter-order.md.
+ * The filters of routes, in the order in which they run; response hooks run in the same order, so that no filter sees
+ * what a later one adds to a response. A new feature is inserted where its reason puts it: a refusal that costs little
+ * comes before one that costs much, and everything that refuses comes before everything that copies or changes the
+ * request. docs/filter-order.md is written from this list.
  */
-export const filterOrder = {
-  "trust-forwarded-for": {
-    at: 10,
+export const filterOrder = [
+  {
+    slug: "trust-forwarded-for",
     why: "finds the client's address before anything decides by it",
+    create: trustForwardedForFilter,
   },
-  "ip-access-control": {
-    at: 20,
+  {
+    slug: "ip-access-control",
     why: "refuses by the address alone, which is cheapest, and keeps strangers out of the counts of rate limits",
+    create: ipAccessControlFilter,
   },
-  "rate-limit": {
-    at: 30,
+  {
+    slug: "rate-limit",
     why: "bounds how often a client can cause all the work that follows, checks of credentials first of all",
+    create: (value, { rates }) => rateLimitFilter(value, rates),
   },
-  "max-body-size": {
-    at: 60,
-    why: "refuses by the declared length before credentials are checked and before anything buffers the body",
-  },
-  "auth-basic-secret": {
-    at: 70,
-    why: "asks who the client is before anything answers or changes the request on its behalf; the list of users is at hand",
-  },
-  "mirror-target": {
-    at: 130,
-    why: "copies only what nothing has refused; the copy is made when all changes, those of the backend too, are done",
-  },
-  "auth-jwt": {
-    at: 80,
-    why: "checks a signature, which needs nothing but the keys at hand, before another service is asked about the client",
-  },
-  "ext-auth": {
-    at: 100,
-    why: "asks another service only about those whom every check at hand lets pass, and may tell it what tokens said",
-  },
-  "request-headers": {
-    at: 122,
-    why: "changes what goes upstream only after everything that reads the request or refuses it has run",
-  },
-  "response-headers": {
-    at: 125,
-    why: "has the last word on what other features say in response fields, but sees them before a body is compressed",
-  },
-  cors: {
-    at: 50,
-    why: "answers preflights before credentials are asked for, since browsers send none with them",
-  },
-  redirect: {
-    at: 110,
-    why: "answers only those whom limits and credentials let pass, and leaves nothing to do for what changes the request",
-  },
-  "rewrite-target": {
-    at: 120,
-    why: "changes the path only after everything that decides by it; before the request is copied or sent",
-  },
-  "ssl-redirect": {
-    at: 40,
+  {
+    slug: "ssl-redirect",
     why: "leaves cleartext before credentials are asked for, but not for those whom an address rule or a rate limit refuses",
+    create: sslRedirectFilter,
   },
-  retry: {
-    at: 137,
-    why: "repeats the upstream request as everything before it has left it",
+  {
+    slug: "cors",
+    why: "answers preflights before credentials are asked for, since browsers send none with them",
+    create: corsFilter,
   },
-  compression: {
-    at: 140,
-    why: "sees the response as every other feature leaves it, and changes the body last",
+  {
+    slug: "max-body-size",
+    why: "refuses by the declared length before credentials are checked and before anything buffers the body",
+    create: maxBodySizeFilter,
   },
-  timeouts: {
-    at: 135,
+  {
+    slug: "auth-basic-secret",
+    why: "asks who the client is before anything answers or changes the request on its behalf; the list of users is at hand",
+    create: (value, { auth }) => authBasicSecretFilter(value, auth),
+  },
+  {
+    slug: "auth-jwt",
+    why: "checks a signature, which needs nothing but the keys at hand, before another service is asked about the client",
+    create: (value, { auth }) => authJwtFilter(value, auth),
+  },
+  {
+    slug: "ext-auth",
+    why: "asks another service only about those whom every check at hand lets pass, and may tell it what tokens said",
+    create: extAuthFilter,
+  },
+  {
+    slug: "redirect",
+    why: "answers only those whom limits and credentials let pass, and leaves nothing to do for what changes the request",
+    create: redirectFilter,
+  },
+  {
+    slug: "rewrite-target",
+    why: "changes the path only after everything that decides by it; before the request is copied or sent",
+    create: rewriteTargetFilter,
+  },
+  {
+    slug: "request-headers",
+    why: "changes what goes upstream only after everything that reads the request or refuses it has run",
+    create: requestHeadersFilter,
+  },
+  {
+    slug: "response-headers",
+    why: "has the last word on what other features say in response fields, but sees them before a body is compressed",
+    create: responseHeadersFilter,
+  },
+  {
+    slug: "mirror-target",
+    why: "copies only what nothing has refused; the copy is made when all changes, those of the backend too, are done",
+    create: mirrorTargetFilter,
+  },
+  {
+    slug: "timeouts",
     why: "limits the upstream request that is made next; nothing before it is the doing of the upstream",
+    create: timeoutsFilter,
   },
-} as const satisfies Record<FeatureSlug, FilterPlace>;
+  {
+    slug: "retry",
+    why: "repeats the upstream request as everything before it has left it",
+    create: retryFilter,
+  },
+  {
+    slug: "compression",
+    why: "sees the response as every other feature leaves it, and changes the body last",
+    create: (value, { encoders }) => compressionFilter(value, encoders),
+  },
+] as const satisfies readonly FilterStep[];
+
+type Ordered = (typeof filterOrder)[number]["slug"];
+
+/** Does not compile where a feature has no place in the order, and names the feature. */
+true satisfies [FeatureSlug] extends [Ordered] ? true : Exclude<FeatureSlug, Ordered>;

@@ -2,22 +2,22 @@ import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { features, type FeatureSlug, type RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
-import { translateExtAuth } from "./ext-auth.ts";
 import { translateAuthJwt } from "./auth-jwt.ts";
-import type { FeatureContext } from "./context.ts";
 import { translateCompression } from "./compression.ts";
+import type { FeatureContext } from "./context.ts";
+import { translateExtAuth } from "./ext-auth.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
 import { translateMaxBodySize } from "./max-body-size.ts";
 import { translateMirrorTarget } from "./mirror-target.ts";
 import { translateRateLimit } from "./rate-limit.ts";
+import { translateRedirect } from "./redirect.ts";
 import { translateRequestHeaders } from "./request-headers.ts";
 import { translateResponseHeaders } from "./response-headers.ts";
-import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
-import { translateRedirect } from "./redirect.ts";
 import { translateRetry } from "./retry.ts";
 import { translateRewriteTarget } from "./rewrite-target.ts";
 import { translateSslRedirect } from "./ssl-redirect.ts";
 import { translateTimeouts } from "./timeouts.ts";
+import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
 
 /** How an Ingress sets each feature. The compiler asks for an entry per feature of the registry. */
 const translators: {
