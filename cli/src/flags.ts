@@ -33,6 +33,7 @@ const meaningNames: { readonly [K in keyof MeaningSettings]: string } = {
   ingressClass: "ingress-class",
   allowExternalName: "allow-external-name",
   backendTlsStrict: "backend-tls-strict",
+  classParametersStrict: "class-parameters-strict",
   hostOwnership: "host-ownership",
   managementBindAddress: "management-bind-address",
   adminPort: "admin-port",

@@ -81,6 +81,14 @@ export const controlFlags = [
       "Answer 502 where a BackendTLSPolicy has subjectAltNames but no valid one, instead of falling back to cleartext.",
   }),
   flag({
+    name: "class-parameters-strict",
+    type: switchType,
+    roles: translating,
+    defaultValue: false,
+    meaning:
+      "Answer 503 for the Ingresses of a class whose `spec.parameters` cannot be used, instead of serving them without its defaults.",
+  }),
+  flag({
     name: "disable-ingress",
     type: switchType,
     roles: translating,

@@ -18,6 +18,7 @@ describe("settings: defaults", () => {
       ingressClass: undefined,
       allowExternalName: false,
       backendTlsStrict: false,
+      classParametersStrict: false,
       hostOwnership: "off",
       disableIngress: false,
       disableGatewayApi: false,

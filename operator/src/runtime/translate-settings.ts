@@ -26,6 +26,7 @@ export const translateSettingsOf = (
     | "defaultTlsSecret"
     | "allowExternalName"
     | "backendTlsStrict"
+    | "classParametersStrict"
     | "hostOwnership"
     | "managementBindAddress"
     | "adminPort"
@@ -57,6 +58,7 @@ export const translateSettingsOf = (
   allowExternalName: settings.allowExternalName,
   localPorts: localPortsOf(settings),
   backendTlsStrict: settings.backendTlsStrict,
+  classParametersStrict: settings.classParametersStrict,
   hostOwnership: settings.hostOwnership,
   trustBundles: defaultTranslateSettings.trustBundles,
   maxScopeBytes: defaultTranslateSettings.maxScopeBytes,

@@ -401,8 +401,21 @@ export const noIngressClass = (place: Place): Diagnostic =>
     ),
   );
 
+/** Of parameters that may be what keeps clients or requests out. */
 export const invalidClassParameters = (place: Place, why: string): Diagnostic =>
-  finding("warning", "InvalidClassParameters")(place, `${why}; the class has no defaults`);
+  graveAmongManifests(
+    finding("warning", "InvalidClassParameters")(
+      place,
+      `${why}; the class has no defaults, and with --class-parameters-strict its Ingresses would be answered 503`,
+    ),
+  );
+
+export const classClosed = (place: Place): Diagnostic =>
+  protectionUnavailable(
+    place,
+    "The parameters of the class cannot be used, which may protect its routes",
+    "every request is answered 503",
+  );
 
 export const invalidClassDefault = failed("warning", "InvalidClassDefault", "the built-in default applies");
 

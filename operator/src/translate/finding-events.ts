@@ -39,9 +39,16 @@ const ofGateways: { readonly [finding: Diagnostic["reason"]]: Reason } = {
   InvalidClientCertificateRef: "CertificateNotUsable",
 };
 
+const ofClasses: { readonly [finding: Diagnostic["reason"]]: Reason } = {
+  InternalError: "ParametersNotUsable",
+  InvalidClassParameters: "ParametersNotUsable",
+  ProtectionUnavailable: "ParametersNotUsable",
+};
+
 const byKind: { readonly [kind: string]: { readonly [finding: Diagnostic["reason"]]: Reason } } = {
   Gateway: ofGateways,
   Ingress: ofIngresses,
+  IngressClass: ofClasses,
   ListenerSet: ofGateways,
 };
 

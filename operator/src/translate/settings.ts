@@ -60,6 +60,8 @@ export type TranslateSettings = {
   readonly localPorts: readonly number[];
   /** Nobody is connected to under a BackendTLSPolicy without a usable name; false: in cleartext. */
   readonly backendTlsStrict: boolean;
+  /** Whether a class is closed whose parameters cannot be used; false: it is served without defaults. */
+  readonly classParametersStrict: boolean;
   /** `namespace`: a host belongs to the namespace of its oldest Ingress or route. See docs/routing.md, "Who owns a host". */
   readonly hostOwnership: "off" | "namespace";
   /** Whether the cluster serves ClusterTrustBundles; false: references to one are of a kind that there is not. */
@@ -95,6 +97,7 @@ export const defaultTranslateSettings: TranslateSettings = {
   allowExternalName: false,
   localPorts: [8081, 8082],
   backendTlsStrict: false,
+  classParametersStrict: false,
   hostOwnership: "off",
   trustBundles: true,
   maxScopeBytes: 192 * 1024 * 1024,

@@ -50,6 +50,7 @@ export type DesiredEvent = {
     | "CertificateNotUsable"
     | "HostTaken"
     | "MirrorDisabled"
+    | "ParametersNotUsable"
     | "ReferenceNotPermitted";
   readonly message: string;
 };

@@ -72,7 +72,7 @@ export function renderCase({ world, settings, nowMs, ownPorts }: GoldenCase): st
       resources: renderResources(translation.scopes.shared),
       diagnostics: translation.diagnostics.map(renderDiagnostic),
       events: translation.events.map(({ object, type, reason, message }) => ({
-        object: `${object.kind} ${object.namespace}/${object.name}`,
+        object: formatRef(object),
         event: `${type} ${reason}`,
         message,
       })),

@@ -11,13 +11,14 @@ import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import {
   annotationWarning,
+  classClosed,
   invalidAnnotation,
   keyField,
   referenceNotPermitted,
   riskyAnnotation,
   type Place,
 } from "../diagnostics.ts";
-import { invalidAnnotationEvent } from "../events.ts";
+import { invalidAnnotationEvent, notServed } from "../events.ts";
 import {
   createAnnotationReader,
   hasOwnValue,
@@ -72,8 +73,10 @@ export function readAnnotations(
   const unknown = unknownKeys(own).map((key) =>
     describeUnknownKey({ object, field: keyField("metadata.annotations", key) }, key),
   );
-  const diagnostics = [...findings.diagnostics, ...unknown];
-  return { features, useRegex: isRegex, rewriteTarget: newPath, pathLevel, ...findings, diagnostics };
+  const ofClass = isClosed === true ? [classClosed({ object })] : [];
+  const diagnostics = [...findings.diagnostics, ...unknown, ...ofClass];
+  const events = [...findings.events, ...ofClass.map(({ message }) => notServed(object, message))];
+  return { features, useRegex: isRegex, rewriteTarget: newPath, pathLevel, ...findings, diagnostics, events };
 }
 
 /** The annotations of one Ingress, ready to be read. The findings grow while features read them. */

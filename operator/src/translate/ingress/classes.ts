@@ -6,6 +6,7 @@ import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { isStandIn } from "../../api/stand-in.ts";
+import { isRecord } from "../../api/validation/problem.ts";
 import {
   ingressClassNotFound,
   invalidClassParameters,
@@ -52,11 +53,12 @@ export type Classes = {
 
 /** Reads the classes of a world; what is read of one is kept until it, or its parameters, is another object. */
 export function createClassReader(
-  settings: Pick<TranslateSettings, "controllerName" | "ingressClass">,
+  settings: Pick<TranslateSettings, "controllerName" | "ingressClass" | "classParametersStrict">,
 ): (world: World) => Classes {
-  const { controllerName, ingressClass } = settings;
+  const { controllerName, ingressClass, classParametersStrict: isStrict } = settings;
+  // What cannot be read may be what protects the class.
   const infoOf = trackedMemo((one: ObjectOf<"IngressClass">, _: undefined, { lookup }) =>
-    attempt(one, () => readClass(one, lookup), noDefaults),
+    attempt(one, () => readClass(one, lookup, isStrict), closed),
   );
   type Last = {
     readonly list: World["IngressClass"];
@@ -128,14 +130,21 @@ function explainUnserved(
 }
 
 const noDefaults = { defaults: undefined, accessLog: true };
+const closed = { ...noDefaults, isClosed: true } as const;
 
-function readClass(one: ObjectOf<"IngressClass">, lookup: Lookup): ClassInfo {
+/** `isStrict`: parameters that cannot be used close the class. See docs/routing.md, "Which Ingresses are served". */
+function readClass(one: ObjectOf<"IngressClass">, lookup: Lookup, isStrict: boolean): ClassInfo {
   const reference = one.spec?.parameters;
   if (reference === undefined) return { ...noDefaults, diagnostics: [] };
-  const none = (why: string): ClassInfo => ({
-    ...noDefaults,
-    diagnostics: [invalidClassParameters({ object: refOf(one), field: "spec.parameters" }, why)],
+  const place = { object: refOf(one), field: "spec.parameters" };
+  const close = (why: string): ClassInfo => ({
+    ...closed,
+    diagnostics: [
+      protectionUnavailable(place, why, "every request to an Ingress of the class is answered 503"),
+    ],
   });
+  const none = (why: string): ClassInfo =>
+    isStrict ? close(why) : { ...noDefaults, diagnostics: [invalidClassParameters(place, why)] };
   const { apiGroup = "", kind, namespace, name, scope } = reference;
   if (apiGroup !== parametersGroup || kind !== parametersKind) {
     return none(`Parameters must be a ${parametersKind} of group ${parametersGroup}`);
@@ -145,14 +154,18 @@ function readClass(one: ObjectOf<"IngressClass">, lookup: Lookup): ClassInfo {
   }
   const parameters = lookup(parametersKind, namespace, name);
   if (parameters === undefined) return none(`${parametersKind} ${namespace}/${name} does not exist`);
-  if (isStandIn(parameters) && parameters.spec.defaultAnnotations === undefined) {
-    const place = { object: refOf(one), field: "spec.parameters" };
-    const why = `The defaults in ${parametersKind} ${namespace}/${name} cannot be read`;
-    const diagnostics = [
-      protectionUnavailable(place, why, "every request to an Ingress of the class is answered 503"),
-    ];
-    return { ...noDefaults, isClosed: true, diagnostics };
+  if (!isReadable(parameters)) {
+    return close(`The defaults in ${parametersKind} ${namespace}/${name} cannot be read`);
   }
   const { defaults, diagnostics } = readClassDefaults(parameters);
   return { defaults, accessLog: parameters.spec.accessLog !== false, diagnostics };
+}
+
+/** Whether the defaults are text by keys: an API server may have kept an object from before its schema. */
+function isReadable(parameters: ObjectOf<"SvcIngressClassParameters">): boolean {
+  const { spec } = parameters as { readonly spec?: unknown };
+  if (!isRecord(spec)) return false;
+  const { defaultAnnotations: defaults } = spec;
+  if (defaults === undefined || defaults === null) return !isStandIn(parameters);
+  return isRecord(defaults) && Object.values(defaults).every((value) => typeof value === "string");
 }
