@@ -1,0 +1,24 @@
+/**
+ * Lists the texts that do not follow docs/style.md: words to avoid in pages, names of tests and messages, and names of
+ * tests that are half a sentence. Messages are the strings of at least two words under src/. Ends with 1 when there are
+ * findings.
+ *
+ *   scripts/node scripts/words/check.ts                          what must be clean (scripts/words/clean-rooms.ts)
+ *   scripts/node scripts/words/check.ts operator/src/translate   one folder or file, clean or not
+ *   scripts/node scripts/words/check.ts --comments common/src    with comments, which `make test` does not check
+ */
+import { parseArgs } from "node:util";
+import { cleanRooms } from "./clean-rooms.ts";
+import { findingsIn } from "./findings.ts";
+import type { TextKind } from "./texts.ts";
+
+const { values, positionals } = parseArgs({
+  options: { comments: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const kinds: readonly TextKind[] = ["prose", "test name", "message"];
+const rooms = positionals.length === 0 ? cleanRooms : positionals;
+const findings = findingsIn(rooms, new Set(values.comments ? [...kinds, "comment"] : kinds));
+for (const finding of findings) console.log(finding);
+console.log(`${findings.length} findings`);
+process.exitCode = findings.length === 0 ? 0 : 1;

@@ -1,0 +1,6 @@
+/**
+ * The files and folders whose texts are in order, which stays so: `make test` fails for a finding in one of them. Add a
+ * room as soon as `scripts/node scripts/words/check.ts <room>` finds nothing; none is ever taken out. When all of the
+ * project is in here, this list becomes `["."]` in scripts/words/check.ts and scripts/test/words.test.ts.
+ */
+export const cleanRooms: readonly string[] = ["docs/style.md"];
