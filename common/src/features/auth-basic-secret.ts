@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineFeature, defineProtection } from "./definition.ts";
+import { defineTranslatedFeature, defineProtection } from "./definition.ts";
 
 /** Whose credentials let a request in: those of a user of each list. See docs/features/auth-basic-secret.md. */
 export const authBasicSecretSchema = z
@@ -17,7 +17,7 @@ export const authBasicSecretSchema = z
 
 export type AuthBasicSecret = z.infer<typeof authBasicSecretSchema>;
 
-export const authBasicSecret = defineFeature({
+export const authBasicSecret = defineTranslatedFeature({
   slug: "auth-basic-secret",
   schema: authBasicSecretSchema,
   annotations: {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineFeature, defineProtection } from "./definition.ts";
+import { defineTranslatedFeature, defineProtection } from "./definition.ts";
 
 /** Which tokens are accepted and what the upstream learns of them. Header names are as written. */
 export const tokenRulesSchema = z.object({
@@ -30,7 +30,7 @@ export const authJwtSchema = z
 
 export type AuthJwt = z.infer<typeof authJwtSchema>;
 
-export const authJwt = defineFeature({
+export const authJwt = defineTranslatedFeature({
   slug: "auth-jwt",
   schema: authJwtSchema,
   annotations: {

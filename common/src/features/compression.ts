@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineFeature, defineReference } from "./definition.ts";
+import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
 /** Which responses are compressed, and how; at least one of the codings is on. See docs/features/compression.md. */
 export const compressionSchema = z.object({
@@ -15,7 +15,7 @@ export const compressionSchema = z.object({
 
 export type Compression = Readonly<z.infer<typeof compressionSchema>>;
 
-export const compression = defineFeature({
+export const compression = defineTranslatedFeature({
   slug: "compression",
   schema: compressionSchema,
   annotations: {

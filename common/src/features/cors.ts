@@ -18,4 +18,10 @@ export const corsSchema = z.object({
 
 export type Cors = Readonly<z.infer<typeof corsSchema>>;
 
-export const cors = defineFeature({ slug: "cors", schema: corsSchema, annotations: {} });
+/** Set by filters of HTTPRoutes only. */
+export const cors = defineFeature({
+  slug: "cors",
+  schema: corsSchema,
+  annotations: {},
+  fromAnnotations: () => undefined,
+});

@@ -77,11 +77,34 @@ export type AnnotationDefinition<T> = {
   readonly parse: (text: string, warn: Warn) => Result<T>;
 };
 
+/** What annotations say, by the names that their feature has for them; undefined: the built-in default applies. */
+export type ValuesOf<Annotations> = {
+  readonly [Name in keyof Annotations]:
+    (Annotations[Name] extends AnnotationDefinition<infer T> ? T : never) | undefined;
+};
+
 /** A feature: the value that travels in the snapshot, and the annotations that an Ingress sets it with. */
 type FeatureDefinition<Slug extends string, Schema extends z.ZodType, Annotations> = {
   readonly slug: Slug;
   readonly schema: Schema;
   readonly annotations: Annotations;
+};
+
+/** A feature that follows from the values of its own annotations, so that it needs no translator. */
+type ValueFeature<Slug extends string, Schema extends z.ZodType, Annotations> = FeatureDefinition<
+  Slug,
+  Schema,
+  Annotations
+> & {
+  /**
+   * The value of the feature; undefined: it is off. `values` are the Ingress's own, else those of its class; `ofClass`
+   * gives those of the class alone, for a feature whose annotations count together or not at all. Pure. A method, so
+   * that features of different annotations are of one type.
+   */
+  fromAnnotations(
+    values: ValuesOf<Annotations>,
+    ofClass: () => ValuesOf<Annotations>,
+  ): z.infer<Schema> | undefined;
 };
 
 /** Annotations that decide how an Ingress's requests find their routes, which is nothing that a route carries. */
@@ -93,26 +116,36 @@ type RoutingOption<Slug extends string, Annotations> = {
 export const defineAnnotation = <T>(definition: AnnotationDefinition<T>): AnnotationDefinition<T> =>
   definition;
 
+/** The annotations of a feature or option, by the names that its code has for them. */
+export type AnnotationRecord = { readonly [name: string]: AnnotationDefinition<unknown> };
+
+/** A feature that follows from its annotations, whichever those are. */
+export type AnyValueFeature = ValueFeature<string, z.ZodType, AnnotationRecord>;
+
+/** Declares a feature that follows from its annotations: the operator needs nothing else to know it. */
 export const defineFeature = <
   const Slug extends string,
   Schema extends z.ZodType,
-  Annotations extends { readonly [name: string]: AnnotationDefinition<unknown> },
+  Annotations extends AnnotationRecord,
+>(
+  definition: ValueFeature<Slug, Schema, Annotations>,
+): ValueFeature<Slug, Schema, Annotations> => definition;
+
+/** Declares a feature whose annotations need the world to be understood: it has a translator in the operator. */
+export const defineTranslatedFeature = <
+  const Slug extends string,
+  Schema extends z.ZodType,
+  Annotations extends AnnotationRecord,
 >(
   definition: FeatureDefinition<Slug, Schema, Annotations>,
 ): FeatureDefinition<Slug, Schema, Annotations> => definition;
 
-export const defineRoutingOption = <
-  const Slug extends string,
-  Annotations extends { readonly [name: string]: AnnotationDefinition<unknown> },
->(
+export const defineRoutingOption = <const Slug extends string, Annotations extends AnnotationRecord>(
   definition: RoutingOption<Slug, Annotations>,
 ): RoutingOption<Slug, Annotations> => definition;
 
 /** Annotations that decide about handshakes, which are over before there is a route. */
-export const defineTlsOption = <
-  const Slug extends string,
-  Annotations extends { readonly [name: string]: AnnotationDefinition<unknown> },
->(option: {
+export const defineTlsOption = <const Slug extends string, Annotations extends AnnotationRecord>(option: {
   readonly slug: Slug;
   readonly annotations: Annotations;
 }): { readonly slug: Slug; readonly annotations: Annotations } => option;

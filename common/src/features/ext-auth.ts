@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineFeature, defineProtection } from "./definition.ts";
+import { defineTranslatedFeature, defineProtection } from "./definition.ts";
 
 /** The longest body that a service can be asked about, in bytes. */
 export const maxCheckedBodyBytes = 65_535;
@@ -39,7 +39,7 @@ export const extAuthSchema = z.array(z.object({ check: externalCheckSchema.optio
 
 export type ExtAuth = z.infer<typeof extAuthSchema>;
 
-export const extAuth = defineFeature({
+export const extAuth = defineTranslatedFeature({
   slug: "ext-auth",
   schema: extAuthSchema,
   annotations: {

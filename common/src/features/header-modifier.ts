@@ -23,6 +23,36 @@ export const headerModifierSchema = z.object({
 export type HeaderField = Readonly<z.infer<typeof headerFieldSchema>>;
 export type HeaderModifier = Readonly<z.infer<typeof headerModifierSchema>>;
 
+/** What the three annotations of a direction say. `invalid`: a list of fields that does not parse. */
+type HeaderChanges = {
+  readonly set: readonly HeaderField[] | "invalid" | undefined;
+  readonly add: readonly HeaderField[] | "invalid" | undefined;
+  readonly remove: readonly string[] | undefined;
+};
+
+/**
+ * The changes of one direction. When a list of fields of the Ingress does not parse, none of its three annotations
+ * applies, and the defaults of the class do: fields that the class removes are not let through by a mistake.
+ */
+export function headerModifierOf(
+  own: HeaderChanges,
+  ofClass: () => HeaderChanges,
+): HeaderModifier | undefined {
+  const {
+    set = [],
+    add = [],
+    remove = [],
+  } = own.set === "invalid" || own.add === "invalid" ? ofClass() : own;
+  // Defaults of a class that do not parse are absent.
+  if (set === "invalid" || add === "invalid") return undefined;
+  if (set.length + add.length + remove.length === 0) return undefined;
+  return {
+    ...(set.length > 0 && { set }),
+    ...(add.length > 0 && { add }),
+    ...(remove.length > 0 && { remove }),
+  };
+}
+
 /** Fields that belong to one connection, frame the message, or are ours to vouch for (RFC 9110 7.6.1). */
 const untouchable = new Set([
   "connection",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { cidrTextSchema } from "./cidr-text.ts";
-import { defineFeature, defineReference } from "./definition.ts";
+import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
 /** Who is let in by address. See docs/features/ip-access-control.md. */
 export const ipAccessControlSchema = z.object({
@@ -14,7 +14,7 @@ export const ipAccessControlSchema = z.object({
 
 export type IpAccessControl = Readonly<z.infer<typeof ipAccessControlSchema>>;
 
-export const ipAccessControl = defineFeature({
+export const ipAccessControl = defineTranslatedFeature({
   slug: "ip-access-control",
   schema: ipAccessControlSchema,
   annotations: {

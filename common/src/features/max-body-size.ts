@@ -31,4 +31,5 @@ export const maxBodySize = defineFeature({
       parse: parseMaxBodySize,
     }),
   },
+  fromAnnotations: ({ maxBodySize: cap }) => cap,
 });

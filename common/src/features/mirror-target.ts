@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isNamespaceName } from "../values/namespaced-name.ts";
 import { parsePort } from "../values/port.ts";
 import { ok, problem, type Result } from "../values/result.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineAnnotation, defineTranslatedFeature } from "./definition.ts";
 
 /** Where copies of a route's requests go. See docs/features/mirror-target.md. */
 export const mirrorTargetSchema = z
@@ -49,7 +49,7 @@ export function parseServiceAddress(text: string): Result<ServiceAddress> {
   );
 }
 
-export const mirrorTarget = defineFeature({
+export const mirrorTarget = defineTranslatedFeature({
   slug: "mirror-target",
   schema: mirrorTargetSchema,
   annotations: {

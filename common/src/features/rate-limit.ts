@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineFeature, defineReference } from "./definition.ts";
+import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
 /** The request rate of each client on a route. See docs/features/rate-limit.md. */
 export const rateLimitSchema = z.object({
@@ -13,7 +13,7 @@ export const rateLimitSchema = z.object({
 
 export type RateLimit = Readonly<z.infer<typeof rateLimitSchema>>;
 
-export const rateLimit = defineFeature({
+export const rateLimit = defineTranslatedFeature({
   slug: "rate-limit",
   schema: rateLimitSchema,
   annotations: {

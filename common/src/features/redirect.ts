@@ -117,4 +117,21 @@ export const redirect = defineFeature({
       parse: parseRedirectStatus,
     }),
   },
+  // A status alone names no other place, so it redirects nothing.
+  fromAnnotations: ({
+    redirectScheme: scheme,
+    redirectHostname: hostname,
+    redirectPort: port,
+    redirectPath: path,
+    redirectStatusCode: statusCode = 302,
+  }) =>
+    scheme === undefined && hostname === undefined && port === undefined && path === undefined
+      ? undefined
+      : {
+          ...(scheme !== undefined && { scheme }),
+          ...(hostname !== undefined && { hostname }),
+          ...(port !== undefined && { port }),
+          ...(path !== undefined && { path }),
+          statusCode,
+        },
 });

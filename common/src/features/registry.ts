@@ -23,7 +23,7 @@ import { useRegex } from "./use-regex.ts";
 
 /**
  * Every feature that a route (or a backend of it) can carry, by slug. A feature is one word everywhere: its file
- * here, its translator, its filter, its page under docs/features/.
+ * here, its filter, its page under docs/features/, and its translator where it has one.
  */
 export const features = {
   "trust-forwarded-for": trustForwardedFor,

@@ -1,5 +1,6 @@
 import { defineAnnotation, defineFeature } from "./definition.ts";
 import {
+  headerModifierOf,
   headerModifierSchema,
   parseHeaderFieldsToAdd,
   parseHeaderFieldsToSet,
@@ -12,7 +13,7 @@ export const requestHeaders = defineFeature({
   slug: "request-headers",
   schema: headerModifierSchema,
   annotations: {
-    requestHeaderSet: defineAnnotation<readonly HeaderField[] | "invalid">({
+    set: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "request-header-set",
       type: "newline-list",
       builtIn: "none",
@@ -24,7 +25,7 @@ export const requestHeaders = defineFeature({
       doc: "Fields to set on the upstream request, one `Name: Value` per line; fields of that name are replaced.",
       parse: parseHeaderFieldsToSet,
     }),
-    requestHeaderAdd: defineAnnotation<readonly HeaderField[] | "invalid">({
+    add: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "request-header-add",
       type: "newline-list",
       builtIn: "none",
@@ -36,7 +37,7 @@ export const requestHeaders = defineFeature({
       doc: "Fields to append on the upstream request, one `Name: Value` per line.",
       parse: parseHeaderFieldsToAdd,
     }),
-    requestHeaderRemove: defineAnnotation({
+    remove: defineAnnotation({
       name: "request-header-remove",
       type: "csv",
       builtIn: "none",
@@ -48,4 +49,5 @@ export const requestHeaders = defineFeature({
       parse: parseHeaderNamesToRemove,
     }),
   },
+  fromAnnotations: headerModifierOf,
 });

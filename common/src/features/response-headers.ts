@@ -1,5 +1,6 @@
 import { defineAnnotation, defineFeature } from "./definition.ts";
 import {
+  headerModifierOf,
   headerModifierSchema,
   parseHeaderFields,
   parseHeaderNames,
@@ -11,7 +12,7 @@ export const responseHeaders = defineFeature({
   slug: "response-headers",
   schema: headerModifierSchema,
   annotations: {
-    responseHeaderSet: defineAnnotation<readonly HeaderField[] | "invalid">({
+    set: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "response-header-set",
       type: "newline-list",
       builtIn: "none",
@@ -23,7 +24,7 @@ export const responseHeaders = defineFeature({
       doc: "Fields to set on the response to the client, one `Name: Value` per line; fields of that name are replaced.",
       parse: parseHeaderFields,
     }),
-    responseHeaderAdd: defineAnnotation<readonly HeaderField[] | "invalid">({
+    add: defineAnnotation<readonly HeaderField[] | "invalid">({
       name: "response-header-add",
       type: "newline-list",
       builtIn: "none",
@@ -35,7 +36,7 @@ export const responseHeaders = defineFeature({
       doc: "Fields to append on the response to the client, one `Name: Value` per line.",
       parse: parseHeaderFields,
     }),
-    responseHeaderRemove: defineAnnotation({
+    remove: defineAnnotation({
       name: "response-header-remove",
       type: "csv",
       builtIn: "none",
@@ -47,4 +48,5 @@ export const responseHeaders = defineFeature({
       parse: parseHeaderNames,
     }),
   },
+  fromAnnotations: headerModifierOf,
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { maxDurationMs } from "../values/duration.ts";
-import { defineFeature, defineReference } from "./definition.ts";
+import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
 /** When a request that failed upstream is sent again. See docs/features/retry.md. */
 export const retrySchema = z.object({
@@ -16,7 +16,7 @@ export const retrySchema = z.object({
 
 export type Retry = Readonly<z.infer<typeof retrySchema>>;
 
-export const retry = defineFeature({
+export const retry = defineTranslatedFeature({
   slug: "retry",
   schema: retrySchema,
   annotations: {

@@ -53,4 +53,8 @@ export const rewriteTarget = defineFeature({
       parse: parseRewriteTarget,
     }),
   },
+  fromAnnotations: ({ rewriteTarget: value }): RewriteTarget | undefined =>
+    value === undefined
+      ? undefined
+      : { path: { type: "full", value: value.startsWith("/") ? value : `/${value}` } },
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { booleanForm, parseBoolean } from "../values/boolean.ts";
-import { defineAnnotation, defineFeature } from "./definition.ts";
+import { defineAnnotation, defineTranslatedFeature } from "./definition.ts";
 import { parseRedirectStatus, redirectStatusForm, redirectStatusSchema } from "./redirect.ts";
 
 /** Sends what arrives without TLS to the same URL with it, at this port. See docs/features/ssl-redirect.md. */
@@ -11,7 +11,7 @@ export const sslRedirectSchema = z.object({
 
 export type SslRedirect = Readonly<z.infer<typeof sslRedirectSchema>>;
 
-export const sslRedirect = defineFeature({
+export const sslRedirect = defineTranslatedFeature({
   slug: "ssl-redirect",
   schema: sslRedirectSchema,
   annotations: {

@@ -56,4 +56,11 @@ export const timeouts = defineFeature({
       parse: parseTimeout,
     }),
   },
+  fromAnnotations: ({ readTimeout, sendTimeout }) =>
+    readTimeout === undefined && sendTimeout === undefined
+      ? undefined
+      : {
+          ...(readTimeout !== undefined && { readTimeoutMs: readTimeout }),
+          ...(sendTimeout !== undefined && { sendTimeoutMs: sendTimeout }),
+        },
 });

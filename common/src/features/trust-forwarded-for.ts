@@ -6,7 +6,7 @@ import { parseHeaderName } from "../values/header-name.ts";
 import { splitCsv } from "../values/list.ts";
 import { ok, type Result } from "../values/result.ts";
 import { cidrTextSchema } from "./cidr-text.ts";
-import { defineAnnotation, defineFeature, type Warn } from "./definition.ts";
+import { defineAnnotation, defineTranslatedFeature, type Warn } from "./definition.ts";
 
 /** The header that says who the client is when nothing else is named. */
 export const defaultForwardedForHeader = "X-Forwarded-For";
@@ -35,7 +35,7 @@ export function parseTrustedCidrs(text: string, warn: Warn): Result<readonly str
   return ok(cidrs.map(formatCidr));
 }
 
-export const trustForwardedFor = defineFeature({
+export const trustForwardedFor = defineTranslatedFeature({
   slug: "trust-forwarded-for",
   schema: trustForwardedForSchema,
   annotations: {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import {
+  headerModifierOf,
   headerModifierSchema,
   parseHeaderFields,
   parseHeaderFieldsToAdd,
@@ -92,5 +93,31 @@ describe("header modifier", () => {
     const removed = run(parseHeaderNamesToRemove, "host, X-A");
     expect(removed.value).to.deep.equal(["X-A"]);
     expect(removed.warnings).to.have.lengthOf(1);
+  });
+
+  describe("of three annotations", () => {
+    const none = { set: undefined, add: undefined, remove: undefined };
+    const field = [{ name: "A", value: "1" }];
+
+    it("holds the lists that have entries", () => {
+      expect(headerModifierOf({ set: field, add: [], remove: ["B"] }, () => none)).to.deep.equal({
+        set: field,
+        remove: ["B"],
+      });
+      expect(headerModifierOf({ ...none, remove: [] }, () => none)).to.equal(undefined);
+    });
+
+    it("is that of the class alone when a list of the Ingress does not parse", () => {
+      const ofClass = { ...none, remove: ["Server"] };
+      expect(headerModifierOf({ set: "invalid", add: field, remove: ["B"] }, () => ofClass)).to.deep.equal({
+        remove: ["Server"],
+      });
+      expect(headerModifierOf({ ...none, add: "invalid" }, () => none)).to.equal(undefined);
+    });
+
+    it("is off when the class has a list that does not parse either", () => {
+      const ofClass = { ...none, set: "invalid", remove: ["Server"] } as const;
+      expect(headerModifierOf({ ...none, add: "invalid" }, () => ofClass)).to.equal(undefined);
+    });
   });
 });

@@ -32,4 +32,22 @@ describe("redirect", () => {
     expect(redirectPort.parse("65535", nobody)).to.deep.equal({ ok: true, value: 65535 });
     for (const text of ["0", "65536", "http"]) expect(redirectPort.parse(text, nobody).ok).to.equal(false);
   });
+
+  it("goes nowhere by a status alone, and has the status 302 unless told otherwise", () => {
+    const none = {
+      redirectScheme: undefined,
+      redirectHostname: undefined,
+      redirectPort: undefined,
+      redirectPath: undefined,
+      redirectStatusCode: undefined,
+    };
+    const to = (values: Partial<Parameters<typeof redirect.fromAnnotations>[0]>) =>
+      redirect.fromAnnotations({ ...none, ...values }, () => none);
+    expect(to({ redirectStatusCode: 308 })).to.equal(undefined);
+    expect(to({ redirectPort: 8443 })).to.deep.equal({ port: 8443, statusCode: 302 });
+    expect(to({ redirectScheme: "https", redirectStatusCode: 307 })).to.deep.equal({
+      scheme: "https",
+      statusCode: 307,
+    });
+  });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parseRewriteTarget } from "../../src/features/rewrite-target.ts";
+import { parseRewriteTarget, rewriteTarget } from "../../src/features/rewrite-target.ts";
 
 describe("rewrite-target", () => {
   for (const [text, value] of [
@@ -15,4 +15,12 @@ describe("rewrite-target", () => {
   for (const text of ["/a b", "/a?b", "/a#b", "/é", "/%4", "/a\r\nHost: b", "/a\u0000"]) {
     it(`refuses ${JSON.stringify(text)}`, () => expect(parseRewriteTarget(text).ok).to.equal(false));
   }
+
+  it("gives a new path its leading slash", () => {
+    const newPath = (value: string | undefined) =>
+      rewriteTarget.fromAnnotations({ rewriteTarget: value }, () => ({ rewriteTarget: undefined }));
+    expect(newPath("app")).to.deep.equal({ path: { type: "full", value: "/app" } });
+    expect(newPath("/app")).to.deep.equal({ path: { type: "full", value: "/app" } });
+    expect(newPath(undefined)).to.equal(undefined);
+  });
 });

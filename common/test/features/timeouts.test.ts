@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parseTimeout, timeoutsSchema } from "../../src/features/timeouts.ts";
+import { parseTimeout, timeouts, timeoutsSchema } from "../../src/features/timeouts.ts";
 
 describe("timeouts", () => {
   for (const [text, ms] of [
@@ -23,4 +23,14 @@ describe("timeouts", () => {
   for (const text of ["30", "-1s", "1 s", "24h1s", "1d", "s"]) {
     it(`refuses ${JSON.stringify(text)}`, () => expect(parseTimeout(text).ok).to.equal(false));
   }
+
+  it("carries the limits that annotations set, and is off without any", () => {
+    const limits = (readTimeout?: number, sendTimeout?: number) => {
+      const values = { readTimeout, sendTimeout };
+      return timeouts.fromAnnotations(values, () => values);
+    };
+    expect(limits(1, 2)).to.deep.equal({ readTimeoutMs: 1, sendTimeoutMs: 2 });
+    expect(limits(undefined, 2)).to.deep.equal({ sendTimeoutMs: 2 });
+    expect(limits()).to.equal(undefined);
+  });
 });

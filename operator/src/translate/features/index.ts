@@ -7,43 +7,35 @@ import { translateCompression } from "./compression.ts";
 import type { FeatureContext } from "./context.ts";
 import { translateExtAuth } from "./ext-auth.ts";
 import { translateIpAccessControl } from "./ip-access-control.ts";
-import { translateMaxBodySize } from "./max-body-size.ts";
 import { translateMirrorTarget } from "./mirror-target.ts";
 import { translateRateLimit } from "./rate-limit.ts";
-import { translateRedirect } from "./redirect.ts";
-import { translateRequestHeaders } from "./request-headers.ts";
-import { translateResponseHeaders } from "./response-headers.ts";
 import { translateRetry } from "./retry.ts";
-import { translateRewriteTarget } from "./rewrite-target.ts";
 import { translateSslRedirect } from "./ssl-redirect.ts";
-import { translateTimeouts } from "./timeouts.ts";
 import { translateTrustForwardedFor } from "./trust-forwarded-for.ts";
+import { readValueFeature } from "./value-feature.ts";
 
-/** How an Ingress sets each feature. The compiler asks for an entry per feature of the registry. */
+type Features = typeof features;
+
+/** The features whose declaration does not say what their annotations come to, because that depends on other objects. */
+type TranslatedSlug = {
+  [S in FeatureSlug]: Features[S] extends { readonly fromAnnotations: unknown } ? never : S;
+}[FeatureSlug];
+
+/** How an Ingress sets each of those. The compiler asks for an entry where a declaration has no `fromAnnotations`. */
 const translators: {
-  readonly [S in FeatureSlug]: (read: AnnotationReader, context: FeatureContext) => RouteFeatures[S];
+  readonly [S in TranslatedSlug]: (read: AnnotationReader, context: FeatureContext) => RouteFeatures[S];
 } = {
-  "trust-forwarded-for": translateTrustForwardedFor,
-  "ip-access-control": translateIpAccessControl,
-  "rate-limit": translateRateLimit,
-  "max-body-size": translateMaxBodySize,
   "auth-basic-secret": translateAuthBasicSecret,
-  "mirror-target": translateMirrorTarget,
   "auth-jwt": translateAuthJwt,
-  "ext-auth": translateExtAuth,
-  "request-headers": translateRequestHeaders,
-  "response-headers": translateResponseHeaders,
-  // Set by HTTPRoutes only.
-  cors: () => undefined,
-  redirect: translateRedirect,
-  retry: translateRetry,
-  "rewrite-target": translateRewriteTarget,
-  "ssl-redirect": translateSslRedirect,
-  timeouts: translateTimeouts,
   compression: translateCompression,
+  "ext-auth": translateExtAuth,
+  "ip-access-control": translateIpAccessControl,
+  "mirror-target": translateMirrorTarget,
+  "rate-limit": translateRateLimit,
+  retry: translateRetry,
+  "ssl-redirect": translateSslRedirect,
+  "trust-forwarded-for": translateTrustForwardedFor,
 };
-
-const inOrder = Object.entries(translators);
 
 /** The feature that an annotation belongs to, by its full key. */
 const slugOf: ReadonlyMap<string, string> = new Map(
@@ -63,11 +55,14 @@ export function translateFeatures(
 ): RouteFeatures | undefined {
   const asked = new Set(keys.map((key) => slugOf.get(key)));
   const found: { [slug: string]: unknown } = {};
-  for (const [slug, translateFeature] of inOrder) {
-    if (!asked.has(slug)) continue;
-    const value = translateFeature(read, context);
-    if (value !== undefined) found[slug] = value;
+  for (const feature of Object.values(features)) {
+    if (!asked.has(feature.slug)) continue;
+    const value =
+      "fromAnnotations" in feature
+        ? readValueFeature(feature, read)
+        : translators[feature.slug](read, context);
+    if (value !== undefined) found[feature.slug] = value;
   }
-  // Each value is what its translator gives.
+  // Each value is what the declaration or the translator of its feature gives.
   return Object.keys(found).length === 0 ? undefined : (found as RouteFeatures);
 }

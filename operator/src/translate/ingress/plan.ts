@@ -8,7 +8,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import type { Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
-import { expandRewriteTarget } from "../features/rewrite-target.ts";
+import { expandRewriteTarget } from "./rewrite-target.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { routesTooLarge } from "../diagnostics.ts";
 import { areTooLarge, hostOverheadBytes, maxRoutesBytes, sizeOfRoutes } from "../size/route-size.ts";

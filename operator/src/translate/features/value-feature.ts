@@ -1,0 +1,20 @@
+import type {
+  AnnotationDefinition,
+  AnnotationRecord,
+  AnyValueFeature,
+  ValuesOf,
+} from "@svc-gateway/common/features/definition.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+
+/** What an Ingress asks for, of a feature whose declaration says what its annotations come to; undefined: it is off. */
+export const readValueFeature = (feature: AnyValueFeature, read: AnnotationReader): unknown =>
+  feature.fromAnnotations(readAll(feature.annotations, read), () =>
+    readAll(feature.annotations, read.inherited),
+  );
+
+/** Each is read in any case, because what is wrong with it is reported then. */
+const readAll = (
+  annotations: AnnotationRecord,
+  read: <T>(definition: AnnotationDefinition<T>) => T | undefined,
+): ValuesOf<AnnotationRecord> =>
+  Object.fromEntries(Object.entries(annotations).map(([name, definition]) => [name, read(definition)]));
