@@ -1,5 +1,5 @@
 /** The world under test: applications with a Service, an EndpointSlice and an Ingress each, as people apply them. */
-import { firstInternalPort } from "../../operator/src/translate/gateway/ports.ts";
+import { firstInternalPort } from "../../operator/src/translate/gateway/scopes/ports.ts";
 import { address } from "./isolation.ts";
 
 export const backendPort = 9000;

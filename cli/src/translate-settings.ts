@@ -1,6 +1,6 @@
 import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
-import { translateSettingsOf } from "@svc-gateway/operator/runtime/translate-settings.ts";
+import { translateSettingsOf } from "@svc-gateway/operator/control/translate-settings.ts";
 import type { MachinePorts, TranslateSettings } from "@svc-gateway/operator/translate/settings.ts";
 
 /** The settings that decide what a folder means. */

@@ -12,7 +12,7 @@ import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { startController } from "@svc-gateway/operator/controller.ts";
+import { startController } from "@svc-gateway/operator/control/controller.ts";
 import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";

@@ -12,7 +12,7 @@ import { formatPlace } from "@svc-gateway/operator/sources/files/place.ts";
 import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
 import { unresolvedFilter } from "@svc-gateway/proxy/filters/listener-filters.ts";
 import { refusalStatus } from "@svc-gateway/proxy/http/h1/refusal.ts";
-import { isHttp1Method } from "@svc-gateway/proxy/http/methods.ts";
+import { isHttp1Method } from "@svc-gateway/proxy/message/methods.ts";
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";

@@ -1,9 +1,9 @@
 /** What filters that look at the client, or ask somebody, come to as far as that is certain without either. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { compileIdentityStripper } from "@svc-gateway/proxy/auth/identity-headers.ts";
-import { dropFields, joinedField } from "@svc-gateway/proxy/http/fields.ts";
-import type { LocalReply } from "@svc-gateway/proxy/http/local-reply.ts";
-import type { HeaderList } from "@svc-gateway/proxy/http/message.ts";
+import { dropFields, joinedField } from "@svc-gateway/proxy/message/fields.ts";
+import type { LocalReply } from "@svc-gateway/proxy/message/local-reply.ts";
+import type { HeaderList } from "@svc-gateway/proxy/message/message.ts";
 import type { AskedRequest } from "./request.ts";
 
 type Known = {

@@ -7,14 +7,14 @@ import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { createCertificateKeeper } from "@svc-gateway/operator/runtime/certificate-keeper.ts";
+import { createCertificateKeeper } from "@svc-gateway/operator/build/certificate-keeper.ts";
 import type { KeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
 import {
   nextTicketSecretMs,
   ticketKeysOf,
   withNewTicketSecret,
   type TicketSecret,
-} from "@svc-gateway/operator/runtime/ticket-keys.ts";
+} from "@svc-gateway/operator/keys/ticket-keys.ts";
 import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";

@@ -15,7 +15,7 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { fetchJson } from "@svc-gateway/operator/jwks/fetch-json.ts";
 import { createKeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
 import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
-import { createCoalescer } from "@svc-gateway/operator/runtime/coalescer.ts";
+import { createCoalescer } from "@svc-gateway/operator/build/coalescer.ts";
 import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";

@@ -1,5 +1,5 @@
 import { gatewayGroup } from "../translate/gateway/kinds.ts";
-import { memo } from "../translate/memo.ts";
+import { memo } from "../translate/incremental/memo.ts";
 import type { BackendTlsAttachment } from "../translate/translation.ts";
 import { setAncestors } from "./policy-ancestors.ts";
 import type { Reconciler } from "./reconciler.ts";

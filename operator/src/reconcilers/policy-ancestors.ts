@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { mergeConditions, mergeOwnedEntries } from "../runtime/conditions.ts";
+import { mergeConditions, mergeOwnedEntries } from "../write/conditions.ts";
 import type { DesiredCondition } from "../translate/condition.ts";
-import type { StatusChange } from "../runtime/status-writer.ts";
+import type { StatusChange } from "../write/status-writer.ts";
 
 /** An object that a policy affects (Gateway API, PolicyAncestorStatus), and what to say of the policy there. */
 export type DesiredAncestor = {

@@ -1,5 +1,5 @@
 import type { DesiredCondition } from "../translate/condition.ts";
-import { memo } from "../translate/memo.ts";
+import { memo } from "../translate/incremental/memo.ts";
 import type { PolicyAncestor, PolicyAttachment, PolicyKind, Translation } from "../translate/translation.ts";
 import { setAncestors } from "./policy-ancestors.ts";
 import type { Reconciler } from "./reconciler.ts";

@@ -4,9 +4,9 @@ import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KindName } from "../api/kinds.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import type { StatusWriter } from "../runtime/status-writer.ts";
-import type { Build } from "../runtime/table-builder.ts";
-import { createWorkQueue, type WorkQueue } from "../runtime/work-queue.ts";
+import type { StatusWriter } from "../write/status-writer.ts";
+import type { Build } from "../build/table-builder.ts";
+import { createWorkQueue, type WorkQueue } from "../write/work-queue.ts";
 import type { Reconciler } from "./reconciler.ts";
 
 export type ReconcileMetrics = Pick<

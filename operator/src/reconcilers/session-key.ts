@@ -3,7 +3,7 @@ import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
 import { ok, problem } from "@svc-gateway/common/values/result.ts";
 import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
-import { fieldManager } from "../runtime/status-writer.ts";
+import { fieldManager } from "../write/status-writer.ts";
 import { sessionKeyField, sessionKeySecret } from "../translate/backends/session-key.ts";
 import { createLookup, type World } from "../world.ts";
 import type { Reconciler } from "./reconciler.ts";

@@ -15,7 +15,7 @@ import {
 } from "../api/stand-in.ts";
 import { createLookup, updateWorld, type World } from "../world.ts";
 import { targetClosed } from "./diagnostics.ts";
-import { memo } from "./memo.ts";
+import { memo } from "./incremental/memo.ts";
 import type { Diagnostic } from "./translation.ts";
 
 /** What is closed of an object, and by which one. */

@@ -2,7 +2,7 @@
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
-import { memo } from "./memo.ts";
+import { memo } from "./incremental/memo.ts";
 import type { DesiredEvent, Diagnostic, ServedHost } from "./translation.ts";
 
 type Reason = DesiredEvent["reason"];

@@ -1,6 +1,6 @@
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { DedicatedSettings } from "./gateway/dedicated/settings.ts";
-import type { VipSettings } from "./gateway/vip-plan.ts";
+import type { VipSettings } from "./gateway/scopes/vip-plan.ts";
 
 /** A port of a Service, by number or by name. */
 export type ServicePortRef = { readonly number: number } | { readonly name: string };

@@ -5,7 +5,7 @@
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
 import { hostOfGateway } from "./diagnostics.ts";
-import { haveSameItems } from "./memo.ts";
+import { haveSameItems } from "./incremental/memo.ts";
 import type { Diagnostic, ServedHost } from "./translation.ts";
 
 type Hosts = readonly ServedHost[];

@@ -12,10 +12,10 @@ import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.
 import type { ObjectRef } from "../api/object.ts";
 import type { ObjectOf } from "../api/kinds.ts";
 import type { DesiredCondition } from "./condition.ts";
-import type { GatewayStatuses } from "./gateway/statuses.ts";
+import type { GatewayStatuses } from "./gateway/status/statuses.ts";
 import type { Manifest } from "./gateway/dedicated/plan.ts";
 import type { DedicatedGateway } from "./gateway/dedicated/gateway.ts";
-import type { Vip } from "./gateway/vip-plan.ts";
+import type { Vip } from "./gateway/scopes/vip-plan.ts";
 import type { NamespaceSize } from "./size/ledger.ts";
 
 /**

@@ -2,7 +2,7 @@
 import type { KindName } from "../api/kinds.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { World } from "../world.ts";
-import { memo } from "./memo.ts";
+import { memo } from "./incremental/memo.ts";
 
 /** The kinds that route or configure by themselves. What these refer to may be in any namespace that permits it. */
 const restricted = [

@@ -6,7 +6,7 @@ import type { FleetNode } from "../../src/discovery/fleet.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld } from "../../src/world.ts";
-import { ingressManifest, svcClass } from "../runtime/manifests.ts";
+import { ingressManifest, svcClass } from "../support/manifests.ts";
 
 const pod: ProxyPod = {
   name: "proxy-0",

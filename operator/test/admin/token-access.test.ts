@@ -1,7 +1,7 @@
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
 import { createTokenAccess } from "../../src/admin/token-access.ts";
-import { createFakeClient, type FakeCall } from "../runtime/fake-client.ts";
+import { createFakeClient, type FakeCall } from "../support/fake-client.ts";
 
 const user = { username: "prometheus", uid: "u", groups: ["monitoring"], extra: { a: ["b"] } };
 const reviewsPath = "/apis/authentication.k8s.io/v1/tokenreviews";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../src/api/object.ts";
 import { backendTlsPolicyReconciler } from "../../src/reconcilers/backend-tls-policy.ts";
-import { applyMergePatch } from "../../src/runtime/merge-patch.ts";
-import type { StatusTarget, StatusWriter } from "../../src/runtime/status-writer.ts";
-import type { Build } from "../../src/runtime/table-builder.ts";
+import { applyMergePatch } from "../../src/write/merge-patch.ts";
+import type { StatusTarget, StatusWriter } from "../../src/write/status-writer.ts";
+import type { Build } from "../../src/build/table-builder.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld, type World } from "../../src/world.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import type { Build } from "../../src/runtime/table-builder.ts";
+import type { Build } from "../../src/build/table-builder.ts";
 import { ingressReconciler } from "../../src/reconcilers/ingress.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld, updateWorld } from "../../src/world.ts";
-import { ingressManifest, svcClass } from "../runtime/manifests.ts";
+import { ingressManifest, svcClass } from "../support/manifests.ts";
 import { statusAfter } from "./gateway/support.ts";
 
 const sharedProxyService = { namespace: "svc-system", name: "svc-shared-proxy" };

@@ -1,13 +1,13 @@
 import { expect } from "chai";
-import { applyMergePatch } from "../../src/runtime/merge-patch.ts";
-import type { StatusTarget, StatusWriter } from "../../src/runtime/status-writer.ts";
-import type { Build } from "../../src/runtime/table-builder.ts";
+import { applyMergePatch } from "../../src/write/merge-patch.ts";
+import type { StatusTarget, StatusWriter } from "../../src/write/status-writer.ts";
+import type { Build } from "../../src/build/table-builder.ts";
 import { policyReconciler } from "../../src/reconcilers/policy.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld, updateWorld } from "../../src/world.ts";
-import { svcClass } from "../runtime/manifests.ts";
+import { svcClass } from "../support/manifests.ts";
 
 const controllerName = "svc-labs.dev/gateway-controller";
 const nowMs = Date.parse("2024-05-01T10:00:00Z");

@@ -6,11 +6,11 @@ import { ok, problem } from "@svc-gateway/common/values/result.ts";
 import { expect } from "chai";
 import type { Reconciler } from "../../src/reconcilers/reconciler.ts";
 import { prepareReconcileMetrics, runReconcilers } from "../../src/reconcilers/run-reconcilers.ts";
-import type { Build } from "../../src/runtime/table-builder.ts";
+import type { Build } from "../../src/build/table-builder.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { emptyWorld } from "../../src/world.ts";
-import { createTestClock } from "../runtime/test-clock.ts";
+import { createTestClock } from "../support/test-clock.ts";
 
 const build: Build = { world: emptyWorld, translation: translate(emptyWorld, defaultTranslateSettings) };
 

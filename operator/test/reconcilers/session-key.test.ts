@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ApiClient } from "../../src/sources/kubernetes/api-client.ts";
-import type { Build } from "../../src/runtime/table-builder.ts";
+import type { Build } from "../../src/build/table-builder.ts";
 import { sessionKeyReconciler } from "../../src/reconcilers/session-key.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";

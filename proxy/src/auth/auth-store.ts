@@ -1,6 +1,6 @@
 import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { BodyMemory } from "../http/body-memory.ts";
-import type { HeaderList } from "../http/message.ts";
+import type { HeaderList } from "../message/message.ts";
 import { createBcryptChecker } from "./bcrypt-checker.ts";
 import type { AskEndpoint } from "./external-call.ts";
 import { FairPlaces } from "./fair-places.ts";

@@ -1,6 +1,6 @@
 import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
 import { isHeaderValue } from "@svc-gateway/common/values/header-name.ts";
-import type { HeaderList } from "../http/message.ts";
+import type { HeaderList } from "../message/message.ts";
 import type { ValidToken } from "./token.ts";
 
 /**

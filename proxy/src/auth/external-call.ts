@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../http/message.ts";
+import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import { ReplayBuffer } from "../http/replay-buffer.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 import type {

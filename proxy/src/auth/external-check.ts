@@ -1,6 +1,6 @@
-import type { Exchange } from "../http/exchange.ts";
-import type { LocalReply } from "../http/local-reply.ts";
-import type { HeaderList } from "../http/message.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { LocalReply } from "../message/local-reply.ts";
+import type { HeaderList } from "../message/message.ts";
 import type { UpstreamRequest } from "../upstream/upstream.ts";
 import type { ExternalAnswer, ReadsBody } from "./external-call.ts";
 

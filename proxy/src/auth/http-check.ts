@@ -1,7 +1,7 @@
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { isHeaderValue } from "@svc-gateway/common/values/header-name.ts";
-import type { Exchange } from "../http/exchange.ts";
-import type { HeaderList, ReadonlyHeaderList } from "../http/message.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { HeaderList, ReadonlyHeaderList } from "../message/message.ts";
 import { BufferBody } from "./external-call.ts";
 import { refusal, type ExternalCheckApi } from "./external-check.ts";
 

@@ -1,5 +1,5 @@
-import { plainName } from "../http/fields.ts";
-import type { HeaderList } from "../http/message.ts";
+import { plainName } from "../message/fields.ts";
+import type { HeaderList } from "../message/message.ts";
 
 /**
  * Takes fields away by which a client could pass for somebody else: those of these names in any case, and with `_` in

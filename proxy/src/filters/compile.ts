@@ -1,6 +1,6 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { FilterEnvironment } from "./environment.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { filterOrder, type FilterStep } from "./order.ts";
 
 const none: readonly Filter[] = [];

@@ -1,6 +1,6 @@
 import type { HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
-import { dropFields } from "../http/fields.ts";
-import type { HeaderList } from "../http/message.ts";
+import { dropFields } from "../message/fields.ts";
+import type { HeaderList } from "../message/message.ts";
 
 /**
  * Prepares changes to header fields: what set, then add, then remove make of any list comes down to dropping some names

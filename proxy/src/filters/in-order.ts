@@ -1,4 +1,4 @@
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 
 type OnRequest = NonNullable<Filter["onRequest"]>;
 

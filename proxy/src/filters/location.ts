@@ -1,5 +1,5 @@
-import type { Exchange } from "../http/exchange.ts";
-import type { LocalReply } from "../http/local-reply.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { LocalReply } from "../message/local-reply.ts";
 
 /** The parts of a Location that differ from the request's URL. */
 export type LocationParts = {

@@ -1,5 +1,5 @@
 import type { MaxBodySize } from "@svc-gateway/common/features/max-body-size.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 
 /**
  * Refuses a request whose declared length exceeds the limit before anything is sent upstream, and sets the limit that

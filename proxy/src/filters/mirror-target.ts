@@ -1,7 +1,7 @@
 import type { MirrorTarget } from "@svc-gateway/common/features/mirror-target.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { FilterEnvironment } from "./environment.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 
 /** One place that gets copies of requests. */
 export type MirrorPlan = {

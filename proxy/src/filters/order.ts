@@ -5,7 +5,7 @@ import { compressionFilter } from "./compression.ts";
 import { corsFilter } from "./cors.ts";
 import type { FilterEnvironment } from "./environment.ts";
 import { extAuthFilter } from "./ext-auth.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { ipAccessControlFilter } from "./ip-access-control.ts";
 import { maxBodySizeFilter } from "./max-body-size.ts";
 import { mirrorTargetFilter } from "./mirror-target.ts";

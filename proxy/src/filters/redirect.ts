@@ -1,5 +1,5 @@
 import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { redirectReply, type LocationParts } from "./location.ts";
 import { compilePathModifier } from "./path-modifier.ts";
 

@@ -1,5 +1,5 @@
 import type { HeaderField, HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { compileHeaderModifier } from "./header-modifier.ts";
 
 const isHost = ({ name }: HeaderField): boolean => name.toLowerCase() === "host";

@@ -1,5 +1,5 @@
 import type { HeaderModifier } from "@svc-gateway/common/features/header-modifier.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { compileHeaderModifier } from "./header-modifier.ts";
 
 /** Changes the fields of every response of the route, the proxy's own included. See docs/features/response-headers.md. */

@@ -1,5 +1,5 @@
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 
 /** When a request is sent again, ready to be asked. */
 export type RetryPlan = {

@@ -5,10 +5,10 @@ import {
   type RewriteTarget,
 } from "@svc-gateway/common/features/rewrite-target.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
-import type { Exchange } from "../http/exchange.ts";
-import type { LocalReply } from "../http/local-reply.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { LocalReply } from "../message/local-reply.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { compilePathModifier } from "./path-modifier.ts";
 
 /** Bounds one search for groups to about a tenth of a second: the steps of the expression times the length of the path. */

@@ -1,5 +1,5 @@
 import type { SslRedirect } from "@svc-gateway/common/features/ssl-redirect.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { redirectReply, type LocationParts } from "./location.ts";
 
 /** Sends what arrives without TLS to the same URL with it. See docs/features/ssl-redirect.md. */

@@ -1,6 +1,6 @@
 import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 
 /**
  * The features of a route with the proxy's own limit of an attempt, in milliseconds, where its rule says nothing of it; 0:

@@ -1,4 +1,4 @@
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 
 export type ExchangeTimeouts = {
   /** No byte either way on an ordinary exchange, milliseconds, 0 = off. */

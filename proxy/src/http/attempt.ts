@@ -1,19 +1,19 @@
 import type { Duplex } from "node:stream";
 import type { Selection, Upstream, UpstreamError, UpstreamHandler } from "../upstream/upstream.ts";
-import type { BodyTransform } from "../filters/filter.ts";
+import type { BodyTransform } from "../exchange/filter.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
-import type { Cancellable, Exchange } from "./exchange.ts";
-import { fitsHeaderBlock } from "./h2/fields.ts";
-import type { LocalReply } from "./local-reply.ts";
-import type { BodySink, Chunk, HeaderList, ResponseHead } from "./message.ts";
+import type { Cancellable, Exchange } from "../exchange/exchange.ts";
+import { fitsHeaderBlock } from "../http2/fields.ts";
+import type { LocalReply } from "../message/local-reply.ts";
+import type { BodySink, Chunk, HeaderList, ResponseHead } from "../message/message.ts";
 import type { PipelineDependencies } from "./pipeline.ts";
 import type { OutgoingBody } from "./request-body.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import type { Retries } from "./retries.ts";
-import { relayedResponseTrailers } from "./trailers.ts";
-import { joinTunnel } from "./tunnel.ts";
+import { relayedResponseTrailers } from "../message/trailers.ts";
+import { joinTunnel } from "../sockets/tunnel.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
-import type { ClientConnection } from "./connection.ts";
-import type { ClientStream, RequestHead } from "./message.ts";
+import type { ClientConnection } from "../exchange/client-connection.ts";
+import type { ClientStream, RequestHead } from "../message/message.ts";
 
 /** Takes a parsed request; the pipeline is the only implementation. */
 export type RequestHandler = (connection: ClientConnection, head: RequestHead, client: ClientStream) => void;

@@ -8,8 +8,8 @@ import type {
   UpstreamStream,
 } from "../upstream/upstream.ts";
 import { sendSelected } from "../upstream/send-selected.ts";
-import type { Exchange } from "./exchange.ts";
-import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "./message.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
 import { MirrorBody } from "./mirror-body.ts";
 import type { Mirrors } from "./mirrors.ts";
 import type { OutgoingBody } from "./request-body.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { UpstreamClient } from "../upstream/upstream.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { MirrorRequest } from "./mirror-request.ts";
 import type { OutgoingBody } from "./request-body.ts";

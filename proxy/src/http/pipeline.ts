@@ -4,20 +4,20 @@ import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import type { Upstream, UpstreamClient } from "../upstream/upstream.ts";
-import type { Filter } from "../filters/filter.ts";
-import type { CompiledRoute } from "../routing/compiled-route.ts";
+import type { Filter } from "../exchange/filter.ts";
+import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import { isOverspent } from "../routing/expression-budget.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
 import type { RouteQuery } from "../routing/port-table.ts";
 import type { ActiveExchanges } from "./active-exchanges.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
-import { addressAsReceived, parseRequestAddress } from "./authority.ts";
+import { addressAsReceived, parseRequestAddress } from "../message/authority.ts";
 import { addClientCertificate, isUnproven } from "./client-certificate.ts";
-import type { ClientConnection } from "./connection.ts";
-import { Exchange, type ExchangeOwner } from "./exchange.ts";
+import type { ClientConnection } from "../exchange/client-connection.ts";
+import { Exchange, type ExchangeOwner } from "../exchange/exchange.ts";
 import type { RequestHandler } from "./front.ts";
-import { type LocalReply, noSelection, renderReply } from "./local-reply.ts";
-import type { RequestBody, RequestHead } from "./message.ts";
+import { type LocalReply, noSelection, renderReply } from "../message/local-reply.ts";
+import type { RequestBody, RequestHead } from "../message/message.ts";
 import type { Mirrors } from "./mirrors.ts";
 import { OutgoingBody } from "./request-body.ts";
 import {
@@ -29,7 +29,7 @@ import {
 import { applyResponseFilters } from "./response-filters.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 import { Retries } from "./retries.ts";
-import { relayedTrailers } from "./trailers.ts";
+import { relayedTrailers } from "../message/trailers.ts";
 
 /** What the pipeline needs from its process; one per worker. */
 export type PipelineDependencies = {

@@ -1,4 +1,4 @@
-import type { Chunk } from "./message.ts";
+import type { Chunk } from "../message/message.ts";
 
 const firstBytes = 1024;
 

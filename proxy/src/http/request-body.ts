@@ -1,4 +1,11 @@
-import type { BodyAbortReason, BodySink, Chunk, ClientStream, HeaderList, RequestBody } from "./message.ts";
+import type {
+  BodyAbortReason,
+  BodySink,
+  Chunk,
+  ClientStream,
+  HeaderList,
+  RequestBody,
+} from "../message/message.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
 
 /** What a request body does on its way besides passing it on. */

@@ -1,9 +1,9 @@
-import type { PublicPort } from "../listeners/view.ts";
-import type { ClientConnection } from "./connection.ts";
-import { plainName } from "./fields.ts";
-import { connectionOptions, withoutConnectionOptions } from "./hop-by-hop.ts";
-import type { HeaderList, HttpVersion } from "./message.ts";
-import { memoByName } from "./name-memo.ts";
+import type { PublicPort } from "../exchange/listener-view.ts";
+import type { ClientConnection } from "../exchange/client-connection.ts";
+import { plainName } from "../message/fields.ts";
+import { connectionOptions, withoutConnectionOptions } from "../message/hop-by-hop.ts";
+import type { HeaderList, HttpVersion } from "../message/message.ts";
+import { memoByName } from "../message/name-memo.ts";
 
 /** What the pipeline learns from the one pass over the request's fields. */
 export type RequestFields = {

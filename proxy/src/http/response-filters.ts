@@ -1,7 +1,7 @@
-import type { BodyTransform, Filter } from "../filters/filter.ts";
-import type { Exchange } from "./exchange.ts";
-import { putFields } from "./fields.ts";
-import type { BodySink, ResponseHead } from "./message.ts";
+import type { BodyTransform, Filter } from "../exchange/filter.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import { putFields } from "../message/fields.ts";
+import type { BodySink, ResponseHead } from "../message/message.ts";
 
 /**
  * Shows the head of a response to the filters, those of the backend first because they are nearer to the upstream:

@@ -1,4 +1,4 @@
-import { fastReadBytes } from "../upstream/read-buffer.ts";
+import { fastReadBytes } from "../sockets/read-buffer.ts";
 
 /** Most content that is held for a client that does not take it. */
 const maxHeldBytes = 65_536;

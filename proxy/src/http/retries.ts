@@ -1,12 +1,12 @@
 import type { RetryPlan } from "../filters/retry.ts";
-import type { CompiledUpstream } from "../routing/compiled-route.ts";
+import type { CompiledUpstream } from "../exchange/compiled-route.ts";
 import type { UpstreamEndpoint, UpstreamError } from "../upstream/upstream.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
-import type { Cancellable } from "./exchange.ts";
-import { joinedField } from "./fields.ts";
-import { noSelection } from "./local-reply.ts";
-import { isIdempotent } from "./methods.ts";
-import type { ResponseHead } from "./message.ts";
+import type { Cancellable } from "../exchange/exchange.ts";
+import { joinedField } from "../message/fields.ts";
+import { noSelection } from "../message/local-reply.ts";
+import { isIdempotent } from "../message/methods.ts";
+import type { ResponseHead } from "../message/message.ts";
 
 /** Why a request is sent again: the label of `svc_proxy_upstream_retries_total`. */
 type Condition = "connect-failure" | "timeout" | "5xx" | "http-code" | "grpc-code";

@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 import type { ResponseMemory } from "../http/response-memory.ts";
-import { joinTunnel } from "../http/tunnel.ts";
-import { resetSocket } from "../listeners/reset.ts";
+import { joinTunnel } from "../sockets/tunnel.ts";
+import { resetSocket } from "../sockets/reset.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { connectEndpoint } from "../upstream/connect.ts";
 import type { UpstreamClientOptions } from "../upstream/options.ts";
-import { TunnelReader } from "../upstream/tunnel-reader.ts";
+import { TunnelReader } from "../sockets/tunnel-reader.ts";
 import type {
   PickRequest,
   Selection,

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { verifiedClientOf } from "../http/client-certificate.ts";
-import type { TlsFacts } from "../http/connection.ts";
+import type { TlsFacts } from "../exchange/client-connection.ts";
 import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
 import type { CompiledL4Route, L4Table } from "../l4/table.ts";
@@ -22,10 +22,10 @@ import {
   type ProxyHeaderPolicy,
   type ProxyProtocolSettings,
 } from "./proxy-protocol/settings.ts";
-import { resetSocket } from "./reset.ts";
+import { resetSocket } from "../sockets/reset.ts";
 import type { SilentConnections } from "./silent-connections.ts";
 import type { SocketPlan } from "./socket-plan.ts";
-import type { ListenerView, PublicPort } from "./view.ts";
+import type { ListenerView, PublicPort } from "../exchange/listener-view.ts";
 
 /** What a listener shares with the others of its worker. */
 export type ListenerContext = {

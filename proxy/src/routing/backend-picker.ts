@@ -1,4 +1,4 @@
-import type { CompiledBackend } from "./compiled-route.ts";
+import type { CompiledBackend } from "../exchange/compiled-route.ts";
 import { createWeightedPicker } from "./weighted-picker.ts";
 
 export type WeightedBackend = { readonly weight: number; readonly backend: CompiledBackend };

@@ -1,5 +1,5 @@
 import { firstFailure } from "./condition.ts";
-import type { CompiledRoute } from "./compiled-route.ts";
+import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import { startLookup } from "./expression-budget.ts";
 import { tablesOf } from "./host-index.ts";
 import type { Candidate, HostTable } from "./host-table.ts";

@@ -1,5 +1,5 @@
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
-import type { CompiledRoute } from "./compiled-route.ts";
+import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import { firstFailure } from "./condition.ts";
 import type { Candidate } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";

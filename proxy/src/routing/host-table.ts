@@ -2,7 +2,7 @@ import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ListenerFilters } from "../filters/listener-filters.ts";
-import type { CompiledRoute } from "./compiled-route.ts";
+import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import { compileConditions, type Condition } from "./condition.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
 import { createLookup, inPrecedence, type HostLookup, type RankedCandidate } from "./host-lookup.ts";

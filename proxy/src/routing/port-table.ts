@@ -1,8 +1,8 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
-import type { Filter } from "../filters/filter.ts";
+import type { Filter } from "../exchange/filter.ts";
 import type { DemandedRules } from "../tls/client-validation.ts";
-import type { CompiledRoute } from "./compiled-route.ts";
+import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
 import { ChangingHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
 import type { HostTable } from "./host-table.ts";

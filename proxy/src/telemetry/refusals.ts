@@ -1,7 +1,7 @@
-import { addressAsReceived } from "../http/authority.ts";
-import type { ClientConnection } from "../http/connection.ts";
-import { renderReply } from "../http/local-reply.ts";
-import type { RequestHead } from "../http/message.ts";
+import { addressAsReceived } from "../message/authority.ts";
+import type { ClientConnection } from "../exchange/client-connection.ts";
+import { renderReply } from "../message/local-reply.ts";
+import type { RequestHead } from "../message/message.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { ProxyMetrics } from "./metrics.ts";
 

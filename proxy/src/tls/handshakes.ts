@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Server, TLSSocket } from "node:tls";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
 import { Holdings } from "../fairness/holdings.ts";
-import { resetSocket } from "../listeners/reset.ts";
+import { resetSocket } from "../sockets/reset.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { refuseWithAlert } from "./alert.ts";
 import type { CertificateStore } from "./certificate-store.ts";

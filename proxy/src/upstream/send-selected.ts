@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Chunk, HeaderList, ResponseHead } from "../http/message.ts";
+import type { Chunk, HeaderList, ResponseHead } from "../message/message.ts";
 import type {
   AttemptWatch,
   Selection,

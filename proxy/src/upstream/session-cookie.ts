@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { cookieValue } from "../http/cookies.ts";
+import { cookieValue } from "../message/cookies.ts";
 import type { PickRequest, UpstreamEndpoint } from "./upstream.ts";
 
 /** The key of all session cookies of an installation; undefined until a snapshot has brought it. */

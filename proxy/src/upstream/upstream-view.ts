@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BackendPolicy, CircuitBreaker } from "@svc-gateway/common/features/backend-policy.ts";
-import { joinedField } from "../http/fields.ts";
+import { joinedField } from "../message/fields.ts";
 import type { Balancer } from "./balancers/balancer.ts";
 import { createBalancer } from "./balancers/create.ts";
 import { createRendezvousPicker } from "./balancers/rendezvous.ts";

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../http/message.ts";
+import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamTls } from "./tls/upstream-tls.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { brotliDecompressSync, constants, gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { createEncoder, type Coding } from "../../src/filters/body-encoder.ts";
-import type { HeaderList } from "../../src/http/message.ts";
+import type { HeaderList } from "../../src/message/message.ts";
 import { eventually } from "../integration/gateway.ts";
 
 const decoders = {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Compression } from "@svc-gateway/common/features/compression.ts";
 import { compressionFilter } from "../../src/filters/compression.ts";
-import type { BodyEnds } from "../../src/filters/filter.ts";
-import type { HeaderList, ResponseHead } from "../../src/http/message.ts";
+import type { BodyEnds } from "../../src/exchange/filter.ts";
+import type { HeaderList, ResponseHead } from "../../src/message/message.ts";
 import { exchange } from "./support.ts";
 
 const settings: Compression = {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
-import type { HeaderList } from "../../src/http/message.ts";
+import type { HeaderList } from "../../src/message/message.ts";
 import { corsFilter } from "../../src/filters/cors.ts";
 import { exchange } from "./support.ts";
 

@@ -3,7 +3,7 @@ import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { FairPlaces } from "../../src/auth/fair-places.ts";
 import { createEncoderSlots } from "../../src/filters/encoder-slots.ts";
 import { extAuthFilter } from "../../src/filters/ext-auth.ts";
-import type { LocalReply } from "../../src/http/local-reply.ts";
+import type { LocalReply } from "../../src/message/local-reply.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
 import { exchange } from "./support.ts";

@@ -1,6 +1,6 @@
-import type { ClientConnection } from "../../src/http/connection.ts";
-import { Exchange } from "../../src/http/exchange.ts";
-import type { ClientStream, HeaderList, HttpVersion, RequestBody } from "../../src/http/message.ts";
+import type { ClientConnection } from "../../src/exchange/client-connection.ts";
+import { Exchange } from "../../src/exchange/exchange.ts";
+import type { ClientStream, HeaderList, HttpVersion, RequestBody } from "../../src/message/message.ts";
 import { emptyPortTable } from "../../src/routing/port-table.ts";
 import { samePublicPorts } from "../listeners/public-ports.ts";
 

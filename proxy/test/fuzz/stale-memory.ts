@@ -1,5 +1,5 @@
 import type { OnReadOpts } from "node:net";
-import { ReadBuffer } from "../../src/upstream/read-buffer.ts";
+import { ReadBuffer } from "../../src/sockets/read-buffer.ts";
 
 /**
  * What memory holds in these tests where nothing was read into it: the end of a head, fields, and the end of a chunked body at

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { BodyMemory } from "../../src/http/body-memory.ts";
 import { HeldBody, type HoldFailure } from "../../src/http/held-body.ts";
-import type { BodySink, HeaderList, RequestBody } from "../../src/http/message.ts";
+import type { BodySink, HeaderList, RequestBody } from "../../src/message/message.ts";
 
 /** A client that a test speaks for. */
 class Client implements RequestBody {

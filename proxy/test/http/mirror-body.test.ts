@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { BodyAbortReason, Chunk } from "../../src/http/message.ts";
+import type { BodyAbortReason, Chunk } from "../../src/message/message.ts";
 import { BodyMemory } from "../../src/http/body-memory.ts";
 import { MirrorBody } from "../../src/http/mirror-body.ts";
 

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import type { BodyEnds, Filter } from "../../src/filters/filter.ts";
+import type { BodyEnds, Filter } from "../../src/exchange/filter.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 
 describe("pipeline: Expect, filters, upgrades", () => {

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
-import type { RequestHead } from "../../src/http/message.ts";
+import type { RequestHead } from "../../src/message/message.ts";
 import { awake } from "../../src/timing/awake-clock.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import { createBench, FakeBody, fieldOf } from "./fakes.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Filter } from "../../src/filters/filter.ts";
+import type { Filter } from "../../src/exchange/filter.ts";
 import { createBench } from "./fakes.ts";
 
 const cancelled: string[] = [];

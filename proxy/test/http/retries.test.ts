@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { RequestHead, ResponseHead } from "../../src/http/message.ts";
+import type { RequestHead, ResponseHead } from "../../src/message/message.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 import {
   addresses,

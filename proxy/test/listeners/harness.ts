@@ -3,12 +3,12 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.ts";
 import { type Logger, silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
-import type { ClientConnection } from "../../src/http/connection.ts";
+import type { ClientConnection } from "../../src/exchange/client-connection.ts";
 import type { RequestHandler } from "../../src/http/front.ts";
 import { createHttp1Front } from "../../src/http/h1/front.ts";
 import { createHttp2Front } from "../../src/http/h2/front.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
-import type { ClientStream, RequestHead } from "../../src/http/message.ts";
+import type { ClientStream, RequestHead } from "../../src/message/message.ts";
 import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
 import type { ListenerEvents } from "../../src/listeners/events.ts";
 import {

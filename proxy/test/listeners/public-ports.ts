@@ -1,4 +1,4 @@
-import type { ListenerView } from "../../src/listeners/view.ts";
+import type { ListenerView } from "../../src/exchange/listener-view.ts";
 
 /** What clients see of a listener that Gateways and Ingresses have alike. */
 export function samePublicPorts(port: number): ListenerView["publicPorts"] {

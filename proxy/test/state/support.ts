@@ -13,7 +13,7 @@ import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
-import type { CompiledRoute } from "../../src/routing/compiled-route.ts";
+import type { CompiledRoute } from "../../src/exchange/compiled-route.ts";
 import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { createProxyState, type ProxyState, type ServingState } from "../../src/state/proxy-state.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";

@@ -8,7 +8,7 @@ import type {
   HeaderList,
   RequestBody,
   ResponseHead,
-} from "../../src/http/message.ts";
+} from "../../src/message/message.ts";
 import { createIdlePool } from "../../src/upstream/idle-pool.ts";
 import type { UpstreamClientOptions } from "../../src/upstream/options.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";

@@ -9,9 +9,9 @@ import {
   type RequestedAddress,
 } from "../../translate/gateway/addresses.ts";
 import { dedicatedName, vipName } from "../../translate/gateway/names.ts";
-import type { GatewayStatus } from "../../translate/gateway/status.ts";
-import type { VipSettings } from "../../translate/gateway/vip-plan.ts";
-import { memo } from "../../translate/memo.ts";
+import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
+import type { VipSettings } from "../../translate/gateway/scopes/vip-plan.ts";
+import { memo } from "../../translate/incremental/memo.ts";
 import { createLookup, type World } from "../../world.ts";
 import type { Address } from "../ingress-address.ts";
 import {

@@ -2,7 +2,7 @@ import type { Fleet } from "../../discovery/fleet.ts";
 import type { ProvisionedObjects } from "../../sources/kubernetes/provisioned-objects.ts";
 import type { Refusal } from "../../translate/condition.ts";
 import { dedicatedName } from "../../translate/gateway/names.ts";
-import type { GatewayStatus } from "../../translate/gateway/status.ts";
+import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 import type { World } from "../../world.ts";
 import type { AddressesOf } from "./address.ts";
 import { notProgrammed } from "./not-programmed.ts";

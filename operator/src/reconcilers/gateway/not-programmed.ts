@@ -1,6 +1,6 @@
 import type { Fleet } from "../../discovery/fleet.ts";
 import type { Refusal } from "../../translate/condition.ts";
-import type { GatewayStatus } from "../../translate/gateway/status.ts";
+import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 
 /** What a listener waits for where its Gateway cannot be reached; what exactly is missing, the Gateway says. */
 export const noAddress: Refusal = { reason: "Pending", message: "The Gateway has no address yet" };

@@ -1,5 +1,5 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { fieldManager } from "../../runtime/status-writer.ts";
+import { fieldManager } from "../../write/status-writer.ts";
 import type { ApiClient, ApiError } from "../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../sources/kubernetes/api-error.ts";
 

@@ -1,7 +1,7 @@
 import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { definitionOf } from "../../api/kinds.ts";
-import type { OptionalField } from "../../translate/gateway/supported-features.ts";
+import type { OptionalField } from "../../translate/gateway/status/supported-features.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import { describeApiError } from "./api-error.ts";
 import { createOutageLog } from "./outage-log.ts";

@@ -10,9 +10,9 @@ import { entriesUnder, findEntry, type SortedEntries } from "@svc-gateway/common
 import { reachableIps } from "@svc-gateway/common/values/reachable-ip.ts";
 import { emptyWorld, endpointSlicesOf, serviceOfSlice, type World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
-import { createFindings } from "../findings-list.ts";
-import { createGroups, createKeyedList } from "../groups.ts";
-import { memo } from "../memo.ts";
+import { createFindings } from "../incremental/findings-list.ts";
+import { createGroups, createKeyedList } from "../incremental/groups.ts";
+import { memo } from "../incremental/memo.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createEndpointSizes } from "./endpoint-sizes.ts";

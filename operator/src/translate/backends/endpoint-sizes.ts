@@ -5,7 +5,7 @@ import { ageOf } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { describeEndpointsLeftOut, endpointsLeftOut } from "../diagnostics.ts";
 import { notServed } from "../events.ts";
-import type { FindingsList } from "../findings-list.ts";
+import type { FindingsList } from "../incremental/findings-list.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createSizeLedger } from "../size/ledger.ts";
 import { sharedScope, type ObjectSize } from "../size/object-size.ts";

@@ -6,7 +6,7 @@ import type { ServicePort } from "../../api/generated/service.ts";
 import type { Lookup } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { externalNameNotAllowed, servicePortNotFound, serviceNotFound, type Place } from "../diagnostics.ts";
-import { haveSameItems } from "../memo.ts";
+import { haveSameItems } from "../incremental/memo.ts";
 import type { ServicePortRef } from "../settings.ts";
 import type { Diagnostic } from "../translation.ts";
 

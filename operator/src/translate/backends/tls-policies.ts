@@ -10,7 +10,7 @@ import { attempt } from "../attempt.ts";
 import { withoutStandIns } from "../closures.ts";
 import { conditionOf, type DesiredCondition } from "../condition.ts";
 import { conditionFinding, policyConflict, tlsPolicyTargetNotFound } from "../diagnostics.ts";
-import { trackedMemo } from "../memo.ts";
+import { trackedMemo } from "../incremental/memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { BackendTlsAttachment, Diagnostic } from "../translation.ts";
 import { createAttachmentKeeper } from "./attachment-keeper.ts";

@@ -2,7 +2,7 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { maxSecretValueBytes, readSecretValue } from "../../api/secret-value.ts";
-import { memo } from "../memo.ts";
+import { memo } from "../incremental/memo.ts";
 import { readPemCertificates } from "./chain.ts";
 
 /** The key of a Secret or ConfigMap under which authorities stand. */

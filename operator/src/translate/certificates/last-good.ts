@@ -1,6 +1,6 @@
 /**
  * Certificates that stay in service after their Secret was changed into something that cannot be used (docs/features/tls.md).
- * Which ones these are is for the keeper in front of the translation to say (runtime/certificate-keeper.ts); here a Secret
+ * Which ones these are is for the keeper in front of the translation to say (build/certificate-keeper.ts); here a Secret
  * carries the certificate with it, so that equal worlds give equal results.
  */
 import { ok, type Problem, type Result } from "@svc-gateway/common/values/result.ts";

@@ -6,7 +6,7 @@ import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { readSecretValue } from "../../api/secret-value.ts";
-import { memo } from "../memo.ts";
+import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 import { orderChain, readPemCertificates } from "./chain.ts";
 

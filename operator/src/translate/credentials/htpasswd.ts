@@ -3,7 +3,7 @@ import type { Htpasswd } from "@svc-gateway/common/ir/credentials.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { readSecretValue } from "../../api/secret-value.ts";
-import { memo } from "../memo.ts";
+import { memo } from "../incremental/memo.ts";
 
 export type HtpasswdSecret = {
   readonly value: Htpasswd;

@@ -10,7 +10,7 @@ import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { ageOf } from "../age.ts";
 import { describeProblem } from "../diagnostics.ts";
-import { memo } from "../memo.ts";
+import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 import { describeUnusable, readKeySet } from "./key-set.ts";
 import type { KeySetNeed } from "./remote-key-sets.ts";

@@ -19,7 +19,7 @@ import {
   unknownAnnotation,
   type Place,
 } from "../diagnostics.ts";
-import { memo } from "../memo.ts";
+import { memo } from "../incremental/memo.ts";
 import type { Diagnostic } from "../translation.ts";
 import { parseAnnotation, type ClassDefaults } from "./annotation-reader.ts";
 

@@ -3,7 +3,7 @@ import { isToken } from "@svc-gateway/common/values/header-name.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { resourceFieldIgnored } from "../diagnostics.ts";
-import { memo } from "../memo.ts";
+import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";

@@ -5,7 +5,7 @@ import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { Place } from "../diagnostics.ts";
 import type { Diagnostic } from "../translation.ts";
 import type { Referrer } from "../reference-grants.ts";
-import type { View } from "../view.ts";
+import type { View } from "../incremental/view.ts";
 
 /**
  * What the translation of a feature can ask and say besides reading annotations. When the world gives another answer

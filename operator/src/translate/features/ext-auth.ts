@@ -7,7 +7,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { protocolOf, tcpPortsOf, type EndpointNeed } from "../backends/service-port.ts";
 import { describeProblem, protectionUnavailable, resourcePartlyIgnored } from "../diagnostics.ts";
 import { quote } from "../text.ts";
-import type { View } from "../view.ts";
+import type { View } from "../incremental/view.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";

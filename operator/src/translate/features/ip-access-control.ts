@@ -4,7 +4,7 @@ import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name
 import type { ObjectOf } from "../../api/kinds.ts";
 import { isStandIn } from "../../api/stand-in.ts";
 import { denialsLeftOut, protectionUnavailable, rangesLeftOut, unusableResource } from "../diagnostics.ts";
-import { memo } from "../memo.ts";
+import { memo } from "../incremental/memo.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";

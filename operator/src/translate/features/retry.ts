@@ -3,7 +3,7 @@ import { parseDuration } from "@svc-gateway/common/values/duration.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { describeProblem, resourceFieldIgnored } from "../diagnostics.ts";
-import { memo } from "../memo.ts";
+import { memo } from "../incremental/memo.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveReference } from "./reference.ts";

@@ -30,7 +30,7 @@ import { closeAll, closeFeatures } from "../closures.ts";
 import type { FeatureContext } from "../features/context.ts";
 import { translateFeatures } from "../features/index.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
-import type { View } from "../view.ts";
+import type { View } from "../incremental/view.ts";
 import type { ClassInfo } from "./classes.ts";
 
 type Findings = {

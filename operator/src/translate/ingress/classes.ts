@@ -16,7 +16,7 @@ import {
 } from "../diagnostics.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
-import { haveSameItems, memo, trackedMemo } from "../memo.ts";
+import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { Diagnostic } from "../translation.ts";
 

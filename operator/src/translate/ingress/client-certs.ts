@@ -1,7 +1,7 @@
 /** Which server names of Ingresses ask for client certificates. See docs/features/auth-tls.md. */
 import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
 import { compareText } from "../age.ts";
-import { haveSameItems } from "../memo.ts";
+import { haveSameItems } from "../incremental/memo.ts";
 import { authoritiesIdOf, ownerOf } from "./client-rules.ts";
 import { bucketOf, type TlsHostTable } from "./tls.ts";
 

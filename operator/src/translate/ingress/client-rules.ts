@@ -6,7 +6,7 @@ import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import type { AuthTls } from "../features/auth-tls.ts";
-import { haveSameItems, memo } from "../memo.ts";
+import { haveSameItems, memo } from "../incremental/memo.ts";
 import { anyHost } from "./host.ts";
 import { withRoutes, type HostTable } from "./host-table.ts";
 import type { TlsHostTable } from "./tls.ts";

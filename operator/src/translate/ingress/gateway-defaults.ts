@@ -5,7 +5,7 @@ import { servedCertificate } from "../certificates/last-good.ts";
 import { formatTime } from "../certificates/validity.ts";
 import { invalidCertificate, lastCertificateKept, secretNotFound } from "../diagnostics.ts";
 import type { TranslateSettings } from "../settings.ts";
-import type { View } from "../view.ts";
+import type { View } from "../incremental/view.ts";
 import { anyHost } from "./host.ts";
 import { anyPath } from "./path.ts";
 import type { IngressPlan } from "./plan.ts";

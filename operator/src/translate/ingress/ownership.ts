@@ -2,7 +2,7 @@
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { certificateConflict } from "../diagnostics.ts";
-import type { FindingsList } from "../findings-list.ts";
+import type { FindingsList } from "../incremental/findings-list.ts";
 import { olderOf, type HostOwner, type HostOwners } from "../ownership.ts";
 import type { Conflict, Diagnostic } from "../translation.ts";
 import { buildHostTable, type HostTable } from "./host-table.ts";

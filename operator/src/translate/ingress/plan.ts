@@ -14,7 +14,7 @@ import { routesTooLarge } from "../diagnostics.ts";
 import { areTooLarge, hostOverheadBytes, maxRoutesBytes, sizeOfRoutes } from "../size/route-size.ts";
 import type { ScopeSize } from "../size/object-size.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
-import type { View } from "../view.ts";
+import type { View } from "../incremental/view.ts";
 import { readAnnotations } from "./annotations.ts";
 import type { ClassInfo } from "./classes.ts";
 import { anyHost } from "./host.ts";

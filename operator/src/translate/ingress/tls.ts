@@ -25,9 +25,9 @@ import {
 } from "../diagnostics.ts";
 import { invalidAnnotationEvent } from "../events.ts";
 import { translateAuthTls, type AuthTls } from "../features/auth-tls.ts";
-import { haveSameItems } from "../memo.ts";
+import { haveSameItems } from "../incremental/memo.ts";
 import type { DesiredEvent, Diagnostic } from "../translation.ts";
-import type { View } from "../view.ts";
+import type { View } from "../incremental/view.ts";
 import { openAnnotations } from "./annotations.ts";
 import { asksAlike } from "./client-rules.ts";
 import { anyHost } from "./host.ts";

@@ -6,7 +6,7 @@ import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.t
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { emptyWorld, type World } from "../../world.ts";
-import { haveSameItems, memo, trackedMemo } from "../memo.ts";
+import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
 import { compareText } from "../age.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { SizeLedger } from "../size/ledger.ts";

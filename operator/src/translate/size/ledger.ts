@@ -1,7 +1,7 @@
 import type { Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import type { ObjectRef } from "../../api/object.ts";
 import { compareText } from "../age.ts";
-import { haveSameItems } from "../memo.ts";
+import { haveSameItems } from "../incremental/memo.ts";
 import { chooseLeftOut, type Sized } from "./choose.ts";
 import { nothingLeftOut, sizeKey, type LeftOut, type LeftOutObject, type ObjectSize } from "./object-size.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { classFinalizerReconciler } from "../../../src/reconcilers/gateway/class-finalizer.ts";
 import { classFinalizer } from "../../../src/reconcilers/gateway/dedicated/finalizer.ts";
-import { createFakeClient } from "../../runtime/fake-client.ts";
+import { createFakeClient } from "../../support/fake-client.ts";
 import { buildOf, gatewayYaml } from "./support.ts";
 
 const path = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/svc";

@@ -10,7 +10,7 @@ import {
 } from "../../../src/sources/kubernetes/cluster-source.ts";
 import type { InstalledKind } from "../../../src/sources/kubernetes/installed-kinds.ts";
 import { readTlsSecret } from "../../../src/translate/certificates/tls-secret.ts";
-import { ingressManifest, svcClass } from "../../runtime/manifests.ts";
+import { ingressManifest, svcClass } from "../../support/manifests.ts";
 import { startFakeCluster, type FakeCluster } from "./fake-cluster.ts";
 
 const ingresses = "/apis/networking.k8s.io/v1/ingresses";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { applyMergePatch } from "../../../src/runtime/merge-patch.ts";
+import { applyMergePatch } from "../../../src/write/merge-patch.ts";
 import { sendJson, startFakeApiServer } from "./fake-api-server.ts";
 
 /** An object as the fake stores it. */

@@ -1,8 +1,8 @@
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
 import { followGatewayFields, type GatewayFields } from "../../../src/sources/kubernetes/gateway-fields.ts";
-import type { OptionalField } from "../../../src/translate/gateway/supported-features.ts";
-import { createFakeClient } from "../../runtime/fake-client.ts";
+import type { OptionalField } from "../../../src/translate/gateway/status/supported-features.ts";
+import { createFakeClient } from "../../support/fake-client.ts";
 
 const filters: OptionalField = { kind: "Gateway", path: ["spec", "listeners", "filters"] };
 const retry: OptionalField = { kind: "HTTPRoute", path: ["spec", "rules", "retry"] };

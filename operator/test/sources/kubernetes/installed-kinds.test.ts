@@ -6,7 +6,7 @@ import {
   pathOfObject,
   waitForInstalledKinds,
 } from "../../../src/sources/kubernetes/installed-kinds.ts";
-import { createFakeClient, type FakeClient } from "../../runtime/fake-client.ts";
+import { createFakeClient, type FakeClient } from "../../support/fake-client.ts";
 
 const serving = (served: Readonly<Record<string, readonly string[]>>): FakeClient =>
   createFakeClient(({ path }) => {

@@ -8,7 +8,7 @@ import { openAnnotations } from "../../../src/translate/ingress/annotations.ts";
 import { readClassDefaults } from "../../../src/translate/features/class-defaults.ts";
 import { resolveReference } from "../../../src/translate/features/reference.ts";
 import { translate } from "../../../src/translate/translate.ts";
-import { createView } from "../../../src/translate/view.ts";
+import { createView } from "../../../src/translate/incremental/view.ts";
 import { createWorld, updateWorld, type World } from "../../../src/world.ts";
 import { readCase } from "../golden.ts";
 

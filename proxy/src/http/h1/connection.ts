@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import type { ClientConnection } from "../connection.ts";
-import type { ClientCloseReason, HeaderList } from "../message.ts";
+import type { ClientConnection } from "../../exchange/client-connection.ts";
+import type { ClientCloseReason, HeaderList } from "../../message/message.ts";
 import type { FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
 import { readFraming } from "./framing.ts";

@@ -1,5 +1,5 @@
-import type { ClientConnection } from "../connection.ts";
-import type { RequestHead } from "../message.ts";
+import type { ClientConnection } from "../../exchange/client-connection.ts";
+import type { RequestHead } from "../../message/message.ts";
 
 /**
  * Why a front ended or refused something on its own, before or without the pipeline. The names are the values of the

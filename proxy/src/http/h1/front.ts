@@ -1,6 +1,6 @@
 import { createServer, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import type { ClientConnection } from "../connection.ts";
+import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
 import { ResponseMemory } from "../response-memory.ts";
 import { FrontClock } from "./clock.ts";

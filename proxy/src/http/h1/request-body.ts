@@ -1,4 +1,4 @@
-import type { BodyAbortReason, BodySink, RequestBody } from "../message.ts";
+import type { BodyAbortReason, BodySink, RequestBody } from "../../message/message.ts";
 import type { FrontClock } from "./clock.ts";
 import type { BodyReceiver, IncomingRequest } from "./incoming-request.ts";
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { ResponseHead } from "../message.ts";
+import type { ResponseHead } from "../../message/message.ts";
 
 /** What the connection allows, besides the response itself. */
 export type ResponseOptions = {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { ClientCloseReason } from "../message.ts";
+import type { ClientCloseReason } from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type WaitingClient, WaitingResponse, type ResponseMemory } from "../response-memory.ts";
 import { Swiftness } from "../response-room.ts";

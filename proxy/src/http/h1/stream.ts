@@ -8,7 +8,7 @@ import type {
   HttpVersion,
   RequestHead,
   ResponseHead,
-} from "../message.ts";
+} from "../../message/message.ts";
 import type { Http1Connection } from "./connection.ts";
 import type { RequestFraming } from "./framing.ts";
 import type { IncomingRequest } from "./incoming-request.ts";

@@ -6,12 +6,12 @@ import type {
   HeaderList,
   ReadonlyHeaderList,
   ResponseHead,
-} from "../message.ts";
-import { dropFields } from "../fields.ts";
+} from "../../message/message.ts";
+import { dropFields } from "../../message/fields.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";
-import { appendFields, fieldObject } from "./fields.ts";
+import { appendFields, fieldObject } from "../../http2/fields.ts";
 import type { FloodGuard } from "./flood-guard.ts";
 import { resetStream } from "./reset-stream.ts";
 import type { Http2RequestBody } from "./request-body.ts";

@@ -1,5 +1,5 @@
-import type { ClientConnection } from "../connection.ts";
-import type { RequestHead } from "../message.ts";
+import type { ClientConnection } from "../../exchange/client-connection.ts";
+import type { RequestHead } from "../../message/message.ts";
 
 /**
  * Why the HTTP/2 front ended or refused something on its own, before or without the pipeline: values of the `limit`

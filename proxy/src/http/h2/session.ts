@@ -6,18 +6,18 @@ import {
 } from "node:http2";
 import type { Duplex } from "node:stream";
 import { awake } from "../../timing/awake-clock.ts";
-import type { ClientConnection } from "../connection.ts";
+import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { FrontLimits, RequestHandler } from "../front.ts";
-import { renderReply } from "../local-reply.ts";
+import { renderReply } from "../../message/local-reply.ts";
 import type { ResponseMemory } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";
 import { Http2ClientStream, type StreamHost } from "./client-stream.ts";
-import { containErrors } from "./contain-errors.ts";
+import { containErrors } from "../../http2/contain-errors.ts";
 import type { Http2FrontEvent, Http2FrontEventReason } from "./events.ts";
 import { type Flood, FloodGuard } from "./flood-guard.ts";
 import { type HeadRefusal, type ReceivedHead, readRequestHead } from "./request-head.ts";
 import { Http2RequestBody } from "./request-body.ts";
-import { connectionWindowBytes, serverOptions } from "./settings.ts";
+import { connectionWindowBytes, serverOptions } from "../../http2/settings.ts";
 import { UnreadRequests } from "./unread-requests.ts";
 
 /** What all sessions of a front share. */

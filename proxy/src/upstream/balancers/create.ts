@@ -1,6 +1,6 @@
 import type { HashKey, LoadBalancer } from "@svc-gateway/common/features/backend-policy.ts";
-import { cookieValue } from "../../http/cookies.ts";
-import { joinedField } from "../../http/fields.ts";
+import { cookieValue } from "../../message/cookies.ts";
+import { joinedField } from "../../message/fields.ts";
 import type { Balancer } from "./balancer.ts";
 import { connectionScore, createLeastBalancer, latencyScore } from "./least.ts";
 import { createRendezvousBalancer, type KeyOf } from "./rendezvous.ts";

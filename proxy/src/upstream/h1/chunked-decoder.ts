@@ -1,5 +1,5 @@
-import type { HeaderList } from "../../http/message.ts";
-import type { BorrowedBytes } from "../read-buffer.ts";
+import type { HeaderList } from "../../message/message.ts";
+import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
 import { readFields } from "./fields.ts";
 import { maxFields, maxHeadBytes } from "./response-head.ts";
 

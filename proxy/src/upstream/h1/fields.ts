@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../http/message.ts";
+import type { HeaderList } from "../../message/message.ts";
 
 const tokenSymbols = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 

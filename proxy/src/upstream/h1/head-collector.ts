@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from "../read-buffer.ts";
+import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
 import { maxHeadBytes } from "./response-head.ts";
 
 /** Up to this many bytes are read as text at once, in the hope that they are the whole message. */

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../http/message.ts";
+import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../message/message.ts";
 import { renderLastChunk } from "./request-head.ts";
 
 /** Told by the writer; nothing follows `onBodyFailed`. */

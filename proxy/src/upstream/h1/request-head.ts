@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import type { ReadonlyHeaderList } from "../../http/message.ts";
+import type { ReadonlyHeaderList } from "../../message/message.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 import { isFieldName, isFieldValue } from "./fields.ts";
 

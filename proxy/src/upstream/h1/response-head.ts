@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { connectionOptions, isHopByHop, withoutConnectionOptions } from "../../http/hop-by-hop.ts";
-import type { HeaderList } from "../../http/message.ts";
+import { connectionOptions, isHopByHop, withoutConnectionOptions } from "../../message/hop-by-hop.ts";
+import type { HeaderList } from "../../message/message.ts";
 import { readFields } from "./fields.ts";
 
 /** Most bytes of a response head, and of a trailer section (docs/features/upstream.md, "Limits"). */

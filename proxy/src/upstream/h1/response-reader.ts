@@ -1,5 +1,5 @@
-import type { Chunk, HeaderList, ResponseHead } from "../../http/message.ts";
-import type { BorrowedBytes, Piece } from "../read-buffer.ts";
+import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
+import type { BorrowedBytes, Piece } from "../../sockets/read-buffer.ts";
 import { announcedIdleMs } from "./announced-idle.ts";
 import { ChunkedDecoder } from "./chunked-decoder.ts";
 import { HeadCollector } from "./head-collector.ts";

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
-import type { HeaderList, ResponseHead } from "../../http/message.ts";
-import { isIdempotent } from "../../http/methods.ts";
+import type { HeaderList, ResponseHead } from "../../message/message.ts";
+import { isIdempotent } from "../../message/methods.ts";
 import { upstreamError } from "../errors.ts";
 import type {
   UpstreamEndpoint,

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import type { HeaderList, ResponseHead } from "../../http/message.ts";
+import type { HeaderList, ResponseHead } from "../../message/message.ts";
 
 /** Most bytes of a response head, names and values (docs/features/http2.md, "Towards backends"). */
 const maxHeadBytes = 65_536;

@@ -6,8 +6,8 @@ import {
   constants,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { containErrors } from "../../http/h2/contain-errors.ts";
-import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http/h2/settings.ts";
+import { containErrors } from "../../http2/contain-errors.ts";
+import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http2/settings.ts";
 import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError } from "../errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";

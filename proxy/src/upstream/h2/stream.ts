@@ -1,8 +1,14 @@
 import { type ClientHttp2Stream, constants } from "node:http2";
-import { appendFields, fieldObject } from "../../http/h2/fields.ts";
+import { appendFields, fieldObject } from "../../http2/fields.ts";
 import { resetStream } from "../../http/h2/reset-stream.ts";
-import type { BodyAbortReason, BodySink, Chunk, HeaderList, ReadonlyHeaderList } from "../../http/message.ts";
-import { isIdempotent } from "../../http/methods.ts";
+import type {
+  BodyAbortReason,
+  BodySink,
+  Chunk,
+  HeaderList,
+  ReadonlyHeaderList,
+} from "../../message/message.ts";
+import { isIdempotent } from "../../message/methods.ts";
 import { upstreamError } from "../errors.ts";
 import type { UpstreamError, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
 import { readResponseHead } from "./response-head.ts";

@@ -8,8 +8,8 @@ import type {
   Chunk,
   ClientStream,
   HeaderList,
-} from "../../../src/http/message.ts";
-import type { ListenerView } from "../../../src/listeners/view.ts";
+} from "../../../src/message/message.ts";
+import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import { samePublicPorts } from "../../listeners/public-ports.ts";
 
 /** Limits that no test reaches by accident. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { RequestHead } from "../../../src/http/message.ts";
+import type { RequestHead } from "../../../src/message/message.ts";
 import { answer, bodyOf, startFront, statusesOf, stopAll } from "./harness.ts";
 
 describe("the HTTP/1 front: heads", () => {

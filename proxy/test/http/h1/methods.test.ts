@@ -1,6 +1,6 @@
 import { METHODS } from "node:http";
 import { expect } from "chai";
-import { isHttp1Method } from "../../../src/http/methods.ts";
+import { isHttp1Method } from "../../../src/message/methods.ts";
 import { answer, startFront, statusesOf, stopAll } from "./harness.ts";
 
 /** Of RTSP, which llhttp knows as well; unknown ones, and beginnings of known ones; in the wrong case. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Socket } from "node:net";
-import type { ClientStream, HeaderList, ResponseHead } from "../../../src/http/message.ts";
+import type { ClientStream, HeaderList, ResponseHead } from "../../../src/message/message.ts";
 import {
   answer,
   bodyOf,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ClientStream } from "../../../src/http/message.ts";
+import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
 import {
   answer,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { expect } from "chai";
-import type { ClientStream } from "../../../src/http/message.ts";
+import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
 import {
   flags,

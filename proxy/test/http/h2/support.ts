@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { ClientConnection } from "../../../src/http/connection.ts";
+import type { ClientConnection } from "../../../src/exchange/client-connection.ts";
 import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front.ts";
 import { createHttp2Front } from "../../../src/http/h2/front.ts";
 import type { Http2FrontEvent } from "../../../src/http/h2/events.ts";
@@ -12,8 +12,8 @@ import type {
   HeaderList,
   RequestBody,
   RequestHead,
-} from "../../../src/http/message.ts";
-import type { ListenerView } from "../../../src/listeners/view.ts";
+} from "../../../src/message/message.ts";
+import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import { samePublicPorts } from "../../listeners/public-ports.ts";
 
 export const generousLimits: FrontLimits = {

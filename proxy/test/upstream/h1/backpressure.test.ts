@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Chunk } from "../../../src/http/message.ts";
+import type { Chunk } from "../../../src/message/message.ts";
 import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
 import { RequestBodyWriter } from "../../../src/upstream/h1/request-body-writer.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";

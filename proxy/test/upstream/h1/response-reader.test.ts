@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Chunk, HeaderList, ResponseHead } from "../../../src/http/message.ts";
+import type { Chunk, HeaderList, ResponseHead } from "../../../src/message/message.ts";
 import { type ResponseEvents, ResponseReader } from "../../../src/upstream/h1/response-reader.ts";
 
 /** What a reader told, pieces of the body joined. */

@@ -16,7 +16,7 @@ import type {
   HeaderList,
   RequestBody,
   ResponseHead,
-} from "../../../src/http/message.ts";
+} from "../../../src/message/message.ts";
 import { createIdlePool, type IdlePool } from "../../../src/upstream/idle-pool.ts";
 import { createHttp2UpstreamClient } from "../../../src/upstream/h2/client.ts";
 import type {

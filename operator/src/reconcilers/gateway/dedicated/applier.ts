@@ -1,6 +1,6 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../../api/object.ts";
-import { fieldManager } from "../../../runtime/status-writer.ts";
+import { fieldManager } from "../../../write/status-writer.ts";
 import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "../../../sources/kubernetes/provisioned-objects.ts";
 import type { Manifest } from "../../../translate/gateway/dedicated/plan.ts";
 import { controllerAnnotation } from "../../../translate/gateway/names.ts";
-import { memo } from "../../../translate/memo.ts";
+import { memo } from "../../../translate/incremental/memo.ts";
 import type { Notes } from "../notes.ts";
 import { makeWayForAddress } from "../service-address.ts";
 

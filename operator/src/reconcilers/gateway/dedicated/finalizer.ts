@@ -1,6 +1,6 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
-import { fieldManager } from "../../../runtime/status-writer.ts";
+import { fieldManager } from "../../../write/status-writer.ts";
 import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
 

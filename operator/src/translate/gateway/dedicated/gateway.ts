@@ -1,14 +1,14 @@
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import { podTemplateSanitized } from "../../events.ts";
-import { memo } from "../../memo.ts";
+import { memo } from "../../incremental/memo.ts";
 import type { DesiredEvent } from "../../translation.ts";
 import { requestedAddress } from "../addresses.ts";
 import { infrastructureOf } from "../infrastructure.ts";
 import { serviceAccountNames } from "../names.ts";
-import type { PlacedGateway } from "../placement.ts";
-import { portsOf } from "../ports.ts";
-import { transportsOn } from "../vip-plan.ts";
+import type { PlacedGateway } from "../scopes/placement.ts";
+import { portsOf } from "../scopes/ports.ts";
+import { transportsOn } from "../scopes/vip-plan.ts";
 import { planDedicated, type DedicatedPlanOptions, type Manifest } from "./plan.ts";
 
 /** A Gateway with proxies of its own, and what is done about them. */

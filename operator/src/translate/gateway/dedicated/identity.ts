@@ -1,6 +1,6 @@
-import { memo } from "../../memo.ts";
+import { memo } from "../../incremental/memo.ts";
 import { identityComponent, identityName } from "../names.ts";
-import type { PlacedGateway } from "../placement.ts";
+import type { PlacedGateway } from "../scopes/placement.ts";
 import { planIdentity, type Manifest } from "./plan.ts";
 
 /**

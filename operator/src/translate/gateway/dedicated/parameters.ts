@@ -11,7 +11,7 @@ import type { Refusal } from "../../condition.ts";
 import { parametersIgnored } from "../../diagnostics.ts";
 import { quoteKind } from "../../text.ts";
 import type { Diagnostic } from "../../translation.ts";
-import type { View } from "../../view.ts";
+import type { View } from "../../incremental/view.ts";
 import { overlayOf, type Overlay } from "./overlay.ts";
 
 /** The parameters of a class under those of a Gateway. */

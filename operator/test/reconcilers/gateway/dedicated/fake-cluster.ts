@@ -4,7 +4,7 @@ import type {
   ProvisionedObjects,
 } from "../../../../src/sources/kubernetes/provisioned-objects.ts";
 import { gatewayOf } from "../../../../src/sources/kubernetes/provisioned-objects.ts";
-import { createFakeClient, type FakeClient } from "../../../runtime/fake-client.ts";
+import { createFakeClient, type FakeClient } from "../../../support/fake-client.ts";
 
 type Stored = KubeObject & { readonly metadata: { readonly uid?: string } };
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ObjectOf } from "../../../../src/api/kinds.ts";
 import { createFinalizerKeeper, finalizer } from "../../../../src/reconcilers/gateway/dedicated/finalizer.ts";
-import { createFakeClient } from "../../../runtime/fake-client.ts";
+import { createFakeClient } from "../../../support/fake-client.ts";
 
 const gateway = {
   apiVersion: "gateway.networking.k8s.io/v1",

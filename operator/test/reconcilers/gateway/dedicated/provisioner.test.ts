@@ -3,7 +3,7 @@ import { finalizer } from "../../../../src/reconcilers/gateway/dedicated/finaliz
 import { provisioner } from "../../../../src/reconcilers/gateway/dedicated/provisioner.ts";
 import { createTrustCopies } from "../../../../src/reconcilers/gateway/dedicated/trust.ts";
 import { createNotes } from "../../../../src/reconcilers/gateway/notes.ts";
-import type { Build } from "../../../../src/runtime/table-builder.ts";
+import type { Build } from "../../../../src/build/table-builder.ts";
 import { buildOf, dedicatedGatewayYaml, dedicatedSettings, gatewayYaml } from "../support.ts";
 import { createFakeCluster, type FakeCluster } from "./fake-cluster.ts";
 

@@ -1,0 +1,103 @@
+import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import type { ObjectOf } from "../api/kinds.ts";
+import { nameOf } from "../api/object.ts";
+import { wasServed, withLastGood } from "../translate/certificates/last-good.ts";
+import { isTlsSecret, readTlsSecret, type TlsCertificate } from "../translate/certificates/tls-secret.ts";
+import { haveSameItems } from "../translate/incremental/memo.ts";
+import { updateWorld, type World } from "../world.ts";
+
+type Secret = ObjectOf<"Secret">;
+
+export type CertificateKeeper = {
+  /** The world as it is to be translated at a time (milliseconds since 1970): spoiled Secrets carry their last good certificate. */
+  keep(world: World, nowMs: number): World;
+  /** Secrets whose last good certificate is in service. */
+  readonly count: number;
+};
+
+type Kept = {
+  /** The Secret as the source has it now. */
+  readonly spoiled: Secret;
+  /** The same with its last good certificate. */
+  readonly carrying: Secret;
+  readonly certificate: TlsCertificate;
+};
+
+/** Bytes of certificates and keys that are kept for the Secrets of one namespace. */
+const maxBytesOfNamespace = 4 * 1_048_576;
+
+/**
+ * Keeps the certificate of a Secret in service that is changed into something which cannot be used, until the certificate
+ * expires, the Secret is made usable or deleted, or nothing names it any more. One that is deleted and made anew (another
+ * uid) is another Secret. Only certificates that were in service are kept, in memory: a new process has none
+ * (docs/features/tls.md, "Certificates change without a restart").
+ */
+export function createCertificateKeeper(): CertificateKeeper {
+  const kept = new Map<string, Kept>();
+  let last: World["Secret"] = [];
+  let output:
+    { readonly secrets: World["Secret"]; readonly kept: readonly Kept[]; readonly world: World } | undefined;
+
+  /** What was in service under the name of a Secret that is now another one. */
+  const certificateBefore = (before: Secret, after: Secret): TlsCertificate | undefined => {
+    if (before.metadata.uid !== after.metadata.uid) return undefined;
+    const known = kept.get(nameOf(before.metadata));
+    if (known !== undefined) return known.certificate;
+    if (!isTlsSecret(before) || !wasServed(before)) return undefined;
+    const read = readTlsSecret(before);
+    return read.ok ? read.value : undefined;
+  };
+
+  const follow = (secrets: World["Secret"]): void => {
+    const { gone, come } = listChanges<Secret>(last, secrets);
+    last = secrets;
+    if (gone.length === 0) return;
+    const bytes = bytesByNamespace(kept.values());
+    const successors = new Map(come.map((secret) => [nameOf(secret.metadata), secret]));
+    for (const before of gone) {
+      const name = nameOf(before.metadata);
+      const after = successors.get(name);
+      const certificate = after && certificateBefore(before, after);
+      const isKept = kept.delete(name);
+      if (after === undefined || certificate === undefined || readTlsSecret(after).ok) continue;
+      const { namespace } = after.metadata;
+      const total = (bytes.get(namespace) ?? 0) + (isKept ? 0 : sizeOf(certificate));
+      if (total > maxBytesOfNamespace) continue;
+      bytes.set(namespace, total);
+      kept.set(name, { spoiled: after, carrying: withLastGood(after, certificate), certificate });
+    }
+  };
+
+  return {
+    keep(world, nowMs) {
+      // By now the last build has asked for those that something names.
+      for (const [name, { carrying }] of kept) if (!wasServed(carrying)) kept.delete(name);
+      follow(world.Secret);
+      for (const [name, { certificate }] of kept) if (certificate.notAfterMs < nowMs) kept.delete(name);
+      if (kept.size === 0) {
+        output = undefined;
+        return world;
+      }
+      const present = [...kept.values()];
+      if (output?.secrets !== world.Secret || !haveSameItems(output.kept, present)) {
+        const changes = present.map(({ carrying: object }) => ({ type: "apply", object }) as const);
+        output = { secrets: world.Secret, kept: present, world: updateWorld(world, changes) };
+      }
+      return { ...world, Secret: output.world.Secret };
+    },
+    get count() {
+      return [...kept.values()].filter(({ carrying }) => wasServed(carrying)).length;
+    },
+  };
+}
+
+const sizeOf = ({ value: { chainPem, keyPem } }: TlsCertificate): number => chainPem.length + keyPem.length;
+
+function bytesByNamespace(all: Iterable<Kept>): Map<string, number> {
+  const bytes = new Map<string, number>();
+  for (const { spoiled, certificate } of all) {
+    const { namespace } = spoiled.metadata;
+    bytes.set(namespace, (bytes.get(namespace) ?? 0) + sizeOf(certificate));
+  }
+  return bytes;
+}

@@ -1,0 +1,64 @@
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import { sharedScope } from "../translate/size/object-size.ts";
+import type { Translation } from "../translate/translation.ts";
+import type { WatchHealth } from "../lifecycle/watch-health.ts";
+
+export type SizeReportOptions = {
+  readonly metrics: Pick<MetricSet<typeof controllerMetrics>, "snapshotBytes">;
+  readonly watchHealth: Pick<WatchHealth, "onLimit">;
+  /** What the snapshot of a scope may take. */
+  readonly maxScopeBytes: number;
+};
+
+/** So many namespaces of a scope have a series. */
+const maxNamespaces = 10;
+/** From this part of the bound on somebody should look. */
+const nearLimit = 0.8;
+
+/**
+ * Reports what snapshots take: the namespaces that take most of each scope, everything besides routes under the empty
+ * name, and the health check from 80 percent of the bound on. See docs/routing.md, "Size".
+ */
+export function createSizeReport({
+  metrics: { snapshotBytes },
+  watchHealth,
+  maxScopeBytes,
+}: SizeReportOptions): (translation: Pick<Translation, "sizes" | "scopes">) => void {
+  let reported = new Set<string>();
+  return ({ sizes, scopes }) => {
+    const present = new Set<string>();
+    const report = (scope: string, namespace: string, bytes: number): void => {
+      present.add(seriesOf(scope, namespace));
+      snapshotBytes.with({ scope, namespace }).set(bytes);
+    };
+    const others = new Map([
+      [sharedScope, bytesBesidesRoutes(scopes.shared)],
+      ...scopes.dedicated.map(
+        ({ gateway, resources }) =>
+          [`${gateway.namespace}/${gateway.name}`, bytesBesidesRoutes(resources)] as const,
+      ),
+    ]);
+    let isNear = false;
+    for (const [scope, other] of others) {
+      const namespaces = sizes.get(scope) ?? [];
+      for (const { namespace, bytes } of namespaces.slice(0, maxNamespaces)) report(scope, namespace, bytes);
+      report(scope, "", other);
+      const total = namespaces.reduce((sum, { bytes }) => sum + bytes, other);
+      isNear ||= total >= nearLimit * maxScopeBytes;
+    }
+    if ([...reported].some((series) => !present.has(series))) {
+      snapshotBytes.remove(({ scope, namespace }) => !present.has(seriesOf(scope, namespace)));
+    }
+    reported = present;
+    watchHealth.onLimit("snapshot size", isNear);
+  };
+}
+
+/** Names of scopes and namespaces hold no spaces. */
+const seriesOf = (scope: string, namespace: string): string => `${scope} ${namespace}`;
+
+/** In characters: all but a few of these resources are ASCII. */
+const bytesBesidesRoutes = (resources: readonly Resource[]): number =>
+  resources.reduce((sum, { key, body }) => (key.startsWith("route|") ? sum : sum + body.length), 0);

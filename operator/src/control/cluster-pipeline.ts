@@ -1,0 +1,206 @@
+import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
+import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import { getHeapStatistics } from "node:v8";
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { GatewayPods } from "../admin/gateway-pods.ts";
+import type { DedicatedGateway } from "../discovery/principals.ts";
+import type { Fleet } from "../discovery/fleet.ts";
+import type { KindName } from "../api/kinds.ts";
+import { fetchJson } from "../jwks/fetch-json.ts";
+import { createKeySetKeeper } from "../jwks/key-set-keeper.ts";
+import { createReconcilers } from "../reconcilers/index.ts";
+import { prepareReconcileMetrics } from "../reconcilers/run-reconcilers.ts";
+import type { ApiClient } from "../sources/kubernetes/api-client.ts";
+import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
+import { followProvisionedObjects, nothingProvisioned } from "../sources/kubernetes/provisioned-objects.ts";
+import { startClusterSource } from "../sources/kubernetes/cluster-source.ts";
+import { followGatewayFields } from "../sources/kubernetes/gateway-fields.ts";
+import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
+import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
+import { createCoalescer } from "../build/coalescer.ts";
+import { createDiagnosticLog } from "../build/diagnostic-log.ts";
+import type { EventSource } from "../write/event-object.ts";
+import { leftOutFindings } from "../build/left-out-objects.ts";
+import { createLeaderWork } from "./leader-work.ts";
+import type { Leadership } from "../lifecycle/leadership.ts";
+import { createSizeReport } from "../build/size-report.ts";
+import { createStatusWriter } from "../write/status-writer.ts";
+import { createTableBuilder, type Build, type ScopedSnapshot } from "../build/table-builder.ts";
+import { createTicketKeyKeeper, ticketKeySecret } from "../keys/ticket-key-keeper.ts";
+import { sessionKeySecret } from "../translate/backends/session-key.ts";
+import { defaultTranslateSettings } from "../translate/settings.ts";
+import { optionalFields } from "../translate/gateway/status/supported-features.ts";
+import {
+  dedicatedSettingsOf,
+  ownPortsOf,
+  readNamespacesOf,
+  servedNamespacesOf,
+  translateSettingsOf,
+  vipSettingsOf,
+} from "./translate-settings.ts";
+import type { WatchHealth } from "../lifecycle/watch-health.ts";
+
+export type ClusterPipelineOptions = {
+  readonly client: ApiClient;
+  readonly kinds: readonly InstalledKind[];
+  readonly settings: ControllerSettings;
+  readonly leadership: Leadership;
+  readonly events: EventSource;
+  readonly watchHealth: WatchHealth;
+  readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
+  /** The ports of the gateway's pods; undefined until they are known. */
+  readonly ownPorts: Pick<GatewayPods, "current" | "subscribe">;
+  readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
+  /** Learns, before anything is published, which Gateways have proxies of their own. */
+  readonly admit: (dedicated: Iterable<DedicatedGateway>) => void;
+  readonly onBuild: (build: Build) => void;
+  readonly metrics: MetricSet<typeof controllerMetrics>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+};
+
+/** The Service of the shared proxies in the install namespace; the chart creates it under this name. */
+const sharedProxyService = "svc-shared-proxy";
+/** Keys that the leader makes and every replica hands to its proxies. */
+const ownSecrets = [sessionKeySecret, ticketKeySecret];
+/** The objects of one namespace may take so much of the heap: one in this many parts. */
+const heapShares = 10;
+/** Certificates expire without any event. */
+const expiryCheckMs = 60 * 60_000;
+
+/**
+ * The way from the API server to snapshots, statuses and Events: watches, builds, publication, and what the leader
+ * writes. Resolves when all of it has ended after the signal.
+ */
+export async function runClusterPipeline(options: ClusterPipelineOptions): Promise<void> {
+  const { client, kinds, settings, watchHealth, metrics, log, signal } = options;
+  const vips = vipSettingsOf(settings);
+  const installed = new Map(kinds.map((kind) => [kind.kind, kind]));
+  const controllerName = settings.controllerName;
+  // The objects of Gateways are followed only where there can be Gateways.
+  const hasGateways = installed.has("Gateway");
+  const dedicated = dedicatedSettingsOf(settings);
+  const provisioned = !hasGateways
+    ? undefined
+    : dedicated === undefined
+      ? nothingProvisioned
+      : followProvisionedObjects({
+          client,
+          controllerName,
+          namespaces: servedNamespacesOf(settings),
+          log,
+          signal,
+        });
+  const nodes = hasGateways ? followNodeAddresses({ client, log, signal }) : undefined;
+  const gatewayFields = hasGateways
+    ? followGatewayFields({ client, fields: optionalFields, log, signal })
+    : undefined;
+  const reconcilers = createReconcilers({
+    client,
+    installed: new Set(installed.keys()),
+    installNamespace: settings.podNamespace,
+    controllerName,
+    fleet: options.fleet,
+    vips,
+    provisioned,
+    hasDedicated: dedicated !== undefined,
+    nodes,
+    gatewayFields,
+    statusAddress: settings.statusAddress,
+    sharedProxyService: { namespace: settings.podNamespace, name: sharedProxyService },
+  });
+  prepareReconcileMetrics(reconcilers, metrics);
+  // At zero from the start, so that the first error is an increase.
+  for (const { kind } of kinds) metrics.watchErrors.with({ kind: kind.toLowerCase() });
+  const pathOf = (kind: KindName, name: string): string | undefined => {
+    const found = installed.get(kind);
+    return found === undefined ? undefined : pathOfObject(found, name);
+  };
+
+  const source = startClusterSource({
+    client,
+    kinds,
+    namespaces: readNamespacesOf(settings),
+    ownSecrets: ownSecrets.map((name) => ({ namespace: settings.podNamespace, name })),
+    namedSecrets: settings.defaultTlsSecret === undefined ? [] : [settings.defaultTlsSecret],
+    maxNamespaceBytes: Math.floor(getHeapStatistics().heap_size_limit / heapShares),
+    log,
+    signal,
+    onDirty: () => coalescer.markDirty(),
+    onObserved: (kind, name) => leaderWork.onObserved(kind, name),
+    onWatch: watchHealth.onWatch,
+    onEvent: (kind, event) => metrics.watchEvents.with({ kind: kind.toLowerCase(), event }).inc(),
+    onError: (kind) => metrics.watchErrors.with({ kind: kind.toLowerCase() }).inc(),
+  });
+  const statuses = createStatusWriter({ client, source, pathOf, metrics });
+  const leaderWork = createLeaderWork({ ...options, reconcilers, statuses, isWritten: source.isWritten });
+  const ticketKeys = createTicketKeyKeeper({ ...options, namespace: settings.podNamespace });
+  const findings = createDiagnosticLog({ log });
+  const isOwnPort = (ip: string, port: number): boolean =>
+    createOwnPortCheck(options.ownPorts.current() ?? noOwnPorts, ownPortsOf(settings))(ip, port);
+  const { maxScopeBytes } = defaultTranslateSettings;
+  const reportSizes = createSizeReport({ metrics, watchHealth, maxScopeBytes });
+  const keySets = createKeySetKeeper({
+    fetch: (url, ending) =>
+      fetchJson(url, { allowCidrs: settings.jwksAllowCidrs, isRefused: isOwnPort, signal: ending }),
+    onChange: () => coalescer.markDirty(),
+    clock: monotonicClock,
+    log,
+  });
+  const coalescer = createCoalescer({
+    build: createTableBuilder({
+      source,
+      keySets,
+      settings: {
+        ...translateSettingsOf(settings, {
+          gatewayVips: vips,
+          dedicated,
+          refusesDedicated: settings.disableDedicatedGateways,
+        }),
+        installNamespace: settings.podNamespace,
+        trustBundles: installed.has("ClusterTrustBundle"),
+        localPorts: ownPortsOf(settings),
+      },
+      ownPorts: () => options.ownPorts.current(),
+      publish: options.publish,
+      admit: options.admit,
+      addResources: ticketKeys.resources,
+      onBuild(build) {
+        options.onBuild(build);
+        const { leftOut = [] } = build;
+        findings.report(joinLists(build.translation.diagnostics, leftOutFindings(leftOut)));
+        watchHealth.onLimit("objects of a namespace", leftOut.length > 0);
+        reportSizes(build.translation);
+        leaderWork.onBuild(build);
+        ticketKeys.check(build.world);
+      },
+      metrics,
+      log,
+    }),
+    minIntervalMs: settings.reconcileMinIntervalMs,
+    onBug: (error) => log.error({ err: error }, "build threw"),
+  });
+
+  let cancelCheck = (): void => {};
+  const checkExpiry = (): void => {
+    coalescer.markDirty();
+    cancelCheck = monotonicClock.schedule(expiryCheckMs, checkExpiry);
+  };
+  cancelCheck = monotonicClock.schedule(expiryCheckMs, checkExpiry);
+
+  const unsubscribe = [
+    options.fleet.subscribe(() => leaderWork.onProxies()),
+    options.ownPorts.subscribe(() => coalescer.markDirty()),
+  ];
+  await Promise.all([source.done, provisioned?.done, nodes?.done, gatewayFields?.done]);
+  unsubscribe.forEach((end) => end());
+  cancelCheck();
+  keySets.stop();
+  ticketKeys.stop();
+  findings.stop();
+  await coalescer.stop();
+}

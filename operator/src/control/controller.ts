@@ -1,0 +1,290 @@
+/** `serve controller`: the parts of the control plane put together. See docs/controller.md. */
+import type { ResourceEvent } from "@dot-i/k8s-operator";
+import type { KubeConfig } from "@kubernetes/client-node";
+import type { AdminAccess, AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
+import { createOwnPeerCheck } from "@svc-gateway/common/ir/own-port-check.ts";
+import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import type { HealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { aborted } from "@svc-gateway/common/time/aborted.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { fleetRoutes } from "../admin/fleet.ts";
+import { createGatewayPods } from "../admin/gateway-pods.ts";
+import { createProxyPods } from "../admin/proxy-pods.ts";
+import { createTokenAccess } from "../admin/token-access.ts";
+import { createDiscoveryServer, type DiscoveryServer } from "../discovery/discovery-server.ts";
+import type { DedicatedGateway } from "../discovery/principals.ts";
+import type { DiscoveryServerMetrics } from "../discovery/metrics.ts";
+import { runClusterPipeline } from "./cluster-pipeline.ts";
+import { createEventRecorder } from "../write/event-recorder.ts";
+import type { EventSource } from "../write/event-object.ts";
+import { createKubernetesCaStore } from "../keys/kubernetes-ca-store.ts";
+import { runLeaderElection } from "../lifecycle/leader-election.ts";
+import { createLeadership, type LeadershipControl } from "../lifecycle/leadership.ts";
+import { createOperatorShell, type WatchedResource } from "../lifecycle/operator-shell.ts";
+import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
+import { createOwnPod } from "../lifecycle/own-pod.ts";
+import type { Build } from "../build/table-builder.ts";
+import { componentLabel, dedicatedComponent } from "../translate/gateway/names.ts";
+import { dedicatedSettingsOf, ownPortsOf, servedNamespacesOf } from "./translate-settings.ts";
+import { createTokenReview } from "../keys/token-review.ts";
+import { controllerChecks, createWatchHealth, type WatchHealth } from "../lifecycle/watch-health.ts";
+import { createApiClient, loadKubeConfig, type ApiClient } from "../sources/kubernetes/api-client.ts";
+import { waitForInstalledKinds } from "../sources/kubernetes/installed-kinds.ts";
+import { planWatches, type WatchPlan } from "../sources/kubernetes/watch-plan.ts";
+
+export type ControllerOptions = {
+  readonly settings: ControllerSettings;
+  readonly logger: Logger;
+  readonly metrics: {
+    readonly controller: MetricSet<typeof controllerMetrics>;
+    readonly discovery: DiscoveryServerMetrics;
+  };
+  /** Gets the subsystem `controller`. */
+  readonly health: HealthRegistry;
+  /** Ends the controller in order: the lease is given up, streams end, nothing more is written. */
+  readonly signal: AbortSignal;
+  /** The API server; without it the pod's own, `KUBECONFIG`, or that of the home folder. */
+  readonly kubeConfig?: KubeConfig;
+};
+
+export type RunningController = {
+  /** Pages of the admin port besides health and metrics. */
+  readonly adminRoutes: readonly AdminRoute[];
+  /** Who gets them, and the other pages of the admin port; undefined: everybody. */
+  readonly adminAccess: AdminAccess | undefined;
+  /** Whether an address is that of a pod of the gateway: what comes from one was sent through it. */
+  readonly isOwnPeer: (ip: string) => boolean;
+  readonly streamPort: number;
+  readonly bootstrapPort: number;
+  /** Resolves when everything has ended: after the signal, or because a part of it has failed, which the log tells. */
+  readonly done: Promise<void>;
+};
+
+const leaseName = "svc-leader-lock";
+/** `reportingController` of Events. */
+const eventController = "svc-labs.dev/gateway-controller";
+
+/**
+ * Starts a controller. It serves the discovery channel at once and works towards a first routing table for as long as
+ * that takes: an API server that is away is a pending health check, not an end. A problem is a port that cannot be bound,
+ * or a configuration without an API server.
+ */
+export async function startController(options: ControllerOptions): Promise<Result<RunningController>> {
+  const { settings, logger: log, metrics, health, signal } = options;
+  const connected = await connect(options.kubeConfig);
+  if (!connected.ok) return connected;
+  const { config, client } = connected.value;
+  const leadership = createLeadership({ metrics: metrics.controller, log });
+  const watchHealth = createWatchHealth({ health: health.register("controller", controllerChecks), log });
+  const events: EventSource = { controller: eventController, instance: settings.podName };
+  let build: Build | undefined;
+  let dedicated: Iterable<DedicatedGateway> = [];
+  const discovery = createDiscovery(options, {
+    client,
+    leadership,
+    events,
+    dedicatedGateways: () => dedicated,
+  });
+  const pods = createProxyPods();
+  const gatewayPods = createGatewayPods({
+    installNamespace: settings.podNamespace,
+    ports: ownPortsOf(settings),
+  });
+
+  /** A table that nobody can fetch yet does not make a replica ready. */
+  const reportTable = (): void => {
+    if (build !== undefined && discovery.isReady()) watchHealth.onTable();
+  };
+  discovery.subscribe(reportTable);
+
+  const listening = await discovery.listen();
+  if (!listening.ok) {
+    await discovery.close();
+    await client.close();
+    return listening;
+  }
+
+  const pipeline = async (stop: AbortSignal): Promise<void> => {
+    const installed = await waitForInstalledKinds({ client, signal: stop, log });
+    if (installed === undefined) return;
+    const plan = planWatches(installed, settings);
+    announcePlan(plan, { settings, log, watchHealth });
+    await runClusterPipeline({
+      client,
+      kinds: plan.kinds,
+      settings,
+      leadership,
+      events,
+      watchHealth,
+      fleet: discovery.fleet,
+      ownPorts: gatewayPods,
+      admit: (gateways) => (dedicated = gateways),
+      publish: (snapshots) => discovery.cache.publish(snapshots),
+      onBuild(next) {
+        build = next;
+        reportTable();
+      },
+      metrics: metrics.controller,
+      log,
+      signal: stop,
+    });
+  };
+
+  let running: Promise<unknown> = Promise.resolve();
+  const operator = createOperatorShell({
+    config,
+    client,
+    log,
+    init(shell) {
+      const pod = { group: "", version: "v1", plural: "pods" };
+      const installed = { ...pod, namespace: settings.podNamespace, onListed: gatewayPods.listing() };
+      const dedicatedPods = dedicatedPodsOf(settings).map((where) => ({
+        ...pod,
+        ...where,
+        onListed: gatewayPods.listing(),
+      }));
+      const onPod = async (event: ResourceEvent): Promise<void> => {
+        await Promise.all([pods.onEvent(event), gatewayPods.onEvent(event)]);
+      };
+      running = Promise.all([
+        pipeline(shell.signal),
+        shell.watch(installed, onPod),
+        ...dedicatedPods.map((where) => shell.watch(where, onPod)),
+        runLeaderElection({
+          client,
+          namespace: settings.podNamespace,
+          leaseName,
+          identity: settings.podName,
+          ttlMs: settings.controllerLeaseTtlMs,
+          renewIntervalMs: settings.controllerLeaseRenewIntervalMs,
+          signal: shell.signal,
+          leadership,
+          outage: createOutageLog(log, "lease"),
+        }),
+      ]);
+      return Promise.resolve();
+    },
+  });
+  await operator.start();
+
+  const end = async (): Promise<void> => {
+    // A part that ends by itself has met a bug: the others end in order.
+    await Promise.race([aborted(signal), running]).catch((error: unknown) =>
+      log.error({ err: error }, "controller failed"),
+    );
+    health.beginShutdown();
+    operator.stop();
+    await Promise.allSettled([running, discovery.close()]);
+    await client.close();
+    log.info({}, "controller stopped");
+  };
+  return ok({
+    adminRoutes: fleetRoutes({
+      pods: pods.list,
+      fleet: discovery.fleet,
+      translation: () => build?.translation,
+    }),
+    adminAccess: settings.adminAuth
+      ? createTokenAccess({ client, log: log.child("svc_admin"), signal })
+      : undefined,
+    isOwnPeer: (ip) => createOwnPeerCheck(gatewayPods.current() ?? noOwnPorts)(ip),
+    ...listening.value,
+    done: end(),
+  });
+}
+
+/** Where the pods of Gateways with proxies of their own are; empty where there can be none. */
+function dedicatedPodsOf(settings: ControllerSettings): readonly Partial<WatchedResource>[] {
+  if (dedicatedSettingsOf(settings) === undefined) return [];
+  const labelSelector = `${componentLabel}=${dedicatedComponent}`;
+  return (servedNamespacesOf(settings) ?? [undefined]).map((namespace) =>
+    namespace === undefined ? { labelSelector } : { labelSelector, namespace },
+  );
+}
+
+function createDiscovery(
+  { settings, logger, metrics, signal }: ControllerOptions,
+  {
+    client,
+    leadership,
+    events,
+    dedicatedGateways,
+  }: {
+    client: ApiClient;
+    leadership: LeadershipControl;
+    events: EventSource;
+    dedicatedGateways: () => Iterable<DedicatedGateway>;
+  },
+): DiscoveryServer {
+  const log = logger.child("svc_discovery");
+  // Rejections are told by the replica that rejected: nobody else knows of them.
+  const recorder = createEventRecorder({ client, source: events, log, signal });
+  const pod = createOwnPod({ client, namespace: settings.podNamespace, name: settings.podName, signal });
+  return createDiscoveryServer({
+    streamPort: settings.discoveryPort,
+    bootstrapPort: settings.discoveryBootstrapPort,
+    installNamespace: settings.podNamespace,
+    service: settings.discoveryService,
+    trustDomain: settings.discoveryTrustDomain,
+    caMode: settings.discoveryCaMode,
+    svidLifetimeMs: settings.discoverySvidTtlMs,
+    sharedProxyServiceAccount: settings.sharedProxyServiceAccount,
+    dedicatedGateways,
+    caStore: createKubernetesCaStore({
+      client,
+      namespace: settings.podNamespace,
+      secret: settings.discoveryCaSecret,
+      log,
+    }),
+    reviewToken: createTokenReview(client),
+    leadership,
+    metrics: metrics.discovery,
+    log,
+    onBootstrapRejected({ reason, principal }) {
+      void pod().then((regarding) =>
+        recorder.record({
+          regarding,
+          type: "Warning",
+          reason: "BootstrapRejected",
+          message: `${reason}: ${principal}`,
+        }),
+      );
+    },
+  });
+}
+
+function announcePlan(
+  { kinds, gatewayApi, missing }: WatchPlan,
+  { settings, log, watchHealth }: { settings: ControllerSettings; log: Logger; watchHealth: WatchHealth },
+): void {
+  log.info({ kinds: kinds.map(({ kind }) => kind) }, "watching");
+  if (settings.disableIngress) watchHealth.exempt("Ingress", "Ready");
+  if (gatewayApi === "served") return;
+  if (gatewayApi === "missing") log.warn({ missing }, "Gateway API is not installed: serving Ingresses only");
+  for (const kind of ["Gateway", "HTTPRoute"] as const) {
+    watchHealth.exempt(kind, gatewayApi === "missing" ? "Degraded" : "Ready");
+  }
+}
+
+/** What client-node assumes where it finds no configuration at all: nobody's API server. */
+const assumedServer = "http://localhost:8080";
+
+/** The client's own configuration throws on what it cannot use, such as a malformed KUBECONFIG. */
+async function connect(
+  given: KubeConfig | undefined,
+): Promise<Result<{ readonly config: KubeConfig; readonly client: ApiClient }>> {
+  try {
+    const config = given ?? loadKubeConfig();
+    if (config.getCurrentCluster()?.server === assumedServer) {
+      return problem("no API server: neither in a cluster, nor a usable KUBECONFIG");
+    }
+    return ok({ config, client: await createApiClient(config) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return problem(`no usable configuration of an API server: ${why}`);
+  }
+}

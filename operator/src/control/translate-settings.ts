@@ -1,0 +1,150 @@
+import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
+import { localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
+import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { podPorts } from "../translate/gateway/dedicated/pod-parts.ts";
+import type { DedicatedSettings } from "../translate/gateway/dedicated/settings.ts";
+import type { VipSettings } from "../translate/gateway/scopes/vip-plan.ts";
+import { defaultTranslateSettings, type TranslateSettings } from "../translate/settings.ts";
+
+/**
+ * What the flags of a process say about translation, and what only a controller in a cluster makes for Gateways. Call it
+ * once: work is remembered by the result's identity.
+ */
+export const translateSettingsOf = (
+  settings: Pick<
+    ControlPlaneSettings,
+    | "controllerName"
+    | "ingressClass"
+    | "watchNamespace"
+    | "disableIngress"
+    | "disableGatewayApi"
+    | "ingressHttpPort"
+    | "ingressHttpsPort"
+    | "ingressHttpPublicPort"
+    | "ingressHttpsPublicPort"
+    | "ingressDefaultBackend"
+    | "defaultTlsSecret"
+    | "allowExternalName"
+    | "backendTlsStrict"
+    | "classParametersStrict"
+    | "hostOwnership"
+    | "managementBindAddress"
+    | "adminPort"
+    | "healthPort"
+  >,
+  {
+    gatewayVips,
+    dedicated,
+    machinePorts,
+    refusesDedicated = false,
+  }: Partial<Pick<TranslateSettings, "gatewayVips" | "dedicated" | "machinePorts" | "refusesDedicated">> = {},
+): TranslateSettings => ({
+  controllerName: settings.controllerName,
+  ingressClass: settings.ingressClass,
+  watchNamespaces: settings.watchNamespace,
+  ingressEnabled: !settings.disableIngress,
+  gatewayApiEnabled: !settings.disableGatewayApi,
+  gatewayVips,
+  dedicated,
+  machinePorts,
+  refusesDedicated,
+  ingressHttpPort: settings.ingressHttpPort,
+  ingressHttpsPort: settings.ingressHttpsPort,
+  ingressHttpPublicPort: publicPort(settings.ingressHttpPublicPort, settings.ingressHttpPort, 80),
+  ingressHttpsPublicPort: publicPort(settings.ingressHttpsPublicPort, settings.ingressHttpsPort, 443),
+  ingressDefaultBackend: settings.ingressDefaultBackend,
+  defaultTlsSecret: settings.defaultTlsSecret,
+  installNamespace: defaultTranslateSettings.installNamespace,
+  allowExternalName: settings.allowExternalName,
+  localPorts: localPortsOf(settings),
+  backendTlsStrict: settings.backendTlsStrict,
+  classParametersStrict: settings.classParametersStrict,
+  hostOwnership: settings.hostOwnership,
+  trustBundles: defaultTranslateSettings.trustBundles,
+  maxScopeBytes: defaultTranslateSettings.maxScopeBytes,
+  maxServiceEndpointBytes: defaultTranslateSettings.maxServiceEndpointBytes,
+  maxEndpointBytes: defaultTranslateSettings.maxEndpointBytes,
+  maxKeySetBytes: defaultTranslateSettings.maxKeySetBytes,
+});
+
+/** The namespaces that a controller reads, sorted; undefined: all of them. */
+export function readNamespacesOf({
+  readNamespace,
+  watchNamespace,
+  podNamespace,
+}: Pick<ControllerSettings, "readNamespace" | "watchNamespace" | "podNamespace">):
+  readonly string[] | undefined {
+  if (readNamespace.length === 0) return undefined;
+  return [...new Set([...readNamespace, ...watchNamespace, podNamespace])].sort();
+}
+
+/** Those of them that may have Gateways of ours, with what is made for these; undefined: all of them. */
+export function servedNamespacesOf(
+  settings: Parameters<typeof readNamespacesOf>[0],
+): readonly string[] | undefined {
+  const read = readNamespacesOf(settings);
+  return read === undefined || settings.watchNamespace.length === 0 ? read : settings.watchNamespace;
+}
+
+/** The ports of all processes of an installation: every replica has those of this one. */
+export const ownPortsOf = ({
+  adminPort,
+  healthPort,
+  discoveryPort,
+  discoveryBootstrapPort,
+}: Pick<
+  ControllerSettings,
+  "adminPort" | "healthPort" | "discoveryPort" | "discoveryBootstrapPort"
+>): readonly number[] =>
+  [...Object.values(podPorts), adminPort, healthPort, discoveryPort, discoveryBootstrapPort].filter(
+    (port) => port > 0,
+  );
+
+/** The public port of a listener that there is not is the one that its scheme has. */
+const publicPort = (given: number, listenerPort: number, ofScheme: number): number =>
+  given === localPublicPort ? listenerPort || ofScheme : given;
+
+/** The Services of Gateways as the flags want them; undefined without a selector for the shared proxies. */
+export function vipSettingsOf({
+  podNamespace,
+  sharedProxySelector,
+  sharedVipServiceType,
+  disableGatewayApi,
+}: Pick<
+  ControllerSettings,
+  "podNamespace" | "sharedProxySelector" | "sharedVipServiceType" | "disableGatewayApi"
+>): VipSettings | undefined {
+  if (disableGatewayApi || Object.keys(sharedProxySelector).length === 0) return undefined;
+  return { namespace: podNamespace, selector: sharedProxySelector, serviceType: sharedVipServiceType };
+}
+
+/** What Gateways with proxies of their own get; undefined where Gateways are left alone. */
+export function dedicatedSettingsOf({
+  podNamespace,
+  dedicatedImage,
+  disableDedicatedGateways,
+  disableGatewayApi,
+  discoveryService,
+  discoveryPort,
+  discoveryBootstrapPort,
+  discoveryTrustDomain,
+}: Pick<
+  ControllerSettings,
+  | "podNamespace"
+  | "dedicatedImage"
+  | "disableDedicatedGateways"
+  | "disableGatewayApi"
+  | "discoveryService"
+  | "discoveryPort"
+  | "discoveryBootstrapPort"
+  | "discoveryTrustDomain"
+>): DedicatedSettings | undefined {
+  if (disableGatewayApi || disableDedicatedGateways) return undefined;
+  const host = `${discoveryService}.${podNamespace}.svc`;
+  return {
+    image: dedicatedImage,
+    discoveryEndpoint: `${host}:${discoveryPort}`,
+    bootstrapEndpoint: `${host}:${discoveryBootstrapPort}`,
+    trustDomain: discoveryTrustDomain,
+  };
+}

@@ -1,0 +1,29 @@
+/** The filter CORS of a rule. See docs/features/cors.md. */
+import type { Cors } from "@svc-gateway/common/features/cors.ts";
+import { parseOriginPattern } from "@svc-gateway/common/values/origin.ts";
+import type { HTTPRouteRuleFilterCors as Written } from "../../../api/generated/httproute.ts";
+import { describeProblem, routeFieldIgnored } from "../../diagnostics.ts";
+import type { FilterContext } from "./filter-context.ts";
+
+/** How long browsers remember the answer to a preflight unless the filter says (GEP-1767). */
+const defaultMaxAgeSeconds = 5;
+
+/** A CORS filter. Without origins nothing is allowed; one that is none allows nothing, and a finding says so. */
+export function readCors(written: Written = {}, { place, findings }: FilterContext): Cors {
+  const allowOrigins = (written.allowOrigins ?? []).filter((text) => {
+    const read = text === "*" ? undefined : parseOriginPattern(text);
+    if (read === undefined || read.ok) return true;
+    findings.diagnostics.push(
+      routeFieldIgnored(place, `allowOrigins: ${describeProblem(read.error)}; it is left out`),
+    );
+    return false;
+  });
+  return {
+    allowOrigins,
+    allowCredentials: written.allowCredentials ?? false,
+    allowMethods: written.allowMethods ?? [],
+    allowHeaders: written.allowHeaders ?? [],
+    exposeHeaders: written.exposeHeaders ?? [],
+    maxAgeSeconds: written.maxAge ?? defaultMaxAgeSeconds,
+  };
+}

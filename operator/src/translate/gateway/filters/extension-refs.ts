@@ -1,0 +1,197 @@
+/** Filters of type ExtensionRef: resources of ours as features. See docs/gateway-api.md, "Extensions". */
+import { authBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import { authJwt } from "@svc-gateway/common/features/auth-jwt.ts";
+import { compression } from "@svc-gateway/common/features/compression.ts";
+import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
+import { extAuth } from "@svc-gateway/common/features/ext-auth.ts";
+import { ipAccessControl } from "@svc-gateway/common/features/ip-access-control.ts";
+import { maxBodySize } from "@svc-gateway/common/features/max-body-size.ts";
+import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
+import { rateLimit } from "@svc-gateway/common/features/rate-limit.ts";
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../../api/generated/httproute.ts";
+import type { KindName } from "../../../api/kinds.ts";
+import type { Refusal } from "../../condition.ts";
+import { isStandIn } from "../../../api/stand-in.ts";
+import {
+  describeProblem,
+  protectionUnavailable,
+  resourceFieldIgnored,
+  unusableResource,
+} from "../../diagnostics.ts";
+import type { AnnotationReader } from "../../features/annotation-reader.ts";
+import { translateAuthBasicSecret } from "../../features/auth-basic-secret.ts";
+import { translateAuthJwt } from "../../features/auth-jwt.ts";
+import { translateCompression } from "../../features/compression.ts";
+import type { FeatureContext } from "../../features/context.ts";
+import { translateExtAuth } from "../../features/ext-auth.ts";
+import { translateIpAccessControl } from "../../features/ip-access-control.ts";
+import { translateRateLimit } from "../../features/rate-limit.ts";
+import { readRetryPolicy } from "../../features/retry.ts";
+import { quote, quoteKind, withArticle } from "../../text.ts";
+import { featureContext, type FilterContext } from "./filter-context.ts";
+
+const extensionGroup = "gateway.svc-labs.dev";
+
+/** `missing` is told in ResolvedRefs, `unsupported` in Accepted or PartiallyInvalid. */
+export type ExtensionResult =
+  { readonly features: RouteFeatures } | { readonly missing: Refusal } | { readonly unsupported: Refusal };
+
+type Name = { readonly namespace: string; readonly name: string };
+type ReadExtension = (name: Name, context: FilterContext) => RouteFeatures;
+
+/** Works a feature out as if an annotation named the resource: one feature, one place. */
+const asIfAnnotated =
+  <T>(
+    definition: AnnotationDefinition<T>,
+    translate: (read: AnnotationReader, context: FeatureContext) => RouteFeatures,
+  ): ReadExtension =>
+  (name, context) =>
+    translate(readOnly(definition, name), featureContext(context));
+
+/** A reader of annotations that knows one, and its value already read. */
+const readOnly = (definition: { readonly name: string }, value: Name): AnnotationReader =>
+  Object.assign((asked: { readonly name: string }) => (asked.name === definition.name ? value : undefined), {
+    inherited: () => undefined,
+  }) as AnnotationReader;
+
+const externalAuth = asIfAnnotated(extAuth.annotations.extAuth, (read, context) => ({
+  "ext-auth": translateExtAuth(read, context),
+}));
+
+type Extension = {
+  /** The kind of the object. */
+  readonly resource: KindName;
+  readonly httpOnly?: true;
+  /** It is about upstreams or responses, so there is nothing for it to do before a route is chosen. */
+  readonly afterRouting?: true;
+  /** Of several, each counts: who must let a request in is not one of them only. */
+  readonly additive?: true;
+  readonly read: ReadExtension;
+};
+
+/** By the kind that a filter names. */
+const extensions: { readonly [kind: string]: Extension } = {
+  RetryPolicy: { resource: "RetryPolicy", afterRouting: true, read: readRetryExtension },
+  IpAccessControl: {
+    resource: "IpAccessControl",
+    read: asIfAnnotated(ipAccessControl.annotations.ipAccessControl, (read, context) => ({
+      "ip-access-control": translateIpAccessControl(read, context),
+    })),
+  },
+  RateLimit: {
+    resource: "RateLimit",
+    read: asIfAnnotated(rateLimit.annotations.rateLimit, (read, context) => ({
+      "rate-limit": translateRateLimit(read, context),
+    })),
+  },
+  SvcExternalAuth: { resource: "SvcExternalAuth", additive: true, read: externalAuth },
+  ExternalAuth: { resource: "SvcExternalAuth", additive: true, read: externalAuth },
+  JwtAuth: {
+    resource: "JwtAuth",
+    additive: true,
+    read: asIfAnnotated(authJwt.annotations.authJwt, (read, context) => ({
+      "auth-jwt": translateAuthJwt(read, context),
+    })),
+  },
+  BasicAuth: { resource: "BasicAuth", additive: true, read: readBasicAuth },
+  Compression: {
+    resource: "Compression",
+    afterRouting: true,
+    read: asIfAnnotated(compression.annotations.compression, (read, context) => ({
+      compression: translateCompression(read, context),
+    })),
+  },
+  PathRewriteRegex: { resource: "PathRewriteRegex", httpOnly: true, read: readPathRewrite },
+  RequestSizeLimit: { resource: "RequestSizeLimit", read: readSizeLimit },
+};
+
+/** Whether several extensions of this kind all count. */
+export const isAdditiveExtension = (kind: string | undefined): boolean =>
+  kind !== undefined && Object.hasOwn(extensions, kind) && extensions[kind]?.additive === true;
+
+/** The feature that an ExtensionRef asks for; the resource is in the namespace of what carries the filter. */
+export function readExtension(ref: ExtensionRef | undefined, context: FilterContext): ExtensionResult {
+  const { group = "", kind = "", name = "" } = ref ?? {};
+  const isKnown = group === extensionGroup && Object.hasOwn(extensions, kind);
+  const extension = isKnown ? extensions[kind] : undefined;
+  if (extension === undefined || !isSupported(extension, context)) {
+    const where = withArticle(context.level === "rule" ? context.kind : context.level);
+    const expected = group === extensionGroup ? "" : `, expected a kind of group ${extensionGroup}`;
+    const message = `ExtensionRef ${quoteKind({ group, kind })} is not supported on ${where}${expected}`;
+    return { unsupported: { reason: "UnsupportedValue", message } };
+  }
+  const { namespace, view } = context;
+  if (view.lookup(extension.resource, namespace, name) === undefined) {
+    const message = `${kind} ${namespace}/${name} does not exist`;
+    return { missing: { reason: "InvalidKind", message } };
+  }
+  return { features: extension.read({ namespace, name }, context) };
+}
+
+function isSupported({ httpOnly, afterRouting }: Extension, { level, kind }: FilterContext): boolean {
+  if (level === "listener") return afterRouting !== true;
+  return level === "rule" && (httpOnly !== true || kind === "HTTPRoute");
+}
+
+/** gRPC codes are for GRPCRoutes. */
+function readRetryExtension(
+  { namespace, name }: Name,
+  { view, kind, place, findings }: FilterContext,
+): RouteFeatures {
+  const policy = view.lookup("RetryPolicy", namespace, name);
+  if (policy === undefined) return {};
+  const { value, refused } = readRetryPolicy(policy);
+  const named = `RetryPolicy ${namespace}/${name}`;
+  for (const what of refused) findings.diagnostics.push(resourceFieldIgnored(place, named, what));
+  if (value === undefined) return {};
+  const { grpcCodes: _, ...http } = value;
+  return { retry: kind === "GRPCRoute" ? value : http };
+}
+
+/** A Secret of another namespace needs a grant to BasicAuths of this one. */
+function readBasicAuth({ namespace, name }: Name, context: FilterContext): RouteFeatures {
+  const resource = context.view.lookup("BasicAuth", namespace, name);
+  if (resource === undefined) return {};
+  if (isStandIn(resource)) {
+    const why = `BasicAuth ${namespace}/${name} is not valid`;
+    const { fallback } = authBasicSecret.annotations.authBasicSecret;
+    context.findings.diagnostics.push(protectionUnavailable(context.place, why, fallback));
+    return { "auth-basic-secret": [{}] };
+  }
+  const { name: secret, namespace: secretNamespace = namespace } = resource.spec.secretRef;
+  const read = readOnly(authBasicSecret.annotations.authBasicSecret, {
+    namespace: secretNamespace,
+    name: secret,
+  });
+  const referrer = { kind: "BasicAuth", namespace } as const;
+  return { "auth-basic-secret": translateAuthBasicSecret(read, { ...featureContext(context), referrer }) };
+}
+
+function readSizeLimit({ namespace, name }: Name, { view, place, findings }: FilterContext): RouteFeatures {
+  const resource = view.lookup("RequestSizeLimit", namespace, name);
+  if (resource === undefined) return {};
+  const limit = maxBodySize.annotations.maxBodySize.parse(String(resource.spec.maxSize).trim(), () => {});
+  if (limit.ok) return { "max-body-size": limit.value };
+  const why = `RequestSizeLimit ${namespace}/${name}: spec.maxSize: ${describeProblem(limit.error)}`;
+  findings.diagnostics.push(unusableResource(place, why, "bodies are not limited"));
+  return {};
+}
+
+/** A path is an address to HTTP, but the name of a method to gRPC. A pattern that is no expression changes nothing. */
+function readPathRewrite({ namespace, name }: Name, { view, place, findings }: FilterContext): RouteFeatures {
+  const resource = view.lookup("PathRewriteRegex", namespace, name);
+  if (resource === undefined) return {};
+  const { pattern, replacement } = resource.spec;
+  const checked = findings.expressions.compile(pattern, { whole: false });
+  const wrong = checked.ok
+    ? isPathText(replacement.replaceAll("$", ""))
+      ? undefined
+      : `spec.replacement: ${quote(replacement)} has characters that cannot stand in a path`
+    : `spec.pattern: ${describeProblem(checked.error)}`;
+  if (wrong === undefined)
+    return { "rewrite-target": { path: { type: "replace", value: replacement, pattern } } };
+  const what = `${wrong}; paths are not rewritten`;
+  findings.diagnostics.push(resourceFieldIgnored(place, `PathRewriteRegex ${namespace}/${name}`, what));
+  return {};
+}

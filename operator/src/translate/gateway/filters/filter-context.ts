@@ -1,0 +1,77 @@
+/** What reading the filters of a route or listener can ask of the world, and where it puts what it finds. */
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { EndpointNeed } from "../../backends/service-port.ts";
+import type { KeySetNeed } from "../../credentials/remote-key-sets.ts";
+import { referenceNotPermitted, resourcePartlyIgnored, type Place } from "../../diagnostics.ts";
+import { ExpressionBudget } from "../../expression-budget.ts";
+import type { FeatureContext } from "../../features/context.ts";
+import type { Diagnostic } from "../../translation.ts";
+import type { View } from "../../incremental/view.ts";
+import type { HttpRouteKind } from "../kinds.ts";
+import type { ListenerOwner } from "../listeners/listener.ts";
+
+/** What filters name besides the backends of a route. */
+export type FilterFindings = {
+  readonly needs: EndpointNeed[];
+  readonly resources: Resource[];
+  readonly keySets: KeySetNeed[];
+  readonly diagnostics: Diagnostic[];
+  /** What the expressions of the object may still take. */
+  readonly expressions: ExpressionBudget;
+  /** What is wrong only where neither the listener nor its Gateway authenticates clients. */
+  readonly unlessAuthenticated: Diagnostic[];
+};
+
+export type FilterContext = {
+  readonly view: View;
+  readonly allowExternalName: boolean;
+  /** What carries the filters. */
+  readonly kind: HttpRouteKind | ListenerOwner["kind"];
+  readonly namespace: string;
+  /** Filters of a backend run when everything that may have to wait is over, so extensions belong to rules and listeners. */
+  readonly level: "listener" | "rule" | "backend";
+  /** Whether one of the filters makes clients prove who they are. */
+  readonly authenticates?: boolean;
+  /** The field that the filters are in. */
+  readonly place: Place;
+  readonly findings: FilterFindings;
+};
+
+export const noFindings = (): FilterFindings => ({
+  needs: [],
+  resources: [],
+  keySets: [],
+  diagnostics: [],
+  expressions: new ExpressionBudget(),
+  unlessAuthenticated: [],
+});
+
+/**
+ * The context in which a feature is worked out that a resource of the same namespace asks for: what an annotation of
+ * an Ingress would be told in an Event is a finding here.
+ */
+export function featureContext(context: FilterContext): FeatureContext {
+  const { view, kind, namespace, authenticates = false, place, findings } = context;
+  const find = (finding: (place: Place) => Diagnostic): void => {
+    findings.diagnostics.push(finding(place));
+  };
+  return {
+    ...view,
+    referrer: { kind, namespace },
+    // Only the redirects of Ingresses need it.
+    httpsPublicPort: 443,
+    report: (_, finding) => find(finding),
+    announce: (_, finding) => find(finding),
+    refuse: (_, message) => find((at) => referenceNotPermitted(at, message)),
+    warn: (_, message) => find((at) => resourcePartlyIgnored(at, message)),
+    warnUnlessAuthenticated: (_, message) => {
+      findings.unlessAuthenticated.push(resourcePartlyIgnored(place, message));
+    },
+    freeNamespaces: () => [namespace],
+    need: (need) => findings.needs.push(need),
+    provide: (resource) => findings.resources.push(resource),
+    fetch: (need) => findings.keySets.push(need),
+    hasAnnotation: () => false,
+    filters: { authenticate: authenticates },
+  };
+}

@@ -1,0 +1,158 @@
+/** The filters of a rule, or of one of its backends, as features. See docs/gateway-api.md, "Filters". */
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import type { HTTPRouteRuleFilter as Filter } from "../../../api/generated/httproute.ts";
+import type { Fault, Refusal } from "../../condition.ts";
+import { routeFieldIgnored } from "../../diagnostics.ts";
+import { quote, quoteKind } from "../../text.ts";
+import { readCors } from "./cors.ts";
+import { readExternalAuthFilter } from "./ext-auth.ts";
+import { isAdditiveExtension, readExtension } from "./extension-refs.ts";
+import { invalidAnswer } from "../routes/backend-ref.ts";
+import type { FilterContext } from "./filter-context.ts";
+import { readHeaderModifier } from "./header-modifier.ts";
+import { readMirror } from "./mirror-target.ts";
+import { readRedirect, readRewrite } from "./redirect.ts";
+
+export type ReadFilters = {
+  /** The features for requests of one match, since replacing a prefix depends on it. */
+  readonly of: (path: PathMatch) => RouteFeatures | undefined;
+  /** What cannot be followed. A mirror that cannot is left out; whatever carries another such filter answers 500. */
+  readonly unresolved: readonly Fault[];
+  /** What cannot be honoured: whatever carries it answers 500. */
+  readonly unsupported: readonly Fault[];
+  readonly isBroken: boolean;
+};
+
+/**
+ * Reads the filters of a rule or backend. Of two of a type, or of two extensions of a kind, the first counts; but copies
+ * go to every mirror, and whoever asks for permission does.
+ */
+export function readFilters(filters: readonly Filter[] | undefined, outer: FilterContext): ReadFilters {
+  if (filters === undefined || filters.length === 0) return none;
+  const fixed: RouteFeatures[] = [];
+  const ofPath: ((path: PathMatch) => RouteFeatures)[] = [];
+  const seen = new Set<string>();
+  const authenticates = filters.some(asksClients);
+  const unresolved: Fault[] = [];
+  const unsupported: Fault[] = [];
+  let isBroken = false;
+  for (const [index, filter] of filters.entries()) {
+    const { type } = filter;
+    const place = { ...outer.place, field: `${outer.place.field}.filters[${index}]` };
+    const context = { ...outer, authenticates, place };
+    const at = (refusal: Refusal, consequence = answersInstead(outer)): Fault => ({
+      ...refusal,
+      field: place.field,
+      consequence,
+    });
+    const warn = (message: string): void => {
+      outer.findings.diagnostics.push(routeFieldIgnored(place, message));
+    };
+    const key = describe(filter);
+    if (seen.has(key) && !isAdditive(filter)) {
+      warn(`Another filter ${key} is ignored: the first one counts`);
+      continue;
+    }
+    seen.add(key);
+    switch (type) {
+      case "RequestHeaderModifier":
+        fixed.push({ "request-headers": readHeaderModifier(filter.requestHeaderModifier, "request", warn) });
+        break;
+      case "ResponseHeaderModifier":
+        fixed.push({
+          "response-headers": readHeaderModifier(filter.responseHeaderModifier, "response", warn),
+        });
+        break;
+      case "RequestRedirect":
+        ofPath.push((path) => ({ redirect: readRedirect(filter.requestRedirect, path) }));
+        break;
+      case "URLRewrite":
+        ofPath.push((path) => ({ "rewrite-target": readRewrite(filter.urlRewrite, path) }));
+        break;
+      case "CORS":
+        fixed.push({ cors: readCors(filter.cors, context) });
+        break;
+      case "RequestMirror": {
+        const read = readMirror(filter.requestMirror, context);
+        if ("reason" in read) unresolved.push(at(read, "requests are not mirrored there"));
+        else fixed.push({ "mirror-target": read });
+        break;
+      }
+      case "ExtensionRef": {
+        const read = readExtension(filter.extensionRef, context);
+        if ("features" in read) fixed.push(read.features);
+        else {
+          isBroken = true;
+          if ("missing" in read) unresolved.push(at(read.missing));
+          else unsupported.push(at(read.unsupported));
+        }
+        break;
+      }
+      case "ExternalAuth": {
+        const read = readExternalAuthFilter(filter.externalAuth, context);
+        if ("check" in read) fixed.push({ "ext-auth": [read] });
+        else {
+          isBroken = true;
+          if ("unresolved" in read) unresolved.push(at(read.unresolved));
+          else unsupported.push(at(read.unsupported));
+        }
+        break;
+      }
+      default:
+        isBroken = true;
+        unsupported.push(
+          at({ reason: "UnsupportedValue", message: `Filter ${quote(type)} is not supported` }),
+        );
+    }
+  }
+  const common = join(fixed);
+  const of = (path: PathMatch): RouteFeatures | undefined => {
+    const features = Object.assign({}, common, ...ofPath.map((read) => read(path))) as {
+      -readonly [S in keyof RouteFeatures]: RouteFeatures[S];
+    };
+    // Host and path of a URLRewrite stand beside what an extension does to the path.
+    const rewrite = { ...common["rewrite-target"], ...features["rewrite-target"] };
+    if (Object.keys(rewrite).length > 0) features["rewrite-target"] = rewrite;
+    return Object.values(features).every((value) => value === undefined) ? undefined : features;
+  };
+  return { of, unresolved, unsupported, isBroken };
+}
+
+/** What happens to whatever carries a filter that is missing or not supported. */
+const answersInstead = ({ kind, level }: FilterContext): string =>
+  `${level === "backend" ? "the backend's share" : "every request of the rule"} is answered ${invalidAnswer(kind)}`;
+
+/** What two filters have in common of which only the first counts. */
+const describe = ({ type, extensionRef: ref }: Filter): string =>
+  type === "ExtensionRef"
+    ? `${type} ${quoteKind({ group: ref?.group ?? "", kind: ref?.kind ?? "" })}`
+    : quote(type);
+
+/** Filters of which each counts, whatever others of the type there are: mirrors, and who is asked for permission. */
+const isAdditive = ({ type, extensionRef }: Filter): boolean =>
+  type === "RequestMirror" ||
+  type === "ExternalAuth" ||
+  (type === "ExtensionRef" && isAdditiveExtension(extensionRef?.kind));
+
+/** Filters that make clients prove who they are. */
+export const asksClients = (filter: Filter): boolean => filter.type !== "RequestMirror" && isAdditive(filter);
+
+/** The features of filters that are additive: lists, each of whose entries counts. */
+const additive = ["auth-basic-secret", "auth-jwt", "ext-auth", "mirror-target"] as const;
+
+/** The features of all filters together, the entries of such lists in the order of the filters. */
+function join(all: readonly RouteFeatures[]): RouteFeatures {
+  const lists = additive.flatMap((slug) => {
+    const entries = all.flatMap((features): readonly unknown[] => features[slug] ?? []);
+    return entries.length === 0 ? [] : [[slug, entries]];
+  });
+  return Object.assign({}, ...all, Object.fromEntries(lists));
+}
+
+const none: ReadFilters = {
+  of: () => undefined,
+  unresolved: [],
+  unsupported: [],
+  isBroken: false,
+};

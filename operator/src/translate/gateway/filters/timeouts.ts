@@ -1,0 +1,26 @@
+import { parseTimeout, type Timeouts } from "@svc-gateway/common/features/timeouts.ts";
+import type { HTTPRouteRuleTimeouts } from "../../../api/generated/httproute.ts";
+import { describeProblem } from "../../diagnostics.ts";
+
+/** The timeouts of a rule (GEP-1742); zero means none, whatever the default of the proxy. */
+export function readTimeouts(
+  written: HTTPRouteRuleTimeouts | undefined,
+  warn: (message: string) => void,
+): Timeouts | undefined {
+  if (written === undefined) return undefined;
+  const read = (name: "request" | "backendRequest"): number | undefined => {
+    const text = written[name];
+    if (text === undefined) return undefined;
+    const parsed = parseTimeout(text);
+    if (parsed.ok) return parsed.value;
+    warn(`${name}: ${describeProblem(parsed.error)}; there is no such limit`);
+    return undefined;
+  };
+  const requestTimeoutMs = read("request");
+  const backendTimeoutMs = read("backendRequest");
+  return {
+    replacesDefaults: true,
+    ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
+    ...(backendTimeoutMs !== undefined && { backendTimeoutMs }),
+  };
+}

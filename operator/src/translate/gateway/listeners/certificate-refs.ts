@@ -1,0 +1,59 @@
+/** The certificates that a listener names. See docs/gateway-api.md, "Certificates". */
+import type { GatewayListenerTlsCertificateRef as CertificateRef } from "../../../api/generated/gateway.ts";
+import { servedCertificate } from "../../certificates/last-good.ts";
+import type { TlsCertificate } from "../../certificates/tls-secret.ts";
+import { formatTime } from "../../certificates/validity.ts";
+import { refusedAt, type Refusal } from "../../condition.ts";
+import { describeKept, describeProblem } from "../../diagnostics.ts";
+import { noGrant, type Referrer } from "../../reference-grants.ts";
+import { quoteKind } from "../../text.ts";
+import type { View } from "../../incremental/view.ts";
+
+export type ResolvedCertificates = {
+  /** Those that can be served, last good ones of spoiled Secrets included; the others do not keep them from it. */
+  readonly certificates: readonly TlsCertificate[];
+  /** What is wrong with the first one that cannot, or that is spoiled. */
+  readonly refusal: Refusal | undefined;
+};
+
+/** Resolves every reference; Secrets of other namespaces need a ReferenceGrant. `fieldOf` names a reference by its index. */
+export function resolveCertificates(
+  refs: readonly CertificateRef[],
+  owner: Referrer,
+  view: View,
+  fieldOf: (index: number) => string,
+): ResolvedCertificates {
+  const certificates: TlsCertificate[] = [];
+  let refusal: Refusal | undefined;
+  for (const [index, ref] of refs.entries()) {
+    const resolved = resolve(ref, owner, view);
+    if (resolved.refusal !== undefined) refusal ??= refusedAt(fieldOf(index), resolved.refusal);
+    if (resolved.certificate !== undefined) certificates.push(resolved.certificate);
+  }
+  return { certificates, refusal };
+}
+
+type Resolved = { readonly certificate?: TlsCertificate; readonly refusal?: Refusal };
+
+function resolve(ref: CertificateRef, owner: Referrer, view: View): Resolved {
+  const { group = "", kind = "Secret", name, namespace = owner.namespace } = ref;
+  if (group !== "" || kind !== "Secret") {
+    return invalid(`${quoteKind({ group, kind })} is no kind of certificate, expected Secret`);
+  }
+  const named = `Secret ${namespace}/${name}`;
+  if (!view.permits(owner, { kind: "Secret", namespace, name })) {
+    return { refusal: { reason: "RefNotPermitted", message: noGrant(namespace, owner, named) } };
+  }
+  const secret = view.lookup("Secret", namespace, name);
+  if (secret === undefined) return invalid(`${named} does not exist`);
+  const served = servedCertificate(secret);
+  if (!served.ok) return invalid(`${named}: ${describeProblem(served.error)}`);
+  const { certificate, spoiled } = served.value;
+  if (spoiled === undefined) return { certificate };
+  const kept = describeKept(`${namespace}/${name}`, spoiled, formatTime(certificate.notAfterMs));
+  return { certificate, ...invalid(kept) };
+}
+
+const invalid = (message: string): Resolved => ({
+  refusal: { reason: "InvalidCertificateRef", message },
+});

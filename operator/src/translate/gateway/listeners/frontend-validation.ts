@@ -1,0 +1,183 @@
+/** Client certificates that the HTTPS listeners of a Gateway ask for (GEP-91). See docs/features/frontend-client-certificates.md. */
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type {
+  ClientCertPort,
+  ClientRules,
+  ClientValidation,
+} from "@svc-gateway/common/ir/client-certificate.ts";
+import { sha256Hex } from "@svc-gateway/common/ir/resource.ts";
+import type { GatewayTlsFrontendDefaultValidation as Validation } from "../../../api/generated/gateway.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { refOf } from "../../../api/object.ts";
+import { compareText } from "../../age.ts";
+import {
+  resolveAuthorities,
+  type AuthorityOptions,
+  type AuthorityRefusal,
+} from "../../certificates/authority-refs.ts";
+import { refusedAt, type Refusal } from "../../condition.ts";
+import { routeFieldIgnored } from "../../diagnostics.ts";
+import { listMemo, memo } from "../../incremental/memo.ts";
+import type { Diagnostic } from "../../translation.ts";
+import type { Listener } from "./gateways.ts";
+
+/** What is asked of the clients of a listener. */
+export type FrontendValidation = {
+  readonly mode: ClientValidation["mode"];
+  /** PEM; absent: nobody's certificate is valid. */
+  readonly authorities: string | undefined;
+};
+
+export type ReadFrontendValidation = {
+  /** Undefined: nothing is asked. */
+  readonly validation: FrontendValidation | undefined;
+  readonly unresolved: Refusal | undefined;
+  /** Without an authority nobody can be let in, so the listener is not served. */
+  readonly unaccepted: Refusal | undefined;
+};
+
+const nothing: ReadFrontendValidation = {
+  validation: undefined,
+  unresolved: undefined,
+  unaccepted: undefined,
+};
+
+/** What a Gateway asks of the clients of a port: the entry of the port, even an empty one, comes before the default. */
+function validationOf(
+  { spec }: ObjectOf<"Gateway">,
+  port: number,
+): { readonly validation: Validation; readonly field: string } | undefined {
+  const { perPort = [], default: byDefault } = spec.tls?.frontend ?? {};
+  const index = perPort.findIndex((entry) => entry.port === port);
+  const ofPort = perPort[index]?.tls;
+  const validation = (ofPort ?? byDefault)?.validation;
+  const at = ofPort === undefined ? "default" : `perPort[${index}].tls`;
+  return validation && { validation, field: `spec.tls.frontend.${at}.validation.caCertificateRefs` };
+}
+
+/** Of several references the first one counts. */
+export function readFrontendValidation(
+  gateway: ObjectOf<"Gateway">,
+  port: number,
+  options: AuthorityOptions,
+): ReadFrontendValidation {
+  const found = validationOf(gateway, port);
+  if (found === undefined) return nothing;
+  const { validation, field } = found;
+  const from = { kind: "Gateway", namespace: gateway.metadata.namespace } as const;
+  const { pem, refusal } = resolveAuthorities(validation.caCertificateRefs.slice(0, 1), field, from, options);
+  if (pem === undefined) {
+    const {
+      why,
+      message,
+      field: at,
+    } = refusal ?? {
+      why: "object",
+      message: "No certificate authorities are named",
+      field,
+    };
+    return {
+      validation: undefined,
+      unresolved: refusedAt(at, { reason: reasons[why], message }),
+      unaccepted: refusedAt(at, { reason: "NoValidCACertificate", message }),
+    };
+  }
+  return {
+    ...nothing,
+    validation: { mode: isInsecure(validation) ? "optional" : "require", authorities: pem },
+  };
+}
+
+const reasons: Readonly<Record<AuthorityRefusal["why"], string>> = {
+  kind: "InvalidCACertificateKind",
+  grant: "RefNotPermitted",
+  object: "InvalidCACertificateRef",
+};
+
+const isInsecure = ({ mode }: Validation): boolean => mode === "AllowInsecureFallback";
+
+/** Whether a Gateway lets clients in whose certificates nobody has issued, at some port or by default. */
+export function hasInsecureValidation({ spec }: ObjectOf<"Gateway">): boolean {
+  const { default: byDefault, perPort = [] } = spec.tls?.frontend ?? {};
+  return [byDefault, ...perPort.map(({ tls }) => tls)].some(
+    (tls) => tls?.validation !== undefined && isInsecure(tls.validation),
+  );
+}
+
+/** References that do not count, because each validation uses its first one only. */
+export const ignoredAuthorities = memo((gateway: ObjectOf<"Gateway">): readonly Diagnostic[] => {
+  const { default: byDefault, perPort = [] } = gateway.spec.tls?.frontend ?? {};
+  const written = [
+    { field: "default", tls: byDefault },
+    ...perPort.map(({ tls }, index) => ({ field: `perPort[${index}].tls`, tls })),
+  ];
+  return written.flatMap(({ field, tls }) => {
+    const refs = tls?.validation?.caCertificateRefs ?? [];
+    const place = {
+      object: refOf(gateway),
+      field: `spec.tls.frontend.${field}.validation.caCertificateRefs`,
+    };
+    return refs.length < 2
+      ? []
+      : [routeFieldIgnored(place, "Of several references the first one counts, and the others are ignored")];
+  });
+});
+
+const authoritiesIdOf = memo(({ authorities }: FrontendValidation) =>
+  authorities === undefined ? undefined : sha256Hex(authorities),
+);
+
+/** The listener without the authorities of its clients, which are too large: it asks for certificates, and none is valid. */
+export const withoutAuthorities = memo((listener: Listener): Listener =>
+  listener.validation === undefined
+    ? listener
+    : { ...listener, validation: { ...listener.validation, authorities: undefined } },
+);
+
+/** What requests for a host of the listener need of their connection; undefined: nothing. */
+export const demandOf = ({ id, validation }: Pick<Listener, "id" | "validation">): ClientRules | undefined =>
+  validation?.mode === "require" ? rulesOf(id, authoritiesIdOf(validation)) : undefined;
+
+const rulesOf = (owner: string, authorities: string | undefined): ClientRules =>
+  authorities === undefined ? { owner } : { owner, authorities };
+
+/** What the listeners of a port ask of clients; the same value for as long as the listeners are the same. */
+export const createFrontendValidationBuilder = (): ((listeners: readonly Listener[]) => ClientCertPort) => {
+  const build = listMemo(buildClientCertPort);
+  return (listeners) => build(listeners, undefined);
+};
+
+function buildClientCertPort(listeners: readonly Listener[]): ClientCertPort {
+  const authorities: Record<string, string> = {};
+  const hosts: ClientValidation[] = [];
+  for (const { id: owner, hostname, validation } of listeners) {
+    if (validation === undefined) continue;
+    const id = authoritiesIdOf(validation);
+    if (id !== undefined && validation.authorities !== undefined) authorities[id] = validation.authorities;
+    const { kind, host } = hostname;
+    const bucket = kind === "any" ? "default" : kind;
+    const rules = id === undefined ? {} : { authorities: id };
+    hosts.push({ bucket, host, mode: validation.mode, ...rules, forward: false, owner });
+  }
+  hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
+  return { authorities, hosts };
+}
+
+/**
+ * What Ingresses ask of the clients of the names that no listener has a certificate for: a name of a listener shows its
+ * certificate, so what is asked of its clients is for the listener to say.
+ */
+export function withoutNamesOf(
+  { hosts: served }: TlsPort,
+  { authorities, hosts }: ClientCertPort,
+): ClientCertPort {
+  const taken = new Set(served.map(({ host }) => host));
+  return { authorities, hosts: hosts.filter(({ host }) => !taken.has(host)) };
+}
+
+/** Both on one port. They have no names in common. */
+export function mergeClientCertPorts(first: ClientCertPort, second: ClientCertPort): ClientCertPort {
+  const hosts = [...first.hosts, ...second.hosts];
+  hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
+  return { authorities: { ...second.authorities, ...first.authorities }, hosts };
+}

@@ -1,0 +1,195 @@
+/** Gateways with their ListenerSets: which listeners they have, and which of those serve. See docs/gateway-api.md. */
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import type { World } from "../../../world.ts";
+import { ageOf, compareAges, type Age } from "../../age.ts";
+import type { Refusal } from "../../condition.ts";
+import type { PortPolicies } from "../policies/client-traffic-policies.ts";
+import type { Guard } from "../policies/external-auths.ts";
+import { listMemo, memo, trackedMemo } from "../../incremental/memo.ts";
+import type { TranslateSettings } from "../../settings.ts";
+import type { View } from "../../incremental/view.ts";
+import { readBackendCertificate, type GatewayCertificate } from "../routes/backend-certificate.ts";
+import type { FilterFindings } from "../filters/filter-context.ts";
+import { readListeners, type ListenerOwner, type ParsedListener } from "./listener.ts";
+import { familyOf, gatewayGroup, hasHostnames, transportOf } from "../kinds.ts";
+import { admits, readNamespaceRule } from "./namespaces.ts";
+
+/** A listener among all listeners of its Gateway. */
+export type Listener = ParsedListener & {
+  /** What an earlier listener already has: it keeps this one from being accepted. */
+  readonly conflict: Refusal | undefined;
+  /** Whether it is bound, and routes attached to it are served. */
+  readonly serves: boolean;
+};
+
+/** The listeners of a Gateway itself, or of one ListenerSet. */
+export type ListenerGroup = {
+  readonly owner: ListenerOwner;
+  readonly listeners: readonly Listener[];
+  /** Why the Gateway does not take this ListenerSet. */
+  readonly refusal: Refusal | undefined;
+};
+
+export type PlannedGateway = {
+  readonly gateway: ObjectOf<"Gateway">;
+  readonly age: Age;
+  /** What backends with TLS are shown; undefined: nothing. */
+  readonly backendCertificate: GatewayCertificate | undefined;
+  readonly own: ListenerGroup;
+  /** Oldest first. */
+  readonly sets: readonly ListenerGroup[];
+  /** Who is asked about every request of the Gateway. */
+  readonly guard?: Guard;
+  /** How connections begin, by the port that clients use; other ports are as the flags of the proxy say. */
+  readonly traffic?: PortPolicies;
+};
+
+/** All listeners of a Gateway, with those of its ListenerSets. */
+export const listenersOf = ({ own, sets }: Pick<PlannedGateway, "own" | "sets">): readonly Listener[] =>
+  [own, ...sets].flatMap(({ listeners }) => listeners);
+
+/** The same Gateway with something else in the place of each of its listeners. */
+export function withListeners<G extends PlannedGateway>(
+  gateway: G,
+  change: (listener: Listener) => Listener,
+): G {
+  const inGroup = (group: ListenerGroup): ListenerGroup => ({
+    ...group,
+    listeners: group.listeners.map(change),
+  });
+  return { ...gateway, own: inGroup(gateway.own), sets: gateway.sets.map(inGroup) };
+}
+
+type ReadGateway = Pick<PlannedGateway, "gateway" | "backendCertificate">;
+
+type ReadGroup = Omit<ListenerGroup, "listeners"> & { readonly listeners: readonly ParsedListener[] };
+
+/** Remembers each Gateway for as long as nothing that its listeners depend on changes. Oldest first. */
+export function createGatewayPlanner({
+  trustBundles,
+  allowExternalName,
+}: Pick<TranslateSettings, "trustBundles" | "allowExternalName">): (
+  world: World,
+  isServed: (gateway: ObjectOf<"Gateway">) => boolean,
+) => readonly PlannedGateway[] {
+  const readGateway = trackedMemo((gateway: ObjectOf<"Gateway">, _: undefined, view): ReadGateway => ({
+    gateway,
+    backendCertificate: readBackendCertificate(gateway, view),
+  }));
+  const readOwn = trackedMemo((owner: ObjectOf<"Gateway">, _: undefined, view): ReadGroup => ({
+    owner,
+    listeners: readListeners(owner, owner, { view, trustBundles, allowExternalName }),
+    refusal: undefined,
+  }));
+  const readSet = trackedMemo(
+    (owner: ObjectOf<"ListenerSet">, gateway: ObjectOf<"Gateway">, view): ReadGroup => ({
+      owner,
+      listeners: readListeners(owner, gateway, { view, trustBundles, allowExternalName }),
+      refusal: refuseSet(owner, gateway, view),
+    }),
+  );
+  const merge = listMemo(mergeGroups);
+  return (world, isServed) => {
+    const sets = Map.groupBy(world.ListenerSet, (set) => {
+      const parent = parentOf(set);
+      return parent && `${parent.namespace}/${parent.name}`;
+    });
+    return world.Gateway.filter(isServed)
+      .map((gateway) => {
+        const { namespace, name } = gateway.metadata;
+        const ofGateway = (sets.get(`${namespace}/${name}`) ?? [])
+          .toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))
+          .map((set) => readSet(set, gateway, world));
+        return merge(
+          [readOwn(gateway, undefined, world), ...ofGateway],
+          readGateway(gateway, undefined, world),
+        );
+      })
+      .sort((a, b) => compareAges(a.age, b.age));
+  };
+}
+
+/** The Gateway that a ListenerSet belongs to; undefined where it names something else. */
+export function parentOf({ metadata, spec }: ObjectOf<"ListenerSet">): NamespacedName | undefined {
+  const { group = gatewayGroup, kind = "Gateway", namespace = metadata.namespace, name } = spec.parentRef;
+  return group === gatewayGroup && kind === "Gateway" ? { namespace, name } : undefined;
+}
+
+/** What the filters of the listeners that serve name, in the Gateway and its ListenerSets. */
+export const filterFindingsOf = memo((gateway: PlannedGateway): readonly FilterFindings[] =>
+  listenersOf(gateway)
+    .filter(({ serves, filters }) => serves && filters.steps.length > 0)
+    .map(({ filters }) => filters.findings),
+);
+
+function refuseSet(
+  set: ObjectOf<"ListenerSet">,
+  { metadata, spec }: ObjectOf<"Gateway">,
+  view: View,
+): Refusal | undefined {
+  const rule = readNamespaceRule(spec.allowedListeners?.namespaces, "None");
+  return admits(rule, metadata.namespace, set.metadata.namespace, view)
+    ? undefined
+    : {
+        reason: "NotAllowed",
+        message: `allowedListeners of Gateway ${metadata.namespace}/${metadata.name} does not let in namespace ${set.metadata.namespace}`,
+      };
+}
+
+/** Of listeners that exclude each other the first one serves: the Gateway's own, then the oldest ListenerSet's. */
+function mergeGroups(
+  groups: readonly ReadGroup[],
+  { gateway, backendCertificate }: ReadGateway,
+): PlannedGateway {
+  /** By transport and port. */
+  const taken = new Map<string, ParsedListener[]>();
+  const [own, ...sets] = groups.map((group): ListenerGroup => {
+    const listeners = group.listeners.map((listener): Listener => {
+      const { protocol, port } = listener;
+      const isCandidate = group.refusal === undefined && listener.unaccepted === undefined;
+      if (!isCandidate || protocol === undefined) return { ...listener, conflict: undefined, serves: false };
+      const place = `${transportOf(protocol)}/${port}`;
+      const before = taken.get(place) ?? [];
+      const conflict = findConflict(listener, protocol, before);
+      if (conflict === undefined) taken.set(place, [...before, listener]);
+      return { ...listener, conflict, serves: conflict === undefined };
+    });
+    return { ...group, listeners };
+  });
+  return {
+    gateway,
+    age: ageOf(gateway),
+    backendCertificate,
+    // A group was handed in for the Gateway itself.
+    own: own ?? { owner: gateway, listeners: [], refusal: undefined },
+    sets,
+  };
+}
+
+/** The listener as another one should call it: with its object, where that is another one. */
+export const nameFor = ({ id }: { readonly id: string }, other: ParsedListener): string => {
+  const [kind, namespace, name] = other.id.split("/");
+  const isNeighbour = id.startsWith(`${kind}/${namespace}/${name}/`);
+  return isNeighbour ? `listener ${other.name}` : `listener ${other.name} of ${kind} ${namespace}/${name}`;
+};
+
+function findConflict(
+  { id, port, hostname }: ParsedListener,
+  protocol: NonNullable<ParsedListener["protocol"]>,
+  before: readonly ParsedListener[],
+): Refusal | undefined {
+  for (const other of before) {
+    if (other.protocol === undefined) continue;
+    const family = familyOf(protocol);
+    if (familyOf(other.protocol) !== family || !hasHostnames(family)) {
+      const message = `Port ${port} belongs to ${nameFor({ id }, other)} with protocol ${other.written}`;
+      return { reason: "ProtocolConflict", message };
+    }
+    if (other.hostname.host === hostname.host) {
+      const message = `Host ${hostname.host} on port ${port} belongs to ${nameFor({ id }, other)}`;
+      return { reason: "HostnameConflict", message };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,173 @@
+/** A listener as its Gateway or ListenerSet writes it, read on its own. See docs/gateway-api.md, "Listeners". */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { GatewayListener as Written } from "../../../api/generated/gateway.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import type { AuthorityOptions } from "../../certificates/authority-refs.ts";
+import type { TlsCertificate } from "../../certificates/tls-secret.ts";
+import type { Refusal } from "../../condition.ts";
+import { describeProblem } from "../../diagnostics.ts";
+import { anyHost } from "../../ingress/host.ts";
+import type { TranslateSettings } from "../../settings.ts";
+import { quote, quoteKind } from "../../text.ts";
+import type { View } from "../../incremental/view.ts";
+import { backendCertificateName } from "../routes/backend-certificate.ts";
+import { resolveCertificates } from "./certificate-refs.ts";
+import { readFrontendValidation, type FrontendValidation } from "./frontend-validation.ts";
+import { readHost } from "../hostnames.ts";
+import {
+  familyOf,
+  gatewayGroup,
+  hasHostnames,
+  isProtocolName,
+  protocols,
+  type ListenerProtocol,
+  type RouteKind,
+} from "../kinds.ts";
+import { readListenerFilters, type ListenerFilters } from "./listener-filters.ts";
+import { readNamespaceRule, type NamespaceRule } from "./namespaces.ts";
+
+/** What listeners are written in. */
+export type ListenerOwner = ObjectOf<"Gateway"> | ObjectOf<"ListenerSet">;
+
+export type ParsedListener = {
+  /** `<Kind>/<namespace>/<name>/<listener>`: unique, and stable for as long as the listener keeps its name. */
+  readonly id: string;
+  readonly name: string;
+  /** The port that clients are told. */
+  readonly port: number;
+  /** The name in the API; also of one that is not served. */
+  readonly written: string;
+  readonly protocol: ListenerProtocol | undefined;
+  /** Every host where the protocol has no host names. */
+  readonly hostname: HostPattern;
+  /** Where TLS ends; undefined where none is spoken. */
+  readonly tlsMode: "terminate" | "passthrough" | undefined;
+  /** Routes that may attach, by kind. */
+  readonly kinds: readonly RouteKind[];
+  /** Namespaces that routes may come from. */
+  readonly namespaces: NamespaceRule;
+  readonly certificates: readonly TlsCertificate[];
+  /** What is asked of clients. */
+  readonly validation: FrontendValidation | undefined;
+  /** The Gateway whose certificate backends are shown; undefined: none is. */
+  readonly backendCertificate: string | undefined;
+  /** What runs on every request before a route is chosen. */
+  readonly filters: ListenerFilters;
+  /** Why the listener is not accepted. */
+  readonly unaccepted: Refusal | undefined;
+  /** Which of its references cannot be followed. */
+  readonly unresolved: Refusal | undefined;
+};
+
+export type ListenerOptions = AuthorityOptions & Pick<TranslateSettings, "allowExternalName">;
+
+/** Reads all listeners of an object that belong to a Gateway. */
+export const readListeners = (
+  owner: ListenerOwner,
+  gateway: ObjectOf<"Gateway">,
+  options: ListenerOptions,
+): readonly ParsedListener[] =>
+  (owner.spec.listeners ?? []).map((written, index) => readListener(written, index, owner, gateway, options));
+
+function readListener(
+  written: Written,
+  index: number,
+  owner: ListenerOwner,
+  gateway: ObjectOf<"Gateway">,
+  options: ListenerOptions,
+): ParsedListener {
+  const { view } = options;
+  const { kind, metadata } = owner;
+  const { name, port, protocol: protocolName } = written;
+  const protocol = isProtocolName(protocolName) ? protocols[protocolName].protocol : undefined;
+  const isNamed = protocol !== undefined && hasHostnames(familyOf(protocol));
+  const hostname = readHost(isNamed ? written.hostname : undefined);
+  const kinds = readKinds(written);
+  const isSecure = protocol !== undefined && familyOf(protocol) === "tls";
+  const tls = isSecure ? readTls(written, owner, view) : noTls;
+  const clients = protocol === "https" ? readFrontendValidation(gateway, port, options) : undefined;
+  const filters = readListenerFilters(written, index, owner, options);
+  return {
+    id: `${kind}/${metadata.namespace}/${metadata.name}/${name}`,
+    name,
+    port,
+    written: protocolName,
+    protocol,
+    hostname: hostname.ok ? hostname.value : anyHost,
+    tlsMode: tls.mode,
+    kinds: kinds.kinds,
+    namespaces: readNamespaceRule(written.allowedRoutes?.namespaces, "Same"),
+    certificates: tls.certificates,
+    validation: clients?.validation,
+    backendCertificate: backendCertificateName(gateway),
+    filters,
+    unaccepted:
+      unsupportedProtocol(protocolName) ??
+      filters.unaccepted ??
+      (hostname.ok ? undefined : { reason: "UnsupportedValue", message: describeProblem(hostname.error) }) ??
+      tls.unaccepted ??
+      clients?.unaccepted,
+    unresolved: clients?.unresolved ?? tls.refusal ?? filters.unresolved ?? kinds.refusal,
+  };
+}
+
+const unsupportedProtocol = (protocol: string): Refusal | undefined =>
+  isProtocolName(protocol)
+    ? undefined
+    : {
+        reason: "UnsupportedProtocol",
+        message: `Protocol ${quote(protocol)} is not served, expected one of ${Object.keys(protocols).join(", ")}`,
+      };
+
+/** The kinds that the protocol carries, or those of them that `allowedRoutes.kinds` names. */
+function readKinds({ protocol, allowedRoutes }: Written): {
+  readonly kinds: readonly RouteKind[];
+  readonly refusal?: Refusal;
+} {
+  const possible: readonly RouteKind[] = isProtocolName(protocol) ? protocols[protocol].kinds : [];
+  const wanted = allowedRoutes?.kinds ?? [];
+  if (wanted.length === 0) return { kinds: possible };
+  const kinds = possible.filter((kind) =>
+    wanted.some((one) => one.kind === kind && (one.group ?? gatewayGroup) === gatewayGroup),
+  );
+  const refused = wanted.filter(
+    (one) => (one.group ?? gatewayGroup) !== gatewayGroup || !possible.some((kind) => kind === one.kind),
+  );
+  if (refused.length === 0) return { kinds };
+  const names = refused.map(({ group = gatewayGroup, kind }) => quoteKind({ group, kind })).join(", ");
+  const expected =
+    possible.length === 0 ? "" : `, expected ${possible.join(" or ")} of group ${gatewayGroup}`;
+  const message = `Routes of kind ${names} cannot attach to a listener of protocol ${protocol}${expected}`;
+  return { kinds, refusal: { reason: "InvalidRouteKinds", message } };
+}
+
+type ReadTls = {
+  readonly mode: ParsedListener["tlsMode"];
+  readonly certificates: readonly TlsCertificate[];
+  readonly refusal?: Refusal | undefined;
+  readonly unaccepted?: Refusal;
+};
+
+const noTls: ReadTls = { mode: undefined, certificates: [] };
+
+function readTls({ protocol, tls }: Written, { kind, metadata }: ListenerOwner, view: View): ReadTls {
+  if (tls?.mode === "Passthrough") {
+    if (protocol === "TLS") return { mode: "passthrough", certificates: [] };
+    const message = "An HTTPS listener cannot pass TLS through, expected mode Terminate";
+    return { mode: "terminate", certificates: [], unaccepted: { reason: "UnsupportedValue", message } };
+  }
+  const refs = tls?.certificateRefs ?? [];
+  if (refs.length === 0) {
+    const message = `A listener of protocol ${protocol} that terminates TLS needs certificateRefs`;
+    return { mode: "terminate", certificates: [], refusal: { reason: "InvalidCertificateRef", message } };
+  }
+  return {
+    mode: "terminate",
+    ...resolveCertificates(
+      refs,
+      { kind, namespace: metadata.namespace },
+      view,
+      (index) => `tls.certificateRefs[${index}]`,
+    ),
+  };
+}

@@ -1,0 +1,77 @@
+/** Namespaces that a Gateway lets in: those of routes at a listener, those of ListenerSets. */
+import type { GatewayAllowedListenersNamespacesSelector as Selector } from "../../../api/generated/gateway.ts";
+import type { View } from "../../incremental/view.ts";
+
+/** `Same` is the namespace of the object that says it. A selector looks at the labels of the Namespace. */
+export type NamespaceRule =
+  { readonly from: "All" | "Same" | "None" } | { readonly from: "Selector"; readonly selector: Selector };
+
+type Written = { readonly from?: string; readonly selector?: Selector } | undefined;
+
+/** Reads a rule; an unknown value, and a selector that is missing, let nobody in. */
+export function readNamespaceRule(written: Written, byDefault: "Same" | "None"): NamespaceRule {
+  switch (written?.from ?? byDefault) {
+    case "All":
+      return { from: "All" };
+    case "Same":
+      return { from: "Same" };
+    case "Selector":
+      return written?.selector === undefined
+        ? { from: "None" }
+        : { from: "Selector", selector: written.selector };
+    default:
+      return { from: "None" };
+  }
+}
+
+/** Whether objects of `namespace` are let in by the rule of an object in `own`. */
+export function admits(rule: NamespaceRule, own: string, namespace: string, view: View): boolean {
+  switch (rule.from) {
+    case "All":
+      return true;
+    case "Same":
+      return namespace === own;
+    case "None":
+      return false;
+    case "Selector":
+      return selects(rule.selector, labelsOf(namespace, view));
+  }
+}
+
+/**
+ * The labels of a namespace with its name, which an API server gives to each (Kubernetes, "Well-Known Labels"). Manifests
+ * in a folder need not have it, nor the Namespace at all.
+ */
+const labelsOf = (namespace: string, view: View): { readonly [key: string]: string } => ({
+  ...view.lookup("Namespace", "", namespace)?.metadata.labels,
+  "kubernetes.io/metadata.name": namespace,
+});
+
+/**
+ * Whether a label selector matches (Kubernetes API reference, LabelSelector). An operator that is not known matches
+ * nothing, so that a mistake lets nobody in.
+ */
+export function selects(
+  { matchLabels = {}, matchExpressions = [] }: Selector,
+  labels: { readonly [key: string]: string },
+): boolean {
+  const has = (key: string): boolean => Object.hasOwn(labels, key);
+  const hasEqual = ([key, value]: readonly [string, string]): boolean => has(key) && labels[key] === value;
+  return (
+    Object.entries(matchLabels).every(hasEqual) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      switch (operator) {
+        case "In":
+          return has(key) && values.includes(labels[key] ?? "");
+        case "NotIn":
+          return !has(key) || !values.includes(labels[key] ?? "");
+        case "Exists":
+          return has(key);
+        case "DoesNotExist":
+          return !has(key);
+        default:
+          return false;
+      }
+    })
+  );
+}

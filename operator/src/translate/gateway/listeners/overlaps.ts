@@ -1,0 +1,108 @@
+/** Listeners of one port that end TLS for the same server names (GEP-3567). See docs/gateway-api.md, "Listeners". */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import { anyHost } from "../../ingress/host.ts";
+import type { Refusal } from "../../condition.ts";
+import { memo } from "../../incremental/memo.ts";
+import { listenersOf, nameFor, type Listener, type PlannedGateway } from "./gateways.ts";
+
+/**
+ * What overlaps, by the id of the listener. Clients may share a connection between listeners of a port of which one's
+ * host name covers the other's, and between those of which one has a certificate that is good for a host of the other.
+ * Only what ends TLS counts: who passes it through has no certificate to show.
+ */
+export const overlapsOf: (gateway: PlannedGateway) => ReadonlyMap<string, Refusal> = memo((gateway) => {
+  const overlaps = new Map<string, Refusal>();
+  const secure = listenersOf(gateway).filter(({ serves, tlsMode }) => serves && tlsMode === "terminate");
+  for (const ofPort of Map.groupBy(secure, ({ port }) => port).values()) {
+    // Of two reasons the certificates are what is told (Gateway API, ListenerConditionOverlappingTLSConfig).
+    findHostnames(ofPort, overlaps);
+    findCertificates(ofPort, overlaps);
+  }
+  return overlaps;
+});
+
+function findHostnames(listeners: readonly Listener[], overlaps: Map<string, Refusal>): void {
+  const note = (listener: Listener, other: Listener): void => {
+    if (overlaps.has(listener.id)) return;
+    const message = `Host ${listener.hostname.host} overlaps with ${other.hostname.host} of ${nameFor(listener, other)}`;
+    overlaps.set(listener.id, { reason: "OverlappingHostnames", message });
+  };
+  // No two that serve have the same host name.
+  const byHost = new Map(listeners.map((listener) => [listener.hostname.host, listener]));
+  for (const listener of listeners) {
+    for (const host of widerHosts(listener.hostname)) {
+      const wider = byHost.get(host);
+      if (wider === undefined) continue;
+      note(listener, wider);
+      note(wider, listener);
+    }
+  }
+}
+
+/** The patterns that cover a host besides itself, the narrowest first. */
+function* widerHosts({ kind, host }: HostPattern): Generator<string, void> {
+  if (kind === "any") return;
+  const start = kind === "wildcard" ? 2 : 0;
+  for (let dot = host.indexOf(".", start); dot >= 0; dot = host.indexOf(".", dot + 1))
+    yield `*${host.slice(dot)}`;
+  yield anyHost.host;
+}
+
+/** Each name of a certificate is looked at once, however many listeners have it, and each host of a listener too. */
+function findCertificates(listeners: readonly Listener[], overlaps: Map<string, Refusal>): void {
+  const told = new Set<string>();
+  const note = (listener: Listener, message: string): void => {
+    if (told.has(listener.id)) return;
+    told.add(listener.id);
+    overlaps.set(listener.id, { reason: "OverlappingCertificates", message });
+  };
+  const wanting = listenersByName(listeners, ({ hostname }) => certificateNames(hostname));
+  const holding = listenersByName(listeners, ({ certificates }) =>
+    certificates.flatMap(({ names }) => [...names]),
+  );
+  for (const [name, holders] of holding) {
+    const covered = wanting.get(name) ?? [];
+    for (const holder of holders) {
+      const other = covered.find((one) => one !== holder);
+      if (other === undefined) continue;
+      const host = `${other.hostname.host} of ${nameFor(holder, other)}`;
+      note(holder, `A certificate of the listener is good for host ${host}`);
+    }
+    for (const listener of covered) {
+      const other = holders.find((one) => one !== listener);
+      if (other === undefined) continue;
+      note(
+        listener,
+        `A certificate of ${nameFor(listener, other)} is good for host ${listener.hostname.host} as well`,
+      );
+    }
+  }
+}
+
+/** The listeners that have each name, each once. */
+function listenersByName(
+  listeners: readonly Listener[],
+  namesOf: (listener: Listener) => readonly string[],
+): ReadonlyMap<string, readonly Listener[]> {
+  const found = new Map<string, Listener[]>();
+  for (const listener of listeners) {
+    for (const name of new Set(namesOf(listener))) {
+      const having = found.get(name);
+      if (having === undefined) found.set(name, [listener]);
+      else having.push(listener);
+    }
+  }
+  return found;
+}
+
+/** The names in a certificate of which each makes it good for a host (RFC 6125 6.4): of every host none does. */
+function certificateNames({ kind, host }: HostPattern): readonly string[] {
+  switch (kind) {
+    case "any":
+      return [];
+    case "wildcard":
+      return [host];
+    case "exact":
+      return [host, host.replace(/^[^.]+/, "*")];
+  }
+}

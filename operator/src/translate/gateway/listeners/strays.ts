@@ -1,0 +1,38 @@
+/** Gateways and ListenerSets that no controller will ever serve, since what they name does not exist. */
+import { didYouMean } from "@svc-gateway/common/values/similar.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { refOf } from "../../../api/object.ts";
+import type { World } from "../../../world.ts";
+import { gatewayClassNotFound, parentNotFound } from "../../diagnostics.ts";
+import { trackedMemo } from "../../incremental/memo.ts";
+import type { Diagnostic } from "../../translation.ts";
+import { parentOf } from "./gateways.ts";
+
+const none: readonly Diagnostic[] = [];
+
+/** Finds them; an object is looked at again when it, or what it names, changes. */
+export function createStrayFinder(
+  isWatched: (namespace: string) => boolean,
+): (world: World, isServed: (gateway: ObjectOf<"Gateway">) => boolean) => readonly Diagnostic[] {
+  const ofGateway = trackedMemo(
+    (gateway: ObjectOf<"Gateway">, classes: World["GatewayClass"], { lookup }) => {
+      const { gatewayClassName } = gateway.spec;
+      if (lookup("GatewayClass", "", gatewayClassName) !== undefined) return none;
+      const place = { object: refOf(gateway), field: "spec.gatewayClassName" };
+      const names = classes.map(({ metadata }) => metadata.name);
+      return [gatewayClassNotFound(place, gatewayClassName, didYouMean(gatewayClassName, names))];
+    },
+  );
+  const ofSet = trackedMemo((set: ObjectOf<"ListenerSet">, _: undefined, { lookup }) => {
+    const parent = parentOf(set);
+    if (parent === undefined || lookup("Gateway", parent.namespace, parent.name) !== undefined) return none;
+    const place = { object: refOf(set), field: "spec.parentRef" };
+    return [parentNotFound(place, `Gateway ${parent.namespace}/${parent.name}`, isWatched(parent.namespace))];
+  });
+  return (world, isServed) => [
+    ...world.Gateway.flatMap((gateway) =>
+      isServed(gateway) ? none : ofGateway(gateway, world.GatewayClass, world),
+    ),
+    ...world.ListenerSet.flatMap((set) => ofSet(set, undefined, world)),
+  ];
+}

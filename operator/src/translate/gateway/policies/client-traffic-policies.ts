@@ -1,0 +1,235 @@
+/** How the listeners of Gateways take client connections. See docs/features/client-traffic-policy.md. */
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
+import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { nameOf, refOf } from "../../../api/object.ts";
+import type { World } from "../../../world.ts";
+import { ageOf, compareAges } from "../../age.ts";
+import { attempt } from "../../attempt.ts";
+import { withoutStandIns } from "../../closures.ts";
+import { rangesLeftOut } from "../../diagnostics.ts";
+import { memo } from "../../incremental/memo.ts";
+import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
+import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../../translation.ts";
+import { listenersOf, type PlannedGateway } from "../listeners/gateways.ts";
+import { transportOf } from "../kinds.ts";
+import {
+  ancestorOf,
+  createGatewayFinder,
+  describeVerdict,
+  missingGateway,
+  type Verdict,
+} from "./policy-targets.ts";
+import { portsOf } from "../scopes/ports.ts";
+
+type Policy = ObjectOf<"ClientTrafficPolicy">;
+
+export type ClientTraffic<G extends PlannedGateway> = {
+  /** How a Gateway takes connections; undefined: as the flags of the proxy say. */
+  readonly of: (gateway: G) => PortPolicies | undefined;
+  readonly attachments: readonly PolicyAttachment<"ClientTrafficPolicy">[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** By the port that clients use. */
+export type PortPolicies = ReadonlyMap<number, PortPolicy>;
+
+type PortPolicy = Pick<Listener, "proxyProtocol" | "maxConnections">;
+
+/** What keeps the ports of a Gateway apart from those of others; the same text where Gateways share them. */
+export type PortSpaceOf<G extends PlannedGateway> = (gateway: G) => string;
+
+type Settings = {
+  readonly ofPort: PortPolicy;
+  /** Whether headers are demanded, but no peer could be read that may send them. */
+  readonly trustsNobody: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** A target of a policy, and the sockets that it is about. */
+type Claim = {
+  readonly policy: Policy;
+  readonly index: number;
+  /** A listener is more specific than its Gateway. */
+  readonly isSpecific: boolean;
+  readonly sockets: readonly string[];
+  readonly missing: Verdict | undefined;
+  /** An older Gateway that has a socket of the target, which decides how connections are taken there. */
+  readonly elder: string | undefined;
+};
+
+const settingsOf = memo((policy: Policy): Settings =>
+  attempt(policy, () => readSettings(policy), {
+    // What asks for a check of peers and cannot be read lets none of them in.
+    ofPort: { proxyProtocol: { accepted: true, trustedPeers: [] } },
+    trustsNobody: true,
+  }),
+);
+
+function readSettings(policy: Policy): Settings {
+  const { enabled = false, trustedSources = [] } = policy.spec.proxyProtocol ?? {};
+  const { maxConnections } = policy.spec;
+  const { cidrs, refused } = readCidrs(trustedSources);
+  const place = { object: refOf(policy), field: "spec.proxyProtocol.trustedSources" };
+  return {
+    ofPort: {
+      proxyProtocol: { accepted: enabled, trustedPeers: enabled ? cidrs.map(formatCidr) : [] },
+      ...(maxConnections !== undefined && { maxConnections }),
+    },
+    trustsNobody: enabled && refused.length > 0 && cidrs.length === 0,
+    diagnostics: refused.length === 0 ? [] : [rangesLeftOut(place, "The list of trusted peers", refused)],
+  };
+}
+
+/**
+ * Works out the policy of each port. The header comes before everything that tells listeners of a port apart, so they
+ * share one policy: that of the oldest that names one of the listeners, else of the oldest that names the Gateway. Where
+ * Gateways share a port, only policies of the oldest of them count.
+ */
+export function createClientTrafficReader<G extends PlannedGateway>(
+  spaceOf: PortSpaceOf<G>,
+): (world: World, gateways: readonly G[]) => ClientTraffic<G> {
+  const keep = createAttachmentKeeper<PolicyAttachment<"ClientTrafficPolicy">>();
+  return (world, gateways) => {
+    const policies = withoutStandIns(world.ClientTrafficPolicy).toSorted((a, b) =>
+      compareAges(ageOf(a), ageOf(b)),
+    );
+    const findGateway = createGatewayFinder(world, gateways);
+    const holders = holdersOf(gateways, spaceOf);
+    const claims = policies.flatMap((policy) =>
+      policy.spec.targetRefs.flatMap((ref, index): Claim | [] => {
+        const found = findGateway(policy, ref);
+        if (found === "foreign") return [];
+        const isSpecific = ref.sectionName !== undefined;
+        if (found === "missing") {
+          return {
+            ...{ policy, index, isSpecific, sockets: [], elder: undefined },
+            missing: missingGateway(policy, ref),
+          };
+        }
+        const { sockets, missing } = socketsNamed(found, ref.sectionName, spaceOf);
+        const elder = sockets.map((socket) => holders.get(socket)).find((one) => one !== found);
+        return {
+          ...{ policy, index, isSpecific, missing },
+          sockets: sockets.filter((socket) => holders.get(socket) === found),
+          elder: elder && nameOf(refOf(elder.gateway)),
+        };
+      }),
+    );
+    const owners = new Map<string, Claim>();
+    for (const claim of [...claims.filter(isOfListener), ...claims.filter((one) => !isOfListener(one))]) {
+      for (const socket of claim.sockets) if (!owners.has(socket)) owners.set(socket, claim);
+    }
+    const verdicts = new Map(claims.map((claim) => [claim, judge(claim, claims, owners)]));
+    const byPolicy = Map.groupBy(claims, ({ policy }) => policy);
+    return {
+      of: (gateway) => policiesOf(gateway, spaceOf, owners),
+      attachments: policies.map((policy) =>
+        keep({
+          object: policy,
+          ancestors: (byPolicy.get(policy) ?? []).map((claim): PolicyAncestor =>
+            ancestorOf(policy, targetOf(claim), verdicts.get(claim) ?? accepted("")),
+          ),
+        }),
+      ),
+      diagnostics: [
+        ...policies.flatMap((policy) => settingsOf(policy).diagnostics),
+        ...[...verdicts].flatMap(([{ policy, index }, verdict]) =>
+          describeVerdict({ object: refOf(policy), field: `spec.targetRefs[${index}]` }, verdict),
+        ),
+      ],
+    };
+  };
+}
+
+function policiesOf<G extends PlannedGateway>(
+  gateway: G,
+  spaceOf: PortSpaceOf<G>,
+  owners: ReadonlyMap<string, Claim>,
+): PortPolicies | undefined {
+  const found = new Map<number, PortPolicy>();
+  for (const port of portsOf(gateway)) {
+    const owner = owners.get(`${spaceOf(gateway)} ${port}`);
+    if (owner !== undefined) found.set(port, settingsOf(owner.policy).ofPort);
+  }
+  return found.size === 0 ? undefined : found;
+}
+
+/** Of the Gateways that have a socket, the oldest. */
+function holdersOf<G extends PlannedGateway>(
+  gateways: readonly G[],
+  spaceOf: PortSpaceOf<G>,
+): ReadonlyMap<string, G> {
+  const holders = new Map<string, G>();
+  for (const planned of gateways.toSorted((a, b) => compareAges(ageOf(a.gateway), ageOf(b.gateway)))) {
+    for (const socket of socketsNamed(planned, undefined, spaceOf).sockets) {
+      if (!holders.has(socket)) holders.set(socket, planned);
+    }
+  }
+  return holders;
+}
+
+const isOfListener = ({ isSpecific }: Claim): boolean => isSpecific;
+
+const targetOf = ({ policy, index }: Claim): Policy["spec"]["targetRefs"][number] =>
+  policy.spec.targetRefs[index] ?? { name: "" };
+
+/** The sockets of a Gateway, or of one listener of it, that take connections. */
+function socketsNamed<G extends PlannedGateway>(
+  planned: G,
+  sectionName: string | undefined,
+  spaceOf: PortSpaceOf<G>,
+): Pick<Claim, "sockets" | "missing"> {
+  const { gateway, own } = planned;
+  const listeners =
+    sectionName === undefined
+      ? listenersOf(planned)
+      : own.listeners.filter(({ name }) => name === sectionName);
+  if (sectionName !== undefined && listeners.length === 0) {
+    const message = `Gateway ${nameOf(refOf(gateway))} has no listener ${sectionName}`;
+    return { sockets: [], missing: { reason: "TargetNotFound", message } };
+  }
+  const ports = new Set(
+    listeners.flatMap(({ port, protocol, serves }) =>
+      serves && protocol !== undefined && transportOf(protocol) === "TCP" ? port : [],
+    ),
+  );
+  return { sockets: [...ports].map((port) => `${spaceOf(planned)} ${port}`), missing: undefined };
+}
+
+const accepted = (message: string): Verdict => ({ reason: "Accepted", message });
+
+function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<string, Claim>): Verdict {
+  const { policy, sockets, missing, elder } = claim;
+  if (missing !== undefined) return missing;
+  const target = describeTarget(claim);
+  if (elder !== undefined && sockets.length === 0) {
+    const message = `The policies of Gateway ${elder}, which is older and shares the port, apply to ${target}`;
+    return { reason: "Conflicted", message };
+  }
+  // Claims are in the order of age.
+  const older = claims.find((one) => describeTarget(one) === target);
+  const lost = sockets.filter((socket) => owners.get(socket)?.policy !== policy);
+  const winner =
+    older !== claim ? older : lost.length === sockets.length ? owners.get(lost[0] ?? "") : undefined;
+  if (winner !== undefined) {
+    const other = nameOf(refOf(winner.policy));
+    return { reason: "Conflicted", message: `ClientTrafficPolicy ${other} applies to ${target}` };
+  }
+  if (settingsOf(policy).trustsNobody) {
+    const message = `No entry of trustedSources can be used, so every connection to ${target} is closed`;
+    return { reason: "Invalid", message };
+  }
+  if (sockets.length === 0) return accepted(`No connections come in at ${target} at present`);
+  return accepted(
+    lost.length === 0 && elder === undefined
+      ? `The policy applies to ${target}`
+      : `The policy applies to ${target}, except where a policy of a listener or an older Gateway has the port`,
+  );
+}
+
+function describeTarget(claim: Claim): string {
+  const { name, sectionName } = targetOf(claim);
+  const gateway = `Gateway ${claim.policy.metadata.namespace}/${name}`;
+  return sectionName === undefined ? gateway : `listener ${sectionName} of ${gateway}`;
+}

@@ -1,0 +1,124 @@
+/** The SvcExternalAuths that are attached to Gateways. See docs/features/ext-auth.md, "For a whole Gateway". */
+import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { nameOf, refOf } from "../../../api/object.ts";
+import type { World } from "../../../world.ts";
+import { ageOf, compareAges } from "../../age.ts";
+import { attempt } from "../../attempt.ts";
+import type { EndpointNeed } from "../../backends/service-port.ts";
+import { withoutStandIns } from "../../closures.ts";
+import { resourcePartlyIgnored } from "../../diagnostics.ts";
+import { readExternalAuth } from "../../features/ext-auth.ts";
+import { trackedMemo } from "../../incremental/memo.ts";
+import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
+import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../../translation.ts";
+import type { PlannedGateway } from "../listeners/gateways.ts";
+import {
+  ancestorOf,
+  createGatewayFinder,
+  describeVerdict,
+  missingGateway,
+  type Verdict,
+} from "./policy-targets.ts";
+
+/** Who is asked about every request of a Gateway; the same value for as long as that stays the same. */
+export type Guard = { readonly asked: ExtAuth; readonly needs: readonly EndpointNeed[] };
+
+export type GuardedGateways = {
+  /** By `namespace/name` of the Gateway. */
+  readonly guards: ReadonlyMap<string, Guard>;
+  readonly attachments: readonly PolicyAttachment<"SvcExternalAuth">[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+type Read = {
+  readonly guard: Guard;
+  /** Why nobody can be asked. */
+  readonly problem: string | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Nobody can be asked, so nobody gets through. */
+const closed: ExtAuth = [{}];
+
+/** Of what an invalid policy names. */
+export const closedGuard: Guard = { asked: closed, needs: [] };
+
+/** Works out who is asked for which Gateway: of several that name one, the oldest, whatever it says. */
+export function createExternalAuthAttacher(
+  isWatched: (namespace: string) => boolean,
+): (world: World, gateways: readonly PlannedGateway[]) => GuardedGateways {
+  const keep = createAttachmentKeeper<PolicyAttachment<"SvcExternalAuth">>();
+  const read = trackedMemo((policy: ObjectOf<"SvcExternalAuth">, _: undefined, view): Read =>
+    attempt(
+      policy,
+      () => {
+        const place = { object: refOf(policy) };
+        const { check, need, ignored } = readExternalAuth(policy, view);
+        return {
+          guard: {
+            asked: check.ok ? [{ check: check.value }] : closed,
+            needs: need === undefined ? [] : [need],
+          },
+          problem: check.ok ? undefined : check.error.message,
+          diagnostics: ignored.map((message) => resourcePartlyIgnored(place, message)),
+        };
+      },
+      { guard: { asked: closed, needs: [] }, problem: "it cannot be read" },
+    ),
+  );
+  return (world, gateways) => {
+    const findGateway = createGatewayFinder(world, gateways);
+    const owners = new Map<string, ObjectOf<"SvcExternalAuth">>();
+    const guards = new Map<string, Guard>();
+    const attachments: PolicyAttachment<"SvcExternalAuth">[] = [];
+    const diagnostics: Diagnostic[] = [];
+    const attached = withoutStandIns(world.SvcExternalAuth).filter(
+      ({ metadata, spec }) => isWatched(metadata.namespace) && (spec.targetRefs ?? []).length > 0,
+    );
+    for (const policy of attached.toSorted((a, b) => compareAges(ageOf(a), ageOf(b)))) {
+      const settings = read(policy, undefined, world);
+      diagnostics.push(...settings.diagnostics);
+      const ancestors = (policy.spec.targetRefs ?? []).flatMap((ref, index): PolicyAncestor | [] => {
+        const found = findGateway(policy, ref);
+        if (found === "foreign") return [];
+        const key = `${policy.metadata.namespace}/${ref.name}`;
+        const owner = owners.get(key);
+        const verdict =
+          found === "missing" ? missingGateway(policy, ref) : judge(key, owner, settings.problem);
+        if (found !== "missing" && owner === undefined) {
+          owners.set(key, policy);
+          guards.set(key, settings.guard);
+        }
+        diagnostics.push(
+          ...describeVerdict(
+            {
+              object: refOf(policy),
+              // Whoever is named, what is wrong is the service that should be asked.
+              field: verdict.reason === "Invalid" ? "spec.backendRef" : `spec.targetRefs[${index}]`,
+            },
+            verdict,
+          ),
+        );
+        return ancestorOf(policy, ref, verdict);
+      });
+      attachments.push(keep({ object: policy, ancestors }));
+    }
+    return { guards, attachments, diagnostics };
+  };
+}
+
+function judge(
+  gateway: string,
+  owner: ObjectOf<"SvcExternalAuth"> | undefined,
+  problem: string | undefined,
+): Verdict {
+  if (owner !== undefined) {
+    const message = `SvcExternalAuth ${nameOf(refOf(owner))} is older and applies to Gateway ${gateway}`;
+    return { reason: "Conflicted", message };
+  }
+  if (problem !== undefined) {
+    return { reason: "Invalid", message: `Every request of Gateway ${gateway} is answered 503: ${problem}` };
+  }
+  return { reason: "Accepted", message: `Every request of Gateway ${gateway} is asked about` };
+}

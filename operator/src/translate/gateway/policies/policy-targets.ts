@@ -1,0 +1,64 @@
+/** The Gateways that policies name. See docs/features/ext-auth.md and docs/features/client-traffic-policy.md. */
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { nameOf, refOf } from "../../../api/object.ts";
+import { createLookup, type World } from "../../../world.ts";
+import {
+  gatewayPolicyConflict,
+  gatewayPolicyWithoutTarget,
+  invalidGatewayPolicy,
+  type Place,
+} from "../../diagnostics.ts";
+import type { Diagnostic, PolicyAncestor } from "../../translation.ts";
+import type { PlannedGateway } from "../listeners/gateways.ts";
+import { gatewayGroup } from "../kinds.ts";
+
+export type GatewayPolicy = ObjectOf<"SvcExternalAuth"> | ObjectOf<"ClientTrafficPolicy">;
+type TargetRef = { readonly name: string; readonly sectionName?: string };
+
+/**
+ * A Gateway of the policy's namespace: ours, unknown to everybody (`missing`), or somebody else's, which is then theirs
+ * to judge.
+ */
+export type FindGateway<G extends PlannedGateway> = (
+  policy: GatewayPolicy,
+  ref: TargetRef,
+) => G | "missing" | "foreign";
+
+export function createGatewayFinder<G extends PlannedGateway>(
+  world: World,
+  gateways: readonly G[],
+): FindGateway<G> {
+  const lookup = createLookup(world);
+  const ours = new Map(gateways.map((planned) => [nameOf(refOf(planned.gateway)), planned]));
+  return ({ metadata: { namespace } }, { name }) =>
+    ours.get(`${namespace}/${name}`) ??
+    (lookup("Gateway", namespace, name) === undefined ? "missing" : "foreign");
+}
+
+export type Verdict = Pick<PolicyAncestor, "reason" | "message">;
+
+export const missingGateway = ({ metadata }: GatewayPolicy, { name }: TargetRef): Verdict => ({
+  reason: "TargetNotFound",
+  message: `Gateway ${metadata.namespace}/${name} does not exist`,
+});
+
+/** The entry for the status of the policy. */
+export const ancestorOf = (
+  { metadata: { namespace } }: GatewayPolicy,
+  { name, sectionName }: TargetRef,
+  verdict: Verdict,
+): PolicyAncestor => ({
+  target: { group: gatewayGroup, kind: "Gateway", namespace, name, ...(sectionName && { sectionName }) },
+  ...verdict,
+});
+
+const findings = {
+  Conflicted: gatewayPolicyConflict,
+  TargetNotFound: gatewayPolicyWithoutTarget,
+  Invalid: invalidGatewayPolicy,
+} as const;
+
+/** What people are told of a verdict; nothing of a good one. */
+export function describeVerdict(place: Place, { reason, message }: Verdict): readonly Diagnostic[] {
+  return reason === "Accepted" ? [] : [findings[reason](place, message)];
+}

@@ -1,0 +1,127 @@
+/** Which listeners a route attaches to. See docs/gateway-api.md, "Attaching routes". */
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
+import type { Refusal } from "../../condition.ts";
+import { noParent, parentNotFound } from "../../diagnostics.ts";
+import { withArticle } from "../../text.ts";
+import type { Diagnostic } from "../../translation.ts";
+import type { View } from "../../incremental/view.ts";
+import type { Listener, ListenerGroup, PlannedGateway } from "../listeners/gateways.ts";
+import { commonHosts } from "../hostnames.ts";
+import { gatewayGroup, type RouteKind } from "../kinds.ts";
+import { admits } from "../listeners/namespaces.ts";
+import type { CommonPlan } from "./route-plan.ts";
+
+/** What routes can name as a parent, by `<Kind>/<namespace>/<name>`. */
+export type Parents = ReadonlyMap<string, Parent>;
+
+type Parent = ListenerGroup & {
+  /** Whether a service is asked about every request of the Gateway. */
+  readonly isGuarded: boolean;
+};
+
+/** All Gateways and ListenerSets of ours; the listeners of a ListenerSet belong to it, not to its Gateway. */
+export const parentsOf = (gateways: readonly PlannedGateway[]): Parents =>
+  new Map(
+    gateways.flatMap(({ own, sets, guard }) =>
+      [own, ...sets].map((group): [string, Parent] => {
+        const { kind, metadata } = group.owner;
+        return [
+          `${kind}/${metadata.namespace}/${metadata.name}`,
+          { ...group, isGuarded: guard !== undefined },
+        ];
+      }),
+    ),
+  );
+
+/** A route as far as attaching goes. */
+export type Attachable = {
+  readonly kind: RouteKind;
+  readonly namespace: string;
+  /** Undefined: the hosts of the listener. */
+  readonly hosts: readonly HostPattern[] | undefined;
+  readonly parentRefs: readonly ParentRef[];
+};
+
+/** What became of one parent reference. */
+export type Attachment = {
+  readonly parentRef: ParentRef;
+  /** Why the route is attached to no listener. */
+  readonly refusal: Refusal | undefined;
+  readonly listeners: readonly { readonly listener: Listener; readonly hosts: readonly HostPattern[] }[];
+  /** Whether each of the listeners, or the Gateway, makes clients prove who they are. */
+  readonly isAuthenticated: boolean;
+};
+
+/** One attachment for each reference to a parent of ours; references to others are left alone. */
+export function attach(route: Attachable, parents: Parents, view: View): readonly Attachment[] {
+  return route.parentRefs.flatMap((parentRef): Attachment | readonly [] => {
+    const { group = gatewayGroup, kind = "Gateway", namespace = route.namespace, name } = parentRef;
+    if (group !== gatewayGroup) return [];
+    const parent = parents.get(`${kind}/${namespace}/${name}`);
+    return parent === undefined ? [] : attachTo(parent, parentRef, route, view);
+  });
+}
+
+function attachTo(parent: Parent, parentRef: ParentRef, route: Attachable, view: View): Attachment {
+  const none = (reason: string, message: string): Attachment => ({
+    parentRef,
+    refusal: { reason, message },
+    listeners: [],
+    isAuthenticated: true,
+  });
+  if (parent.refusal !== undefined) return none("NotAllowedByListeners", parent.refusal.message);
+  const { sectionName, port } = parentRef;
+  const named = parent.listeners.filter(
+    (listener) =>
+      (sectionName === undefined || listener.name === sectionName) &&
+      (port === undefined || listener.port === port),
+  );
+  if (named.length === 0) return none("NoMatchingParent", describeMissing(parentRef));
+  const open = named.filter(
+    (listener) =>
+      listener.kinds.includes(route.kind) &&
+      admits(listener.namespaces, parent.owner.metadata.namespace, route.namespace, view),
+  );
+  if (open.length === 0) {
+    return none(
+      "NotAllowedByListeners",
+      `No listener takes ${withArticle(route.kind)} of namespace ${route.namespace}`,
+    );
+  }
+  const listeners = open
+    .map((listener) => ({ listener, hosts: commonHosts(listener.hostname, route.hosts) }))
+    .filter(({ hosts }) => hosts.length > 0);
+  if (listeners.length > 0) {
+    const isAuthenticated =
+      parent.isGuarded ||
+      listeners.every(
+        ({ listener: { filters, validation } }) => filters.authenticates || validation?.mode === "require",
+      );
+    return { parentRef, refusal: undefined, listeners, isAuthenticated };
+  }
+  return none("NoMatchingListenerHostname", "No host name of the route is one of a listener");
+}
+
+function describeMissing({ sectionName, port }: ParentRef): string {
+  const parts = [
+    ...(sectionName === undefined ? [] : [`named ${sectionName}`]),
+    ...(port === undefined ? [] : [`on port ${port}`]),
+  ];
+  return `The parent has no listener ${parts.join(" ")}`.trimEnd();
+}
+
+/** Parents that do not exist at all, or are not named: no controller will ever serve the route there. */
+export function findMissingParents(
+  { ref, namespace: own, parentRefs }: Pick<CommonPlan, "ref" | "namespace" | "parentRefs">,
+  view: View,
+  isWatched: (namespace: string) => boolean,
+): readonly Diagnostic[] {
+  if (parentRefs.length === 0) return [noParent({ object: ref, field: "spec.parentRefs" })];
+  return parentRefs.flatMap(({ group = gatewayGroup, kind = "Gateway", namespace = own, name }, index) => {
+    if (group !== gatewayGroup || (kind !== "Gateway" && kind !== "ListenerSet")) return [];
+    if (view.lookup(kind, namespace, name) !== undefined) return [];
+    const place = { object: ref, field: `spec.parentRefs[${index}]` };
+    return [parentNotFound(place, `${kind} ${namespace}/${name}`, isWatched(namespace))];
+  });
+}

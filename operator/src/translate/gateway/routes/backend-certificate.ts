@@ -1,0 +1,50 @@
+/** The certificate that a Gateway shows to backends with TLS (GEP-3155). See docs/features/backend-tls.md. */
+import { backendCertificateKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { nameOf, refOf } from "../../../api/object.ts";
+import type { Refusal } from "../../condition.ts";
+import type { View } from "../../incremental/view.ts";
+import { resolveCertificates } from "../listeners/certificate-refs.ts";
+
+export type GatewayCertificate = {
+  /** Without a certificate when there is a refusal: then backends with TLS are not connected to. */
+  readonly resource: Resource;
+  /** Stands for it where the certificate is left out of a snapshot: without one. */
+  readonly withheld: Resource;
+  /** What the certificate takes. */
+  readonly bytes: number;
+  readonly refusal: Refusal | undefined;
+};
+
+/** The name under which host tables refer to the certificate of a Gateway; undefined: it shows none. */
+export const backendCertificateName = (gateway: ObjectOf<"Gateway">): string | undefined =>
+  gateway.spec.tls?.backend?.clientCertificateRef === undefined ? undefined : nameOf(refOf(gateway));
+
+/** Undefined when the Gateway names none. */
+export function readBackendCertificate(
+  gateway: ObjectOf<"Gateway">,
+  view: View,
+): GatewayCertificate | undefined {
+  const ref = gateway.spec.tls?.backend?.clientCertificateRef;
+  const name = backendCertificateName(gateway);
+  if (ref === undefined || name === undefined) return undefined;
+  const from = { kind: "Gateway", namespace: gateway.metadata.namespace } as const;
+  const { certificates, refusal } = resolveCertificates(
+    [ref],
+    from,
+    view,
+    () => "spec.tls.backend.clientCertificateRef",
+  );
+  const certificate = certificates[0]?.value;
+  const key = backendCertificateKey(name);
+  return {
+    resource: encodeResource(key, certificate === undefined ? {} : { certificate }),
+    withheld: encodeResource(key, {}),
+    bytes: certificate === undefined ? 0 : certificate.chainPem.length + certificate.keyPem.length,
+    refusal:
+      refusal?.reason === "InvalidCertificateRef"
+        ? { ...refusal, reason: "InvalidClientCertificateRef" }
+        : refusal,
+  };
+}

@@ -1,0 +1,88 @@
+/** From a backendRef of a route to what it sends to. See docs/gateway-api.md, "Backends". */
+import type { Backend } from "@svc-gateway/common/ir/route.ts";
+import type { Refusal } from "../../condition.ts";
+import {
+  findServicePort,
+  type EndpointNeed,
+  type EndpointUse,
+  type Transport,
+} from "../../backends/service-port.ts";
+import { quoteKind } from "../../text.ts";
+import type { View } from "../../incremental/view.ts";
+import { noGrant, type Referrer } from "../../reference-grants.ts";
+
+/** The parts that the backend references of all route kinds, mirrors and policies have in common. */
+export type WrittenBackendRef = {
+  readonly group?: string;
+  readonly kind?: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly port?: number;
+  readonly weight?: number;
+};
+
+export type ResolvedBackendRef = {
+  /** Answers 500 for its share when the reference cannot be followed. */
+  readonly backend: Backend;
+  readonly need?: EndpointNeed;
+  readonly refusal?: Refusal;
+};
+
+/** What a share of a rule gets whose backend is invalid (Gateway API, HTTPRouteRule.backendRefs). */
+const invalidBackend = 500;
+
+/** The same as clients see it: the status of HTTP, or that of gRPC. */
+export const invalidAnswer = (kind: string): string =>
+  kind === "GRPCRoute" ? "UNAVAILABLE" : String(invalidBackend);
+
+export type BackendRefOptions = {
+  readonly view: View;
+  readonly allowExternalName: boolean;
+  readonly isGrpc: boolean;
+  /** TCP unless it says otherwise. */
+  readonly transport?: Transport;
+  /** Requests unless it says otherwise. */
+  readonly use?: EndpointUse;
+};
+
+/** Resolves a reference to a Service port; `isGrpc` says that the backend speaks HTTP/2 whatever its port says. */
+export function resolveBackendRef(
+  ref: WrittenBackendRef,
+  from: Referrer,
+  options: BackendRefOptions,
+): ResolvedBackendRef {
+  const { group = "", kind = "Service", name, namespace = from.namespace, port, weight = 1 } = ref;
+  const service = `${namespace}/${name}`;
+  const refused = (reason: string, message: string): ResolvedBackendRef => ({
+    backend: { weight, service, protocol: "http1", status: invalidBackend },
+    refusal: { reason, message },
+  });
+  if (group !== "" || kind !== "Service") {
+    return refused("InvalidKind", `${quoteKind({ group, kind })} is no kind of backend, expected Service`);
+  }
+  const { view, allowExternalName, isGrpc, transport = "TCP", use = "requests" } = options;
+  if (!view.permits(from, { kind: "Service", namespace, name })) {
+    return refused("RefNotPermitted", noGrant(namespace, from, `Service ${service}`));
+  }
+  if (port === undefined) return refused("InvalidKind", `The reference to Service ${service} names no port`);
+  const found = findServicePort(
+    { namespace, name, port: { number: port }, transport, use },
+    view.lookup,
+    allowExternalName,
+  );
+  if (!found.ok) {
+    return found.error === "external-name"
+      ? refused(
+          "InvalidKind",
+          `Service ${service} is of type ExternalName, which --allow-external-name must allow`,
+        )
+      : refused(
+          "BackendNotFound",
+          found.error === "no-port"
+            ? `Service ${service} has no ${transport} port ${port}`
+            : `Service ${service} does not exist`,
+        );
+  }
+  const { backend, need } = found.value;
+  return { backend: { ...backend, weight, ...(isGrpc && { protocol: "http2" }) }, need };
+}

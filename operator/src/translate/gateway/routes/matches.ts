@@ -1,0 +1,110 @@
+/** The matches of HTTPRoute and GRPCRoute rules as the proxy tests them. See docs/gateway-api.md, "Matches". */
+import type { PathMatch, RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { GRPCRouteRuleMatch } from "../../../api/generated/grpcroute.ts";
+import type { HTTPRouteRuleMatch, HTTPRouteRuleMatchHeader } from "../../../api/generated/httproute.ts";
+import { anyPath, rulePath } from "../../ingress/path.ts";
+import type { ExpressionBudget } from "../../expression-budget.ts";
+import { quote } from "../../text.ts";
+import type { PathLength } from "./precedence.ts";
+
+/** Reads a match of an HTTPRoute. */
+export function readHttpMatch(match: HTTPRouteRuleMatch, expressions: ExpressionBudget): Result<RouteMatch> {
+  const path = readPath(match.path, expressions);
+  if (!path.ok) return path;
+  const headers = readValues(match.headers, "header", expressions);
+  if (!headers.ok) return headers;
+  const query = readValues(match.queryParams, "query parameter", expressions);
+  if (!query.ok) return query;
+  return ok({
+    path: path.value,
+    ...(match.method !== undefined && { method: match.method }),
+    ...(headers.value.length > 0 && { headers: headers.value }),
+    ...(query.value.length > 0 && { query: query.value }),
+  });
+}
+
+function readPath(path: HTTPRouteRuleMatch["path"], expressions: ExpressionBudget): Result<PathMatch> {
+  const { type = "PathPrefix", value = "/" } = path ?? {};
+  switch (type) {
+    case "Exact":
+      return value.startsWith("/") ? ok({ type: "exact", value: rulePath(value) }) : noSlash(value);
+    case "PathPrefix":
+      if (!value.startsWith("/")) return noSlash(value);
+      // A trailing slash makes no difference: "/abc/" is "/abc".
+      return ok(value === "/" ? anyPath : { type: "prefix", value: rulePath(value).replace(/\/+$/, "") });
+    case "RegularExpression": {
+      const checked = expressions.compile(value, { whole: true });
+      return checked.ok ? ok({ type: "regex", value, whole: true }) : checked;
+    }
+    default:
+      return problem(`path match type ${quote(String(type))} is not supported`);
+  }
+}
+
+const noSlash = (value: string): Result<never> =>
+  problem(`path ${quote(value)} does not start with "/"`, "an absolute path");
+
+/** Of several entries for one name only the first counts (Gateway API, HTTPHeaderMatch.name). */
+function readValues(
+  written: readonly HTTPRouteRuleMatchHeader[] | undefined,
+  what: string,
+  expressions: ExpressionBudget,
+): Result<readonly ValueMatch[]> {
+  const values = new Map<string, ValueMatch>();
+  for (const { name: writtenName, type = "Exact", value } of written ?? []) {
+    const name = what === "header" ? writtenName.toLowerCase() : writtenName;
+    if (values.has(name)) continue;
+    if (type === "RegularExpression") {
+      const checked = expressions.compile(value, { whole: false });
+      if (!checked.ok) return problem(`${what} ${quote(writtenName)}: ${checked.error.message}`);
+      values.set(name, { name, type: "regex", value });
+    } else if (type === "Exact") values.set(name, { name, type: "exact", value });
+    else return problem(`${what} match type ${quote(String(type))} is not supported`);
+  }
+  return ok([...values.values()]);
+}
+
+/** Reads a match of a GRPCRoute: a method of a service is the path of a request (gRPC over HTTP/2, "Requests"). */
+export function readGrpcMatch(
+  { method, headers: written }: GRPCRouteRuleMatch,
+  expressions: ExpressionBudget,
+): Result<RouteMatch> {
+  const path = readMethod(method ?? {}, expressions);
+  if (!path.ok) return path;
+  const headers = readValues(
+    written as readonly HTTPRouteRuleMatchHeader[] | undefined,
+    "header",
+    expressions,
+  );
+  if (!headers.ok) return headers;
+  return ok({ path: path.value, ...(headers.value.length > 0 && { headers: headers.value }) });
+}
+
+/** What a match of an HTTPRoute, or one of a GRPCRoute that is such a path as well, is ranked by. */
+export const pathLength = ({ value }: PathMatch): PathLength => [value.length, 0];
+
+/** What a match of a GRPCRoute is ranked by: an expression says more of the service than its characters in all tell. */
+export const methodLength = (
+  { method: { service = "", method = "" } = {} }: GRPCRouteRuleMatch,
+  path: PathMatch,
+): PathLength => (path.type === "regex" ? [service.length, method.length] : pathLength(path));
+
+function readMethod(
+  { type = "Exact", service = "", method = "" }: NonNullable<GRPCRouteRuleMatch["method"]>,
+  expressions: ExpressionBudget,
+): Result<PathMatch> {
+  if (service === "" && method === "") return ok(anyPath);
+  if (type === "RegularExpression") {
+    const value = `/${service === "" ? "[^/]+" : `(?:${service})`}/${method === "" ? "[^/]+" : `(?:${method})`}`;
+    for (const part of [service, method]) {
+      const checked = expressions.compile(part, { whole: true });
+      if (!checked.ok) return checked;
+    }
+    return ok({ type: "regex", value, whole: true });
+  }
+  if (type !== "Exact") return problem(`method match type ${quote(String(type))} is not supported`);
+  if (method === "") return ok({ type: "prefix", value: `/${service}` });
+  if (service !== "") return ok({ type: "exact", value: `/${service}/${method}` });
+  return ok({ type: "regex", value: `/[^/]+/${method.replaceAll(/[^\w]/g, String.raw`\$&`)}`, whole: true });
+}

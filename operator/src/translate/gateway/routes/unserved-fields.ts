@@ -1,0 +1,47 @@
+/** Experimental fields of the API that are not served, as findings. See docs/gateway-api.md, "Fields without effect". */
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { refOf } from "../../../api/object.ts";
+import { routeFieldIgnored } from "../../diagnostics.ts";
+import { memo } from "../../incremental/memo.ts";
+import type { Diagnostic } from "../../translation.ts";
+import type { FilterContext } from "../filters/filter-context.ts";
+import type { RouteKind } from "../kinds.ts";
+
+/** A rule's `sessionPersistence` (GEP-1619), which the API itself has given up in favour of the backend's. */
+export function warnOfSessions(
+  { sessionPersistence }: { readonly sessionPersistence?: object },
+  { place, findings }: FilterContext,
+): void {
+  if (sessionPersistence === undefined) return;
+  findings.diagnostics.push(
+    routeFieldIgnored(
+      { ...place, field: `${place.field}.sessionPersistence` },
+      "Sessions are not kept by rules; a SvcBackendPolicy of the Service keeps them",
+    ),
+  );
+}
+
+/** Default Gateways (GEP-3793): routes attach to those that they name. */
+export const unservedOfRoute = ({ spec, ...object }: ObjectOf<RouteKind>): readonly Diagnostic[] =>
+  wantsDefault(spec.useDefaultGateways)
+    ? [
+        routeFieldIgnored(
+          { object: refOf(object), field: "spec.useDefaultGateways" },
+          "There are no default Gateways; the route attaches to those that spec.parentRefs names",
+        ),
+      ]
+    : [];
+
+/** The same of a Gateway that would be one. */
+export const unservedOfGateway = memo(({ spec, ...object }: ObjectOf<"Gateway">): readonly Diagnostic[] =>
+  wantsDefault(spec.defaultScope)
+    ? [
+        routeFieldIgnored(
+          { object: refOf(object), field: "spec.defaultScope" },
+          "There are no default Gateways; only routes that name the Gateway attach to it",
+        ),
+      ]
+    : [],
+);
+
+const wantsDefault = (scope: string | undefined): boolean => scope !== undefined && scope !== "None";

@@ -1,0 +1,118 @@
+/**
+ * Listeners of different Gateways that the same proxies would bind to one port. This is so where a listener's port is
+ * the port of the proxy: standalone, and on a controller without virtual IPs. See docs/gateway-api.md, "Shared ports".
+ */
+import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
+import type { Refusal } from "../../condition.ts";
+import { refOf, nameOf } from "../../../api/object.ts";
+import { listenersOf, withListeners } from "../listeners/gateways.ts";
+import { familyOf, hasHostnames, transportOf } from "../kinds.ts";
+import type { MachinePorts } from "../../settings.ts";
+import type { PlacedGateway } from "./placement.ts";
+
+/** What has a port before any Gateway: its number and what its listener speaks. */
+export type Reserved = { readonly port: number; readonly protocol: BoundListener["protocol"] };
+
+type Holder = {
+  /** The listener port. */
+  readonly port: number;
+  readonly family: string;
+  readonly by: string;
+  readonly hosts: Map<string, string>;
+};
+
+/** Who has a socket, by transport and local port. */
+type Sockets = {
+  readonly holders: Map<string, Holder>;
+  readonly placeOf: (listener: Reserved) => Place;
+  /** The flag by which the process has a port for itself. */
+  readonly flagOf: (place: Place) => string | undefined;
+};
+
+type Place = { readonly key: string; readonly localPort: number };
+
+/**
+ * Takes listeners out of service whose port speaks something else already, or whose host an older Gateway serves on it, or
+ * whose connections would be accepted where those of another port are. Gateways without such a listener come back as they
+ * are, and the others as the same value for as long as nothing of this changes.
+ */
+export function createCollisionCheck(
+  reserved: readonly Reserved[],
+  { map, taken }: MachinePorts = { map: [], taken: [] },
+): (gateways: readonly PlacedGateway[]) => readonly PlacedGateway[] {
+  const known = new WeakMap<PlacedGateway, { readonly key: string; readonly result: PlacedGateway }>();
+  const localPorts = new Map(map.map(({ listenerPort, localPort }) => [listenerPort, localPort]));
+  const placeOf = ({ port, protocol }: Reserved): Place => {
+    const localPort = localPorts.get(port) ?? port;
+    // Nobody is in the way of what takes a free port.
+    const name = localPort === 0 ? `free for ${port}` : localPort;
+    return { key: `${transportOf(protocol)}/${name}`, localPort };
+  };
+  const flags = new Map(taken.map(({ port, flag }) => [`TCP/${port}`, flag]));
+  return (gateways) => {
+    const holders = new Map<string, Holder>(
+      reserved.map((one) => [
+        placeOf(one).key,
+        { port: one.port, family: familyOf(one.protocol), by: "the Ingresses", hosts: new Map() },
+      ]),
+    );
+    const sockets: Sockets = { holders, placeOf, flagOf: ({ key }) => flags.get(key) };
+    return gateways.map((planned) => {
+      if (!planned.placement.inShared) return planned;
+      const refusals = findRefusals(planned, sockets);
+      if (refusals.size === 0) return planned;
+      const key = JSON.stringify([...refusals]);
+      const last = known.get(planned);
+      if (last?.key === key) return last.result;
+      const result = refuse(planned, refusals);
+      known.set(planned, { key, result });
+      return result;
+    });
+  };
+}
+
+function findRefusals(
+  placed: PlacedGateway,
+  { holders, placeOf, flagOf }: Sockets,
+): ReadonlyMap<string, Refusal> {
+  const by = `Gateway ${nameOf(refOf(placed.gateway))}`;
+  const refusals = new Map<string, Refusal>();
+  const unavailable = (id: string, message: string): void =>
+    void refusals.set(id, { reason: "PortUnavailable", message });
+  for (const { id, port, protocol, hostname, serves } of listenersOf(placed)) {
+    if (!serves || protocol === undefined) continue;
+    const family = familyOf(protocol);
+    const place = placeOf({ port, protocol });
+    const flag = flagOf(place);
+    if (flag !== undefined) {
+      unavailable(id, `Port ${place.localPort} of this machine belongs to ${flag}`);
+      continue;
+    }
+    const holder = holders.get(place.key) ?? { port, family, by, hosts: new Map<string, string>() };
+    holders.set(place.key, holder);
+    const owner = holder.hosts.get(hostname.host) ?? by;
+    if (holder.port !== port) {
+      const whose = holder.by === by ? "" : ` of ${holder.by}`;
+      const why = `Port ${place.localPort} of this machine is where connections for port ${holder.port}${whose} are accepted`;
+      unavailable(id, `${why}: --port-map must give each of them a port of its own`);
+    } else if (holder.family !== family) {
+      unavailable(id, `Port ${port} serves ${holder.by} with another protocol`);
+    } else if (owner !== by && !hasHostnames(family)) {
+      unavailable(id, `Port ${port} belongs to ${owner}`);
+    } else if (owner !== by) {
+      const message = `Host ${hostname.host} on port ${port} belongs to ${owner}`;
+      refusals.set(id, { reason: "HostnameConflict", message });
+    } else holder.hosts.set(hostname.host, by);
+  }
+  return refusals;
+}
+
+function refuse(planned: PlacedGateway, refusals: ReadonlyMap<string, Refusal>): PlacedGateway {
+  return withListeners(planned, (listener) => {
+    const refusal = refusals.get(listener.id);
+    if (refusal === undefined) return listener;
+    return refusal.reason === "PortUnavailable"
+      ? { ...listener, unaccepted: refusal, serves: false }
+      : { ...listener, conflict: refusal, serves: false };
+  });
+}

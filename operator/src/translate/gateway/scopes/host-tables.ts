@@ -1,0 +1,180 @@
+/** The host tables of Gateways: which listener has which host on a port, and what it serves there. */
+import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
+import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import {
+  changeEntries,
+  findEntry,
+  noEntries,
+  type SortedEntries,
+} from "@svc-gateway/common/ir/sorted-entries.ts";
+import { haveSameItems } from "../../incremental/memo.ts";
+import type { ServedHost } from "../../translation.ts";
+import type { Guard } from "../policies/external-auths.ts";
+import type { Listener } from "../listeners/gateways.ts";
+import { demandOf } from "../listeners/frontend-validation.ts";
+import { covers, intersect, specificity } from "../hostnames.ts";
+import { comparePrecedence } from "../routes/precedence.ts";
+import type { CommonPlan, RoutePlan } from "../routes/route-plan.ts";
+
+/** What a route serves on one host of one listener. */
+export type Claim<Plan> = {
+  readonly listener: Listener;
+  readonly host: HostPattern;
+  readonly plan: Plan;
+};
+
+/** All that is served on one host of one listener. */
+export type ClaimedHost<Plan> = {
+  /** Its id. */
+  readonly listener: string;
+  readonly host: HostPattern;
+  readonly claims: readonly Claim<Plan>[];
+};
+
+/** By host. The same value for as long as nothing in it changes. */
+export type ClaimsOfListener<Plan> = SortedEntries<ClaimedHost<Plan>, string>;
+
+export type GatewayHost = { readonly served: ServedHost; readonly resource: Resource };
+
+/** Listeners that serve on one port of one scope. */
+export type PortListeners = { readonly port: number; readonly listeners: readonly Listener[] };
+
+/** The tables of one listener on one port, and what they were made from. */
+type ListenerTables = {
+  readonly listener: Listener;
+  /** All listeners of the port. */
+  readonly peers: readonly Listener[];
+  readonly guard: Guard;
+  readonly claims: ClaimsOfListener<RoutePlan>;
+  /** Whether requests for its own host are left to somebody else while no route here serves them. */
+  readonly isTaken: boolean;
+  /** By host. */
+  readonly tables: SortedEntries<GatewayHost, string>;
+};
+
+/**
+ * The tables of all ports. Each host belongs to the narrowest listener of its port that covers it, and to no other
+ * (listener isolation): each listener has a table for its own host name, even an empty one, so that requests for it
+ * never fall to another listener. Within a listener a request goes on from narrower hosts to wider ones.
+ */
+export function createHostTableBuilder(): (
+  ports: readonly PortListeners[],
+  claims: ReadonlyMap<string, ClaimsOfListener<RoutePlan>>,
+  guardOf: (listener: Listener) => Guard | undefined,
+  isTaken: (listener: Listener, port: number) => boolean,
+) => readonly GatewayHost[] {
+  let known: ReadonlyMap<string, ListenerTables> = new Map();
+  return (ports, claims, guardOf, isTaken) => {
+    const next = new Map<string, ListenerTables>();
+    for (const { port, listeners: all } of ports) {
+      const peers = all.filter(({ protocol }) => protocol === "http" || protocol === "https");
+      for (const listener of peers) {
+        const key = `${port} ${listener.id}`;
+        const inputs = {
+          listener,
+          peers,
+          guard: guardOf(listener) ?? unguarded,
+          claims: claims.get(listener.id) ?? noEntries,
+          isTaken: isTaken(listener, port),
+        };
+        next.set(key, { ...inputs, tables: tablesOf(port, inputs, known.get(key)) });
+      }
+    }
+    known = next;
+    return joinLists(...[...next.values()].map(({ tables }) => tables.values));
+  };
+}
+
+/** Where only claims differ from the last time, only the tables of their hosts are made anew. */
+function tablesOf(
+  port: number,
+  inputs: Omit<ListenerTables, "tables">,
+  last: ListenerTables | undefined,
+): ListenerTables["tables"] {
+  const { listener, peers, guard, claims, isTaken } = inputs;
+  const isSame =
+    last !== undefined &&
+    last.listener === listener &&
+    last.guard === guard &&
+    last.isTaken === isTaken &&
+    haveSameItems(last.peers, peers);
+  const before = isSame ? last : { claims: noEntries, tables: noEntries };
+  const { gone, come } = listChanges<ClaimedHost<RoutePlan>>(before.claims.values, claims.values);
+  const changes = new Map<string, GatewayHost | undefined>();
+  for (const { host } of gone) changes.set(host.host, undefined);
+  for (const { host, claims: ofHost } of come) {
+    const isOwn = ownerOf(host, peers) === listener;
+    changes.set(host.host, isOwn ? buildTable(ofHost, port, guard) : undefined);
+  }
+  const { hostname } = listener;
+  const hasOwn = findEntry(claims, hostname.host) !== undefined;
+  if (!hasOwn && !isTaken && (!isSame || changes.has(hostname.host))) {
+    changes.set(hostname.host, encode(port, hostname, { ...identity(listener), routes: [] }));
+  }
+  return changeEntries<GatewayHost, string>(before.tables, changes);
+}
+
+/** The narrowest of the listeners that cover a host. */
+export function ownerOf(host: HostPattern, listeners: readonly Listener[]): Listener | undefined {
+  let owner: Listener | undefined;
+  for (const listener of listeners) {
+    if (!covers(listener.hostname, host)) continue;
+    if (owner === undefined || specificity(listener.hostname) > specificity(owner.hostname)) owner = listener;
+  }
+  return owner;
+}
+
+function identity(listener: Listener): Omit<HostRoutes, "routes"> {
+  const { id, backendCertificate, filters } = listener;
+  const clients = demandOf(listener);
+  return {
+    ...(backendCertificate !== undefined && { clientCertificate: backendCertificate }),
+    ...(clients && { clients }),
+    ...(filters.steps.length > 0 && { filters: filters.steps }),
+    inherit: true,
+    listener: id,
+  };
+}
+
+/** Nobody is asked for the Gateway as a whole. */
+const unguarded: Guard = { asked: [], needs: [] };
+
+function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Guard): GatewayHost {
+  const [first] = claims;
+  if (first === undefined) throw new Error("a table needs a claim");
+  const levels = [...new Set(claims.map(narrowness))].sort((a, b) => b - a);
+  const ranked = claims.flatMap((claim) => {
+    const { age, routes, isLast } = claim.plan;
+    const tier = isLast ? levels.length : levels.indexOf(narrowness(claim));
+    return routes.map(({ route, pathLength }, position) => ({
+      route: tier === 0 ? route : { ...route, tier },
+      pathLength,
+      tier,
+      age,
+      position,
+    }));
+  });
+  const routes = ranked.sort(comparePrecedence).map(({ route }) => guarded(route, guard));
+  return encode(port, first.host, { ...identity(first.listener), routes });
+}
+
+/** How narrow the route's own host name is of which its listener takes this host; 0 for a route without host names. */
+export function narrowness({ listener, host, plan }: Claim<CommonPlan>): number {
+  const names = (plan.hosts ?? []).filter((one) => intersect(listener.hostname, one)?.host === host.host);
+  return Math.max(0, ...names.map(specificity));
+}
+
+/** Whoever is asked for the Gateway is asked before those of the route. */
+function guarded(route: Route, { asked }: Guard): Route {
+  if (asked.length === 0) return route;
+  const own = route.features?.["ext-auth"] ?? [];
+  return { ...route, features: { ...route.features, "ext-auth": [...asked, ...own] } };
+}
+
+const encode = (port: number, host: HostPattern, value: HostRoutes): GatewayHost => ({
+  served: { group: "gateway", ports: [port], host, value },
+  resource: encodeFresh(routeKey("gateway", port, host), value),
+});

@@ -1,0 +1,113 @@
+/** What listeners below HTTP serve on the ports that proxies bind. See docs/features/l4.md. */
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import { l4Key, type L4Protocol } from "@svc-gateway/common/ir/keys.ts";
+import type { L4Host, L4Port } from "@svc-gateway/common/ir/l4.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { compareAges, compareText } from "../../age.ts";
+import { listMemo } from "../../incremental/memo.ts";
+import type { Listener } from "../listeners/gateways.ts";
+import {
+  narrowness,
+  ownerOf,
+  type Claim,
+  type ClaimedHost,
+  type ClaimsOfListener,
+  type PortListeners,
+} from "./host-tables.ts";
+import { familyOf } from "../kinds.ts";
+import type { L4Plan } from "../routes/l4-route.ts";
+
+type L4Claim = Claim<L4Plan>;
+type L4Claims = ClaimedHost<L4Plan>;
+
+export type L4Table = {
+  readonly protocol: L4Protocol;
+  readonly port: number;
+  readonly value: L4Port;
+  readonly resource: Resource;
+};
+
+/** The tables of all ports; the same values for as long as their listeners and routes stay the same. */
+export function createL4TableBuilder(): (
+  ports: readonly PortListeners[],
+  claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>,
+) => readonly L4Table[] {
+  const build = listMemo((inputs: readonly (Listener | L4Claims)[], port: number) =>
+    buildTable(inputs, port),
+  );
+  return (ports, claims) =>
+    ports.flatMap(({ port, listeners }) =>
+      [...Map.groupBy(listeners, familyOfListener)].flatMap(([, ofFamily]) =>
+        ofFamily.some(({ protocol }) => isL4(protocol))
+          ? build([...ofFamily, ...ofFamily.flatMap(({ id }) => claims.get(id)?.values ?? [])], port)
+          : [],
+      ),
+    );
+}
+
+const familyOfListener = ({ protocol }: Listener): string =>
+  protocol === undefined ? "" : familyOf(protocol);
+
+const isL4 = (protocol: Listener["protocol"]): protocol is L4Protocol =>
+  protocol === "tls" || protocol === "tcp" || protocol === "udp";
+
+function buildTable(inputs: readonly (Listener | L4Claims)[], port: number): L4Table {
+  const listeners = inputs.filter(isListener);
+  const claims = Map.groupBy(inputs.filter(isClaimed), ({ listener }) => listener);
+  const protocol = listeners.map((listener) => listener.protocol).find(isL4);
+  if (protocol === undefined) throw new Error("a table needs a listener");
+  const hosts = new Map<string, L4Host>();
+  for (const listener of listeners) {
+    const { id, hostname } = listener;
+    // Also without a route the names of a listener are its own: they never fall to a wider one.
+    const entries = new Map<string, L4Host>([[hostname.host, { ...hostname, ...treatmentOf(listener) }]]);
+    for (const { host, claims: ofHost } of claims.get(id) ?? []) {
+      const [first] = ofHost.toSorted(compareClaims);
+      if (first === undefined || ownerOf(host, listeners) !== listener) continue;
+      entries.set(host.host, { ...host, ...treatmentOf(listener), route: first.plan.route });
+    }
+    for (const [host, entry] of entries) hosts.set(host, entry);
+  }
+  return encode(protocol, port, [...hosts.values()]);
+}
+
+/**
+ * The table with the names that Ingresses serve on its port over TLS, which the narrowest name decides about as well: a
+ * wildcard of a listener does not take an Ingress's exact name away. A name that both have is the listener's.
+ */
+export function withIngressNames(table: L4Table, ingress: TlsPort): L4Table {
+  const { protocol, port, value } = table;
+  const taken = new Set(value.hosts.map(({ host }) => host));
+  const names = ingress.hosts.flatMap(({ bucket, host }): L4Host | [] =>
+    bucket === "default" || taken.has(host) ? [] : { kind: bucket, host, mode: "http" },
+  );
+  return names.length === 0 ? table : encode(protocol, port, [...value.hosts, ...names]);
+}
+
+function encode(protocol: L4Protocol, port: number, hosts: readonly L4Host[]): L4Table {
+  const value: L4Port = {
+    hosts: hosts.toSorted((a, b) => compareText(a.kind, b.kind) || compareText(a.host, b.host)),
+  };
+  return { protocol, port, value, resource: encodeResource(l4Key(protocol, port), value) };
+}
+
+const isClaimed = (one: Listener | L4Claims): one is L4Claims => "claims" in one;
+const isListener = (one: Listener | L4Claims): one is Listener => !isClaimed(one);
+
+function treatmentOf({
+  protocol,
+  tlsMode = "passthrough",
+  backendCertificate,
+}: Listener): Pick<L4Host, "mode" | "clientCertificate"> {
+  if (protocol === "https") return { mode: "http" };
+  return tlsMode === "terminate" && backendCertificate !== undefined
+    ? { mode: tlsMode, clientCertificate: backendCertificate }
+    : { mode: tlsMode };
+}
+
+/**
+ * Of routes that serve one host of one listener: the one whose own host name is the narrowest, then the oldest (Gateway
+ * API, "Hostname intersection precedence").
+ */
+const compareClaims = (a: L4Claim, b: L4Claim): number =>
+  narrowness(b) - narrowness(a) || compareAges(a.plan.age, b.plan.age);

@@ -1,0 +1,20 @@
+/** Gateways whose class is gone although they were served. See docs/gateway-api.md, "Classes". */
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { trackedMemo } from "../../incremental/memo.ts";
+import type { World } from "../../../world.ts";
+import { hasSharedService, hasOwnService, type PlacementSettings } from "./placement.ts";
+
+/**
+ * Tells of a Gateway whose class does not exist whether this controller has served it: then it has a Service of ours, and
+ * everything that serves it stays. A class of another controller is no such case.
+ */
+export function createOrphanFinder(
+  settings: PlacementSettings,
+): (gateway: ObjectOf<"Gateway">, world: World) => boolean {
+  const isOrphan = trackedMemo(
+    (gateway: ObjectOf<"Gateway">, _: undefined, view) =>
+      view.lookup("GatewayClass", "", gateway.spec.gatewayClassName) === undefined &&
+      (hasSharedService(gateway, view, settings) || hasOwnService(gateway, view, settings)),
+  );
+  return (gateway, world) => isOrphan(gateway, undefined, world);
+}

@@ -1,0 +1,202 @@
+/**
+ * Which proxies serve a Gateway: the shared ones, its own, or both while it moves. See docs/dedicated-gateways.md, "Mode".
+ */
+import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import type { Refusal } from "../../condition.ts";
+import { trackedMemo } from "../../incremental/memo.ts";
+import type { View } from "../../incremental/view.ts";
+import type { World } from "../../../world.ts";
+import { requestedAddress } from "../addresses.ts";
+import { podPorts } from "../dedicated/pod-parts.ts";
+import { readParameters, type Parameters } from "../dedicated/parameters.ts";
+import type { DedicatedSettings } from "../dedicated/settings.ts";
+import { withListeners, type PlannedGateway } from "../listeners/gateways.ts";
+import {
+  componentLabel,
+  controllerAnnotation,
+  dedicatedComponent,
+  dedicatedName,
+  vipComponent,
+  vipName,
+} from "../names.ts";
+
+/** Where a Gateway is served, and where it should be. */
+export type Placement = {
+  /** The proxies that it belongs to; undefined while that cannot be said: then everything stays as it is. */
+  readonly mode: "shared" | "dedicated" | undefined;
+  /** The proxies that have it. Both have it from the moment of a change until those that should have it do. */
+  readonly inShared: boolean;
+  readonly inDedicated: boolean;
+  /** What its own proxies should be like. */
+  readonly parameters: Parameters | undefined;
+  /** Why the Gateway is not accepted. */
+  readonly refusal: Refusal | undefined;
+};
+
+export type PlacedGateway = PlannedGateway & { readonly placement: Placement };
+
+/** The shared proxies, or those of one Gateway. */
+export type Proxies =
+  { readonly kind: "shared" } | { readonly kind: "dedicated"; readonly gateway: NamespacedName };
+
+/** The proxies that the status of a Gateway speaks of: those that should have it. */
+export const scopeOf = ({ gateway, placement }: PlacedGateway): Proxies => {
+  const { mode, inShared, inDedicated } = placement;
+  const isDedicated = mode === "dedicated" || (mode === undefined && inDedicated && !inShared);
+  const { namespace, name } = gateway.metadata;
+  return isDedicated ? { kind: "dedicated", gateway: { namespace, name } } : { kind: "shared" };
+};
+
+/** What decides about places besides the objects. */
+export type PlacementSettings = {
+  readonly controllerName: string;
+  /** Undefined: there are no proxies but the shared ones. */
+  readonly dedicated: DedicatedSettings | undefined;
+  /** Whether a Gateway that asks for other ones is refused. */
+  readonly refusesDedicated: boolean;
+  /** Namespace of the Services of Gateways of the shared proxies; undefined: they have none. */
+  readonly vipNamespace: string | undefined;
+};
+
+/** Places each Gateway; the same value for as long as nothing of it changes. */
+export function createPlacer(
+  settings: PlacementSettings,
+): (
+  gateways: readonly PlannedGateway[],
+  classes: ReadonlyMap<string, ObjectOf<"GatewayClass">>,
+  world: World,
+) => readonly PlacedGateway[] {
+  const decide = trackedMemo(
+    (gateway: ObjectOf<"Gateway">, gatewayClass: ObjectOf<"GatewayClass"> | undefined, view) =>
+      placementOf(gateway, gatewayClass, view, settings),
+  );
+  type Entry = { readonly key: string; readonly placed: PlacedGateway };
+  const known = new WeakMap<PlannedGateway, Entry>();
+  const keys = new WeakMap<Placement, string>();
+  return (gateways, classes, world) =>
+    gateways.map((planned) => {
+      const { gateway } = planned;
+      const placement = decide(gateway, classes.get(gateway.spec.gatewayClassName), world);
+      const last = known.get(planned);
+      if (last?.placed.placement === placement) return last.placed;
+      const key = keys.get(placement) ?? JSON.stringify(placement);
+      keys.set(placement, key);
+      if (last?.key === key) return last.placed;
+      const placed = { ...(placement.mode === "dedicated" ? withoutPodPorts(planned) : planned), placement };
+      known.set(planned, { key, placed });
+      return placed;
+    });
+}
+
+function placementOf(
+  gateway: ObjectOf<"Gateway">,
+  gatewayClass: ObjectOf<"GatewayClass"> | undefined,
+  view: View,
+  settings: PlacementSettings,
+): Placement {
+  const { dedicated } = settings;
+  const { refusal } = requestedAddress(gateway);
+  const shared = { inShared: true, inDedicated: false, parameters: undefined } as const;
+  const hasVip = hasSharedService(gateway, view, settings);
+  const hasOwn = hasOwnService(gateway, view, settings);
+  if (gatewayClass === undefined) {
+    const held = { mode: undefined, inShared: hasVip, inDedicated: hasOwn, parameters: undefined };
+    return { ...held, refusal: classGone(gateway.spec.gatewayClassName) };
+  }
+  if (dedicated === undefined) {
+    if (!settings.refusesDedicated || !asksForDedicated(gateway, gatewayClass))
+      return { mode: "shared", ...shared, refusal };
+    const held = { mode: undefined, inShared: hasVip, inDedicated: false, parameters: undefined };
+    return { ...held, refusal: refusal ?? noDedicated };
+  }
+  const read = readParameters(gateway, gatewayClass, view);
+  const parameters = read.ok ? read.value : undefined;
+  const why = refusal ?? (read.ok ? missingImage(parameters, dedicated) : read.error);
+  if (why !== undefined) {
+    return { mode: undefined, inShared: hasVip, inDedicated: hasOwn, parameters: undefined, refusal: why };
+  }
+  if (parameters === undefined) {
+    return { mode: "shared", inShared: true, inDedicated: hasOwn, parameters, refusal: undefined };
+  }
+  return { mode: "dedicated", inShared: hasVip, inDedicated: true, parameters, refusal: undefined };
+}
+
+const missingImage = (
+  parameters: Parameters | undefined,
+  { image }: DedicatedSettings,
+): Refusal | undefined =>
+  parameters === undefined || parameters.image !== undefined || image !== undefined
+    ? undefined
+    : {
+        reason: "InvalidParameters",
+        message: "No image is given, neither by the parameters nor by --dedicated-image of the controller",
+      };
+
+const asksForDedicated = ({ spec }: ObjectOf<"Gateway">, gatewayClass: ObjectOf<"GatewayClass">): boolean =>
+  spec.infrastructure?.parametersRef !== undefined || gatewayClass.spec.parametersRef !== undefined;
+
+const noDedicated: Refusal = {
+  reason: "InvalidParameters",
+  message: "Proxies for single Gateways are switched off by --disable-dedicated-gateways of the controller",
+};
+
+const classGone = (name: string): Refusal => ({
+  reason: "Invalid",
+  message: `GatewayClass ${name} does not exist; what serves the Gateway stays as it is until the class is back or the Gateway is deleted`,
+});
+
+/** Whether the shared proxies have a Service for a Gateway. */
+export const hasSharedService = (
+  gateway: ObjectOf<"Gateway">,
+  view: Pick<View, "lookup">,
+  { vipNamespace }: Pick<PlacementSettings, "vipNamespace">,
+): boolean => vipNamespace !== undefined && isVip(view.lookup("Service", vipNamespace, vipName(gateway)));
+
+/** Whether a Gateway has a Service for proxies of its own, which this controller has made. */
+export const hasOwnService = (
+  gateway: ObjectOf<"Gateway">,
+  view: Pick<View, "lookup">,
+  { dedicated, controllerName }: Pick<PlacementSettings, "dedicated" | "controllerName">,
+): boolean =>
+  dedicated !== undefined &&
+  isServiceOf(
+    gateway,
+    view.lookup("Service", gateway.metadata.namespace, dedicatedName(gateway)),
+    controllerName,
+  );
+
+const isVip = (service: ObjectOf<"Service"> | undefined): boolean =>
+  service?.metadata.labels?.[componentLabel] === vipComponent;
+
+/** Whether this controller has made a Service for the proxies of this very Gateway. */
+function isServiceOf(
+  { metadata: { uid } }: ObjectOf<"Gateway">,
+  service: ObjectOf<"Service"> | undefined,
+  controllerName: string,
+): boolean {
+  const { labels, annotations, ownerReferences = [] } = service?.metadata ?? {};
+  return (
+    labels?.[componentLabel] === dedicatedComponent &&
+    annotations?.[controllerAnnotation] === controllerName &&
+    ownerReferences.some((owner) => owner.uid === uid)
+  );
+}
+
+const taken: ReadonlySet<number> = new Set(Object.values(podPorts));
+
+/** Takes listeners out of service whose port the pods have for themselves. */
+function withoutPodPorts(planned: PlannedGateway): PlannedGateway {
+  return withListeners(planned, (listener) =>
+    listener.serves && taken.has(listener.port)
+      ? {
+          ...listener,
+          serves: false,
+          unaccepted: {
+            reason: "PortUnavailable",
+            message: `Port ${listener.port} of the proxy's pod has another use`,
+          },
+        }
+      : listener,
+  );
+}

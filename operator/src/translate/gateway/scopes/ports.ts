@@ -1,0 +1,143 @@
+/**
+ * The ports that the shared proxies bind for Gateways. All Gateways share the proxies' pods, so each port of a Gateway
+ * gets a port of its own there, and a Service of its own leads from the one to the other. What a Service says already is
+ * kept, whatever else changes. See docs/gateway-api.md, "Shared proxies".
+ */
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { refOf } from "../../../api/object.ts";
+import { objectsIn, type World } from "../../../world.ts";
+import type { DesiredEvent } from "../../translation.ts";
+import { internalPortRangeExhausted, internalPortRemapped } from "../../events.ts";
+import { memo } from "../../incremental/memo.ts";
+import { listenersOf, type PlannedGateway } from "../listeners/gateways.ts";
+import { componentLabel, vipComponent, vipName } from "../names.ts";
+
+export const firstInternalPort = 30_000;
+export const lastInternalPort = 32_767;
+
+/** The port that proxies bind, by the port that clients use; a port that got none is missing. */
+export type Bindings = ReadonlyMap<number, number>;
+
+export type Assignment = {
+  readonly of: (gateway: PlannedGateway) => Bindings;
+  readonly events: readonly DesiredEvent[];
+};
+
+/** Where proxies bind the ports that clients use: nothing is assigned. */
+export function bindAdvertised(): (gateways: readonly PlannedGateway[]) => Assignment {
+  const of = memo(
+    (gateway: PlannedGateway): Bindings => new Map(portsOf(gateway).map((port) => [port, port])),
+  );
+  return () => ({ of, events: [] });
+}
+
+/**
+ * Assigns internal ports: a Gateway keeps what its Service in `namespace` maps; the others get the lowest free ports, the
+ * oldest Gateway first. The bindings of a Gateway stay the same value for as long as they say the same.
+ */
+export function bindInternal(
+  namespace: string,
+): (gateways: readonly PlannedGateway[], world: World) => Assignment {
+  const known = new WeakMap<PlannedGateway, { readonly key: string; readonly bindings: Bindings }>();
+  return (gateways, world) => {
+    const vips = vipsOf(world, namespace);
+    const taken = new Set<number>();
+    const kept = new Map<PlannedGateway, Map<number, number>>();
+    const events: DesiredEvent[] = [];
+    for (const gateway of gateways) {
+      kept.set(gateway, keep(portsOf(gateway), vips.get(vipName(gateway.gateway)), taken));
+    }
+    // Ports of Gateways that are gone, or of which nothing serves now, are free once their Services are.
+    const serving = new Set(
+      gateways.filter((one) => portsOf(one).length > 0).map(({ gateway }) => vipName(gateway)),
+    );
+    for (const [name, vip] of vips)
+      if (!serving.has(name)) keep(Array.from(mappingOf(vip).keys()), vip, taken);
+
+    const result = new Map<PlannedGateway, Bindings>();
+    let next = firstInternalPort;
+    for (const gateway of gateways) {
+      const bindings = kept.get(gateway) ?? new Map<number, number>();
+      const before = mappingOf(vips.get(vipName(gateway.gateway)));
+      const unassigned: number[] = [];
+      for (const port of portsOf(gateway)) {
+        if (bindings.has(port)) continue;
+        while (next <= lastInternalPort && taken.has(next)) next++;
+        if (next > lastInternalPort) {
+          unassigned.push(port);
+          continue;
+        }
+        taken.add(next);
+        bindings.set(port, next);
+        const old = before.get(port);
+        if (old !== undefined) events.push(internalPortRemapped(refOf(gateway.gateway), port, old, next));
+      }
+      if (unassigned.length > 0) {
+        events.push(internalPortRangeExhausted(refOf(gateway.gateway), listenersOn(gateway, unassigned)));
+      }
+      result.set(gateway, remember(gateway, bindings));
+    }
+    return { of: (gateway) => result.get(gateway) ?? nothing, events };
+  };
+
+  function remember(gateway: PlannedGateway, bindings: Bindings): Bindings {
+    const key = JSON.stringify([...bindings]);
+    const last = known.get(gateway);
+    if (last?.key === key) return last.bindings;
+    known.set(gateway, { key, bindings });
+    return bindings;
+  }
+}
+
+const nothing: Bindings = new Map();
+
+/** The ports of the listeners that serve, ascending. */
+export const portsOf = (gateway: PlannedGateway): readonly number[] =>
+  [
+    ...new Set(
+      listenersOf(gateway)
+        .filter(({ serves }) => serves)
+        .map(({ port }) => port),
+    ),
+  ].sort((a, b) => a - b);
+
+const listenersOn = (gateway: PlannedGateway, ports: readonly number[]): readonly string[] =>
+  listenersOf(gateway)
+    .filter(({ serves, port }) => serves && ports.includes(port))
+    .map(({ name }) => name);
+
+/** The Services that lead to internal ports, by name. */
+function vipsOf(world: World, namespace: string): ReadonlyMap<string, ObjectOf<"Service">> {
+  const vips = new Map<string, ObjectOf<"Service">>();
+  for (const service of objectsIn(world, "Service", namespace)) {
+    const { labels, name } = service.metadata;
+    if (labels?.[componentLabel] === vipComponent) vips.set(name, service);
+  }
+  return vips;
+}
+
+/** What a Service maps: its ports to target ports. */
+export const mappingOf = (vip: ObjectOf<"Service"> | undefined): ReadonlyMap<number, number> =>
+  new Map(
+    (vip?.spec?.ports ?? []).flatMap(({ port, targetPort }): [number, number][] =>
+      typeof targetPort === "number" ? [[port, targetPort]] : [],
+    ),
+  );
+
+/** The part of a Service's mapping that is in range and that nobody before has taken. */
+function keep(
+  ports: readonly number[],
+  vip: ObjectOf<"Service"> | undefined,
+  taken: Set<number>,
+): Map<number, number> {
+  const mapping = mappingOf(vip);
+  const kept = new Map<number, number>();
+  for (const port of ports) {
+    const internal = mapping.get(port);
+    if (internal === undefined || internal < firstInternalPort || internal > lastInternalPort) continue;
+    if (taken.has(internal)) continue;
+    taken.add(internal);
+    kept.set(port, internal);
+  }
+  return kept;
+}

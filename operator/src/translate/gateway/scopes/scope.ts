@@ -1,0 +1,180 @@
+/** What the proxies of one scope serve for Gateways: the shared proxies, or those of one Gateway. */
+import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
+import { listenerKey } from "@svc-gateway/common/ir/keys.ts";
+import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
+import { collect, joinLists } from "@svc-gateway/common/collections/join-lists.ts";
+import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { nameOf, refOf } from "../../../api/object.ts";
+import { compareText } from "../../age.ts";
+import type { EndpointNeed } from "../../backends/service-port.ts";
+import type { KeySetNeed } from "../../credentials/remote-key-sets.ts";
+import { memo } from "../../incremental/memo.ts";
+import type { WithoutCertificates } from "./certificate-sizes.ts";
+import { createFrontendValidationBuilder, withoutAuthorities } from "../listeners/frontend-validation.ts";
+import { closedListeners } from "../listeners/closed-listeners.ts";
+import { closedGuard, type Guard } from "../policies/external-auths.ts";
+import { filterFindingsOf, listenersOf, type Listener, type PlannedGateway } from "../listeners/gateways.ts";
+import { createHostTableBuilder, type ClaimsOfListener, type GatewayHost } from "./host-tables.ts";
+import { transportOf } from "../kinds.ts";
+import type { L4Plan } from "../routes/l4-route.ts";
+import { createL4TableBuilder, type L4Table } from "./l4-tables.ts";
+import type { Bindings } from "./ports.ts";
+import type { RoutePlan } from "../routes/route-plan.ts";
+import { createTlsBuilder } from "./tls.ts";
+
+export type GatewayScope = {
+  /** One for each Gateway that serves something. */
+  readonly listenerSets: readonly Resource[];
+  readonly hosts: readonly GatewayHost[];
+  readonly l4: readonly L4Table[];
+  readonly tls: ReadonlyMap<number, TlsPort>;
+  /** What is asked of clients, by port; ports without any such host are left out. */
+  readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
+  /** May name a Service port more than once. */
+  readonly needs: readonly EndpointNeed[];
+  /** What routes, listeners and host tables name besides endpoint sets; may hold a key more than once, then with the same value. */
+  readonly resources: readonly Resource[];
+  /** Key sets that routes and listeners name; may hold a name more than once. */
+  readonly keySets: readonly KeySetNeed[];
+};
+
+export type ScopeInput = {
+  /** The oldest first. */
+  readonly gateways: readonly PlannedGateway[];
+  /** The ports that the proxies bind for a Gateway. */
+  readonly bindingsOf: (gateway: PlannedGateway) => Bindings;
+  /** By the id of the listener; may hold those of other scopes. */
+  readonly claims: ReadonlyMap<string, ClaimsOfListener<RoutePlan>>;
+  /** Whether the host of a listener is served by Ingresses, with which it shares the port. */
+  readonly isTaken: (listener: Listener, port: number) => boolean;
+  readonly l4Claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>;
+  /** The routes that are attached in this scope. */
+  readonly routes: readonly RoutePlan[];
+  readonly l4Routes: readonly L4Plan[];
+  readonly withoutCertificates: WithoutCertificates;
+};
+
+/** Builds one scope, time and again; what stays the same from one time to the next stays the same value. */
+export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
+  const buildTables = createHostTableBuilder();
+  const buildL4Tables = createL4TableBuilder();
+  const tlsOf = new Map<number, ReturnType<typeof createTlsBuilder>>();
+  const clientCertsOf = new Map<number, ReturnType<typeof createFrontendValidationBuilder>>();
+  return ({ gateways, bindingsOf, claims, isTaken, l4Claims, routes, l4Routes, withoutCertificates }) => {
+    const ports = [...listenersByPort(gateways, bindingsOf)].map(([port, listeners]) => ({
+      port,
+      listeners,
+    }));
+    const tls = new Map<number, TlsPort>();
+    const clientCerts = new Map<number, ClientCertPort>();
+    for (const { port, listeners } of ports) {
+      const secure = listeners.filter(({ tlsMode }) => tlsMode === "terminate");
+      if (secure.length === 0) continue;
+      const build = tlsOf.get(port) ?? createTlsBuilder();
+      tlsOf.set(port, build);
+      tls.set(port, build(secure.filter(({ id }) => !withoutCertificates.listeners.has(id))));
+      if (!secure.some(({ validation }) => validation !== undefined)) continue;
+      const buildClients = clientCertsOf.get(port) ?? createFrontendValidationBuilder();
+      clientCertsOf.set(port, buildClients);
+      clientCerts.set(
+        port,
+        buildClients(
+          secure.map((one) => (withoutCertificates.listeners.has(one.id) ? withoutAuthorities(one) : one)),
+        ),
+      );
+    }
+    const filters = gateways.flatMap(filterFindingsOf);
+    return {
+      listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
+      hosts: buildTables(ports, claims, guardsOf(gateways), isTaken),
+      l4: buildL4Tables(ports, withoutClosed(l4Claims, gateways)),
+      needs: joinLists(
+        gateways.flatMap(({ guard }) => guard?.needs ?? []),
+        filters.flatMap(({ needs }) => needs),
+        collect(routes, ({ needs }) => needs),
+        collect(l4Routes, ({ needs }) => needs),
+      ),
+      resources: joinLists(
+        filters.flatMap(({ resources }) => resources),
+        collect(routes, ({ resources }) => resources),
+        gateways.flatMap(({ gateway, backendCertificate: shown }) => {
+          if (shown === undefined) return [];
+          return withoutCertificates.gateways.has(gateway) ? shown.withheld : shown.resource;
+        }),
+      ),
+      keySets: joinLists(
+        filters.flatMap(({ keySets }) => keySets),
+        collect(routes, ({ keySets }) => keySets),
+      ),
+      tls,
+      clientCerts,
+    };
+  };
+}
+
+/** The listeners that serve, by the port that proxies bind, the oldest Gateway's first. */
+function listenersByPort(
+  gateways: readonly PlannedGateway[],
+  bindingsOf: ScopeInput["bindingsOf"],
+): ReadonlyMap<number, readonly Listener[]> {
+  const ports = new Map<number, Listener[]>();
+  for (const gateway of gateways) {
+    const bound = bindingsOf(gateway);
+    for (const listener of listenersOf(gateway)) {
+      const port = bound.get(listener.port);
+      if (!listener.serves || port === undefined) continue;
+      const list = ports.get(port);
+      if (list === undefined) ports.set(port, [listener]);
+      else list.push(listener);
+    }
+  }
+  return new Map([...ports].sort(([a], [b]) => a - b));
+}
+
+/** Who is asked about the requests of a listener, those of ListenerSets included. */
+function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => Guard | undefined {
+  const byListener = new Map<string, Guard>();
+  for (const gateway of gateways) {
+    const { guard } = gateway;
+    if (guard === undefined) continue;
+    for (const { id } of listenersOf(gateway)) byListener.set(id, guard);
+  }
+  for (const { id } of gateways.flatMap(closedListeners)) byListener.set(id, closedGuard);
+  return ({ id }) => byListener.get(id);
+}
+
+/** What is carried below HTTP, without what closed listeners would carry. */
+function withoutClosed(
+  claims: ScopeInput["l4Claims"],
+  gateways: readonly PlannedGateway[],
+): ScopeInput["l4Claims"] {
+  const closed = gateways.flatMap(closedListeners).filter(({ belowHttp }) => belowHttp);
+  if (closed.length === 0) return claims;
+  const left = new Map(claims);
+  for (const { id } of closed) left.delete(id);
+  return left;
+}
+
+/** What the proxies bind for a Gateway, each port and protocol once; undefined: nothing. */
+export const boundResource: (gateway: PlannedGateway, ports: Bindings) => Resource | undefined = (() => {
+  const ofGateway = memo((gateway: PlannedGateway) =>
+    memo((ports: Bindings) => {
+      const listeners = boundListeners(gateway, ports);
+      const key = listenerKey(nameOf(refOf(gateway.gateway)));
+      return listeners.length === 0 ? undefined : encodeResource(key, { listeners });
+    }),
+  );
+  return (gateway, ports) => ofGateway(gateway)(ports);
+})();
+
+function boundListeners(gateway: PlannedGateway, ports: Bindings): readonly BoundListener[] {
+  const bound = new Map<string, BoundListener>();
+  for (const { port: publicPort, protocol, serves } of listenersOf(gateway)) {
+    const port = ports.get(publicPort);
+    if (!serves || protocol === undefined || port === undefined) continue;
+    const policy = transportOf(protocol) === "TCP" ? gateway.traffic?.get(publicPort) : undefined;
+    bound.set(`${port} ${protocol}`, { port, publicPort, protocol, ...policy });
+  }
+  return [...bound.values()].sort((a, b) => a.port - b.port || compareText(a.protocol, b.protocol));
+}

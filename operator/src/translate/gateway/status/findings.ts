@@ -1,0 +1,80 @@
+/** What the statuses of Gateway API objects say that is wrong, as findings for `check`, `explain` and the log. */
+import { refOf } from "../../../api/object.ts";
+import type { DesiredCondition } from "../../condition.ts";
+import { conditionFinding, faultFinding, refusedParent, type Place } from "../../diagnostics.ts";
+import { memo } from "../../incremental/memo.ts";
+import type { Diagnostic } from "../../translation.ts";
+import type { GatewayStatus, ListenerSetStatus, RouteStatus } from "./object-status.ts";
+import type { GatewayStatuses } from "./statuses.ts";
+
+/** Of Gateways and ListenerSets: one finding for each condition that is not as its object wants it. */
+export const describeStatuses = ({
+  gateways,
+  listenerSets,
+}: Pick<GatewayStatuses, "gateways" | "listenerSets">): readonly Diagnostic[] =>
+  [...gateways, ...listenerSets].flatMap(findingsOfListeners);
+
+/** Reasons of conditions that say that nothing of their object is served; others may leave in place what is there. */
+const outOfService: ReadonlySet<string> = new Set([
+  "ListenersNotValid",
+  "NoValidCACertificate",
+  "NotAllowed",
+]);
+
+const findingsOfListeners = memo(
+  ({ object, conditions, listeners }: GatewayStatus | ListenerSetStatus): readonly Diagnostic[] => {
+    const ref = refOf(object);
+    const isOut = conditions.some(({ status, reason }) => status === "False" && outOfService.has(reason));
+    const consequence = isOut ? `the ${object.kind} is not served` : undefined;
+    return [
+      ...withoutRepeats(findings({ object: ref }, conditions, consequence)),
+      ...listeners.flatMap(({ name, conditions: own, unprogrammable }, index) =>
+        findings(
+          { object: ref, field: `spec.listeners[${index}]` },
+          own,
+          unprogrammable === undefined ? undefined : `listener ${name} is not served`,
+        ),
+      ),
+    ];
+  },
+);
+
+/** Of a route with a parent of ours: parents that do not take it, and what is wrong with it at any parent. */
+export const findingsOfRoute = memo(({ object, parents, faults }: RouteStatus): readonly Diagnostic[] => {
+  if (parents.length === 0) return [];
+  const references = object.spec.parentRefs ?? [];
+  const at = (field: string): Place => ({ object: refOf(object), field });
+  return [
+    ...parents.flatMap(({ parentRef, refusal }) =>
+      refusal === undefined
+        ? []
+        : [refusedParent(at(`spec.parentRefs[${references.indexOf(parentRef)}]`), refusal)],
+    ),
+    ...faults.map((fault) => faultFinding(at(fault.field), fault)),
+  ];
+});
+
+function withoutRepeats(all: readonly Diagnostic[]): readonly Diagnostic[] {
+  const first = new Map<string, Diagnostic>();
+  for (const one of all) {
+    const key = `${one.reason} ${one.message}`;
+    if (!first.has(key)) first.set(key, one);
+  }
+  return [...first.values()];
+}
+
+const findings = (
+  place: Place,
+  conditions: readonly DesiredCondition[],
+  consequence: string | undefined,
+): readonly Diagnostic[] =>
+  conditions.filter(isBad).map((condition) => conditionFinding(place, condition, consequence));
+
+/** Conditions of which `True` is the bad news. */
+const abnormal: ReadonlySet<string> = new Set(["Conflicted", "PartiallyInvalid"]);
+
+/** What a listener says itself is not told again of its Gateway. */
+const isBad = ({ type, status, reason }: DesiredCondition): boolean =>
+  type === "Accepted" && reason === "ListenersNotValid"
+    ? status === "False"
+    : (status === "True") === abnormal.has(type) && !(type === "Conflicted" && status === "True");

@@ -1,0 +1,256 @@
+/**
+ * What the statuses of Gateway API objects should say, as far as the objects themselves decide it. Whether a listener is
+ * programmed is known to the controller alone, which asks the proxies. See docs/gateway-api.md, "Conditions".
+ */
+import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { ObjectOf } from "../../../api/kinds.ts";
+import { conditionOf, refusedAt, type DesiredCondition, type Fault, type Refusal } from "../../condition.ts";
+import type { Attachment } from "../routes/attachment.ts";
+import { hasInsecureValidation } from "../listeners/frontend-validation.ts";
+import type { Listener, ListenerGroup } from "../listeners/gateways.ts";
+import { gatewayGroup, type RouteKind } from "../kinds.ts";
+import { scopeOf, type PlacedGateway, type Placement, type Proxies } from "../scopes/placement.ts";
+import type { Bindings } from "../scopes/ports.ts";
+import type { CommonPlan } from "../routes/route-plan.ts";
+
+export type ListenerStatus = {
+  readonly name: string;
+  readonly supportedKinds: readonly { readonly group: string; readonly kind: RouteKind }[];
+  readonly attachedRoutes: number;
+  /** All but `Programmed`. */
+  readonly conditions: readonly DesiredCondition[];
+  /** Why the listener cannot be programmed, however long one waits. */
+  readonly unprogrammable: Refusal | undefined;
+  /** The port that the proxies bind for it; undefined when it serves nothing, or when there was none left. */
+  readonly port: number | undefined;
+};
+
+/** What is known of listeners besides what they say. */
+export type ListenerFacts = {
+  /** How many routes are attached to the listener with this id. */
+  readonly attached: (listener: string) => number;
+  /** The ports that the proxies bind. */
+  readonly ports: Bindings;
+  /** What proxies bind for the Gateway. */
+  readonly bound: Resource | undefined;
+  /** What overlaps with another listener that ends TLS, by the id of the listener. */
+  readonly overlaps: ReadonlyMap<string, Refusal>;
+};
+
+export type GatewayStatus = {
+  readonly object: ObjectOf<"Gateway">;
+  /** All but `Programmed`. */
+  readonly conditions: readonly DesiredCondition[];
+  readonly listeners: readonly ListenerStatus[];
+  /** ListenerSets that the Gateway takes and that have a listener that serves. */
+  readonly attachedListenerSets: number;
+  /** What proxies must have to serve its listeners; undefined: none serves. */
+  readonly bound: Resource | undefined;
+  /** The proxies that should serve it. */
+  readonly scope: Proxies;
+  readonly placement: Placement;
+};
+
+export type ListenerSetStatus = {
+  readonly object: ObjectOf<"ListenerSet">;
+  readonly gateway: ObjectOf<"Gateway">;
+  /** The proxies that should serve it. */
+  readonly scope: Proxies;
+  /** All but `Programmed`; a set that the Gateway does not take has `Programmed` as well. */
+  readonly conditions: readonly DesiredCondition[];
+  readonly listeners: readonly ListenerStatus[];
+  /** What proxies must have to serve the listeners of the Gateway. */
+  readonly bound: Resource | undefined;
+};
+
+export type RouteStatus = {
+  readonly object: ObjectOf<RouteKind>;
+  /** One entry for each reference to a parent of ours. */
+  readonly parents: readonly {
+    readonly parentRef: ParentRef;
+    /** Why the parent does not take the route. */
+    readonly refusal: Refusal | undefined;
+    readonly conditions: readonly DesiredCondition[];
+  }[];
+  /** What is wrong with the route whatever its parents; the conditions say it as well, but not all of it. */
+  readonly faults: readonly Fault[];
+};
+
+export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): GatewayStatus {
+  const { gateway, backendCertificate, own, sets, placement } = placed;
+  const { refusal: refused } = placement;
+  return {
+    object: gateway,
+    conditions: [
+      refused === undefined
+        ? acceptedGateway(own.listeners)
+        : { type: "Accepted", status: "False", ...refused },
+      ...gatewayReferences(backendCertificate),
+      ...(hasInsecureValidation(gateway) ? [insecureValidation] : []),
+    ],
+    listeners: own.listeners.map((listener) => withRefusal(listenerStatus(listener, facts), refused)),
+    attachedListenerSets: sets.filter(
+      ({ refusal, listeners }) =>
+        refusal === undefined && listeners.some((listener) => whyUnprogrammable(listener) === undefined),
+    ).length,
+    bound: facts.bound,
+    scope: scopeOf(placed),
+    placement,
+  };
+}
+
+/** Nothing of a Gateway that is not accepted can be programmed. */
+const withRefusal = (listener: ListenerStatus, refused: Refusal | undefined): ListenerStatus =>
+  refused === undefined || listener.unprogrammable !== undefined
+    ? listener
+    : { ...listener, unprogrammable: { reason: "Invalid", message: refused.message } };
+
+const resolvedRefs = (refusal: Refusal | undefined): DesiredCondition =>
+  conditionOf("ResolvedRefs", refusal, { reason: "ResolvedRefs", message: "All references are resolved" });
+
+/** Of the certificate for backends, where the Gateway names one. What listeners refer to, they say themselves. */
+const gatewayReferences = (certificate: PlacedGateway["backendCertificate"]): readonly DesiredCondition[] =>
+  certificate === undefined ? [] : [resolvedRefs(certificate.refusal)];
+
+const insecureValidation: DesiredCondition = {
+  type: "InsecureFrontendValidationMode",
+  status: "True",
+  reason: "ConfigurationChanged",
+  message: "AllowInsecureFallback lets clients in without a valid certificate",
+};
+
+/** Accepted as long as one listener is, even if others are not (Gateway API, GatewayReasonListenersNotValid). */
+function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
+  const broken = listeners.filter(({ serves }) => !serves);
+  if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The Gateway is accepted"));
+  const message = `Not accepted: listener ${broken.map(({ name }) => name).join(", ")}`;
+  if (listeners.some(({ serves }) => serves)) {
+    return { type: "Accepted", status: "True", reason: "ListenersNotValid", message };
+  }
+  const untrusting = listeners.find(({ unaccepted }) => unaccepted?.reason === "NoValidCACertificate");
+  return {
+    type: "Accepted",
+    status: "False",
+    message,
+    reason: untrusting?.unaccepted?.reason ?? "ListenersNotValid",
+  };
+}
+
+const accepted = (message: string): Refusal => ({ reason: "Accepted", message });
+
+function listenerStatus(listener: Listener, { attached, ports, overlaps }: ListenerFacts): ListenerStatus {
+  const { id, name, kinds, conflict, unaccepted, unresolved, port } = listener;
+  const refusal = unaccepted ?? conflict;
+  const overlapping = overlaps.get(id);
+  return {
+    name,
+    supportedKinds: kinds.map((kind) => ({ group: gatewayGroup, kind })),
+    attachedRoutes: attached(id),
+    conditions: [
+      conditionOf("Accepted", refusal, accepted("The listener is accepted")),
+      conflict === undefined
+        ? {
+            type: "Conflicted",
+            status: "False",
+            reason: "NoConflicts",
+            message: "No other listener is in the way",
+          }
+        : { type: "Conflicted", status: "True", ...conflict },
+      resolvedRefs(unresolved),
+      ...(overlapping === undefined ? [] : [overlappingTls(overlapping)]),
+    ],
+    unprogrammable: whyUnprogrammable(listener),
+    port: ports.get(port),
+  };
+}
+
+/** Requests that come over a connection of the other one are answered 421 (docs/gateway-api.md, "Listeners"). */
+const overlappingTls = (overlap: Refusal): DesiredCondition => ({
+  type: "OverlappingTLSConfig",
+  status: "True",
+  ...overlap,
+});
+
+function whyUnprogrammable(listener: Listener): Refusal | undefined {
+  const { kinds, conflict, unaccepted, unresolved, certificates, tlsMode } = listener;
+  if (conflict !== undefined) return conflict;
+  const hasNoCertificate = tlsMode === "terminate" && certificates.length === 0;
+  if (unaccepted === undefined && !hasNoCertificate && kinds.length > 0) return undefined;
+  return { reason: "Invalid", message: (unaccepted ?? unresolved)?.message ?? "The listener is not valid" };
+}
+
+export function listenerSetStatus(
+  { owner, listeners, refusal }: ListenerGroup & { readonly owner: ObjectOf<"ListenerSet"> },
+  placed: PlacedGateway,
+  facts: ListenerFacts,
+): ListenerSetStatus {
+  const { gateway, placement } = placed;
+  const scope = scopeOf(placed);
+  const why =
+    refusal ?? (placement.refusal && { reason: "ParentNotAccepted", message: placement.refusal.message });
+  if (why !== undefined) {
+    const conditions = ["Accepted", "Programmed"].map((type) => ({ type, status: "False" as const, ...why }));
+    return { object: owner, gateway, scope, conditions, listeners: [], bound: undefined };
+  }
+  const statuses = listeners.map((listener) => listenerStatus(listener, facts));
+  return {
+    object: owner,
+    gateway,
+    scope,
+    conditions: [acceptedSet(statuses)],
+    listeners: statuses,
+    bound: facts.bound,
+  };
+}
+
+/** Accepted as long as one of its listeners can be programmed: otherwise it adds nothing to its Gateway. */
+function acceptedSet(listeners: readonly ListenerStatus[]): DesiredCondition {
+  const broken = listeners.filter(({ unprogrammable }) => unprogrammable !== undefined);
+  if (broken.length === 0) return conditionOf("Accepted", undefined, accepted("The listeners are accepted"));
+  const message = `Cannot be served: listener ${broken.map(({ name }) => name).join(", ")}`;
+  const status = broken.length < listeners.length ? "True" : "False";
+  return { type: "Accepted", status, reason: "ListenersNotValid", message };
+}
+
+export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]): RouteStatus => ({
+  object: plan.object,
+  parents: attachments.map(({ parentRef, refusal }) => ({
+    parentRef,
+    refusal,
+    conditions: routeConditions(plan, refusal),
+  })),
+  faults: [...plan.dropped.flatMap(({ faults }) => faults), ...plan.unresolved],
+});
+
+/** Of a route that trips over a bug. */
+const unreadable: Refusal = {
+  reason: "UnsupportedValue",
+  message: "The route cannot be translated, so nothing of it is served",
+};
+
+function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readonly DesiredCondition[] {
+  const { dropped, isUnusable, unresolved } = plan;
+  const broken =
+    dropped.length === 0
+      ? undefined
+      : {
+          reason: "UnsupportedValue",
+          message: `Dropped Rule ${dropped.map(({ rule }) => rule).join(", ")}: ${dropped
+            .flatMap(({ faults }) => faults)
+            .map(({ field, message }) => `${field}: ${message}`)
+            .join("; ")}`,
+        };
+  const [first] = unresolved;
+  return [
+    conditionOf(
+      "Accepted",
+      refusal ?? (isUnusable ? (broken ?? unreadable) : undefined),
+      accepted("The route is accepted"),
+    ),
+    resolvedRefs(first && refusedAt(first.field, first)),
+    ...(broken !== undefined && !isUnusable && refusal === undefined
+      ? [{ type: "PartiallyInvalid", status: "True" as const, ...broken }]
+      : []),
+  ];
+}

@@ -1,0 +1,107 @@
+import type { KindName } from "../../../api/kinds.ts";
+
+/** The features of the Gateway API that this release has, by their names in the conformance suite, sorted. */
+const supportedFeatures: readonly string[] = [
+  "BackendTLSPolicy",
+  "BackendTLSPolicySANValidation",
+  "ClusterTrustBundle",
+  "GRPCRoute",
+  "GRPCRouteNamedRouteRule",
+  "GRPCRouteRequestHeaderModifier",
+  "Gateway",
+  "GatewayAddressEmpty",
+  "GatewayAddressRoutability",
+  "GatewayAddressRoutabilityCluster",
+  "GatewayBackendClientCertificate",
+  "GatewayFrontendClientCertificateValidation",
+  "GatewayFrontendClientCertificateValidationInsecureFallback",
+  "GatewayHTTPListenerIsolation",
+  "GatewayHTTPSListenerDetectMisdirectedRequests",
+  "GatewayInfrastructure",
+  "GatewayListenerFilters",
+  "GatewayPort8080",
+  "GatewayRouteHostnameIntersectionPrecedence",
+  "GatewayStaticAddresses",
+  "HTTPRoute",
+  "HTTPRoute303RedirectStatusCode",
+  "HTTPRoute307RedirectStatusCode",
+  "HTTPRoute308RedirectStatusCode",
+  "HTTPRouteBackendProtocolH2C",
+  "HTTPRouteBackendProtocolWebSocket",
+  "HTTPRouteBackendRequestHeaderModification",
+  "HTTPRouteBackendTimeout",
+  "HTTPRouteBackendURLRewrite",
+  "HTTPRouteCORS",
+  "HTTPRouteDestinationPortMatching",
+  "HTTPRouteHostRewrite",
+  "HTTPRouteMethodMatching",
+  "HTTPRouteNamedRouteRule",
+  "HTTPRouteParentRefPort",
+  "HTTPRoutePathRedirect",
+  "HTTPRoutePathRewrite",
+  "HTTPRoutePortRedirect",
+  "HTTPRouteQueryParamMatching",
+  "HTTPRouteRequestMirror",
+  "HTTPRouteRequestMultipleMirrors",
+  "HTTPRouteRequestPercentageMirror",
+  "HTTPRouteRequestTimeout",
+  "HTTPRouteResponseHeaderModification",
+  "HTTPRouteRetryCodes",
+  "HTTPRouteRetryConnectionError",
+  "HTTPRouteSchemeRedirect",
+  "ListenerSet",
+  "ReferenceGrant",
+  "TCPRoute",
+  "TLSRoute",
+  "TLSRouteModeMixed",
+  "TLSRouteModeTerminate",
+  "UDPRoute",
+];
+
+/** Kinds that an installation can do without, in whose names the names of their features begin. */
+const optionalKinds: readonly KindName[] = [
+  "BackendTLSPolicy",
+  "ClusterTrustBundle",
+  "GRPCRoute",
+  "ListenerSet",
+  "ReferenceGrant",
+  "TCPRoute",
+  "TLSRoute",
+  "UDPRoute",
+];
+
+/** A field that the installed definition of a kind may lack: of another channel, or of an older release. */
+export type OptionalField = {
+  readonly kind: KindName;
+  /** Names of properties from the root on; items of lists are passed through. */
+  readonly path: readonly string[];
+};
+
+const fieldOf = (kind: KindName, path: string): OptionalField => ({ kind, path: path.split(".") });
+
+/** Where a Gateway says, and its status tells, from where an address can be reached. */
+export const routabilityField = fieldOf("Gateway", "spec.addresses.routability");
+
+/** Fields without which features cannot be, by what the names of these begin with. */
+const neededFields: Readonly<Record<string, OptionalField>> = {
+  GatewayAddressRoutability: routabilityField,
+  GatewayFrontendClientCertificateValidation: fieldOf("Gateway", "spec.tls.frontend"),
+  GatewayListenerFilters: fieldOf("Gateway", "spec.listeners.filters"),
+  HTTPRouteCORS: fieldOf("HTTPRoute", "spec.rules.filters.cors"),
+  HTTPRouteRetry: fieldOf("HTTPRoute", "spec.rules.retry"),
+};
+
+/** Fields that standard or older definitions lack, and that features depend on. */
+export const optionalFields: readonly OptionalField[] = Object.values(neededFields);
+
+/** What the status of a GatewayClass says (GEP-2162): the features whose kinds and fields are installed. */
+export function supportedFeaturesOf(
+  installed: ReadonlySet<KindName>,
+  hasField: (field: OptionalField) => boolean,
+): readonly string[] {
+  const missing = [
+    ...optionalKinds.filter((kind) => !installed.has(kind)),
+    ...Object.entries(neededFields).flatMap(([start, field]) => (hasField(field) ? [] : [start])),
+  ];
+  return supportedFeatures.filter((feature) => !missing.some((start) => feature.startsWith(start)));
+}

@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
+import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { createSizeReport } from "../../src/build/size-report.ts";
+
+function setUp(maxScopeBytes: number) {
+  const metrics = createMetricSet(controllerMetrics);
+  const health: boolean[] = [];
+  const report = createSizeReport({
+    metrics,
+    watchHealth: { onLimit: (_, isNear) => health.push(isNear) },
+    maxScopeBytes,
+  });
+  const series = (): Record<string, number> => {
+    const { keys, values } = metrics.snapshotBytes.collect();
+    return Object.fromEntries(
+      keys.map((key, index) => [key.split("\u0000").slice(0, 2).join(" "), values[index] ?? Number.NaN]),
+    );
+  };
+  return { report, health, series };
+}
+
+const nothing = { shared: [], dedicated: [] };
+
+describe("the report of sizes", () => {
+  it("shows the ten namespaces that take most of a scope, and forgets those that do not any more", () => {
+    const { report, series } = setUp(1e6);
+    const namespaces = Array.from({ length: 12 }, (_, index) => ({
+      namespace: `n${index}`,
+      bytes: 100 - index,
+    }));
+    report({ sizes: new Map([["shared", namespaces]]), scopes: nothing });
+    expect(Object.keys(series())).to.have.length(11);
+    expect(series()).to.include({ "shared n0": 100, "shared n9": 91, "shared ": 0 });
+    report({ sizes: new Map([["shared", namespaces.slice(0, 1)]]), scopes: nothing });
+    expect(series()).to.deep.equal({ "shared n0": 100, "shared ": 0 });
+  });
+
+  it("counts what is not a route, and says when a scope takes 80 percent of what it may", () => {
+    const { report, series, health } = setUp(1000);
+    const resource = (key: string, bytes: number) => ({
+      key: key as ResourceKey,
+      hash: "",
+      body: "x".repeat(bytes),
+    });
+    const scopes = { shared: [resource("tls|443", 300), resource("route|x", 5000)], dedicated: [] };
+    report({ sizes: new Map([["shared", [{ namespace: "a", bytes: 499 }]]]), scopes });
+    report({ sizes: new Map([["shared", [{ namespace: "a", bytes: 500 }]]]), scopes });
+    expect(series()).to.deep.equal({ "shared a": 500, "shared ": 300 });
+    expect(health).to.deep.equal([false, true]);
+  });
+});

@@ -1,0 +1,122 @@
+import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import { expect } from "chai";
+import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
+import { controllerChecks, createWatchHealth } from "../../src/lifecycle/watch-health.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+function setUp() {
+  const clock = createTestClock();
+  const registry = createHealthRegistry("1");
+  const log = fakeLog();
+  const health = registry.register("controller", controllerChecks);
+  const watchHealth = createWatchHealth({ health, log, clock });
+  return {
+    clock,
+    told: () => log.lines.map(({ level, fields }) => [level, fields["check"], fields["from"], fields["to"]]),
+    watchHealth,
+    checks: () => registry.document().subsystems["controller"]?.checks,
+    isReady: () => registry.readiness().isReady,
+  };
+}
+
+describe("createWatchHealth", () => {
+  it("is pending until each kind with a check has listed and the table is built", () => {
+    const { watchHealth, checks, isReady } = setUp();
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.onWatch("Gateway", "", "works");
+    watchHealth.onWatch("Service", "", "works");
+    watchHealth.onTable();
+    expect(checks()).to.deep.equal({
+      httproute: "Pending",
+      ingress: "Ready",
+      gateway: "Ready",
+      routing_table_built: "Ready",
+    });
+    expect(isReady()).to.equal(false);
+    watchHealth.onWatch("HTTPRoute", "", "works");
+    expect(isReady()).to.equal(true);
+  });
+
+  it("degrades a check whose watch has failed for a minute, until it works again", async () => {
+    const { watchHealth, checks, clock, isReady } = setUp();
+    for (const kind of ["Ingress", "Gateway", "HTTPRoute"] as const) watchHealth.onWatch(kind, "", "works");
+    watchHealth.onTable();
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(30_000);
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(29_999);
+    expect(checks()?.["ingress"]).to.equal("Ready");
+    await clock.advance(1);
+    expect(checks()).to.include({ ingress: "Degraded", gateway: "Ready" });
+    expect(isReady(), "degraded is ready").to.equal(true);
+    watchHealth.onWatch("Ingress", "", "works");
+    expect(checks()?.["ingress"]).to.equal("Ready");
+  });
+
+  it("tells each change of a check once", async () => {
+    const { watchHealth, told, clock } = setUp();
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(60_000);
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.exempt("Gateway", "Degraded");
+    expect(told()).to.deep.equal([
+      ["info", "ingress", "Pending", "Ready"],
+      ["info", "ingress", "Ready", "Degraded"],
+      ["info", "ingress", "Degraded", "Ready"],
+      ["info", "gateway", "Pending", "Degraded"],
+    ]);
+  });
+
+  it("does not degrade when the watch works again within the minute", async () => {
+    const { watchHealth, checks, clock } = setUp();
+    watchHealth.onWatch("Ingress", "", "works");
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(59_000);
+    watchHealth.onWatch("Ingress", "", "works");
+    await clock.advance(60_000);
+    expect(checks()?.["ingress"]).to.equal("Ready");
+  });
+
+  it("stays pending, not degraded, while a kind has never listed", async () => {
+    const { watchHealth, checks, clock } = setUp();
+    watchHealth.onWatch("Ingress", "", "failed");
+    await clock.advance(120_000);
+    expect(checks()?.["ingress"]).to.equal("Pending");
+  });
+
+  it("degrades the table while any watch of another kind fails", async () => {
+    const { watchHealth, checks, clock } = setUp();
+    watchHealth.onTable();
+    watchHealth.onWatch("Secret", "tls", "failed");
+    watchHealth.onWatch("Secret", "labelled", "failed");
+    await clock.advance(60_000);
+    expect(checks()?.["routing_table_built"]).to.equal("Degraded");
+    watchHealth.onWatch("Secret", "tls", "works");
+    expect(checks()?.["routing_table_built"]).to.equal("Degraded");
+    watchHealth.onWatch("Secret", "labelled", "works");
+    expect(checks()?.["routing_table_built"]).to.equal("Ready");
+  });
+
+  it("keeps what is said of kinds that are not followed", () => {
+    const { watchHealth, checks } = setUp();
+    watchHealth.exempt("Gateway", "Degraded");
+    watchHealth.exempt("HTTPRoute", "Ready");
+    expect(checks()).to.include({ gateway: "Degraded", httproute: "Ready" });
+  });
+
+  it("degrades the table while a bound is nearly reached, beside what watches say", () => {
+    const { watchHealth, checks, isReady } = setUp();
+    for (const kind of ["Ingress", "Gateway", "HTTPRoute"] as const) watchHealth.onWatch(kind, "", "works");
+    watchHealth.onTable();
+    watchHealth.onLimit("snapshot size", true);
+    watchHealth.onLimit("objects", true);
+    expect(checks()).to.include({ routing_table_built: "Degraded", ingress: "Ready" });
+    watchHealth.onLimit("snapshot size", false);
+    expect(checks()).to.include({ routing_table_built: "Degraded" });
+    watchHealth.onLimit("objects", false);
+    expect(checks()).to.include({ routing_table_built: "Ready" });
+    expect(isReady()).to.equal(true);
+  });
+});

@@ -1,0 +1,152 @@
+import { expect } from "chai";
+import type { KubeObject } from "../../../../src/api/object.ts";
+import { vipName } from "../../../../src/translate/gateway/names.ts";
+import type { Vip } from "../../../../src/translate/gateway/scopes/vip-plan.ts";
+import { defaultTranslateSettings } from "../../../../src/translate/settings.ts";
+import { translate } from "../../../../src/translate/translate.ts";
+import { createWorld } from "../../../../src/world.ts";
+import type { ObjectOf } from "../../../../src/api/kinds.ts";
+
+const settings = {
+  ...defaultTranslateSettings,
+  gatewayVips: { namespace: "svc-system", selector: { app: "proxy" }, serviceType: "LoadBalancer" },
+} as const;
+
+const gatewayClass = {
+  apiVersion: "gateway.networking.k8s.io/v1",
+  kind: "GatewayClass",
+  metadata: { name: "svc" },
+  spec: { controllerName: settings.controllerName },
+};
+
+const gateway = (name: string, ports: readonly number[], createdAt = "2026-01-01T00:00:00Z") => ({
+  apiVersion: "gateway.networking.k8s.io/v1",
+  kind: "Gateway",
+  metadata: { name, namespace: "shop", creationTimestamp: createdAt },
+  spec: {
+    gatewayClassName: "svc",
+    listeners: ports.map((port) => ({ name: `p${port}`, port, protocol: "HTTP" })),
+  },
+});
+
+/** The Service of a Gateway with this mapping. */
+const vip = (of: ReturnType<typeof gateway>, mapping: readonly (readonly [number, number])[]) => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: {
+    name: vipName(of as unknown as ObjectOf<"Gateway">),
+    namespace: "svc-system",
+    labels: { "app.kubernetes.io/component": "shared-gateway-vip" },
+  },
+  spec: { ports: mapping.map(([port, targetPort]) => ({ port, targetPort })) },
+});
+
+function translated(...objects: readonly object[]) {
+  const { vips, events } = translate(
+    createWorld([gatewayClass, ...objects] as unknown as KubeObject[]),
+    settings,
+  );
+  const mappingOf = ({ service }: Vip) =>
+    service.spec.ports.map(({ port, targetPort }) => [port, targetPort]);
+  return {
+    mappings: vips.map(mappingOf),
+    events: events.map(({ reason, message }) => `${reason}: ${message}`),
+  };
+}
+
+describe("internal ports of Gateways", () => {
+  it("are one for a TCP and a UDP listener of one number, with a Service port for each", () => {
+    const dns = gateway("dns", []);
+    const listeners = [
+      { name: "udp", port: 53, protocol: "UDP" },
+      { name: "tcp", port: 53, protocol: "TCP" },
+      { name: "other", port: 54, protocol: "UDP" },
+    ];
+    const { vips } = translate(
+      createWorld([gatewayClass, { ...dns, spec: { ...dns.spec, listeners } }] as unknown as KubeObject[]),
+      settings,
+    );
+    expect(vips[0]?.service.spec.ports).to.deep.equal([
+      { name: "port-53", protocol: "TCP", port: 53, targetPort: 30_000 },
+      { name: "port-53-udp", protocol: "UDP", port: 53, targetPort: 30_000 },
+      { name: "port-54-udp", protocol: "UDP", port: 54, targetPort: 30_001 },
+    ]);
+  });
+
+  it("are the lowest free ones, the oldest Gateway first, one for each port", () => {
+    const older = gateway("z", [80, 8080]);
+    const newer = gateway("a", [80], "2026-01-02T00:00:00Z");
+    expect(translated(newer, older).mappings).to.deep.equal([
+      [
+        [80, 30_000],
+        [8080, 30_001],
+      ],
+      [[80, 30_002]],
+    ]);
+  });
+
+  it("are kept for as long as the Service says them, whatever else comes and goes", () => {
+    const older = gateway("older", [80]);
+    const newer = gateway("newer", [80, 81], "2026-01-02T00:00:00Z");
+    const services = [vip(newer, [[80, 30_000]])];
+    expect(translated(older, newer, ...services)).to.deep.equal({
+      mappings: [
+        [[80, 30_001]],
+        [
+          [80, 30_000],
+          [81, 30_002],
+        ],
+      ],
+      events: [],
+    });
+  });
+
+  it("of a Gateway that is gone are not given away before its Service is gone", () => {
+    const gone = gateway("gone", [80]);
+    expect(translated(gateway("new", [80]), vip(gone, [[80, 30_000]])).mappings).to.deep.equal([
+      [[80, 30_001]],
+    ]);
+  });
+
+  it("of a Gateway of which nothing serves now are not given away, and are its own when something does", () => {
+    const younger = gateway("younger", [80], "2026-01-02T00:00:00Z");
+    const { spec } = younger;
+    const broken = {
+      ...younger,
+      spec: { ...spec, listeners: spec.listeners.map((one) => ({ ...one, protocol: "SCTP" })) },
+    };
+    const older = gateway("older", [80]);
+    const service = vip(younger, [[80, 30_000]]);
+    expect(translated(older, broken, service).mappings[0]).to.deep.equal([[80, 30_001]]);
+    expect(translated(older, younger, service).mappings).to.deep.equal([[[80, 30_001]], [[80, 30_000]]]);
+  });
+
+  it("move, with an Event, when two Gateways have one or one is out of range", () => {
+    const first = gateway("first", [80]);
+    const second = gateway("second", [80], "2026-01-02T00:00:00Z");
+    const third = gateway("third", [80], "2026-01-03T00:00:00Z");
+    const services = [vip(first, [[80, 30_007]]), vip(second, [[80, 30_007]]), vip(third, [[80, 99]])];
+    expect(translated(first, second, third, ...services)).to.deep.equal({
+      mappings: [[[80, 30_007]], [[80, 30_000]], [[80, 30_001]]],
+      events: [
+        "InternalPortRemapped: Listener port 80 moved from internal port 30007 to 30000",
+        "InternalPortRemapped: Listener port 80 moved from internal port 99 to 30001",
+      ],
+    });
+  });
+
+  it("run out with an Event that names the listeners, and the others are served", () => {
+    const full = Array.from({ length: 44 }, (_, index) =>
+      gateway(
+        `g${String(index).padStart(2, "0")}`,
+        Array.from({ length: 63 }, (_port, port) => 1000 + port),
+      ),
+    );
+    const { mappings, events } = translated(...full);
+    expect(mappings.flat()).to.have.length(2768);
+    expect(events).to.have.length(1);
+    expect(events[0]).to.match(
+      /^InternalPortRangeExhausted: No free internal port in 30000-32767 for listeners p1059, p1060/,
+    );
+  });
+});

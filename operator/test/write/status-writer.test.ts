@@ -1,0 +1,164 @@
+import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { expect } from "chai";
+import type { KubeObject } from "../../src/api/object.ts";
+import { createStatusWriter, type StatusChange } from "../../src/write/status-writer.ts";
+import type { Observed } from "../../src/sources/kubernetes/held-objects.ts";
+import { createFakeClient, type FakeCall } from "../support/fake-client.ts";
+
+const path = "/apis/networking.k8s.io/v1/namespaces/ns/ingresses/a";
+
+/** Wants `phase: wanted`, and nothing of the rest of the status. */
+const wantPhase: StatusChange = () => ({ phase: "wanted" });
+
+/** A writer over one object that the source has seen, and the answers to its calls. */
+function setUp({
+  observed = { version: "1", status: undefined },
+  answer,
+}: {
+  observed?: Observed | undefined;
+  answer: (call: FakeCall) => object | number | Promise<object | number>;
+}) {
+  const client = createFakeClient(answer);
+  const metrics = createMetricSet(controllerMetrics);
+  const remembered: KubeObject[] = [];
+  const writer = createStatusWriter({
+    client,
+    source: {
+      observed: () => observed,
+      remember: (_kind, object) => void remembered.push(object),
+    },
+    pathOf: () => path,
+    metrics,
+    nowMs: () => 0,
+  });
+  const abort = new AbortController();
+  return {
+    client,
+    remembered,
+    abort,
+    write: (change: StatusChange = wantPhase) =>
+      writer.write({ kind: "Ingress", name: "ns/a", uid: "u", change }, abort.signal),
+    patches: () => client.calls.filter(({ method }) => method === "PATCH"),
+    count: (result: "ok" | "error" | "conflict") =>
+      metrics.statusPatches.with({ kind: "ingress", result }).value,
+    timed: () => metrics.statusPatchDuration.with({ kind: "ingress" }).counts.reduce((sum, n) => sum + n, 0),
+  };
+}
+
+const stored = (version: string, status: unknown, uid: string = "u"): object => ({
+  metadata: { name: "a", namespace: "ns", uid, resourceVersion: version },
+  status,
+});
+
+describe("createStatusWriter", () => {
+  it("sends only the change, for the version and the object that it was worked out from", async () => {
+    const test = setUp({
+      observed: { version: "7", status: { foreign: 1 } },
+      answer: () => stored("8", { foreign: 1, phase: "wanted" }),
+    });
+    expect(await test.write()).to.deep.equal({ ok: true, value: "written" });
+    const [call] = test.patches();
+    expect(call).to.include({ path: `${path}/status`, patch: "merge" });
+    expect(call?.query).to.deep.equal({ fieldManager: "svc-controller" });
+    expect(call?.body).to.deep.equal({
+      metadata: { resourceVersion: "7", uid: "u" },
+      status: { phase: "wanted" },
+    });
+    expect(test.remembered.map(({ metadata }) => metadata.resourceVersion)).to.deep.equal(["8"]);
+    expect([test.count("ok"), test.timed()]).to.deep.equal([1, 1]);
+  });
+
+  it("sends nothing when the status says it already", async () => {
+    const test = setUp({
+      observed: { version: "7", status: { phase: "wanted", more: 1 } },
+      answer: () => 500,
+    });
+    expect(await test.write()).to.deep.equal({ ok: true, value: "unchanged" });
+    expect(test.client.calls).to.deep.equal([]);
+    expect(await test.write(() => ({})), "an empty change").to.deep.equal({ ok: true, value: "unchanged" });
+    expect(test.client.calls).to.deep.equal([]);
+  });
+
+  it("reads the newer version after a conflict and works the change out again", async () => {
+    const seen: unknown[] = [];
+    let patches = 0;
+    const test = setUp({
+      observed: { version: "1", status: { parents: ["old"] } },
+      answer: ({ method }) => {
+        if (method !== "PATCH") return stored("5", { parents: ["theirs"] });
+        return ++patches === 1 ? 409 : stored("6", {});
+      },
+    });
+    const written = await test.write((status) => {
+      seen.push(status);
+      return { parents: [...((status as { parents: string[] }).parents ?? []), "ours"] };
+    });
+    expect(written).to.deep.equal({ ok: true, value: "written" });
+    expect(seen).to.deep.equal([{ parents: ["old"] }, { parents: ["theirs"] }]);
+    expect(test.patches()[1]?.body).to.deep.equal({
+      metadata: { resourceVersion: "5", uid: "u" },
+      status: { parents: ["theirs", "ours"] },
+    });
+    expect([test.count("conflict"), test.count("ok"), test.timed()]).to.deep.equal([1, 1, 2]);
+  });
+
+  it("sends nothing more when the newer version says it already", async () => {
+    const test = setUp({
+      answer: ({ method }) => (method === "PATCH" ? 409 : stored("5", { phase: "wanted" })),
+    });
+    expect(await test.write()).to.deep.equal({ ok: true, value: "unchanged" });
+    expect(test.patches()).to.have.length(1);
+  });
+
+  it("leaves an object that keeps changing for later", async () => {
+    const test = setUp({ answer: ({ method }) => (method === "PATCH" ? 409 : stored("5", {})) });
+    expect((await test.write()).ok).to.equal(false);
+    expect(test.patches()).to.have.length(4);
+    expect(test.count("conflict")).to.equal(4);
+  });
+
+  it("leaves an object alone that was created anew under the name", async () => {
+    const test = setUp({ answer: ({ method }) => (method === "PATCH" ? 409 : stored("5", {}, "another")) });
+    expect(await test.write()).to.deep.equal({ ok: true, value: "gone" });
+    expect(test.patches()).to.have.length(1);
+  });
+
+  it("takes a deleted object for no failure, whenever it is noticed", async () => {
+    const gone = { ok: true, value: "gone" };
+    const unknown = setUp({ answer: () => 500 });
+    const before = createStatusWriter({
+      client: unknown.client,
+      source: { observed: () => undefined, remember: () => {} },
+      pathOf: () => path,
+      metrics: createMetricSet(controllerMetrics),
+    });
+    const target = { kind: "Ingress", name: "ns/a", uid: "u", change: wantPhase } as const;
+    expect(await before.write(target, new AbortController().signal)).to.deep.equal(gone);
+    expect(unknown.client.calls).to.deep.equal([]);
+    expect(await setUp({ answer: () => 404 }).write()).to.deep.equal(gone);
+    expect(await setUp({ answer: ({ method }) => (method === "PATCH" ? 409 : 404) }).write()).to.deep.equal(
+      gone,
+    );
+  });
+
+  it("reports and counts a refusal", async () => {
+    const test = setUp({ answer: () => 403 });
+    const written = await test.write();
+    expect(written.ok ? "" : written.error.message).to.equal("HTTP 403: Status403: from the test");
+    expect([test.count("error"), test.count("ok")]).to.deep.equal([1, 0]);
+  });
+
+  it("sends nothing after the signal, and does not count what it cut short", async () => {
+    const test = setUp({
+      answer: ({ signal }) =>
+        new Promise((resolve) => signal?.addEventListener("abort", () => resolve(0), { once: true })),
+    });
+    const writing = test.write();
+    test.abort.abort();
+    expect((await writing).ok).to.equal(false);
+    expect([test.count("error"), test.timed()]).to.deep.equal([0, 0]);
+    expect((await test.write()).ok).to.equal(false);
+    expect(test.client.calls).to.have.length(1);
+  });
+});

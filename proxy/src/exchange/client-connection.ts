@@ -1,0 +1,32 @@
+import type { ListenerView } from "./listener-view.ts";
+import type { ClientPolicy } from "../tls/client-validation.ts";
+
+/** One accepted client connection, the same for every request on it. */
+export type ClientConnection = {
+  /** Address of the TCP peer or, behind the PROXY protocol, the address that its header names. No zone, no brackets. */
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  /** The address at which the connection arrived; unknown once it has gone. */
+  readonly localAddress?: string | undefined;
+  /** True when `remoteAddress` comes from a PROXY protocol header. */
+  readonly proxied: boolean;
+  readonly listener: ListenerView;
+  /** TLS facts; undefined on cleartext connections. */
+  readonly tls: TlsFacts | undefined;
+};
+
+export type TlsFacts = {
+  /** Server name of the handshake, lower case, empty when the client sent none. */
+  readonly serverName: string;
+  /** `TLSv1.2` or `TLSv1.3`. */
+  readonly version: string;
+  /** What the client proved by its certificate; undefined where nothing is asked of clients. */
+  readonly client?: VerifiedClient | undefined;
+};
+
+/** A client whose certificate was checked in the handshake of its connection. */
+export type VerifiedClient = {
+  readonly policy: ClientPolicy;
+  /** The certificate of the client alone, PEM with all but letters and digits percent-encoded; empty: not shown. */
+  readonly encodedCertificate: string;
+};

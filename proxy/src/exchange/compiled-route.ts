@@ -1,0 +1,41 @@
+import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { Filter } from "./filter.ts";
+import type { DemandedRules } from "../tls/client-validation.ts";
+import type { RequestMetrics } from "../telemetry/metrics.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+
+/**
+ * A route prepared when a snapshot is applied, so that a request does no work that could be done once. It is the same one
+ * on all ports that serve its host, and keeps nothing of its resource that no request needs.
+ */
+export type CompiledRoute = {
+  readonly id: string;
+  /** Whose it is: what clients see of the listener may differ between Gateways and Ingresses that share a socket. */
+  readonly group: RouteGroup;
+  /** That of the object that the route comes from. */
+  readonly namespace: string;
+  /** The path of the match, for the access log's `pattern` mode. */
+  readonly pattern: string;
+  /** False when this route writes no access-log line. */
+  readonly accessLog: boolean;
+  /** Whether the rule has timeouts of its own, so that the request timeout of the whole proxy does not hold. */
+  readonly hasOwnTimeouts: boolean;
+  /** The filters that this route uses, in the order of filters/order.ts. */
+  readonly filters: readonly Filter[];
+  /** What it needs of connections with TLS besides what its host does; undefined: nothing. */
+  readonly clients: DemandedRules | undefined;
+  /** Metric children of (listener port, route): asked when a request has matched, so that series are those of routes in use. */
+  metricsOf(listener: string): RequestMetrics;
+  /** Picks the backend of the next request by weight; never throws. */
+  pickBackend(): CompiledBackend;
+};
+
+/** A backend that requests can be sent to; `upstream` is always the present one. */
+export type CompiledUpstream = {
+  readonly kind: "upstream";
+  readonly upstream: Upstream;
+  readonly filters: readonly Filter[];
+};
+
+/** A backend of a route: an upstream, or the status that answers its share. */
+export type CompiledBackend = CompiledUpstream | { readonly kind: "status"; readonly status: number };

@@ -1,0 +1,206 @@
+import type { Filter } from "./filter.ts";
+import type { MirrorPlan } from "../filters/mirror-target.ts";
+import type { RetryPlan } from "../filters/retry.ts";
+import type { CompiledRoute } from "./compiled-route.ts";
+import type { RequestMetrics } from "../telemetry/metrics.ts";
+import { awake } from "../timing/awake-clock.ts";
+import { AwakeTimer } from "../timing/awake-timer.ts";
+import type { PublicPort } from "./listener-view.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import type { HeldBody } from "../http/held-body.ts";
+import type {
+  ClientCloseReason,
+  ClientStream,
+  HeaderList,
+  ReadonlyHeaderList,
+  RequestHead,
+} from "../message/message.ts";
+import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
+
+/** Methods instead of closures: these are set for every request. */
+export type Cancellable = {
+  /** `timedOut`: because the upstream took too long, not because the client has gone. */
+  cancel(timedOut?: boolean): void;
+};
+
+export type ExchangeOwner = {
+  /** Answers 504, or cuts a response that has begun; called by the sweep of timeouts. */
+  expire(error: string): void;
+  /** Called once, when `finished` becomes true. */
+  onFinish(): void;
+};
+
+/**
+ * One request and its response: the only thing that routing and filters see. Created by the pipeline for every
+ * request that a front parsed; a plain mutable record so that the hot path allocates once.
+ */
+export class Exchange {
+  readonly connection: ClientConnection;
+  readonly client: ClientStream;
+  readonly version: RequestHead["version"];
+  readonly method: string;
+  /** All request fields as the client sent them, for what must look behind the proxy's own forwarding fields. */
+  readonly received: ReadonlyHeaderList;
+  /** Milliseconds on the monotonic clock. */
+  readonly startedAtMs: number;
+
+  /** Host as the client sent it (with port), for forwarding. */
+  authority = "";
+  /** Host for the upstream where a filter changes it (docs/features/request-headers.md). */
+  upstreamAuthority: string | undefined = undefined;
+  /** Lower case, without port and trailing dot; empty for HTTP/1.0 without Host. */
+  host = "";
+  /** Normalised path as it is forwarded. Filters may rewrite it; matching is over by then. */
+  path = "/";
+  /** Normalised path as it was matched, for the access log. */
+  matchedPath = "/";
+  /** Query with its `?`, or empty. Never normalised. */
+  query = "";
+  /** Request fields as the client sent them, hop-by-hop and forwarding fields removed. Filters may change them. */
+  headers: HeaderList;
+  /** Address that policies see: the peer, or what a trusted forwarding header says. */
+  clientIp: string;
+
+  /** The port that clients see of the listener whose route serves the request; only those of Gateways do something before. */
+  publicPort: PublicPort;
+
+  /** The filters of the listener, which ran before there was a route. */
+  listenerFilters: readonly Filter[] = noFilters;
+  route: CompiledRoute | undefined = undefined;
+  /** Counts this request; set with the route, so that one whose route goes meanwhile brings no series back. */
+  routeMetrics: RequestMetrics | undefined = undefined;
+  /** The filters of the backend, once one has been chosen. */
+  backendFilters: readonly Filter[] = noFilters;
+
+  /** Most body bytes that may pass; a larger request is answered 413 (docs/features/max-body-size.md). */
+  maxBodyBytes = Number.POSITIVE_INFINITY;
+
+  /** The body, once something had to read it whole; it goes upstream from there (docs/features/ext-auth.md). */
+  held: HeldBody | undefined = undefined;
+
+  /** What checks have for the client, whatever answers the request: see response-filters.ts. */
+  clientFields: HeaderList | undefined = undefined;
+
+  /** Limits on the upstream's side (docs/features/timeouts.md). */
+  upstreamTimeouts: UpstreamTimeouts | undefined = undefined;
+
+  /** When the request is sent again (docs/features/retry.md). */
+  retry: RetryPlan | undefined = undefined;
+
+  /** Who gets a copy of the request (docs/features/mirror-target.md). */
+  mirrors: readonly MirrorPlan[] = noMirrors;
+
+  /** The client waits for a 100 before it sends its body (RFC 9110 10.1.1). */
+  expectContinue = false;
+  /** `websocket` when the client asks to upgrade this connection. */
+  upgrade: string | undefined = undefined;
+  /** True for gRPC requests, whose errors travel in `grpc-status`. */
+  grpc = false;
+
+  /** True once the response has ended, one way or the other; nothing may be done to the exchange any more. */
+  finished = false;
+  /** The work under way for this exchange (upstream request, tunnel); set by whoever does it. */
+  work: Cancellable | undefined = undefined;
+  /** Who takes the exchange from its head to its end; undefined once it has finished. */
+  owner: ExchangeOwner | undefined = undefined;
+  /** The beginning, and the last byte in either direction, in milliseconds of the awake clock. */
+  readonly awakeAtMs: number;
+  lastActivityMs: number;
+  /** Runs where the route limits the whole request. */
+  private timer: AwakeTimer | undefined = undefined;
+  /** Its place among the active exchanges, theirs to set. */
+  activeIndex = -1;
+
+  /** For log and metrics. */
+  status = 0;
+  attempts = 0;
+  /** What the client was sent after its connection was upgraded. */
+  tunnelBytesSent = 0;
+  upstreamService = "";
+  upstreamAddress = "";
+  /** How its last attempt came to a connection; undefined when none did. */
+  upstreamConnection: "new" | "reused" | undefined = undefined;
+  error = "";
+
+  constructor(connection: ClientConnection, head: RequestHead, client: ClientStream, startedAtMs: number) {
+    this.connection = connection;
+    this.client = client;
+    this.version = head.version;
+    this.method = head.method;
+    this.received = head.headers;
+    this.headers = head.headers;
+    this.clientIp = connection.remoteAddress;
+    this.publicPort = connection.listener.publicPorts.gateway;
+    this.startedAtMs = startedAtMs;
+    this.awakeAtMs = awake.at(startedAtMs);
+    this.lastActivityMs = this.awakeAtMs;
+  }
+
+  /** Ends the request when its response has not ended this many milliseconds after its head came. */
+  limitTo(requestTimeoutMs: number): void {
+    const leftMs = requestTimeoutMs - (awake.nowMs - this.awakeAtMs);
+    this.timer = new AwakeTimer(() => this.owner?.expire("request timeout"), Math.max(0, leftMs));
+  }
+
+  /** The response is complete, or will never be. */
+  finish(): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.timer?.clear();
+    this.client.onClose = null;
+    this.client.onDrain = null;
+    this.client.onHeadSent = null;
+    this.work = undefined;
+    const { owner } = this;
+    this.owner = undefined;
+    owner?.onFinish();
+  }
+
+  /** The client's side ended before the response did: logged as 499 when the client left and saw no head. */
+  clientClosed(reason: ClientCloseReason): void {
+    if (this.finished) return;
+    if (!this.client.headSent) this.status = reason === "broken-response" ? 502 : 499;
+    if (this.error === "") this.error = closeTexts[reason];
+    this.work?.cancel();
+    this.finish();
+  }
+
+  get routeId(): string {
+    return this.route?.id ?? "";
+  }
+
+  /** Names of request fields that belong to a filter of the listener, of the route, or of the chosen backend. */
+  get ownedFields(): readonly string[] {
+    const ofRoute = this.route?.filters ?? noFilters;
+    return [...this.listenerFilters, ...ofRoute, ...this.backendFilters].flatMap(
+      ({ ownedFields }) => ownedFields ?? [],
+    );
+  }
+
+  /** The same for response fields; they belong to filters of the route and of the chosen backend. */
+  get ownedResponseFields(): readonly string[] {
+    return [...(this.route?.filters ?? noFilters), ...this.backendFilters].flatMap(
+      ({ ownedResponseFields }) => ownedResponseFields ?? [],
+    );
+  }
+
+  get secure(): boolean {
+    return this.connection.listener.secure;
+  }
+
+  /** Declared body length in bytes; undefined when there is no body or none was declared. */
+  get contentLength(): number | undefined {
+    return this.client.body?.length;
+  }
+}
+
+const noFilters: readonly Filter[] = [];
+const noMirrors: readonly MirrorPlan[] = [];
+
+const closeTexts: { readonly [R in ClientCloseReason]: string } = {
+  "client-closed": "client closed",
+  timeout: "client write timeout",
+  shutdown: "shutdown",
+  "broken-response": "response does not fit its head",
+  "response-memory": "response memory full",
+};

@@ -1,0 +1,45 @@
+import type { Exchange } from "./exchange.ts";
+import type { LocalReply } from "../message/local-reply.ts";
+import type { BodySink, ResponseHead } from "../message/message.ts";
+
+/** The two sides that a transformation of a body stands between. */
+export type BodyEnds = {
+  readonly client: BodySink;
+  readonly upstream: { resume(): void };
+};
+
+/** Takes the body of an upstream, and hands on another one. */
+export type BodyTransform = BodySink & {
+  /** The client can take more. */
+  resume(): void;
+  /** Nothing more is wanted: frees what is held. */
+  cancel(): void;
+};
+
+/**
+ * One feature on one route, built once when a snapshot is applied. A filter is synchronous unless it must wait;
+ * filters run in the order of filters/order.ts, and so do response hooks.
+ */
+export type Filter = {
+  readonly slug: string;
+  /**
+   * Names of request fields about which this filter alone decides: a client cannot send them as trailers either
+   * (docs/features/forwarding.md, "Bodies and trailers").
+   */
+  readonly ownedFields?: readonly string[];
+  /** The same for fields of responses: an upstream cannot send them as trailers. */
+  readonly ownedResponseFields?: readonly string[];
+  /** Answers the request itself by returning a reply; undefined lets it go on. */
+  readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
+  /** Sees, and may change, the head of every response of the route, local replies included. */
+  readonly onResponse?: (exchange: Exchange, head: ResponseHead) => void;
+  /**
+   * May put a transformation between an upstream's body and the client, or undefined to leave the body alone. Called
+   * after all `onResponse` hooks; may change the head once more.
+   */
+  readonly transformBody?: (
+    exchange: Exchange,
+    head: ResponseHead,
+    ends: BodyEnds,
+  ) => BodyTransform | undefined;
+};

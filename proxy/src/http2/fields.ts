@@ -1,0 +1,65 @@
+import type { OutgoingHttpHeaders } from "node:http2";
+import type { HeaderList, ReadonlyHeaderList } from "../message/message.ts";
+import { memoByName } from "../message/name-memo.ts";
+
+/** Fields that HTTP/2 messages must not carry (RFC 9113 8.2.2), by lower-case name. */
+const connectionFields = new Set([
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Names as they go on the wire, by any spelling; null for those that must not. */
+const wireName = memoByName((name): string | null => {
+  const lower = name.toLowerCase();
+  const allowed = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(lower) && !connectionFields.has(lower);
+  return allowed ? lower : null;
+});
+
+/** NUL, CR and LF: Node's own field list is separated by NUL, and HTTP/1 hops by CR and LF. */
+// oxlint-disable-next-line no-control-regex
+const unsafeValue = /[\0\r\n]/;
+
+/**
+ * Appends fields in the form HTTP/2 wants: lower-case names, nothing that concerns one connection, TE only as
+ * `trailers`. Fields that no receiver could accept are left out.
+ */
+export function appendFields(target: string[], fields: ReadonlyHeaderList): void {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = wireName(fields[i] as string);
+    const value = fields[i + 1] as string;
+    if (name === null || unsafeValue.test(value)) continue;
+    if (name === "te" && value !== "trailers") continue;
+    target.push(name, value);
+  }
+}
+
+/** The largest header block that nghttp2 sends or reads. */
+const maxBlockBytes = 65_536;
+/** What nghttp2 reckons per field beyond name and value, and room for status and date. */
+const blockFieldBytes = 12;
+const blockOwnBytes = 128;
+
+/** Whether a message with these fields can be sent to a client: Node tells nothing about one that cannot, and resets it. */
+export function fitsHeaderBlock(fields: ReadonlyHeaderList): boolean {
+  let bytes = blockOwnBytes + (fields.length / 2) * blockFieldBytes;
+  for (const text of fields) bytes += text.length;
+  return bytes <= maxBlockBytes;
+}
+
+/** The same fields as an object, for the few calls of Node that take no list: 1xx heads and trailers. */
+export function fieldObject(fields: ReadonlyHeaderList): OutgoingHttpHeaders {
+  const flat: HeaderList = [];
+  appendFields(flat, fields);
+  const object: Record<string, string | string[]> = Object.create(null) as Record<string, string[]>;
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i] as string;
+    const value = flat[i + 1] as string;
+    const before = object[name];
+    object[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
+  }
+  return object;
+}

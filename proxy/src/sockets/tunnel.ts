@@ -1,0 +1,190 @@
+import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
+import type { TunnelReader, TunnelReceiver } from "./tunnel-reader.ts";
+import type { Cancellable } from "../exchange/exchange.ts";
+import { Swiftness } from "../http/response-room.ts";
+import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../http/response-memory.ts";
+import { takenBytes } from "../http/taken-bytes.ts";
+
+/** One end of an upgraded connection, with the bytes that were read ahead. */
+export type TunnelEnd = {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** Ends the connection at once; unless given, by destroying the socket. */
+  readonly abort?: () => void;
+  /** What reads the socket, if it does not emit what it reads. */
+  readonly reader?: TunnelReader;
+};
+
+export type TunnelEvents = {
+  /** Bytes went either way; `clientBytes` of them to the client. */
+  readonly onProgress: (clientBytes: number) => void;
+  readonly onEnd: () => void;
+};
+
+/**
+ * Joins two raw connections until both directions have ended. A half-close is passed on; an error of one end
+ * destroys the other. Backpressure is that of the sockets: nothing is buffered here. What waits for the client counts in
+ * `memory`, which ends both connections when it has to.
+ */
+export function joinTunnel(
+  client: TunnelEnd,
+  upstream: TunnelEnd,
+  events: TunnelEvents,
+  memory: ResponseMemory,
+): Cancellable {
+  let open = 2;
+  const destroy = (): void => {
+    abortEnd(client);
+    abortEnd(upstream);
+  };
+  const clientSink = new ClientSink(client.socket, memory, destroy);
+  const closed = (): void => {
+    open--;
+    clientSink.look();
+    if (open === 0) events.onEnd();
+  };
+  relay(upstream, clientSink, (bytes) => events.onProgress(bytes), destroy, closed);
+  relay(client, new Sink(upstream.socket), () => events.onProgress(0), destroy, closed);
+  return { cancel: destroy };
+}
+
+function abortEnd({ socket, abort }: TunnelEnd): void {
+  if (abort === undefined) socket.destroy();
+  else abort();
+}
+
+/** Less than this may wait while more is read: TLS writes later than it is told to. */
+const minPauseBytes = 16_384;
+
+/** Where the bytes of one direction go. */
+class Sink implements TunnelReceiver {
+  readonly socket: Duplex;
+  private readonly swiftness = new Swiftness();
+  private isPaused = false;
+
+  constructor(socket: Duplex) {
+    this.socket = socket;
+  }
+
+  receive(chunk: Buffer): boolean {
+    const { socket } = this;
+    socket.write(chunk, this.onWritten);
+    const waitingBytes = socket.writableLength;
+    // What the system took at once needs no wait, however much it was.
+    if (waitingBytes === 0) this.swiftness.took(chunk.length);
+    else this.swiftness.paused();
+    this.isPaused = waitingBytes >= minPauseBytes;
+    return !this.isPaused;
+  }
+
+  /** TLS writes later than it is told to, so that something always seems to be held. */
+  get heldBytes(): number | undefined {
+    return this.socket instanceof TLSSocket ? undefined : this.socket.writableLength;
+  }
+
+  get roomBytes(): number {
+    return this.swiftness.roomBytes(this.socket.writableLength);
+  }
+
+  /** Called when more may be read after `receive` has answered false. */
+  resume: () => void = () => {};
+
+  /** Everything has left. */
+  protected drained(): void {
+    this.resume();
+  }
+
+  private readonly onWritten = (): void => {
+    if (!this.isPaused || this.socket.writableLength > 0) return;
+    this.isPaused = false;
+    this.drained();
+  };
+}
+
+/** The client: what waits for it has a bound together with all others. */
+class ClientSink extends Sink implements WaitingClient {
+  readonly cut: () => void;
+  private readonly memory: ResponseMemory;
+  private readonly waiting: WaitingResponse;
+  private isStopped = false;
+
+  constructor(socket: Duplex, memory: ResponseMemory, cut: () => void) {
+    super(socket);
+    this.memory = memory;
+    this.cut = cut;
+    this.waiting = new WaitingResponse(memory, this);
+  }
+
+  override receive(chunk: Buffer): boolean {
+    const hasRoom = super.receive(chunk);
+    if (this.socket.writableLength === 0) return true;
+    this.look();
+    if (!hasRoom || !this.memory.full) return hasRoom;
+    this.stop();
+    return false;
+  }
+
+  protected override drained(): void {
+    this.look();
+    if (this.memory.full) this.stop();
+    else this.resume();
+  }
+
+  look(): void {
+    const { socket } = this;
+    const heldBytes = socket.destroyed ? 0 : socket.writableLength;
+    this.waiting.hold(heldBytes, takenBytes(socket));
+  }
+
+  /** Reads on once the memory of waiting responses has room. */
+  private stop(): void {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    this.memory.whenRoom(() => {
+      this.isStopped = false;
+      this.resume();
+    });
+  }
+}
+
+function relay(
+  from: TunnelEnd,
+  sink: Sink,
+  onProgress: (bytes: number) => void,
+  destroy: () => void,
+  closed: () => void,
+): void {
+  const { socket, reader } = from;
+  const to = sink.socket;
+  const forward = (chunk: Buffer): boolean => {
+    onProgress(chunk.length);
+    return sink.receive(chunk);
+  };
+  const forwardOrPause = (chunk: Buffer): void => {
+    if (!forward(chunk)) socket.pause();
+  };
+  sink.resume = () => socket.resume();
+  if (reader === undefined) socket.on("data", forwardOrPause);
+  else {
+    reader.start({
+      receive: forward,
+      get heldBytes() {
+        return sink.heldBytes;
+      },
+      get roomBytes() {
+        return sink.roomBytes;
+      },
+    });
+  }
+  // One that has ended already, with nothing left to read, does not say so again.
+  if (socket.readableEnded) to.end();
+  else socket.on("end", () => to.end());
+  socket.on("error", destroy);
+  socket.on("close", () => {
+    if (!socket.readableEnded) destroy();
+    closed();
+  });
+  if (from.head.length > 0) forwardOrPause(from.head);
+  socket.resume();
+}
