@@ -5,7 +5,7 @@ import type { IgnoredManifest } from "@svc-gateway/operator/sources/files/file-s
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { locateInFile, type ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatPlace, type ManifestProblem, type Place } from "@svc-gateway/operator/sources/files/place.ts";
-import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
+import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 import type { TranslatedFolder } from "../folder.ts";
 
 /**

@@ -2,13 +2,13 @@
 import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import {
   controllerMetrics,
   discoveryServerMetrics,
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
-import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";

@@ -1,10 +1,10 @@
 /** What happens to a request, as data: the JSON and YAML forms are this, the text is made of it. */
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { routeKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend, ListenerFilter, Route } from "@svc-gateway/common/ir/route.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
-import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { formatEndpoint } from "@svc-gateway/common/values/endpoint.ts";
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
@@ -13,9 +13,9 @@ import { presentFeatures } from "@svc-gateway/proxy/filters/compile.ts";
 import { unresolvedFilter } from "@svc-gateway/proxy/filters/listener-filters.ts";
 import { refusalStatus } from "@svc-gateway/proxy/http/h1/refusal.ts";
 import { isHttp1Method } from "@svc-gateway/proxy/message/methods.ts";
+import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
-import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
 import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
 import { explainClients, type ExplainedClients } from "./clients.ts";

@@ -4,14 +4,15 @@
  */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { CompiledRoute } from "@svc-gateway/proxy/exchange/compiled-route.ts";
 import type { Filter } from "@svc-gateway/proxy/exchange/filter.ts";
+import type { PublicPort } from "@svc-gateway/proxy/exchange/listener-view.ts";
+import type { PortTable } from "@svc-gateway/proxy/exchange/port-table.ts";
 import { ActiveExchanges } from "@svc-gateway/proxy/http/active-exchanges.ts";
+import type { PipelineDependencies } from "@svc-gateway/proxy/http/dependencies.ts";
+import { createPipeline } from "@svc-gateway/proxy/http/pipeline.ts";
 import { ResponseMemory } from "@svc-gateway/proxy/http/response-memory.ts";
 import type { ClientStream, ReadonlyHeaderList, ResponseHead } from "@svc-gateway/proxy/message/message.ts";
-import { createPipeline, type PipelineDependencies } from "@svc-gateway/proxy/http/pipeline.ts";
-import type { PublicPort } from "@svc-gateway/proxy/exchange/listener-view.ts";
-import type { CompiledRoute } from "@svc-gateway/proxy/exchange/compiled-route.ts";
-import type { PortTable } from "@svc-gateway/proxy/routing/port-table.ts";
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import type { UpstreamRequest } from "@svc-gateway/proxy/upstream/upstream.ts";
 import { serviceOf } from "./data-plane.ts";

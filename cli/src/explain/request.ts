@@ -2,9 +2,9 @@
 import { isIP } from "node:net";
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { RouteQuery } from "@svc-gateway/proxy/exchange/port-table.ts";
 import { parseRequestAddress } from "@svc-gateway/proxy/message/authority.ts";
 import { isCleanQuery, normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
-import type { RouteQuery } from "@svc-gateway/proxy/routing/port-table.ts";
 
 export type AskedRequest = RouteQuery & {
   /** The path as the client sends it; `path` is it in its normal form at the level `base`. */

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
-import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
 import { hostPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
 import { ownPortsKey } from "@svc-gateway/common/ir/keys.ts";
 import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
+import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
 import { createCertificateKeeper } from "@svc-gateway/operator/build/certificate-keeper.ts";
 import type { KeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
 import {
@@ -15,11 +16,10 @@ import {
   withNewTicketSecret,
   type TicketSecret,
 } from "@svc-gateway/operator/keys/ticket-keys.ts";
-import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
-import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
+import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import { standaloneTranslateSettings } from "../translate-settings.ts";
 import { createFindingsLog } from "./findings-log.ts";

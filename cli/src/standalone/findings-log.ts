@@ -1,8 +1,8 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
-import type { ManifestProblem, Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { isLoggedAsError } from "@svc-gateway/operator/build/diagnostic-log.ts";
-import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
+import type { ManifestProblem, Place } from "@svc-gateway/operator/sources/files/place.ts";
+import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 
 /** Where the manifest of an object begins; undefined for one that only something else names. */
 type FindPlace = (object: ObjectRef) => Place | undefined;

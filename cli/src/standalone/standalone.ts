@@ -2,30 +2,30 @@
  * A folder of manifests served by one process: source, coalescer, translation, snapshot difference, proxy
  * (docs/standalone.md).
  */
-import { hostPortsOf, localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
-import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
+import { hostPortsOf, localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
+import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { createLogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
+import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { createCoalescer } from "@svc-gateway/operator/build/coalescer.ts";
 import { fetchJson } from "@svc-gateway/operator/jwks/fetch-json.ts";
 import { createKeySetKeeper } from "@svc-gateway/operator/jwks/key-set-keeper.ts";
-import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
-import { createCoalescer } from "@svc-gateway/operator/build/coalescer.ts";
 import { startFileSource } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import { formatManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
 import type { ShutdownMode } from "@svc-gateway/proxy/proxy.ts";
 import { startSupervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import type { Io } from "../command.ts";
+import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 import { createBuild } from "./build.ts";
 import { createStandaloneHealth } from "./health.ts";
-import { waitForStop } from "../stop.ts";
 
 /** From the second signal on, for what can be ended in order. */
 const maxHurryMs = 500;

@@ -1,5 +1,6 @@
+import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
+import { silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
-import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { snapshotOf } from "../../../common/test/ir/snapshots.ts";
 import { startRelay } from "../../../common/test/relay.ts";
 import { createManualClock } from "../../../common/test/time/manual-clock.ts";

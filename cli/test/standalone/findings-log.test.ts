@@ -1,7 +1,7 @@
-import { expect } from "chai";
 import { silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
-import type { Diagnostic } from "@svc-gateway/operator/translate/translation.ts";
+import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
+import { expect } from "chai";
 import { createFindingsLog } from "../../src/standalone/findings-log.ts";
 
 const diagnostic = (name: string): Diagnostic => ({

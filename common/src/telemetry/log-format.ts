@@ -1,5 +1,4 @@
-import type { LogLevel } from "./log-level.ts";
-import type { LogFields } from "./logger.ts";
+import type { LogLevel, LogFields } from "./log-level.ts";
 import { jsonString, plainText } from "./log-text.ts";
 import { loggable } from "./redaction.ts";
 import { timestamp } from "./timestamp.ts";

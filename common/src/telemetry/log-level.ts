@@ -59,3 +59,6 @@ function asThreshold(text: string): LogThreshold | undefined {
   const word = text.toLowerCase();
   return word === "off" ? "off" : logLevels.find((level) => level === word);
 }
+
+/** Variables of an event. Values are written as JSON; secrets are masked (docs/reference/access-log.md#secrets). */
+export type LogFields = Readonly<Record<string, unknown>>;

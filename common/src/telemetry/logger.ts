@@ -1,11 +1,14 @@
 import bunyan from "bunyan";
 import { formatEvent, type LogFormat } from "./log-format.ts";
-import { logLevels, passes, thresholdOf, type LogDirectives, type LogLevel } from "./log-level.ts";
+import {
+  logLevels,
+  passes,
+  thresholdOf,
+  type LogDirectives,
+  type LogLevel,
+  type LogFields,
+} from "./log-level.ts";
 import type { LogSink } from "./log-sink.ts";
-
-/** Variables of an event. Values are written as JSON; secrets are masked (docs/reference/access-log.md#secrets). */
-export type LogFields = Readonly<Record<string, unknown>>;
-
 /** Writes events of one target. The message is constant text; what varies goes into the fields. */
 export type Logger = {
   readonly target: string;

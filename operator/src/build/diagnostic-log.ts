@@ -1,10 +1,11 @@
 import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
-import type { LogFields, Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { formatRef } from "../api/object.ts";
 import { mayPass } from "../translate/diagnostics.ts";
-import type { Diagnostic } from "../translate/translation.ts";
+import type { Diagnostic } from "../translate/finding.ts";
 
 /**
  * Whether a finding is more than a warning to the log. What somebody has declared wrong is not, unless requests travel

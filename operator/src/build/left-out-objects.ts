@@ -1,8 +1,8 @@
 /** What people are told of objects that a controller does not hold. See docs/controller.md, "Memory". */
 import type { AbsentObject } from "../sources/kubernetes/absent-objects.ts";
 import { namespaceTooLarge } from "../translate/diagnostics.ts";
+import type { Diagnostic } from "../translate/finding.ts";
 import { listMemo, memo } from "../translate/incremental/memo.ts";
-import type { Diagnostic } from "../translate/translation.ts";
 import type { ObjectEvent } from "../write/event-object.ts";
 
 /** A finding for each. */

@@ -1,9 +1,9 @@
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
-import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { WatchHealth } from "../lifecycle/watch-health.ts";
 import { sharedScope } from "../translate/size/object-size.ts";
 import type { Translation } from "../translate/translation.ts";
-import type { WatchHealth } from "../lifecycle/watch-health.ts";
 
 export type SizeReportOptions = {
   readonly metrics: Pick<MetricSet<typeof controllerMetrics>, "snapshotBytes">;

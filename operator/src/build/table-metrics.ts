@@ -4,7 +4,7 @@ import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { haveSameItems } from "../translate/incremental/memo.ts";
-import type { Routing } from "../translate/translation.ts";
+import type { Routing } from "../translate/routing.ts";
 
 export type TableMetrics = Pick<
   MetricSet<typeof controllerMetrics>,

@@ -1,39 +1,40 @@
-import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
-import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { getHeapStatistics } from "node:v8";
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
-import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
-import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { createOwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
+import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
 import type { GatewayPods } from "../admin/gateway-pods.ts";
-import type { DedicatedGateway } from "../discovery/principals.ts";
-import type { Fleet } from "../discovery/fleet.ts";
 import type { KindName } from "../api/kinds.ts";
+import { createCoalescer } from "../build/coalescer.ts";
+import { createDiagnosticLog } from "../build/diagnostic-log.ts";
+import { leftOutFindings } from "../build/left-out-objects.ts";
+import { createSizeReport } from "../build/size-report.ts";
+import { createTableBuilder, type Build, type ScopedSnapshot } from "../build/table-builder.ts";
+import type { Fleet } from "../discovery/fleet.ts";
+import type { DedicatedGateway } from "../discovery/principals.ts";
 import { fetchJson } from "../jwks/fetch-json.ts";
 import { createKeySetKeeper } from "../jwks/key-set-keeper.ts";
+import { createTicketKeyKeeper, ticketKeySecret } from "../keys/ticket-key-keeper.ts";
+import type { Leadership } from "../lifecycle/leadership.ts";
+import type { WatchHealth } from "../lifecycle/watch-health.ts";
 import { createReconcilers } from "../reconcilers/index.ts";
 import { prepareReconcileMetrics } from "../reconcilers/run-reconcilers.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
-import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
-import { followProvisionedObjects, nothingProvisioned } from "../sources/kubernetes/provisioned-objects.ts";
 import { startClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import { followGatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import { pathOfObject, type InstalledKind } from "../sources/kubernetes/installed-kinds.ts";
-import { monotonicClock } from "@svc-gateway/common/time/clock.ts";
-import { createCoalescer } from "../build/coalescer.ts";
-import { createDiagnosticLog } from "../build/diagnostic-log.ts";
-import type { EventSource } from "../write/event-object.ts";
-import { leftOutFindings } from "../build/left-out-objects.ts";
-import { createLeaderWork } from "./leader-work.ts";
-import type { Leadership } from "../lifecycle/leadership.ts";
-import { createSizeReport } from "../build/size-report.ts";
-import { createStatusWriter } from "../write/status-writer.ts";
-import { createTableBuilder, type Build, type ScopedSnapshot } from "../build/table-builder.ts";
-import { createTicketKeyKeeper, ticketKeySecret } from "../keys/ticket-key-keeper.ts";
+import { followNodeAddresses } from "../sources/kubernetes/node-addresses.ts";
+import { followProvisionedObjects, nothingProvisioned } from "../sources/kubernetes/provisioned-objects.ts";
 import { sessionKeySecret } from "../translate/backends/session-key.ts";
-import { defaultTranslateSettings } from "../translate/settings.ts";
 import { optionalFields } from "../translate/gateway/status/supported-features.ts";
+import { defaultTranslateSettings } from "../translate/settings.ts";
+import type { EventSource } from "../write/event-object.ts";
+import { createStatusWriter } from "../write/status-writer.ts";
+import { createLeaderWork } from "./leader-work.ts";
 import {
   dedicatedSettingsOf,
   ownPortsOf,
@@ -42,7 +43,6 @@ import {
   translateSettingsOf,
   vipSettingsOf,
 } from "./translate-settings.ts";
-import type { WatchHealth } from "../lifecycle/watch-health.ts";
 
 export type ClusterPipelineOptions = {
   readonly client: ApiClient;

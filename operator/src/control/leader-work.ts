@@ -1,15 +1,15 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KindName } from "../api/kinds.ts";
+import { leftOutEvents } from "../build/left-out-objects.ts";
+import type { Build } from "../build/table-builder.ts";
+import type { Leadership } from "../lifecycle/leadership.ts";
 import type { Reconciler } from "../reconcilers/reconciler.ts";
 import { runReconcilers, type ReconcileMetrics } from "../reconcilers/run-reconcilers.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { createBuildEvents } from "../write/build-events.ts";
 import type { EventSource } from "../write/event-object.ts";
 import { createEventRecorder } from "../write/event-recorder.ts";
-import { leftOutEvents } from "../build/left-out-objects.ts";
-import type { Leadership } from "../lifecycle/leadership.ts";
 import type { StatusWriter } from "../write/status-writer.ts";
-import type { Build } from "../build/table-builder.ts";
 
 export type LeaderWorkOptions = {
   readonly client: ApiClient;

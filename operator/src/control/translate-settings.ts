@@ -1,10 +1,13 @@
-import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
 import { localPortsOf } from "@svc-gateway/common/admin/local-ports.ts";
+import { localPublicPort } from "@svc-gateway/common/settings/flag-types.ts";
 import type { ControllerSettings, ControlPlaneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { podPorts } from "../translate/gateway/dedicated/pod-parts.ts";
-import type { DedicatedSettings } from "../translate/gateway/dedicated/settings.ts";
-import type { VipSettings } from "../translate/gateway/scopes/vip-plan.ts";
-import { defaultTranslateSettings, type TranslateSettings } from "../translate/settings.ts";
+import {
+  defaultTranslateSettings,
+  type TranslateSettings,
+  type VipSettings,
+  type DedicatedSettings,
+} from "../translate/settings.ts";
 
 /**
  * What the flags of a process say about translation, and what only a controller in a cluster makes for Gateways. Call it

@@ -3,9 +3,9 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { CaContent, CaStore } from "../discovery/ca-store.ts";
 import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
-import { runReflector } from "../sources/kubernetes/reflector.ts";
 import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
+import { runReflector } from "../sources/kubernetes/reflector.ts";
 import { fieldManager } from "../write/status-writer.ts";
 
 export type KubernetesCaStoreOptions = {

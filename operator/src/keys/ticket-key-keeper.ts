@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { Leadership } from "../lifecycle/leadership.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import { createLookup, type World } from "../world.ts";
-import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import type { Leadership } from "../lifecycle/leadership.ts";
 import { fieldManager } from "../write/status-writer.ts";
 import {
   formatTicketSecrets,

@@ -3,9 +3,9 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 import type { ApiClient } from "../sources/kubernetes/api-client.ts";
-import { runReflector } from "../sources/kubernetes/reflector.ts";
 import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
+import { runReflector } from "../sources/kubernetes/reflector.ts";
 
 /** What the work of an operator sees of it. */
 export type OperatorShell = {

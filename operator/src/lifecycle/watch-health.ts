@@ -1,7 +1,7 @@
 import type { HealthState, HealthSubsystem } from "@svc-gateway/common/admin/health.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { KindName } from "../api/kinds.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import type { KindName } from "../api/kinds.ts";
 
 /** The checks of the subsystem `controller` (docs/reference/health.md). */
 export const controllerChecks = ["httproute", "ingress", "gateway", "routing_table_built"] as const;

@@ -1,6 +1,6 @@
 import { gatewayGroup } from "../translate/gateway/kinds.ts";
 import { memo } from "../translate/incremental/memo.ts";
-import type { BackendTlsAttachment } from "../translate/translation.ts";
+import type { BackendTlsAttachment } from "../translate/policy-ancestors.ts";
 import { setAncestors } from "./policy-ancestors.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "./status-reconciler.ts";

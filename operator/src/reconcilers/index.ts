@@ -4,8 +4,8 @@ import type { ApiClient } from "../sources/kubernetes/api-client.ts";
 import type { GatewayFields } from "../sources/kubernetes/gateway-fields.ts";
 import type { NodeAddresses } from "../sources/kubernetes/node-addresses.ts";
 import type { ProvisionedObjects } from "../sources/kubernetes/provisioned-objects.ts";
-import type { VipSettings } from "../translate/gateway/scopes/vip-plan.ts";
 import { routabilityField } from "../translate/gateway/status/supported-features.ts";
+import type { VipSettings } from "../translate/settings.ts";
 import { backendTlsPolicyReconciler } from "./backend-tls-policy.ts";
 import { createGatewayAddressReader } from "./gateway/address.ts";
 import { classFinalizerReconciler } from "./gateway/class-finalizer.ts";
@@ -19,10 +19,10 @@ import { createNotes } from "./gateway/notes.ts";
 import { routeReconciler } from "./gateway/route.ts";
 import { vipReconciler } from "./gateway/vip.ts";
 import { createAddressReader } from "./ingress-address.ts";
-import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key.ts";
 import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
-import type { Reconciler } from "./reconciler.ts";
 import { policyReconciler } from "./policy.ts";
+import type { Reconciler } from "./reconciler.ts";
+import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key.ts";
 
 export type ReconcilersOptions = IngressReconcilerOptions &
   SessionKeyOptions & {

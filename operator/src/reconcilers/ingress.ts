@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
-import type { StatusChange } from "../write/status-writer.ts";
 import type { Build } from "../build/table-builder.ts";
+import type { StatusChange } from "../write/status-writer.ts";
 import { createAddressReader, type Address } from "./ingress-address.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { uniformStatusReconciler } from "./status-reconciler.ts";

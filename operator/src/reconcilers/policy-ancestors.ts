@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { mergeConditions, mergeOwnedEntries } from "../write/conditions.ts";
 import type { DesiredCondition } from "../translate/condition.ts";
+import { mergeConditions, mergeOwnedEntries } from "../write/conditions.ts";
 import type { StatusChange } from "../write/status-writer.ts";
 
 /** An object that a policy affects (Gateway API, PolicyAncestorStatus), and what to say of the policy there. */

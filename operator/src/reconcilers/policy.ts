@@ -1,6 +1,7 @@
 import type { DesiredCondition } from "../translate/condition.ts";
 import { memo } from "../translate/incremental/memo.ts";
-import type { PolicyAncestor, PolicyAttachment, PolicyKind, Translation } from "../translate/translation.ts";
+import type { PolicyAncestor, PolicyAttachment, PolicyKind } from "../translate/policy-ancestors.ts";
+import type { Translation } from "../translate/translation.ts";
 import { setAncestors } from "./policy-ancestors.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "./status-reconciler.ts";

@@ -1,7 +1,7 @@
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { KindName } from "../api/kinds.ts";
-import type { StatusWriter } from "../write/status-writer.ts";
 import type { Build } from "../build/table-builder.ts";
+import type { StatusWriter } from "../write/status-writer.ts";
 
 export type ReconcileContext = {
   /** The last build. */

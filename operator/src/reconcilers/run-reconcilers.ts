@@ -1,11 +1,11 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KindName } from "../api/kinds.ts";
-import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import type { StatusWriter } from "../write/status-writer.ts";
 import type { Build } from "../build/table-builder.ts";
+import type { StatusWriter } from "../write/status-writer.ts";
 import { createWorkQueue, type WorkQueue } from "../write/work-queue.ts";
 import type { Reconciler } from "./reconciler.ts";
 

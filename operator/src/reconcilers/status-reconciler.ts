@@ -1,9 +1,9 @@
 import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
-import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 import type { KindName } from "../api/kinds.ts";
-import type { StatusChange } from "../write/status-writer.ts";
+import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 import type { Build } from "../build/table-builder.ts";
 import { createLookup } from "../world.ts";
+import type { StatusChange } from "../write/status-writer.ts";
 import type { Reconciler } from "./reconciler.ts";
 
 /** What the status of one object should say. */

@@ -1,6 +1,6 @@
 import { refOf, type KubeObject } from "../api/object.ts";
 import { internalError } from "./diagnostics.ts";
-import type { Diagnostic } from "./translation.ts";
+import type { Diagnostic } from "./finding.ts";
 
 /**
  * Runs the part of the translation that looks at one object. A bug in it, or an object that is not what its type says,

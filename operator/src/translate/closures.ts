@@ -15,8 +15,8 @@ import {
 } from "../api/stand-in.ts";
 import { createLookup, updateWorld, type World } from "../world.ts";
 import { targetClosed } from "./diagnostics.ts";
+import type { Diagnostic } from "./finding.ts";
 import { memo } from "./incremental/memo.ts";
-import type { Diagnostic } from "./translation.ts";
 
 /** What is closed of an object, and by which one. */
 export type Closure = {

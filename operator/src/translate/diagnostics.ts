@@ -4,11 +4,11 @@
  */
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";
-import type { EndpointUse } from "./backends/service-port.ts";
+import type { EndpointUse } from "./backends/service-port-ref.ts";
 import type { Fault, Refusal } from "./condition.ts";
+import type { Diagnostic } from "./finding.ts";
 import { sharedScope, type LeftOutObject } from "./size/object-size.ts";
 import { oneLine, quote } from "./text.ts";
-import type { Diagnostic } from "./translation.ts";
 
 /** Where a finding is: the object, and the path of the field in it. */
 export type Place = { readonly object: ObjectRef; readonly field?: string };

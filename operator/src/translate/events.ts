@@ -1,7 +1,7 @@
 /** The Kubernetes Events that a translation calls for, one constructor each. See docs/reference/events.md. */
 import type { ObjectRef } from "../api/object.ts";
+import type { DesiredEvent } from "./finding.ts";
 import { oneLine } from "./text.ts";
-import type { DesiredEvent } from "./translation.ts";
 
 export const routeConflictEvent = (object: ObjectRef, message: string): DesiredEvent => ({
   object,

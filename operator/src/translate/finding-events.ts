@@ -2,8 +2,9 @@
 import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
+import type { DesiredEvent, Diagnostic } from "./finding.ts";
 import { memo } from "./incremental/memo.ts";
-import type { DesiredEvent, Diagnostic, ServedHost } from "./translation.ts";
+import type { ServedHost } from "./routing.ts";
 
 type Reason = DesiredEvent["reason"];
 

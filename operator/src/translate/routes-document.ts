@@ -1,10 +1,12 @@
 /** The routing table as a document for people and tools. See docs/routing.md, "The routes document". */
-import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatIpPort } from "@svc-gateway/common/values/ip-address.ts";
 import { compareText } from "./age.ts";
-import type { Conflict, Routing, Translation } from "./translation.ts";
+import type { Conflict } from "./finding.ts";
+import type { Routing } from "./routing.ts";
+import type { Translation } from "./translation.ts";
 
 type RouteEntry = {
   readonly type: "exact" | "prefix" | "regex";

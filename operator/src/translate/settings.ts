@@ -1,9 +1,5 @@
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
-import type { DedicatedSettings } from "./gateway/dedicated/settings.ts";
-import type { VipSettings } from "./gateway/scopes/vip-plan.ts";
-
-/** A port of a Service, by number or by name. */
-export type ServicePortRef = { readonly number: number } | { readonly name: string };
+import type { ServicePortRef } from "./backends/service-port-ref.ts";
 
 /** The ports of the machine that listeners share with each other and with the rest of the process. */
 export type MachinePorts = {
@@ -104,4 +100,23 @@ export const defaultTranslateSettings: TranslateSettings = {
   maxServiceEndpointBytes: 4 * 1024 * 1024,
   maxEndpointBytes: 16 * 1024 * 1024,
   maxKeySetBytes: 8 * 1024 * 1024,
+};
+
+/** What the operator of the gateway decides about these Services. */
+export type VipSettings = {
+  readonly namespace: string;
+  /** Labels of the pods of the shared proxies. */
+  readonly selector: Readonly<Record<string, string>>;
+  readonly serviceType: "LoadBalancer" | "ClusterIP";
+};
+
+/** What the operator of the gateway decides about Gateways with proxies of their own. */
+export type DedicatedSettings = {
+  /** The image of proxies whose parameters name none; undefined: they must. */
+  readonly image: string | undefined;
+  /** Where the proxies find the controller, as `host:port`. */
+  readonly discoveryEndpoint: string;
+  readonly bootstrapEndpoint: string;
+  /** SPIFFE trust domain of the discovery channel. */
+  readonly trustDomain: string;
 };

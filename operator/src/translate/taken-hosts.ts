@@ -5,8 +5,9 @@
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
 import { hostOfGateway } from "./diagnostics.ts";
+import type { Diagnostic } from "./finding.ts";
 import { haveSameItems } from "./incremental/memo.ts";
-import type { Diagnostic, ServedHost } from "./translation.ts";
+import type { ServedHost } from "./routing.ts";
 
 type Hosts = readonly ServedHost[];
 type GatewayHosts = readonly { readonly served: ServedHost }[];

@@ -3,6 +3,7 @@
  * logger or I/O is reached from here; bad input becomes a diagnostic, an Event and a documented fallback, never an
  * exception, and never changes what another object serves (docs/architecture.md).
  */
+import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import {
@@ -14,38 +15,39 @@ import {
   tlsKey,
 } from "@svc-gateway/common/ir/keys.ts";
 import { noOwnPorts, type OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
-import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import { findEntry, noEntries, sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { SessionKeyValue } from "@svc-gateway/common/ir/session-key.ts";
-import type { World } from "../world.ts";
+import { findEntry, noEntries, sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { kindNames, type KindName } from "../api/kinds.ts";
-import { createPolicyTranslator } from "./backends/policies.ts";
-import { createTlsPolicyTranslator, type TlsPolicies } from "./backends/tls-policies.ts";
+import type { World } from "../world.ts";
 import { createEndpointTranslator } from "./backends/endpoint-sets.ts";
 import { createOwnPortFinder } from "./backends/own-port-services.ts";
+import { createPolicyTranslator } from "./backends/policies.ts";
 import { translateSessionKey } from "./backends/session-key.ts";
-import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
-import { createCloser } from "./closures.ts";
+import { createTlsPolicyTranslator, type TlsPolicies } from "./backends/tls-policies.ts";
 import { createValidityCheck } from "./certificates/validity.ts";
+import { createCloser } from "./closures.ts";
+import { createKeySetTranslator, wantedKeySets, type FetchedKeySets } from "./credentials/remote-key-sets.ts";
 import { createEndpointEvents, findingEvents } from "./finding-events.ts";
-import { ingressListener } from "./ingress/host-table.ts";
+import type { DesiredEvent } from "./finding.ts";
 import { mergeClientCertPorts, withoutNamesOf } from "./gateway/listeners/frontend-validation.ts";
 import { withIngressNames, type L4Table } from "./gateway/scopes/l4-tables.ts";
-import { mergeTlsPorts } from "./gateway/scopes/tls.ts";
 import type { OwnScope } from "./gateway/scopes/own-scopes.ts";
 import type { GatewayScope } from "./gateway/scopes/scope.ts";
+import { mergeTlsPorts } from "./gateway/scopes/tls.ts";
 import { createGatewayTranslator, type GatewayPart } from "./gateway/translator.ts";
-import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
 import { haveSameItems, memo } from "./incremental/memo.ts";
+import { ingressListener } from "./ingress/host-table.ts";
+import { createIngressTranslator, ingressListenersOf, type IngressPart } from "./ingress/translator.ts";
 import { noOwners, type HostOwners } from "./ownership.ts";
+import type { Routing } from "./routing.ts";
 import type { TranslateSettings } from "./settings.ts";
-import { createTakenHostFinder } from "./taken-hosts.ts";
 import { certificatesTooLarge, leftOutFindings, sizeEvents } from "./size/findings.ts";
 import { createSizeLedger } from "./size/ledger.ts";
 import type { LeftOut } from "./size/object-size.ts";
+import { createTakenHostFinder } from "./taken-hosts.ts";
+import type { DedicatedScope, Translation } from "./translation.ts";
 import { createWorldFilter } from "./watched-namespaces.ts";
-import type { DedicatedScope, DesiredEvent, Routing, Translation } from "./translation.ts";
 
 type TranslateOptions = {
   /** The current time in milliseconds since 1970; without it, certificates are not checked for being outdated. */

@@ -1,10 +1,10 @@
-import type { KubeObject } from "../api/object.ts";
 import { kindNames, type KindName } from "../api/kinds.ts";
-import type { DesiredEvent } from "../translate/translation.ts";
-import { createLookup } from "../world.ts";
-import type { ObjectEvent } from "./event-object.ts";
-import { createEventCap } from "./event-cap.ts";
+import type { KubeObject } from "../api/object.ts";
 import type { Build } from "../build/table-builder.ts";
+import type { DesiredEvent } from "../translate/finding.ts";
+import { createLookup } from "../world.ts";
+import { createEventCap } from "./event-cap.ts";
+import type { ObjectEvent } from "./event-object.ts";
 
 /**
  * The Events that a build calls for, about the objects as they are now. An Event that comes again about the same object

@@ -1,9 +1,10 @@
-import type { LogFields, Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
-import { formatRef } from "../api/object.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { formatRef } from "../api/object.ts";
+import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
+import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import {
   eventKey,
   eventNamespace,

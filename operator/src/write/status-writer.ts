@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { KubeObject } from "../api/object.ts";
 import type { KindName } from "../api/kinds.ts";
+import type { KubeObject } from "../api/object.ts";
 import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
+import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import type { ClusterSource } from "../sources/kubernetes/cluster-source.ts";
 import type { Observed } from "../sources/kubernetes/held-objects.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 
 /**

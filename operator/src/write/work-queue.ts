@@ -1,6 +1,6 @@
-import { createTurns } from "./turns.ts";
-import type { Result } from "@svc-gateway/common/values/result.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import type { Result } from "@svc-gateway/common/values/result.ts";
+import { createTurns } from "./turns.ts";
 
 /** Keys that wait to be worked on. A key stands for "look at this again", so that twice is the same as once. */
 export type WorkQueue = {

@@ -1,9 +1,9 @@
+import { createPrivateKey, webcrypto, X509Certificate } from "node:crypto";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
-import { createPrivateKey, webcrypto, X509Certificate } from "node:crypto";
-import { commonName, signCertificate } from "../../src/discovery/certificate-builder.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { createCertificateKeeper } from "../../src/build/certificate-keeper.ts";
+import { commonName, signCertificate } from "../../src/discovery/certificate-builder.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import type { Translation } from "../../src/translate/translation.ts";

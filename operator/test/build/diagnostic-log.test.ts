@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { fakeLog, type LogLine } from "../../../common/test/telemetry/fake-log.ts";
 import { createDiagnosticLog } from "../../src/build/diagnostic-log.ts";
-import type { Diagnostic } from "../../src/translate/translation.ts";
+import type { Diagnostic } from "../../src/translate/finding.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 const finding = (

@@ -1,7 +1,7 @@
-import { expect } from "chai";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { expect } from "chai";
 import { createSizeReport } from "../../src/build/size-report.ts";
 
 function setUp(maxScopeBytes: number) {

@@ -8,9 +8,9 @@ import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { createTableBuilder, type Build } from "../../src/build/table-builder.ts";
 import { scopeKey } from "../../src/discovery/principals.ts";
-import { dedicatedGatewayYaml, dedicatedSettings, objectsOf } from "../reconcilers/gateway/support.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { createWorld, emptyWorld, type World } from "../../src/world.ts";
+import { dedicatedGatewayYaml, dedicatedSettings, objectsOf } from "../reconcilers/gateway/support.ts";
 import { ingressManifest, svcClass } from "../support/manifests.ts";
 
 const resourcesOf = (snapshot: Snapshot | undefined): readonly Resource[] => snapshot?.resources.values ?? [];

@@ -1,10 +1,10 @@
-import { expect } from "chai";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { expect } from "chai";
 import { createTableCounter } from "../../src/build/table-metrics.ts";
-import type { Routing, ServedHost } from "../../src/translate/translation.ts";
+import type { Routing, ServedHost } from "../../src/translate/routing.ts";
 
 describe("createTableCounter", () => {
   const table = (...ports: readonly TlsPort[]): Routing => ({

@@ -1,21 +1,21 @@
 import { createServer, type AddressInfo } from "node:net";
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import { readControllerSettings } from "@svc-gateway/common/settings/settings.ts";
+import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
 import { createLogger, silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import {
   controllerMetrics,
   discoveryServerMetrics,
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
-import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { until } from "../../../common/test/until.ts";
-import type { KubeObject } from "../../src/api/object.ts";
 import { definitionOf, kindNames } from "../../src/api/kinds.ts";
+import type { KubeObject } from "../../src/api/object.ts";
 import { startController, type ControllerOptions } from "../../src/control/controller.ts";
 import { bootstrap, closeClients, openRawStream, subscribe } from "../discovery/support/raw-client.ts";
-import { ingressManifest, svcClass } from "../support/manifests.ts";
 import { startFakeCluster, type FakeCluster, type Stored } from "../sources/kubernetes/fake-cluster.ts";
+import { ingressManifest, svcClass } from "../support/manifests.ts";
 
 const ingresses = "/apis/networking.k8s.io/v1/ingresses";
 const ingressClasses = "/apis/networking.k8s.io/v1/ingressclasses";

@@ -1,9 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { status } from "@grpc/grpc-js";
 import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
-import { expect } from "chai";
-import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
+import { silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { BootstrapRequest } from "@svc-gateway/proto/generated/discovery.js";
+import { expect } from "chai";
 import {
   ready,
   sharedToken,

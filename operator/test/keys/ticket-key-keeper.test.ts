@@ -1,6 +1,7 @@
-import { expect } from "chai";
 import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
-import { silentLogger, type LogFields } from "@svc-gateway/common/telemetry/logger.ts";
+import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
+import { expect } from "chai";
 import type { KubeObject } from "../../src/api/object.ts";
 import { createTicketKeyKeeper, ticketKeySecret } from "../../src/keys/ticket-key-keeper.ts";
 import { createWorld, emptyWorld, type World } from "../../src/world.ts";

@@ -1,13 +1,13 @@
 import { EventEmitter, once } from "node:events";
-import { expect } from "chai";
-import { until } from "../../../common/test/until.ts";
+import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
-import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
-import { createLeadership } from "../../src/lifecycle/leadership.ts";
+import { expect } from "chai";
+import { until } from "../../../common/test/until.ts";
 import { runLeaderElection } from "../../src/lifecycle/leader-election.ts";
-import { createOutageLog } from "../../src/sources/kubernetes/outage-log.ts";
+import { createLeadership } from "../../src/lifecycle/leadership.ts";
 import { createApiClient } from "../../src/sources/kubernetes/api-client.ts";
+import { createOutageLog } from "../../src/sources/kubernetes/outage-log.ts";
 import { sendJson, startFakeApiServer, type FakeApiServer } from "../sources/kubernetes/fake-api-server.ts";
 
 type StoredLease = { metadata: { resourceVersion?: string }; spec: { holderIdentity: string } };

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../src/api/object.ts";
-import { backendTlsPolicyReconciler } from "../../src/reconcilers/backend-tls-policy.ts";
-import { applyMergePatch } from "../../src/write/merge-patch.ts";
-import type { StatusTarget, StatusWriter } from "../../src/write/status-writer.ts";
 import type { Build } from "../../src/build/table-builder.ts";
+import { backendTlsPolicyReconciler } from "../../src/reconcilers/backend-tls-policy.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld, type World } from "../../src/world.ts";
+import { applyMergePatch } from "../../src/write/merge-patch.ts";
+import type { StatusTarget, StatusWriter } from "../../src/write/status-writer.ts";
 
 const controllerName = "svc-labs.dev/gateway-controller";
 const now = "2024-05-01T10:00:00Z";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import type { KubeObject } from "../../src/api/object.ts";
 import type { Build } from "../../src/build/table-builder.ts";
 import { ingressReconciler } from "../../src/reconcilers/ingress.ts";
-import type { KubeObject } from "../../src/api/object.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld, updateWorld } from "../../src/world.ts";

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { applyMergePatch } from "../../src/write/merge-patch.ts";
-import type { StatusTarget, StatusWriter } from "../../src/write/status-writer.ts";
+import type { KubeObject } from "../../src/api/object.ts";
 import type { Build } from "../../src/build/table-builder.ts";
 import { policyReconciler } from "../../src/reconcilers/policy.ts";
-import type { KubeObject } from "../../src/api/object.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld, updateWorld } from "../../src/world.ts";
+import { applyMergePatch } from "../../src/write/merge-patch.ts";
+import type { StatusTarget, StatusWriter } from "../../src/write/status-writer.ts";
 import { svcClass } from "../support/manifests.ts";
 
 const controllerName = "svc-labs.dev/gateway-controller";

@@ -1,14 +1,15 @@
-import { silentLogger, type LogFields, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
+import { silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { labelReader } from "@svc-gateway/common/telemetry/metric-snapshot.ts";
 import { ok, problem } from "@svc-gateway/common/values/result.ts";
 import { expect } from "chai";
+import type { Build } from "../../src/build/table-builder.ts";
 import type { Reconciler } from "../../src/reconcilers/reconciler.ts";
 import { prepareReconcileMetrics, runReconcilers } from "../../src/reconcilers/run-reconcilers.ts";
-import type { Build } from "../../src/build/table-builder.ts";
-import { translate } from "../../src/translate/translate.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
+import { translate } from "../../src/translate/translate.ts";
 import { emptyWorld } from "../../src/world.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { ApiClient } from "../../src/sources/kubernetes/api-client.ts";
+import type { KubeObject } from "../../src/api/object.ts";
 import type { Build } from "../../src/build/table-builder.ts";
 import { sessionKeyReconciler } from "../../src/reconcilers/session-key.ts";
-import type { KubeObject } from "../../src/api/object.ts";
+import type { ApiClient } from "../../src/sources/kubernetes/api-client.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld } from "../../src/world.ts";

@@ -3,15 +3,16 @@ import { createPublicKey, X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
-import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { decodeResource, type Decoded, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { parseAllDocuments, stringify } from "yaml";
 import { formatRef, nameOf, refOf, type KubeObject } from "../../src/api/object.ts";
 import { validateObject } from "../../src/api/validate.ts";
 import type { DesiredCondition } from "../../src/translate/condition.ts";
+import type { PolicyAncestor } from "../../src/translate/policy-ancestors.ts";
 import { defaultTranslateSettings, type TranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
-import type { PolicyAncestor, Translation } from "../../src/translate/translation.ts";
+import type { Translation } from "../../src/translate/translation.ts";
 import { createWorld, type World } from "../../src/world.ts";
 
 export const testdata = new URL("./testdata/", import.meta.url);

@@ -1,7 +1,7 @@
-import { expect } from "chai";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { expect } from "chai";
+import type { ServedHost } from "../../src/translate/routing.ts";
 import { createTakenHostFinder } from "../../src/translate/taken-hosts.ts";
-import type { ServedHost } from "../../src/translate/translation.ts";
 
 const route = (id: string, more: Partial<Route> = {}): Route => ({
   id,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { mergeConditions, mergeOwnedEntries } from "../../src/write/conditions.ts";
 import type { DesiredCondition } from "../../src/translate/condition.ts";
+import { mergeConditions, mergeOwnedEntries } from "../../src/write/conditions.ts";
 
 const nowMs = Date.parse("2026-03-01T12:00:00.500Z");
 const owned = new Set(["Accepted", "Programmed"]);

@@ -2,8 +2,8 @@ import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarat
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import type { KubeObject } from "../../src/api/object.ts";
-import { createStatusWriter, type StatusChange } from "../../src/write/status-writer.ts";
 import type { Observed } from "../../src/sources/kubernetes/held-objects.ts";
+import { createStatusWriter, type StatusChange } from "../../src/write/status-writer.ts";
 import { createFakeClient, type FakeCall } from "../support/fake-client.ts";
 
 const path = "/apis/networking.k8s.io/v1/namespaces/ns/ingresses/a";

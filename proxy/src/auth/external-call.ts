@@ -1,14 +1,9 @@
 import type { Duplex } from "node:stream";
-import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import { ReplayBuffer } from "../http/replay-buffer.ts";
+import type { Chunk, HeaderList, RequestBody, ResponseHead } from "../message/message.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
-import type {
-  Selection,
-  UpstreamError,
-  UpstreamHandler,
-  UpstreamRequest,
-  UpstreamStream,
-} from "../upstream/upstream.ts";
+import type { UpstreamError } from "../upstream/errors.ts";
+import type { Selection, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream/upstream.ts";
 
 /** Sends a question to the endpoint that was selected for it, as `sendSelected` does. */
 export type AskEndpoint = (

@@ -8,10 +8,10 @@ import {
   type HeaderValueOption,
 } from "@svc-gateway/proto/generated/ext-authz.js";
 import type { Exchange } from "../exchange/exchange.ts";
+import { isGrpc } from "../http/request-headers.ts";
 import { joinedField } from "../message/fields.ts";
 import { isHopByHop } from "../message/hop-by-hop.ts";
 import type { HeaderList } from "../message/message.ts";
-import { isGrpc } from "../http/request-headers.ts";
 import { BufferBody, type ExternalAnswer } from "./external-call.ts";
 import { refusal, type ExternalCheckApi, type ExternalVerdict } from "./external-check.ts";
 import { schemeOf, shownFields } from "./http-check.ts";

@@ -1,5 +1,5 @@
-import type { ListenerView } from "./listener-view.ts";
 import type { ClientPolicy } from "../tls/client-validation.ts";
+import type { ListenerView } from "./listener-view.ts";
 
 /** One accepted client connection, the same for every request on it. */
 export type ClientConnection = {

@@ -1,8 +1,8 @@
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
-import type { Filter } from "./filter.ts";
-import type { DemandedRules } from "../tls/client-validation.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
+import type { DemandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import type { Filter } from "./filter.ts";
 
 /**
  * A route prepared when a snapshot is applied, so that a request does no work that could be done once. It is the same one

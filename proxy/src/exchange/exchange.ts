@@ -1,13 +1,5 @@
-import type { Filter } from "./filter.ts";
-import type { MirrorPlan } from "../filters/mirror-target.ts";
-import type { RetryPlan } from "../filters/retry.ts";
-import type { CompiledRoute } from "./compiled-route.ts";
-import type { RequestMetrics } from "../telemetry/metrics.ts";
-import { awake } from "../timing/awake-clock.ts";
-import { AwakeTimer } from "../timing/awake-timer.ts";
-import type { PublicPort } from "./listener-view.ts";
-import type { ClientConnection } from "./client-connection.ts";
 import type { HeldBody } from "../http/held-body.ts";
+import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
 import type {
   ClientCloseReason,
   ClientStream,
@@ -15,7 +7,13 @@ import type {
   ReadonlyHeaderList,
   RequestHead,
 } from "../message/message.ts";
-import type { UpstreamTimeouts } from "../http/upstream-timer.ts";
+import type { RequestMetrics } from "../telemetry/metrics.ts";
+import { awake } from "../timing/awake-clock.ts";
+import { AwakeTimer } from "../timing/awake-timer.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import type { CompiledRoute } from "./compiled-route.ts";
+import type { Filter, RetryPlan, MirrorPlan } from "./filter.ts";
+import type { PublicPort } from "./listener-view.ts";
 
 /** Methods instead of closures: these are set for every request. */
 export type Cancellable = {

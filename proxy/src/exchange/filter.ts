@@ -1,6 +1,7 @@
-import type { Exchange } from "./exchange.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { BodySink, ResponseHead } from "../message/message.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import type { Exchange } from "./exchange.ts";
 
 /** The two sides that a transformation of a body stands between. */
 export type BodyEnds = {
@@ -42,4 +43,22 @@ export type Filter = {
     head: ResponseHead,
     ends: BodyEnds,
   ) => BodyTransform | undefined;
+};
+
+/** When a request is sent again, ready to be asked. */
+export type RetryPlan = {
+  /** Attempts after the first one. */
+  readonly attempts: number;
+  readonly codes: ReadonlySet<number>;
+  readonly grpcCodes: ReadonlySet<number>;
+  /** Shortest wait before each retry in milliseconds, 0 for none. */
+  readonly backoffMs: number;
+};
+
+/** One place that gets copies of requests. */
+export type MirrorPlan = {
+  /** The present upstream. */
+  readonly upstream: () => Upstream;
+  /** The share of requests that are copied, 0 to 1. */
+  readonly share: number;
 };

@@ -1,5 +1,5 @@
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
-import type { PortTable } from "../routing/port-table.ts";
+import type { PortTable } from "./port-table.ts";
 
 /** A port, and the same as text. */
 export type PublicPort = { readonly port: number; readonly label: string };

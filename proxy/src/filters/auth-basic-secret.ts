@@ -2,9 +2,9 @@ import type { AuthBasicSecret } from "@svc-gateway/common/features/auth-basic-se
 import type { AuthStore } from "../auth/auth-store.ts";
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
 import type { UserVerdict } from "../auth/user-list.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
-import type { Filter } from "../exchange/filter.ts";
 import { inOrder } from "./in-order.ts";
 
 const challenge: LocalReply = {

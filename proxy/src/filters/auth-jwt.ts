@@ -6,11 +6,11 @@ import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import type { VerificationKeys } from "../auth/key-set.ts";
 import { verifyToken, type SignatureTurn } from "../auth/token.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { dropFields, joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import type { FilterEnvironment } from "./environment.ts";
-import type { Filter } from "../exchange/filter.ts";
 
 const challenge: LocalReply = {
   status: 401,

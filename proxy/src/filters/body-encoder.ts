@@ -1,6 +1,6 @@
 import { constants, createBrotliCompress, createGzip, type BrotliCompress, type Gzip } from "node:zlib";
-import type { Chunk, HeaderList } from "../message/message.ts";
 import type { BodyEnds, BodyTransform } from "../exchange/filter.ts";
+import type { Chunk, HeaderList } from "../message/message.ts";
 
 /** Names of codings in Content-Encoding (RFC 9110 8.4.1, RFC 7932 13). */
 export type Coding = "gzip" | "br";

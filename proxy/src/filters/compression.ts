@@ -1,11 +1,11 @@
 import type { Compression } from "@svc-gateway/common/features/compression.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { addToVary, joinedField } from "../message/fields.ts";
 import type { HeaderList, ResponseHead } from "../message/message.ts";
 import { readAcceptEncoding } from "./accept-encoding.ts";
 import { createEncoder, type Coding } from "./body-encoder.ts";
 import type { EncoderSlots } from "./encoder-slots.ts";
-import type { Filter } from "../exchange/filter.ts";
 
 /** Compresses what upstreams send, for clients that accept it. See docs/features/compression.md. */
 export function compressionFilter(settings: Compression, slots: EncoderSlots): Filter {

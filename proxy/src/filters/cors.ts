@@ -1,11 +1,11 @@
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import { compileOrigins, parseOrigin } from "@svc-gateway/common/values/origin.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { addToVary, dropFields } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import { headerValue } from "../routing/request-values.ts";
-import type { Filter } from "../exchange/filter.ts";
 
 /** Fields that say what other origins may do: with this filter they are the proxy's to set, not the upstream's. */
 const owned = new Set([

@@ -6,16 +6,16 @@ import { createGrpcCheck } from "../auth/grpc-check.ts";
 import { createHttpCheck, pickFields } from "../auth/http-check.ts";
 import { compileIdentityStripper } from "../auth/identity-headers.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { Filter } from "../exchange/filter.ts";
+import { HeldBody, type HoldFailure } from "../http/held-body.ts";
 import { putFields } from "../message/fields.ts";
 import { isHopByHop } from "../message/hop-by-hop.ts";
-import { HeldBody, type HoldFailure } from "../http/held-body.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
+import { awake } from "../timing/awake-clock.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { FilterEnvironment } from "./environment.ts";
-import type { Filter } from "../exchange/filter.ts";
 import { inOrder } from "./in-order.ts";
-import { awake } from "../timing/awake-clock.ts";
 
 type Check = (exchange: Exchange) => Promise<LocalReply | undefined>;
 

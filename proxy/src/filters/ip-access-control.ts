@@ -1,7 +1,7 @@
 import type { IpAccessControl } from "@svc-gateway/common/features/ip-access-control.ts";
 import { compileCidrs, readCidrs } from "@svc-gateway/common/values/cidr.ts";
-import type { LocalReply } from "../message/local-reply.ts";
 import type { Filter } from "../exchange/filter.ts";
+import type { LocalReply } from "../message/local-reply.ts";
 
 const unavailableReply: LocalReply = { status: 503, error: "no list of client addresses" };
 const refusal: LocalReply = { status: 403, error: "client address not allowed" };

@@ -1,8 +1,8 @@
 import type { ListenerFilter } from "@svc-gateway/common/ir/route.ts";
+import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { compileFilters } from "./compile.ts";
 import type { FilterEnvironment } from "./environment.ts";
-import type { Filter } from "../exchange/filter.ts";
 
 /** The filters of a listener: as the snapshot has them, and ready to run one after another. */
 export type ListenerFilters = {

@@ -1,10 +1,10 @@
 import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
-import type { Exchange } from "../exchange/exchange.ts";
-import { joinedField } from "../message/fields.ts";
-import type { Filter } from "../exchange/filter.ts";
-import { monotonicMs } from "../shared/monotonic.ts";
-import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
+import type { CompiledRoute } from "../exchange/compiled-route.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { Filter } from "../exchange/filter.ts";
+import { joinedField } from "../message/fields.ts";
+import { monotonicMs } from "../shared/monotonic.ts";
 import type { RateCounter, RateStore } from "./rate-store.ts";
 
 const maxRetryAfterSeconds = 86_400;

@@ -1,15 +1,5 @@
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
-import type { Filter } from "../exchange/filter.ts";
-
-/** When a request is sent again, ready to be asked. */
-export type RetryPlan = {
-  /** Attempts after the first one. */
-  readonly attempts: number;
-  readonly codes: ReadonlySet<number>;
-  readonly grpcCodes: ReadonlySet<number>;
-  /** Shortest wait before each retry in milliseconds, 0 for none. */
-  readonly backoffMs: number;
-};
+import type { Filter, RetryPlan } from "../exchange/filter.ts";
 
 /** Lets failed attempts of the route be repeated. See docs/features/retry.md. */
 export function retryFilter({ attempts, codes, grpcCodes, backoffMs = 0 }: Retry): Filter {

@@ -6,9 +6,9 @@ import {
 } from "@svc-gateway/common/features/rewrite-target.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
-import type { Filter } from "../exchange/filter.ts";
 import { compilePathModifier } from "./path-modifier.ts";
 
 /** Bounds one search for groups to about a tenth of a second: the steps of the expression times the length of the path. */

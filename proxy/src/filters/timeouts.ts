@@ -1,5 +1,5 @@
-import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import type { Filter } from "../exchange/filter.ts";
 
 /**

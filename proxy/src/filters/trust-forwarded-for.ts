@@ -1,8 +1,8 @@
 import type { TrustForwardedFor } from "@svc-gateway/common/features/trust-forwarded-for.ts";
 import { compileCidrs, readCidrs, type CidrMatcher } from "@svc-gateway/common/values/cidr.ts";
 import { canonicalIp, isPrivateOrReserved } from "@svc-gateway/common/values/ip-address.ts";
-import { joinedField, replaceField } from "../message/fields.ts";
 import type { Filter } from "../exchange/filter.ts";
+import { joinedField, replaceField } from "../message/fields.ts";
 
 /** More proxies than any chain has. A header of 64 KiB holds thousands, which would take the thread a long time to read. */
 const maxScanned = 100;

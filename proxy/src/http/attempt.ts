@@ -1,19 +1,19 @@
 import type { Duplex } from "node:stream";
-import type { Selection, Upstream, UpstreamError, UpstreamHandler } from "../upstream/upstream.ts";
-import type { BodyTransform } from "../exchange/filter.ts";
-import type { UpstreamStream } from "../upstream/upstream.ts";
-import { awake } from "../timing/awake-clock.ts";
-import { sendSelected } from "../upstream/send-selected.ts";
 import type { Cancellable, Exchange } from "../exchange/exchange.ts";
+import type { BodyTransform } from "../exchange/filter.ts";
 import { fitsHeaderBlock } from "../http2/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { BodySink, Chunk, HeaderList, ResponseHead } from "../message/message.ts";
-import type { PipelineDependencies } from "./pipeline.ts";
-import type { OutgoingBody } from "./request-body.ts";
-import { applyResponseFilters, transformBody } from "./response-filters.ts";
-import type { Retries } from "./retries.ts";
 import { relayedResponseTrailers } from "../message/trailers.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
+import { awake } from "../timing/awake-clock.ts";
+import type { UpstreamError } from "../upstream/errors.ts";
+import { sendSelected } from "../upstream/send-selected.ts";
+import type { Selection, Upstream, UpstreamHandler } from "../upstream/upstream.ts";
+import type { UpstreamStream } from "../upstream/upstream.ts";
+import type { PipelineDependencies } from "./dependencies.ts";
+import type { OutgoingBody } from "./request-body.ts";
+import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
 
@@ -24,9 +24,18 @@ export type AttemptOwner = {
   /** The body of the request, ready to be sent; null when it has none. */
   readonly body: OutgoingBody | null;
   /** Set on routes that try again: may take a failure for itself. */
-  readonly retries: Retries | undefined;
+  readonly retries: RetryDecision | undefined;
   /** Answers the client when no upstream does. */
   reply(reply: LocalReply): void;
+};
+
+/** Decides whether another attempt follows a failed one, which is then given up. */
+export type RetryDecision = {
+  afterResponse(head: ResponseHead): boolean;
+  afterError(error: UpstreamError): boolean;
+  afterTimeout(): boolean;
+  /** A response is on its way to the client, so this attempt is the last. */
+  settle(): void;
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { TLSSocket } from "node:tls";
-import { type ClientPolicy, type DemandedRules, isProvenBy } from "../tls/client-validation.ts";
 import type { ClientConnection, VerifiedClient } from "../exchange/client-connection.ts";
 import type { HeaderList } from "../message/message.ts";
+import { type ClientPolicy, type DemandedRules, isProvenBy } from "../tls/client-validation.ts";
 
 export const clientCertificateHeader = "X-SSL-Client-Cert";
 

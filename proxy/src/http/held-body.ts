@@ -1,5 +1,5 @@
-import type { BodyMemory } from "./body-memory.ts";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../message/message.ts";
+import type { BodyMemory } from "./body-memory.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
 
 /** Why a body could not be read whole; `no-memory`: too many others are held. */

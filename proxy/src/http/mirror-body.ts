@@ -1,5 +1,5 @@
-import type { BodyMemory } from "./body-memory.ts";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../message/message.ts";
+import type { BodyMemory } from "./body-memory.ts";
 
 /** Pieces of a body that wait for a mirror. */
 const maxChunks = 64;

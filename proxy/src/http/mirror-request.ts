@@ -1,17 +1,21 @@
 import type { Duplex } from "node:stream";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
+import type { AccessLog } from "../telemetry/access-log.ts";
+import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
+import type { UpstreamError } from "../upstream/errors.ts";
+import { sendSelected } from "../upstream/send-selected.ts";
 import type {
   Selection,
   Upstream,
-  UpstreamError,
   UpstreamHandler,
   UpstreamStream,
+  UpstreamClient,
 } from "../upstream/upstream.ts";
-import { sendSelected } from "../upstream/send-selected.ts";
-import type { Exchange } from "../exchange/exchange.ts";
-import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
+import type { BodyMemory } from "./body-memory.ts";
 import { MirrorBody } from "./mirror-body.ts";
-import type { Mirrors } from "./mirrors.ts";
 import type { OutgoingBody } from "./request-body.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 
@@ -21,9 +25,20 @@ const timeoutMs = 5000;
 /** Fields that a mirror has no use for and must not learn. */
 const credentials = new Set(["authorization", "cookie", "proxy-authorization"]);
 
+/** What all copies of a worker share. */
+export type MirrorOwner = {
+  readonly deps: MirrorDependencies;
+  readonly memory: BodyMemory;
+  /** Called by each copy once, when it has ended. */
+  ended(): void;
+  countLimit(limit: "mirror-requests" | "mirror-body"): void;
+  /** Logs a failure, or counts it when another was logged within the last second. */
+  warn(exchange: Exchange, upstream: string, reason: string): void;
+};
+
 /** One copy of a request on its way to one endpoint of a mirror; its response is thrown away. */
 export class MirrorRequest implements UpstreamHandler {
-  private readonly mirrors: Mirrors;
+  private readonly mirrors: MirrorOwner;
   private readonly exchange: Exchange;
   private readonly upstream: Upstream;
   private readonly startedAtMs = performance.now();
@@ -35,7 +50,7 @@ export class MirrorRequest implements UpstreamHandler {
   private timer: AwakeTimer | undefined = undefined;
   private done = false;
 
-  constructor(mirrors: Mirrors, exchange: Exchange, upstream: Upstream) {
+  constructor(mirrors: MirrorOwner, exchange: Exchange, upstream: Upstream) {
     this.mirrors = mirrors;
     this.exchange = exchange;
     this.upstream = upstream;
@@ -136,3 +151,12 @@ function withoutCredentials(headers: ReadonlyHeaderList): HeaderList {
   }
   return kept;
 }
+
+export type MirrorDependencies = {
+  readonly client: UpstreamClient;
+  readonly accessLog: AccessLog;
+  readonly metrics: Pick<ProxyMetrics, "mirrorRequests" | "limitsReached">;
+  readonly log: Logger;
+  /** A number from 0 to 1, 1 excluded. */
+  readonly random?: () => number;
+};

@@ -1,10 +1,6 @@
-import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { AccessLog } from "../telemetry/access-log.ts";
-import type { ProxyMetrics } from "../telemetry/metrics.ts";
-import type { UpstreamClient } from "../upstream/upstream.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { BodyMemory } from "./body-memory.ts";
-import { MirrorRequest } from "./mirror-request.ts";
+import { MirrorRequest, type MirrorDependencies, type MirrorOwner } from "./mirror-request.ts";
 import type { OutgoingBody } from "./request-body.ts";
 
 /** Copies under way in a worker; requests beyond are not copied. */
@@ -14,20 +10,11 @@ const maxHeldBytes = 16 * 1024 * 1024;
 /** Failures are told one by one at most this often; the others are counted. */
 const warnIntervalMs = 1000;
 
-export type MirrorDependencies = {
-  readonly client: UpstreamClient;
-  readonly accessLog: AccessLog;
-  readonly metrics: Pick<ProxyMetrics, "mirrorRequests" | "limitsReached">;
-  readonly log: Logger;
-  /** A number from 0 to 1, 1 excluded. */
-  readonly random?: () => number;
-};
-
 /**
  * The copies of requests that a worker sends to mirrors. Nothing that happens to a copy is noticed by its original:
  * nobody waits for it, and what does not fit the bounds is dropped (docs/features/mirror-target.md).
  */
-export class Mirrors {
+export class Mirrors implements MirrorOwner {
   readonly deps: MirrorDependencies;
   readonly memory = new BodyMemory(maxHeldBytes);
   private readonly random: () => number;
@@ -64,7 +51,6 @@ export class Mirrors {
     }
   }
 
-  /** Called by each copy once, when it has ended. */
   ended(): void {
     this.active--;
   }
@@ -73,7 +59,6 @@ export class Mirrors {
     this.deps.metrics.limitsReached.with({ limit }).inc();
   }
 
-  /** Tells of a failure, or counts it when another was told within the last second. */
   warn(exchange: Exchange, upstream: string, reason: string): void {
     const nowMs = performance.now();
     if (nowMs - this.warnedAtMs < warnIntervalMs) {

@@ -1,24 +1,21 @@
-import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
-import type { AccessLog, AccessRecord } from "../telemetry/access-log.ts";
-import type { ProxyMetrics } from "../telemetry/metrics.ts";
-import { awake } from "../timing/awake-clock.ts";
-import type { Upstream, UpstreamClient } from "../upstream/upstream.ts";
-import type { Filter } from "../exchange/filter.ts";
-import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import { isOverspent } from "../routing/expression-budget.ts";
-import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
-import type { RouteQuery } from "../routing/port-table.ts";
-import type { ActiveExchanges } from "./active-exchanges.ts";
-import { Attempt, type AttemptOwner } from "./attempt.ts";
-import { addressAsReceived, parseRequestAddress } from "../message/authority.ts";
-import { addClientCertificate, isUnproven } from "./client-certificate.ts";
 import type { ClientConnection } from "../exchange/client-connection.ts";
+import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import { Exchange, type ExchangeOwner } from "../exchange/exchange.ts";
-import type { RequestHandler } from "./front.ts";
+import type { Filter } from "../exchange/filter.ts";
+import type { RouteQuery } from "../exchange/port-table.ts";
+import { addressAsReceived, parseRequestAddress } from "../message/authority.ts";
 import { type LocalReply, noSelection, renderReply } from "../message/local-reply.ts";
 import type { RequestBody, RequestHead } from "../message/message.ts";
-import type { Mirrors } from "./mirrors.ts";
+import { relayedTrailers } from "../message/trailers.ts";
+import { isOverspent } from "../routing/expression-budget.ts";
+import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
+import type { AccessRecord } from "../telemetry/access-line.ts";
+import { awake } from "../timing/awake-clock.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { Attempt, type AttemptOwner } from "./attempt.ts";
+import { addClientCertificate, isUnproven } from "./client-certificate.ts";
+import type { PipelineDependencies } from "./dependencies.ts";
+import type { RequestHandler } from "./front.ts";
 import { OutgoingBody } from "./request-body.ts";
 import {
   addForwardingFields,
@@ -27,27 +24,7 @@ import {
   type RequestFields,
 } from "./request-headers.ts";
 import { applyResponseFilters } from "./response-filters.ts";
-import type { ResponseMemory } from "./response-memory.ts";
 import { Retries } from "./retries.ts";
-import { relayedTrailers } from "../message/trailers.ts";
-
-/** What the pipeline needs from its process; one per worker. */
-export type PipelineDependencies = {
-  readonly client: UpstreamClient;
-  readonly accessLog: AccessLog;
-  readonly metrics: ProxyMetrics;
-  /** The two series of `svc_proxy_upstream_connections_total`, looked up once. */
-  readonly upstreamConnections: { readonly [State in "new" | "reused"]: Counter };
-  readonly active: ActiveExchanges;
-  readonly mirrors: Mirrors;
-  readonly log: Logger;
-  /** Add a Via field to upstream requests. */
-  readonly via: boolean;
-  /** Most bytes of a request body that are kept for a retry. */
-  readonly retryBufferBytes: number;
-  /** Counts what upgraded connections hold for their clients. */
-  readonly responseMemory: ResponseMemory;
-};
 
 /** More passes through this proxy than any sane topology has: a loop (RFC 9110 7.6.3, RFC 5842 7.2). */
 const maxOwnVias = 10;

@@ -1,5 +1,5 @@
-import type { PublicPort } from "../exchange/listener-view.ts";
 import type { ClientConnection } from "../exchange/client-connection.ts";
+import type { PublicPort } from "../exchange/listener-view.ts";
 import { plainName } from "../message/fields.ts";
 import { connectionOptions, withoutConnectionOptions } from "../message/hop-by-hop.ts";
 import type { HeaderList, HttpVersion } from "../message/message.ts";

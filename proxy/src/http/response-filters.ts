@@ -1,5 +1,5 @@
-import type { BodyTransform, Filter } from "../exchange/filter.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { BodyTransform, Filter } from "../exchange/filter.ts";
 import { putFields } from "../message/fields.ts";
 import type { BodySink, ResponseHead } from "../message/message.ts";
 

@@ -1,12 +1,13 @@
-import type { RetryPlan } from "../filters/retry.ts";
 import type { CompiledUpstream } from "../exchange/compiled-route.ts";
-import type { UpstreamEndpoint, UpstreamError } from "../upstream/upstream.ts";
-import { Attempt, type AttemptOwner } from "./attempt.ts";
 import type { Cancellable } from "../exchange/exchange.ts";
+import type { RetryPlan } from "../exchange/filter.ts";
 import { joinedField } from "../message/fields.ts";
 import { noSelection } from "../message/local-reply.ts";
-import { isIdempotent } from "../message/methods.ts";
 import type { ResponseHead } from "../message/message.ts";
+import { isIdempotent } from "../message/methods.ts";
+import type { UpstreamError } from "../upstream/errors.ts";
+import type { UpstreamEndpoint } from "../upstream/upstream.ts";
+import { Attempt, type AttemptOwner, type RetryDecision } from "./attempt.ts";
 
 /** Why a request is sent again: the label of `svc_proxy_upstream_retries_total`. */
 type Condition = "connect-failure" | "timeout" | "5xx" | "http-code" | "grpc-code";
@@ -19,7 +20,7 @@ const jitterShare = 0.5;
  * is decided here: by the plan of the route, by what the client has seen, by whether the body can be sent again, and by
  * the budget of the backend (docs/features/retry.md).
  */
-export class Retries implements Cancellable {
+export class Retries implements Cancellable, RetryDecision {
   private readonly owner: AttemptOwner;
   private readonly plan: RetryPlan;
   private readonly backend: CompiledUpstream;

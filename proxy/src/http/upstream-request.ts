@@ -1,5 +1,5 @@
-import type { Upstream, UpstreamRequest } from "../upstream/upstream.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { Upstream, UpstreamRequest } from "../upstream/upstream.ts";
 
 /** What the copies of a request may differ in. */
 type Own = Pick<UpstreamRequest, "headers" | "body" | "upgrade" | "expectContinue">;

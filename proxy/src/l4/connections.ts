@@ -1,19 +1,14 @@
 import type { Socket } from "node:net";
 import type { ResponseMemory } from "../http/response-memory.ts";
-import { joinTunnel } from "../sockets/tunnel.ts";
 import { resetSocket } from "../sockets/reset.ts";
+import { TunnelReader } from "../sockets/tunnel-reader.ts";
+import { joinTunnel } from "../sockets/tunnel.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { connectEndpoint } from "../upstream/connect.ts";
+import type { UpstreamError } from "../upstream/errors.ts";
 import type { UpstreamClientOptions } from "../upstream/options.ts";
-import { TunnelReader } from "../sockets/tunnel-reader.ts";
-import type {
-  PickRequest,
-  Selection,
-  Upstream,
-  UpstreamEndpoint,
-  UpstreamError,
-} from "../upstream/upstream.ts";
+import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
 import type { CompiledL4Route } from "./table.ts";
 
 /** A client connection that belongs to a route, not read from yet. */

@@ -1,11 +1,11 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
 import { networkOf } from "@svc-gateway/common/values/client-network.ts";
+import type { Origin } from "../fairness/listener-holdings.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { Resolver } from "../upstream/resolver.ts";
 import type { Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
-import type { Origin } from "../fairness/listener-holdings.ts";
 import { noLookup } from "./no-lookup.ts";
 import type { CompiledL4Route } from "./table.ts";
 import type { PlaceHolder, UdpPlaces } from "./udp-places.ts";

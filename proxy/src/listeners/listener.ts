@@ -1,12 +1,14 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { verifiedClientOf } from "../http/client-certificate.ts";
 import type { TlsFacts } from "../exchange/client-connection.ts";
+import type { ListenerView, PublicPort } from "../exchange/listener-view.ts";
+import type { PortTable } from "../exchange/port-table.ts";
+import { verifiedClientOf } from "../http/client-certificate.ts";
 import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
 import type { CompiledL4Route, L4Table } from "../l4/table.ts";
-import type { PortTable } from "../routing/port-table.ts";
+import { resetSocket } from "../sockets/reset.ts";
 import { type CertificateStore, emptyCertificateStore } from "../tls/certificate-store.ts";
 import type { HandshakeClaim, Handshakes } from "../tls/handshakes.ts";
 import type { BindFailure } from "./bind-failure.ts";
@@ -22,10 +24,8 @@ import {
   type ProxyHeaderPolicy,
   type ProxyProtocolSettings,
 } from "./proxy-protocol/settings.ts";
-import { resetSocket } from "../sockets/reset.ts";
 import type { SilentConnections } from "./silent-connections.ts";
 import type { SocketPlan } from "./socket-plan.ts";
-import type { ListenerView, PublicPort } from "../exchange/listener-view.ts";
 
 /** What a listener shares with the others of its worker. */
 export type ListenerContext = {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import type { HeaderList, ResponseHead } from "./message.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import type { HeaderList, ResponseHead } from "./message.ts";
 
 /** An answer of the proxy itself. */
 export type LocalReply = {

@@ -1,7 +1,7 @@
 import type { RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
-import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { RouteQuery } from "./port-table.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import type { RouteQuery } from "../exchange/port-table.ts";
 import { testWithin } from "./expression-budget.ts";
 import { headerValue, queryValue } from "./request-values.ts";
 

@@ -1,9 +1,8 @@
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import { firstFailure } from "./condition.ts";
-import type { Candidate } from "./host-table.ts";
-import { pathMatches } from "./path-rule.ts";
-import type { RouteQuery } from "./port-table.ts";
+import type { RouteQuery } from "../exchange/port-table.ts";
+import { firstFailure, type Condition } from "./condition.ts";
+import { pathMatches, type PathRule } from "./path-rule.ts";
 
 /** Finds the route of a request among the candidates of a host; what it may cost is for the caller to bound. */
 export type HostLookup = { find(query: RouteQuery): CompiledRoute | undefined };
@@ -142,3 +141,12 @@ function firstMatch(slot: readonly Candidate[], query: RouteQuery): CompiledRout
   }
   return undefined;
 }
+
+/** A route with everything that a request must fulfil to take it. */
+export type Candidate = {
+  readonly path: PathRule;
+  readonly conditions: readonly Condition[];
+  readonly route: CompiledRoute;
+  /** The index of the route in its resource. */
+  readonly place: number;
+};

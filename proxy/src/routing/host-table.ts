@@ -1,24 +1,20 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
-import type { ListenerFilters } from "../filters/listener-filters.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
-import { compileConditions, type Condition } from "./condition.ts";
-import { isOverspent, startLookup } from "./expression-budget.ts";
-import { createLookup, inPrecedence, type HostLookup, type RankedCandidate } from "./host-lookup.ts";
-import { compilePath, type PathRule } from "./path-rule.ts";
-import type { RouteQuery } from "./port-table.ts";
+import type { RouteQuery } from "../exchange/port-table.ts";
+import type { ListenerFilters } from "../filters/listener-filters.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
-
-/** A route with everything that a request must fulfil to take it. */
-export type Candidate = {
-  readonly path: PathRule;
-  readonly conditions: readonly Condition[];
-  readonly route: CompiledRoute;
-  /** The index of the route in its resource. */
-  readonly place: number;
-};
-
+import { compileConditions } from "./condition.ts";
+import { isOverspent, startLookup } from "./expression-budget.ts";
+import {
+  createLookup,
+  inPrecedence,
+  type HostLookup,
+  type RankedCandidate,
+  type Candidate,
+} from "./host-lookup.ts";
+import { compilePath } from "./path-rule.ts";
 /** The compiled routes of one host; immutable, and shared by snapshots that do not change it and by ports that serve it alike. */
 export type HostTable = {
   readonly group: RouteGroup;

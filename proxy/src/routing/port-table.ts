@@ -1,42 +1,10 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
-import type { Filter } from "../exchange/filter.ts";
-import type { DemandedRules } from "../tls/client-validation.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
+import type { RouteQuery, PortTable } from "../exchange/port-table.ts";
 import { isOverspent, startLookup } from "./expression-budget.ts";
 import { ChangingHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
 import type { HostTable } from "./host-table.ts";
-
-/** What a lookup sees of a request. Host is lower case without port and trailing dot; path is normalised. */
-export type RouteQuery = {
-  readonly host: string;
-  readonly path: string;
-  /** Query with its `?`, or empty. */
-  readonly query: string;
-  readonly method: string;
-  readonly headers: readonly string[];
-};
-
-/** The compiled routes of one port, always those that serve now. */
-export type PortTable = {
-  /** How far the path of a request for this host is normalised before it is looked up. */
-  pathLevel(host: string): PathLevel;
-  /** What runs before the lookup of a route for this host; undefined where no host of the port has any such filter. */
-  readonly filtersOf: ((host: string) => readonly Filter[] | undefined) | undefined;
-  /**
-   * By which rules the clients of this host's connections with TLS must have been verified; undefined where no host of the
-   * port asks for anything. The host table that routes a request decides, not the table of certificates: a wildcard of a
-   * Gateway covers more labels than a certificate does.
-   */
-  readonly clientRulesOf: ((host: string) => DemandedRules | undefined) | undefined;
-  /** The route that serves the request, or undefined: 404, or 414 where the lookup is overspent. */
-  match(query: RouteQuery): CompiledRoute | undefined;
-  /**
-   * Whether a request for `host` must not come over a connection whose handshake named `serverName`: the host belongs to a
-   * listener of a Gateway, and the server name to another one (Gateway API, `hostname` of a listener; RFC 9110 15.5.20).
-   */
-  isMisdirected(serverName: string, host: string): boolean;
-};
 
 /** A port table that can be explained, because it shows its hosts. */
 export type OpenPortTable = PortTable & { readonly hosts: PortHosts };

@@ -1,10 +1,10 @@
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
-import type { TunnelReader, TunnelReceiver } from "./tunnel-reader.ts";
 import type { Cancellable } from "../exchange/exchange.ts";
-import { Swiftness } from "../http/response-room.ts";
 import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../http/response-memory.ts";
+import { Swiftness } from "../http/response-room.ts";
 import { takenBytes } from "../http/taken-bytes.ts";
+import type { TunnelReader, TunnelReceiver } from "./tunnel-reader.ts";
 
 /** One end of an upgraded connection, with the bytes that were read ahead. */
 export type TunnelEnd = {

@@ -1,8 +1,8 @@
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import type { CompiledBackend, CompiledRoute, CompiledUpstream } from "../exchange/compiled-route.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { createBackendPicker, type WeightedBackend } from "../routing/backend-picker.ts";
-import type { CompiledBackend, CompiledRoute, CompiledUpstream } from "../exchange/compiled-route.ts";
 import type { ProxyMetrics, RequestMetrics } from "../telemetry/metrics.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import type { Upstream } from "../upstream/upstream.ts";

@@ -1,12 +1,12 @@
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Backend, HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
-import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { CompiledBackend } from "../exchange/compiled-route.ts";
+import type { Filter } from "../exchange/filter.ts";
 import { compileFilters } from "../filters/compile.ts";
 import type { FilterEnvironment } from "../filters/environment.ts";
-import type { Filter } from "../exchange/filter.ts";
-import { withDefaultTimeout } from "../filters/timeouts.ts";
 import { compileListenerFilters } from "../filters/listener-filters.ts";
-import type { CompiledBackend } from "../exchange/compiled-route.ts";
+import { withDefaultTimeout } from "../filters/timeouts.ts";
 import { compileHostTable, type HostTable, type RouteProblem } from "../routing/host-table.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { ServedRoute, ServedUpstream, type RequestMetricsSource } from "./compiled-parts.ts";

@@ -1,8 +1,6 @@
 import type { LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
 import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
-import type { AccessRecord } from "./access-log.ts";
-
 /** What the `path` field shows: the concrete path, the configured path of the rule, or nothing. */
 export type AccessLogPathMode = "full" | "pattern" | "none";
 
@@ -59,3 +57,30 @@ function plain(value: string): string {
   const cut = cutToLimit(value);
   return /[\s"]/.test(cut) ? plainText(JSON.stringify(cut)) : plainText(cut);
 }
+
+/** One finished request (docs/reference/access-log.md). */
+export type AccessRecord = {
+  readonly host: string;
+  readonly method: string;
+  /** The concrete normalised path, without query. */
+  readonly path: string;
+  /** The path of the matched rule as it is configured, `/` without a match. */
+  readonly pattern: string;
+  readonly status: number;
+  /** Empty when no route matched. */
+  readonly routeId: string;
+  /** `<namespace>/<service>`, empty when the request went to no upstream. */
+  readonly upstream: string;
+  /** `ip:port` of the last endpoint tried, empty when there was none. */
+  readonly upstreamAddr: string;
+  readonly durationMs: number;
+  /** Bytes of the response body, or of what went to the client over an upgraded connection. */
+  readonly bytesSent: number;
+  /** A short fixed text; present only on failure. */
+  readonly error?: string;
+  /** True for a copy sent to a mirror. */
+  readonly mirror?: boolean;
+  readonly clientIp: string;
+  /** Upstream attempts, 0 when no upstream was contacted. */
+  readonly attempts: number;
+};

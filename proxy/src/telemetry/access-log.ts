@@ -1,35 +1,7 @@
 import type { LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
 import { passes, thresholdOf, type LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
-import { accessLineWriter, type AccessLogPathMode } from "./access-line.ts";
-
-/** One finished request (docs/reference/access-log.md). */
-export type AccessRecord = {
-  readonly host: string;
-  readonly method: string;
-  /** The concrete normalised path, without query. */
-  readonly path: string;
-  /** The path of the matched rule as it is configured, `/` without a match. */
-  readonly pattern: string;
-  readonly status: number;
-  /** Empty when no route matched. */
-  readonly routeId: string;
-  /** `<namespace>/<service>`, empty when the request went to no upstream. */
-  readonly upstream: string;
-  /** `ip:port` of the last endpoint tried, empty when there was none. */
-  readonly upstreamAddr: string;
-  readonly durationMs: number;
-  /** Bytes of the response body, or of what went to the client over an upgraded connection. */
-  readonly bytesSent: number;
-  /** A short fixed text; present only on failure. */
-  readonly error?: string;
-  /** True for a copy sent to a mirror. */
-  readonly mirror?: boolean;
-  readonly clientIp: string;
-  /** Upstream attempts, 0 when no upstream was contacted. */
-  readonly attempts: number;
-};
-
+import { accessLineWriter, type AccessLogPathMode, type AccessRecord } from "./access-line.ts";
 /** Writes access records in batches. Nothing here waits or throws. */
 export type AccessLog = {
   /** When false, callers need not build a record. A route may be silent on its own: then nothing is written for it. */

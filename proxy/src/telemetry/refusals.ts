@@ -1,5 +1,5 @@
-import { addressAsReceived } from "../message/authority.ts";
 import type { ClientConnection } from "../exchange/client-connection.ts";
+import { addressAsReceived } from "../message/authority.ts";
 import { renderReply } from "../message/local-reply.ts";
 import type { RequestHead } from "../message/message.ts";
 import type { AccessLog } from "./access-log.ts";

@@ -10,10 +10,11 @@ import {
   nameError,
   ownPortError,
   tlsError,
+  type UpstreamError,
 } from "./errors.ts";
 import type { UpstreamClientOptions } from "./options.ts";
 import { keepSessions, sessionOf } from "./tls/sessions.ts";
-import type { UpstreamEndpoint, UpstreamError } from "./upstream.ts";
+import type { UpstreamEndpoint } from "./upstream.ts";
 
 /** A connection that is up, TLS included, and the address at its other end. */
 export type Connected = { readonly socket: Socket; readonly address: string };

@@ -1,5 +1,3 @@
-import type { UpstreamError, UpstreamErrorKind } from "./upstream.ts";
-
 /** A failure of one attempt; `text` is fixed wording for the access log. */
 export const upstreamError = (
   kind: UpstreamErrorKind,
@@ -60,3 +58,29 @@ export const nameError: UpstreamError = upstreamError("connect", "name not resol
 export const ownPortError: UpstreamError = upstreamError("own-port", "endpoint is a port of the gateway", {
   requestSent: false,
 });
+
+export type UpstreamErrorKind =
+  /** RST in answer to a connect. */
+  | "refused"
+  /** Any other connect failure, DNS included. */
+  | "connect"
+  | "connect-timeout"
+  | "tls"
+  /** The endpoint is a port of the gateway itself, which nothing is sent to. */
+  | "own-port"
+  /** The connection ended or was reset before the response was complete. */
+  | "reset"
+  /** The response breaks the protocol or a limit. */
+  | "invalid"
+  /** No progress within an idle limit. */
+  | "timeout"
+  /** The request body could not be completed (client gone, limit, malformed): the upstream is not at fault. */
+  | "request-body";
+
+export type UpstreamError = {
+  readonly kind: UpstreamErrorKind;
+  /** Short fixed text for the access log, e.g. `connect timeout`. */
+  readonly text: string;
+  /** True when the endpoint may have seen part of the request. */
+  readonly requestSent: boolean;
+};

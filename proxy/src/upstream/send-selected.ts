@@ -1,10 +1,10 @@
 import type { Duplex } from "node:stream";
 import type { Chunk, HeaderList, ResponseHead } from "../message/message.ts";
+import type { UpstreamError } from "./errors.ts";
 import type {
   AttemptWatch,
   Selection,
   UpstreamClient,
-  UpstreamError,
   UpstreamHandler,
   UpstreamRequest,
   UpstreamStream,

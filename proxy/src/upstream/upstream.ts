@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Chunk, HeaderList, ReadonlyHeaderList, RequestBody, ResponseHead } from "../message/message.ts";
+import type { UpstreamError } from "./errors.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamTls } from "./tls/upstream-tls.ts";
 
@@ -99,33 +100,6 @@ export type UpstreamRequest = {
   /** The client asked for 100-continue: the body starts when a 100 or final head arrives, or after 1 s. */
   readonly expectContinue: boolean;
 };
-
-export type UpstreamErrorKind =
-  /** RST in answer to a connect. */
-  | "refused"
-  /** Any other connect failure, DNS included. */
-  | "connect"
-  | "connect-timeout"
-  | "tls"
-  /** The endpoint is a port of the gateway itself, which nothing is sent to. */
-  | "own-port"
-  /** The connection ended or was reset before the response was complete. */
-  | "reset"
-  /** The response breaks the protocol or a limit. */
-  | "invalid"
-  /** No progress within an idle limit. */
-  | "timeout"
-  /** The request body could not be completed (client gone, limit, malformed): the upstream is not at fault. */
-  | "request-body";
-
-export type UpstreamError = {
-  readonly kind: UpstreamErrorKind;
-  /** Short fixed text for the access log, e.g. `connect timeout`. */
-  readonly text: string;
-  /** True when the endpoint may have seen part of the request. */
-  readonly requestSent: boolean;
-};
-
 /** Receives one response. Exactly one of `onEnd`, `onError`, `onUpgrade` ends it; nothing follows. */
 export type UpstreamHandler = {
   /** The request is on a connection: `reused` says that it was pooled. Once per attempt on the wire. */

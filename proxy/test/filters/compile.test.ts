@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { features } from "@svc-gateway/common/features/registry.ts";
+import { expect } from "chai";
 import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { compileFilters } from "../../src/filters/compile.ts";
 import { filterOrder } from "../../src/filters/order.ts";

@@ -1,7 +1,7 @@
-import { expect } from "chai";
 import type { Compression } from "@svc-gateway/common/features/compression.ts";
-import { compressionFilter } from "../../src/filters/compression.ts";
+import { expect } from "chai";
 import type { BodyEnds } from "../../src/exchange/filter.ts";
+import { compressionFilter } from "../../src/filters/compression.ts";
 import type { HeaderList, ResponseHead } from "../../src/message/message.ts";
 import { exchange } from "./support.ts";
 

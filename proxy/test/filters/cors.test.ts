@@ -1,7 +1,7 @@
-import { expect } from "chai";
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
-import type { HeaderList } from "../../src/message/message.ts";
+import { expect } from "chai";
 import { corsFilter } from "../../src/filters/cors.ts";
+import type { HeaderList } from "../../src/message/message.ts";
 import { exchange } from "./support.ts";
 
 const rules = (change: Partial<Cors>): Cors => ({

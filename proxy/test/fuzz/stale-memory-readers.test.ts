@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Chunk, HeaderList, ResponseHead } from "../../src/message/message.ts";
 import { parseProxyHeader } from "../../src/listeners/proxy-protocol/header.ts";
-import { peekClientHello } from "../../src/tls/client-hello.ts";
-import { type ResponseEvents, ResponseReader } from "../../src/upstream/h1/response-reader.ts";
+import type { Chunk, HeaderList, ResponseHead } from "../../src/message/message.ts";
 import { ReadBuffer } from "../../src/sockets/read-buffer.ts";
 import { TunnelReader } from "../../src/sockets/tunnel-reader.ts";
+import { peekClientHello } from "../../src/tls/client-hello.ts";
+import { type ResponseEvents, ResponseReader } from "../../src/upstream/h1/response-reader.ts";
 import { addresses, version2 } from "../listeners/proxy-protocol/headers.ts";
 import { isTainted, memoryOf, stale, staleMemory } from "./stale-memory.ts";
 

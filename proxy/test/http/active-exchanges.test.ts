@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
 import type { Exchange } from "../../src/exchange/exchange.ts";
+import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
 
 /** The part of an exchange that counts here. */
 const exchangeSince = (startedAtMs: number, expire: (exchange: Exchange) => void): Exchange => {

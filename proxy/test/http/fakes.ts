@@ -1,8 +1,11 @@
 import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
-import type { AccessRecord } from "../../src/telemetry/access-log.ts";
-import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
-import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
+import type { CompiledBackend, CompiledRoute } from "../../src/exchange/compiled-route.ts";
+import type { Filter } from "../../src/exchange/filter.ts";
+import { ActiveExchanges } from "../../src/http/active-exchanges.ts";
+import { Mirrors } from "../../src/http/mirrors.ts";
+import { createPipeline } from "../../src/http/pipeline.ts";
+import { ResponseMemory } from "../../src/http/response-memory.ts";
 import type {
   BodySink,
   Chunk,
@@ -13,11 +16,8 @@ import type {
   RequestHead,
   ResponseHead,
 } from "../../src/message/message.ts";
-import { Mirrors } from "../../src/http/mirrors.ts";
-import { createPipeline } from "../../src/http/pipeline.ts";
-import { ResponseMemory } from "../../src/http/response-memory.ts";
-import type { Filter } from "../../src/exchange/filter.ts";
-import type { CompiledBackend, CompiledRoute } from "../../src/exchange/compiled-route.ts";
+import type { AccessRecord } from "../../src/telemetry/access-line.ts";
+import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type {
   UpstreamClient,

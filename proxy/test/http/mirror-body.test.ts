@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { BodyAbortReason, Chunk } from "../../src/message/message.ts";
 import { BodyMemory } from "../../src/http/body-memory.ts";
 import { MirrorBody } from "../../src/http/mirror-body.ts";
+import type { BodyAbortReason, Chunk } from "../../src/message/message.ts";
 
 class Sink {
   text = "";

@@ -1,8 +1,8 @@
-import { createAuthStore } from "../../src/auth/auth-store.ts";
 import { mock } from "node:test";
 import { expect } from "chai";
-import { mirrorTargetFilter } from "../../src/filters/mirror-target.ts";
+import { createAuthStore } from "../../src/auth/auth-store.ts";
 import type { Filter } from "../../src/exchange/filter.ts";
+import { mirrorTargetFilter } from "../../src/filters/mirror-target.ts";
 import { retryFilter } from "../../src/filters/retry.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
 import type { Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts";

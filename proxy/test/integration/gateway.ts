@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { clientCertKey, endpointsKey, listenerKey, routeKey, tlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { SharedMemory } from "../../src/shared/shared-memory.ts";
 import { startProxy, type Proxy, type ProxyOptions } from "../../src/proxy.ts";
-import type { AccessRecord } from "../../src/telemetry/access-log.ts";
+import type { SharedMemory } from "../../src/shared/shared-memory.ts";
+import type { AccessRecord } from "../../src/telemetry/access-line.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 
 /** What a test wants to be served: hosts to backends on loopback. */

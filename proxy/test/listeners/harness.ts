@@ -4,11 +4,13 @@ import type { Listener as ListenerPlan } from "@svc-gateway/common/ir/listener.t
 import { type Logger, silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
+import type { PortTable } from "../../src/exchange/port-table.ts";
 import type { RequestHandler } from "../../src/http/front.ts";
 import { createHttp1Front } from "../../src/http/h1/front.ts";
 import { createHttp2Front } from "../../src/http/h2/front.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
-import type { ClientStream, RequestHead } from "../../src/message/message.ts";
+import { createL4 } from "../../src/l4/l4.ts";
+import { UdpPlaces } from "../../src/l4/udp-places.ts";
 import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
 import type { ListenerEvents } from "../../src/listeners/events.ts";
 import {
@@ -16,11 +18,10 @@ import {
   type ListenerManager,
   type ListenerManagerOptions,
 } from "../../src/listeners/manager.ts";
-import { UdpPlaces } from "../../src/l4/udp-places.ts";
-import { createL4 } from "../../src/l4/l4.ts";
-import { SilentConnections } from "../../src/listeners/silent-connections.ts";
 import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/settings.ts";
-import { emptyPortTable, type PortTable } from "../../src/routing/port-table.ts";
+import { SilentConnections } from "../../src/listeners/silent-connections.ts";
+import type { ClientStream, RequestHead } from "../../src/message/message.ts";
+import { emptyPortTable } from "../../src/routing/port-table.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
 import { RawClient, wideLimits } from "../http/h1/harness.ts";

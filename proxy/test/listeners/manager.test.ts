@@ -1,12 +1,11 @@
-import { expect } from "chai";
 import { connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { ConnectionOptions } from "node:tls";
+import { expect } from "chai";
 import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
-import type { PortTable } from "../../src/routing/port-table.ts";
+import type { PortTable } from "../../src/exchange/port-table.ts";
 import { answer, eventually } from "../http/h1/harness.ts";
 import { issueCertificate } from "../tls/certificates.ts";
-import { samePublicPorts } from "./public-ports.ts";
 import { failureOf, readUntil, tlsPort } from "../tls/harness.ts";
 import {
   closeLater,
@@ -19,6 +18,7 @@ import {
   startManager,
   stopManagers,
 } from "./harness.ts";
+import { samePublicPorts } from "./public-ports.ts";
 
 const certificate = issueCertificate(["a.example"]);
 const certificates = tlsPort(["exact", "a.example", [certificate]]);

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { Socket } from "node:net";
+import { expect } from "chai";
 import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
 import { SilentConnections } from "../../src/listeners/silent-connections.ts";
 import { answer, eventually, statusesOf } from "../http/h1/harness.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createBackendPicker } from "../../src/routing/backend-picker.ts";
 import type { CompiledBackend } from "../../src/exchange/compiled-route.ts";
+import { createBackendPicker } from "../../src/routing/backend-picker.ts";
 
 const backend = (status: number): CompiledBackend => ({ kind: "status", status });
 

@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { expect } from "chai";
+import type { RouteQuery } from "../../src/exchange/port-table.ts";
 import { isOverspent } from "../../src/routing/expression-budget.ts";
 import { compileHostTable } from "../../src/routing/host-table.ts";
-import type { RouteQuery } from "../../src/routing/port-table.ts";
 import { exact, hostCase, hostTable, pattern, prefix, prepared, regex, request } from "./support.ts";
 
 const winner = (routes: readonly Route[], query: RouteQuery): string | undefined =>

@@ -1,9 +1,9 @@
-import { expect } from "chai";
-import fc from "fast-check";
 import type { RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { expect } from "chai";
+import fc from "fast-check";
+import type { RouteQuery } from "../../src/exchange/port-table.ts";
 import { explainMatch } from "../../src/routing/explain.ts";
-import type { RouteQuery } from "../../src/routing/port-table.ts";
 import { portTable, route, type HostCase } from "./support.ts";
 
 /** Worlds are small so that routes and requests meet often. */

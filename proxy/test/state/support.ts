@@ -1,4 +1,4 @@
-import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
+import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import {
   endpointsKey,
   listenerKey,
@@ -8,13 +8,13 @@ import {
   type RouteGroup,
 } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
+import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
-import type { EndpointSet } from "@svc-gateway/common/ir/endpoints.ts";
 import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
-import type { CompiledRoute } from "../../src/exchange/compiled-route.ts";
 import { createAuthStore } from "../../src/auth/auth-store.ts";
+import type { CompiledRoute } from "../../src/exchange/compiled-route.ts";
 import { createProxyState, type ProxyState, type ServingState } from "../../src/state/proxy-state.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 import type { UpstreamRegistry } from "../../src/upstream/registry.ts";

@@ -2,16 +2,12 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect } from "chai";
-import fc from "fast-check";
 import { parseLogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
-import {
-  createAccessLog,
-  type AccessLog,
-  type AccessLogOptions,
-  type AccessRecord,
-} from "../../src/telemetry/access-log.ts";
+import { expect } from "chai";
+import fc from "fast-check";
+import type { AccessRecord } from "../../src/telemetry/access-line.ts";
+import { createAccessLog, type AccessLog, type AccessLogOptions } from "../../src/telemetry/access-log.ts";
 
 const record: AccessRecord = {
   host: "shop.example.com",

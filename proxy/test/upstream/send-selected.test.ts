@@ -1,7 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
+import type { UpstreamErrorKind } from "../../src/upstream/errors.ts";
 import { sendSelected } from "../../src/upstream/send-selected.ts";
-import type { UpstreamErrorKind, UpstreamHandler } from "../../src/upstream/upstream.ts";
+import type { UpstreamHandler } from "../../src/upstream/upstream.ts";
 import { FakeUpstream } from "../http/fakes.ts";
 import { endpointList } from "./balancing.ts";
 import { getRequest } from "./support.ts";

@@ -9,15 +9,11 @@ import type {
   RequestBody,
   ResponseHead,
 } from "../../src/message/message.ts";
+import type { UpstreamError } from "../../src/upstream/errors.ts";
 import { createIdlePool } from "../../src/upstream/idle-pool.ts";
 import type { UpstreamClientOptions } from "../../src/upstream/options.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
-import type {
-  UpstreamEndpoint,
-  UpstreamError,
-  UpstreamHandler,
-  UpstreamRequest,
-} from "../../src/upstream/upstream.ts";
+import type { UpstreamEndpoint, UpstreamHandler, UpstreamRequest } from "../../src/upstream/upstream.ts";
 
 /** Waits until something holds; only a broken test lets mocha's own limit end it. */
 export async function until(condition: () => boolean): Promise<void> {

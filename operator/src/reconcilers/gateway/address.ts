@@ -10,8 +10,8 @@ import {
 } from "../../translate/gateway/addresses.ts";
 import { dedicatedName, vipName } from "../../translate/gateway/names.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
-import type { VipSettings } from "../../translate/gateway/scopes/vip-plan.ts";
 import { memo } from "../../translate/incremental/memo.ts";
+import type { VipSettings } from "../../translate/settings.ts";
 import { createLookup, type World } from "../../world.ts";
 import type { Address } from "../ingress-address.ts";
 import {

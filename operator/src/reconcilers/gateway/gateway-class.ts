@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KindName } from "../../api/kinds.ts";
-import { mergeConditions } from "../../write/conditions.ts";
-import type { StatusChange } from "../../write/status-writer.ts";
 import type { Build } from "../../build/table-builder.ts";
 import type { GatewayFields } from "../../sources/kubernetes/gateway-fields.ts";
-import { supportedFeaturesOf } from "../../translate/gateway/status/supported-features.ts";
 import type { GatewayClassStatus } from "../../translate/gateway/status/statuses.ts";
+import { supportedFeaturesOf } from "../../translate/gateway/status/supported-features.ts";
 import { memo } from "../../translate/incremental/memo.ts";
+import { mergeConditions } from "../../write/conditions.ts";
+import type { StatusChange } from "../../write/status-writer.ts";
 import type { Reconciler } from "../reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
 

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { nameOf, refOf } from "../../api/object.ts";
-import type { Fleet } from "../../discovery/fleet.ts";
-import { mergeConditions } from "../../write/conditions.ts";
-import type { StatusChange } from "../../write/status-writer.ts";
 import type { Build } from "../../build/table-builder.ts";
+import type { Fleet } from "../../discovery/fleet.ts";
 import { conditionOf, type DesiredCondition, type Refusal } from "../../translate/condition.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 import { listMemo, memo } from "../../translate/incremental/memo.ts";
+import { mergeConditions } from "../../write/conditions.ts";
+import type { StatusChange } from "../../write/status-writer.ts";
 import type { Reconciler } from "../reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
 import type { AddressesOf, GatewayAddresses } from "./address.ts";

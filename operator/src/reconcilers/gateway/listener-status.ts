@@ -1,6 +1,6 @@
-import { mergeConditions } from "../../write/conditions.ts";
 import type { DesiredCondition, Refusal } from "../../translate/condition.ts";
 import type { ListenerStatus } from "../../translate/gateway/status/object-status.ts";
+import { mergeConditions } from "../../write/conditions.ts";
 
 /** What a status says now, as far as it is looked at. */
 export type PresentListener = { readonly name?: string; readonly conditions?: unknown };

@@ -1,9 +1,9 @@
+import type { Build } from "../../build/table-builder.ts";
 import type { RouteKind } from "../../translate/gateway/kinds.ts";
 import type { RouteStatus } from "../../translate/gateway/status/object-status.ts";
 import { memo } from "../../translate/incremental/memo.ts";
 import { mergeConditions, mergeOwnedEntries } from "../../write/conditions.ts";
 import type { StatusChange } from "../../write/status-writer.ts";
-import type { Build } from "../../build/table-builder.ts";
 import type { Reconciler } from "../reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
 import { parentRefKey } from "./parent-ref.ts";

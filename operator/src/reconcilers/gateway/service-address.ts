@@ -1,7 +1,7 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { fieldManager } from "../../write/status-writer.ts";
 import type { ApiClient, ApiError } from "../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../sources/kubernetes/api-error.ts";
+import { fieldManager } from "../../write/status-writer.ts";
 
 /** A Service that is to be applied, as far as its address goes. */
 export type AddressedService = {

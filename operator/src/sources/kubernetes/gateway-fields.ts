@@ -1,5 +1,5 @@
-import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { definitionOf } from "../../api/kinds.ts";
 import type { OptionalField } from "../../translate/gateway/status/supported-features.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";

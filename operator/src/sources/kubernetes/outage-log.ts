@@ -1,4 +1,5 @@
-import type { LogFields, Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 
 /** Tells of something that may fail for long and is tried again and again: when it begins and when it is over. */
 export type OutageLog = {

@@ -1,6 +1,6 @@
 /** What the endpoints of Services take in snapshots, and whose are left out. See docs/routing.md, "Size". */
-import { endpointSlicesOf, type World } from "../../world.ts";
 import { nameOf, refOf } from "../../api/object.ts";
+import { endpointSlicesOf, type World } from "../../world.ts";
 import { ageOf } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { describeEndpointsLeftOut, endpointsLeftOut } from "../diagnostics.ts";

@@ -3,13 +3,13 @@ import type { Endpoint, EndpointSet } from "@svc-gateway/common/ir/endpoints.ts"
 import type { OwnPortCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { parseDnsName } from "@svc-gateway/common/values/hostname.ts";
 import { canonicalIp, formatIpPort } from "@svc-gateway/common/values/ip-address.ts";
-import { formatRef, refOf } from "../../api/object.ts";
 import type { EndpointConditions } from "../../api/generated/endpointslice.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { formatRef, refOf } from "../../api/object.ts";
 import { compareText } from "../age.ts";
 import { closureOf, type Closure } from "../closures.ts";
 import { noEndpoints, ownPortRefused } from "../diagnostics.ts";
-import type { Diagnostic } from "../translation.ts";
+import type { Diagnostic } from "../finding.ts";
 import { isPortNumber, type EndpointNeed } from "./service-port.ts";
 
 type EndpointSlice = ObjectOf<"EndpointSlice">;

@@ -7,8 +7,9 @@ import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { withoutStandIns } from "../closures.ts";
 import { policyConflict, policyTargetNotFound } from "../diagnostics.ts";
+import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
-import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../translation.ts";
+import type { PolicyAncestor, PolicyAttachment } from "../policy-ancestors.ts";
 import { createAttachmentKeeper } from "./attachment-keeper.ts";
 import { readPolicySettings } from "./policy-settings.ts";
 

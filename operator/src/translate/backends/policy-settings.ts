@@ -15,7 +15,7 @@ import type { SvcBackendPolicySpec } from "../../api/generated/svcbackendpolicy.
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
 import { policyValueIgnored } from "../diagnostics.ts";
-import type { Diagnostic } from "../translation.ts";
+import type { Diagnostic } from "../finding.ts";
 
 type PolicySettings = {
   readonly policy: BackendPolicy;

@@ -1,14 +1,14 @@
 /** From a Service and a port of it to what a route sends to. See docs/routing.md. */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import type { ObjectOf } from "../../api/kinds.ts";
 import type { ServicePort } from "../../api/generated/service.ts";
+import type { ObjectOf } from "../../api/kinds.ts";
 import type { Lookup } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { externalNameNotAllowed, servicePortNotFound, serviceNotFound, type Place } from "../diagnostics.ts";
+import type { Diagnostic } from "../finding.ts";
 import { haveSameItems } from "../incremental/memo.ts";
-import type { ServicePortRef } from "../settings.ts";
-import type { Diagnostic } from "../translation.ts";
+import type { ServicePortRef, EndpointUse } from "./service-port-ref.ts";
 
 /** A Service port whose endpoints the snapshot must hold. `port.port` is its number, also in `name`. */
 export type EndpointNeed = {
@@ -21,9 +21,6 @@ export type EndpointNeed = {
   /** What the endpoints are for, each once and sorted. */
   readonly uses: readonly EndpointUse[];
 };
-
-/** What is sent to endpoints: `checks` are questions whether requests may pass, `copies` those of mirrors. */
-export type EndpointUse = "checks" | "connections" | "copies" | "datagrams" | "requests";
 
 /**
  * Of needs with one name, the one that counts, whatever their order: ports of one number may have several names. It is

@@ -3,8 +3,8 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
 import { createLookup, type World } from "../../world.ts";
 import { invalidSessionKey } from "../diagnostics.ts";
+import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
-import type { Diagnostic } from "../translation.ts";
 
 /** Name of the Secret with the key of session cookies, in the install namespace, and the key of its data. */
 export const sessionKeySecret = "svc-session-key";

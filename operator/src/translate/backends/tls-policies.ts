@@ -10,13 +10,14 @@ import { attempt } from "../attempt.ts";
 import { withoutStandIns } from "../closures.ts";
 import { conditionOf, type DesiredCondition } from "../condition.ts";
 import { conditionFinding, policyConflict, tlsPolicyTargetNotFound } from "../diagnostics.ts";
+import type { Diagnostic } from "../finding.ts";
 import { trackedMemo } from "../incremental/memo.ts";
+import type { BackendTlsAttachment } from "../policy-ancestors.ts";
 import type { TranslateSettings } from "../settings.ts";
-import type { BackendTlsAttachment, Diagnostic } from "../translation.ts";
 import { createAttachmentKeeper } from "./attachment-keeper.ts";
 import type { EndpointNeed } from "./service-port.ts";
-import { createAuthorityFitter } from "./tls-policy-sizes.ts";
 import { readTlsPolicy, type TlsPolicySettings } from "./tls-policy-settings.ts";
+import { createAuthorityFitter } from "./tls-policy-sizes.ts";
 
 type Policy = ObjectOf<"BackendTLSPolicy">;
 

@@ -15,9 +15,9 @@ import { refOf } from "../../api/object.ts";
 import { resolveAuthorities, type AuthorityOptions } from "../certificates/authority-refs.ts";
 import { refusedAt, type Refusal } from "../condition.ts";
 import { cleartextFallback, describeProblem, policyValueIgnored } from "../diagnostics.ts";
+import type { Diagnostic } from "../finding.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { quote } from "../text.ts";
-import type { Diagnostic } from "../translation.ts";
 
 export type TlsPolicySettings = {
   /** What connections must keep to; undefined: they are in cleartext, since not one of its names can be used. */

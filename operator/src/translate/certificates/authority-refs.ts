@@ -3,10 +3,10 @@ import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../incremental/memo.ts";
+import type { View } from "../incremental/view.ts";
 import { noGrant, type Referrer } from "../reference-grants.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { quoteKind } from "../text.ts";
-import type { View } from "../incremental/view.ts";
 import { bundleKey, readBundle } from "./authorities.ts";
 
 /** A reference as BackendTLSPolicies write it, or with a namespace as Gateways do. */

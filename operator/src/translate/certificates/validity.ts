@@ -1,6 +1,6 @@
 import { certificateExpired, certificateNotYetValid } from "../diagnostics.ts";
-import type { TlsHostTable } from "../ingress/tls.ts";
-import type { Diagnostic } from "../translation.ts";
+import type { Diagnostic } from "../finding.ts";
+import type { TlsHostTable } from "../ingress/tls-host-table.ts";
 
 /** What was found, and the stretch of time (from, until) in which it stays true. */
 type Verdict = {

@@ -1,17 +1,17 @@
 /** Key sets that come from elsewhere: what is wanted of them, and what became of it. */
 import { Buffer } from "node:buffer";
-import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import type { KeySet } from "@svc-gateway/common/ir/credentials.ts";
+import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
 import { keySetLeftOut, keySetNotFetched, resourcePartlyIgnored } from "../diagnostics.ts";
 import { notServed } from "../events.ts";
+import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { FindingsList } from "../incremental/findings-list.ts";
 import { memo } from "../incremental/memo.ts";
 import { chooseLeftOut, type Sized } from "../size/choose.ts";
 import { sharedScope } from "../size/object-size.ts";
-import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import { describeUnusable, type UsableKeys } from "./key-set.ts";
 
 /** A key set that routes need. */

@@ -6,8 +6,8 @@ import {
 import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { problem } from "@svc-gateway/common/values/result.ts";
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
-import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
 import {
   annotationWarning,
   describeProblem,
@@ -19,8 +19,8 @@ import {
   unknownAnnotation,
   type Place,
 } from "../diagnostics.ts";
+import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
-import type { Diagnostic } from "../translation.ts";
 import { parseAnnotation, type ClassDefaults } from "./annotation-reader.ts";
 
 /** The defaults that a SvcIngressClassParameters object holds, parsed once for all Ingresses of the class. */

@@ -3,9 +3,9 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import type { Place } from "../diagnostics.ts";
-import type { Diagnostic } from "../translation.ts";
-import type { Referrer } from "../reference-grants.ts";
+import type { Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
+import type { Referrer } from "../reference-grants.ts";
 
 /**
  * What the translation of a feature can ask and say besides reading annotations. When the world gives another answer

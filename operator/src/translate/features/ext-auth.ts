@@ -1,13 +1,13 @@
 import { extAuth, type ExtAuth, type ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { mayBeClientHeader, mayBeIdentityHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { parseDuration } from "@svc-gateway/common/values/duration.ts";
-import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
+import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { protocolOf, tcpPortsOf, type EndpointNeed } from "../backends/service-port.ts";
 import { describeProblem, protectionUnavailable, resourcePartlyIgnored } from "../diagnostics.ts";
-import { quote } from "../text.ts";
 import type { View } from "../incremental/view.ts";
+import { quote } from "../text.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";

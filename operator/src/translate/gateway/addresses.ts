@@ -2,8 +2,8 @@
 import { parseIpAddress } from "@svc-gateway/common/values/ip-address.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refusedAt, type Refusal } from "../condition.ts";
-import { quote } from "../text.ts";
 import { memo } from "../incremental/memo.ts";
+import { quote } from "../text.ts";
 
 /** The address is a cluster IP (GEP-5093). */
 export const clusterRoutability = "Cluster";

@@ -1,3 +1,5 @@
+import type { ObjectOf } from "../../api/kinds.ts";
+
 /** The kinds of routes, and which of them each protocol of a listener carries (Gateway API, ProtocolType). */
 export const gatewayGroup = "gateway.networking.k8s.io";
 
@@ -40,3 +42,6 @@ export const hasHostnames = (family: Family): boolean => family === "http" || fa
 /** What carries a protocol. The ports of one do not get in the way of the other's. */
 export const transportOf = (protocol: ListenerProtocol): "TCP" | "UDP" =>
   protocol === "udp" ? "UDP" : "TCP";
+
+/** What listeners are written in. */
+export type ListenerOwner = ObjectOf<"Gateway"> | ObjectOf<"ListenerSet">;

@@ -5,22 +5,19 @@ import { nameOf, refOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
 import { attempt } from "../attempt.ts";
 import type { GatewaysByService } from "../backends/tls-policies.ts";
+import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import { listMemo } from "../incremental/memo.ts";
+import { noOwners, type HostOwners } from "../ownership.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { SizeLedger } from "../size/ledger.ts";
 import { nothingLeftOut, type LeftOut } from "../size/object-size.ts";
+import type { Translation } from "../translation.ts";
 import { namespaceFilter } from "../watched-namespaces.ts";
-import type { DesiredEvent, Diagnostic, Translation } from "../translation.ts";
-import { createPolicyAttacher } from "./policies/attached-policies.ts";
-import { createAttachedRoutes, type AttachedRoute } from "./routes/attached-routes.ts";
-import { parentsOf } from "./routes/attachment.ts";
-import { createCollisionCheck, type Reserved } from "./scopes/collisions.ts";
-import { createCertificateSizes, withoutCertificates } from "./scopes/certificate-sizes.ts";
 import { createDedicatedPlanner } from "./dedicated/gateway.ts";
 import { createIdentityPlanner } from "./dedicated/identity.ts";
 import { parametersWithoutEffect } from "./dedicated/parameters.ts";
 import type { Manifest } from "./dedicated/plan.ts";
-import { describeStatuses } from "./status/findings.ts";
+import type { HttpRouteKind, L4RouteKind } from "./kinds.ts";
 import { ignoredAuthorities } from "./listeners/frontend-validation.ts";
 import { createGatewayClassReader } from "./listeners/gateway-classes.ts";
 import {
@@ -29,16 +26,14 @@ import {
   listenersOf,
   type PlannedGateway,
 } from "./listeners/gateways.ts";
+import { createStrayFinder } from "./listeners/strays.ts";
+import { createPolicyAttacher } from "./policies/attached-policies.ts";
+import { createAttachedRoutes, type AttachedRoute } from "./routes/attached-routes.ts";
+import { parentsOf } from "./routes/attachment.ts";
 import { planGrpcRoute } from "./routes/grpc-route.ts";
 import { planHttpRoute } from "./routes/http-route.ts";
-import type { HttpRouteKind, L4RouteKind } from "./kinds.ts";
 import { planL4Route, unusableL4Route, type L4Plan } from "./routes/l4-route.ts";
-import { noOwners, type HostOwners } from "../ownership.ts";
 import { createOwnedClaims, type OwnedClaims } from "./routes/ownership.ts";
-import { createOrphanFinder } from "./scopes/orphans.ts";
-import { createOwnScopes, createPlanFinder, type OwnScope } from "./scopes/own-scopes.ts";
-import { createPlacer, scopeOf, type PlacedGateway } from "./scopes/placement.ts";
-import { bindAdvertised, bindInternal, type Bindings } from "./scopes/ports.ts";
 import {
   fitRoute,
   leaveOutRoute,
@@ -46,12 +41,18 @@ import {
   type CommonPlan,
   type RoutePlan,
 } from "./routes/route-plan.ts";
+import { unservedOfGateway } from "./routes/unserved-fields.ts";
+import { createCertificateSizes, withoutCertificates } from "./scopes/certificate-sizes.ts";
+import { createCollisionCheck, type Reserved } from "./scopes/collisions.ts";
+import { createOrphanFinder } from "./scopes/orphans.ts";
+import { createOwnScopes, createPlanFinder, type OwnScope } from "./scopes/own-scopes.ts";
+import { createPlacer, scopeOf, type PlacedGateway } from "./scopes/placement.ts";
+import { bindAdvertised, bindInternal, type Bindings } from "./scopes/ports.ts";
 import { createRouteSizes } from "./scopes/route-sizes.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scopes/scope.ts";
-import { createStrayFinder } from "./listeners/strays.ts";
-import { createStatusBuilder, type GatewayStatuses } from "./status/statuses.ts";
-import { unservedOfGateway } from "./routes/unserved-fields.ts";
 import { createVipPlanner, type Vip } from "./scopes/vip-plan.ts";
+import { describeStatuses } from "./status/findings.ts";
+import { createStatusBuilder, type GatewayStatuses } from "./status/statuses.ts";
 
 export type GatewayPart = {
   /** What the shared proxies serve. */

@@ -1,7 +1,7 @@
 import type { Changes } from "@svc-gateway/common/collections/list-changes.ts";
+import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import { createKeyedList } from "./groups.ts";
 import { memo } from "./memo.ts";
-import type { DesiredEvent, Diagnostic } from "../translation.ts";
 
 /** What there is to tell people. */
 export type FindingsList = {

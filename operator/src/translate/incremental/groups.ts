@@ -3,8 +3,8 @@
  * contributes to (docs/architecture.md, "Level, not event"). The list of a group is in the order of its keys, whatever
  * happened before, so that the result is the one that a build from scratch gives.
  */
-import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { collect } from "@svc-gateway/common/collections/join-lists.ts";
+import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { changeEntries, noEntries, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 
 export type Groups<M, R> = {

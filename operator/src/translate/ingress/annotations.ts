@@ -5,9 +5,10 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { rewriteTarget } from "@svc-gateway/common/features/rewrite-target.ts";
 import { useRegex } from "@svc-gateway/common/features/use-regex.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
 import type { EndpointNeed } from "../backends/service-port.ts";
+import { closeAll, closeFeatures } from "../closures.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import {
   annotationWarning,
@@ -26,10 +27,9 @@ import {
   type ClassDefaults,
 } from "../features/annotation-reader.ts";
 import { describeUnknownKey, unknownKeys } from "../features/class-defaults.ts";
-import { closeAll, closeFeatures } from "../closures.ts";
 import type { FeatureContext } from "../features/context.ts";
 import { translateFeatures } from "../features/index.ts";
-import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
 import type { ClassInfo } from "./classes.ts";
 

@@ -1,19 +1,20 @@
 /** The certificates of all Ingresses and of the settings, kept in line with the world. */
+import { hasChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
-import { hasChanges } from "@svc-gateway/common/collections/list-changes.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
-import { nameOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { nameOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
 import { createFindings, type FindingsList } from "../incremental/findings-list.ts";
 import { changesOf, createGroups } from "../incremental/groups.ts";
 import { memo, trackedMemo } from "../incremental/memo.ts";
-import type { TranslateSettings } from "../settings.ts";
 import { createTracker } from "../incremental/tracker.ts";
+import type { TranslateSettings } from "../settings.ts";
 import type { Classification } from "./classes.ts";
 import { planDefaultCertificate } from "./gateway-defaults.ts";
-import { buildTlsHost, planTls, type TlsClaim, type TlsHostTable, type TlsPlan } from "./tls.ts";
+import type { TlsHostTable, TlsClaim } from "./tls-host-table.ts";
+import { buildTlsHost, planTls, type TlsPlan } from "./tls.ts";
 
 /** `diagnostics` and `events` are those of the Ingresses and settings themselves. */
 export type CertificatesPart = FindingsList & {

@@ -1,11 +1,11 @@
 /** Which IngressClasses are ours, what defaults they bring, and so which Ingresses are ours. See docs/routing.md. */
 import { didYouMean } from "@svc-gateway/common/values/similar.ts";
-import { refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf } from "../../api/object.ts";
+import { isStandIn } from "../../api/stand-in.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
-import { isStandIn } from "../../api/stand-in.ts";
 import { isRecord } from "../../api/validation/problem.ts";
 import {
   ingressClassNotFound,
@@ -16,9 +16,9 @@ import {
 } from "../diagnostics.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
+import type { Diagnostic } from "../finding.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
 import type { TranslateSettings } from "../settings.ts";
-import type { Diagnostic } from "../translation.ts";
 
 const legacyClassAnnotation = "kubernetes.io/ingress.class";
 const defaultClassAnnotation = "ingressclass.kubernetes.io/is-default-class";

@@ -3,7 +3,8 @@ import type { ClientCertPort, ClientValidation } from "@svc-gateway/common/ir/cl
 import { compareText } from "../age.ts";
 import { haveSameItems } from "../incremental/memo.ts";
 import { authoritiesIdOf, ownerOf } from "./client-rules.ts";
-import { bucketOf, type TlsHostTable } from "./tls.ts";
+import type { TlsHostTable } from "./tls-host-table.ts";
+import { bucketOf } from "./tls.ts";
 
 const none: ClientCertPort = { authorities: {}, hosts: [] };
 

@@ -7,9 +7,9 @@ import { findEntry, type SortedEntries } from "@svc-gateway/common/ir/sorted-ent
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import type { AuthTls } from "../features/auth-tls.ts";
 import { haveSameItems, memo } from "../incremental/memo.ts";
-import { anyHost } from "./host.ts";
 import { withRoutes, type HostTable } from "./host-table.ts";
-import type { TlsHostTable } from "./tls.ts";
+import { anyHost } from "./host.ts";
+import type { TlsHostTable } from "./tls-host-table.ts";
 
 /** The rules of an Ingress as routes carry them. */
 export function clientRulesOf(owner: ObjectRef, clients: AuthTls): ClientRules {

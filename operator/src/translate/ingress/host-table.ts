@@ -2,8 +2,8 @@
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { pathNormalize, type PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
@@ -15,12 +15,13 @@ import {
   routeConflict,
 } from "../diagnostics.ts";
 import { routeConflictEvent } from "../events.ts";
-import type { Conflict, DesiredEvent, Diagnostic, ServedHost } from "../translation.ts";
-import { quote } from "../text.ts";
+import type { Conflict, DesiredEvent, Diagnostic } from "../finding.ts";
 import type { HostOwner } from "../ownership.ts";
+import type { ServedHost } from "../routing.ts";
+import { quote } from "../text.ts";
+import type { HostClaim, RouteClaim } from "./claims.ts";
 import { anyHost } from "./host.ts";
 import { anyPath } from "./path.ts";
-import type { HostClaim, RouteClaim } from "./plan.ts";
 
 /** Name of the listener that all Ingresses share. */
 export const ingressListener = "ingress";

@@ -1,9 +1,10 @@
 /** What is left of an Ingress where the snapshot would become too large. See docs/routing.md, "Size". */
+import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { unresolvedBackend } from "../backends/service-port.ts";
 import type { LeftOutObject } from "../size/object-size.ts";
-import type { Route } from "@svc-gateway/common/ir/route.ts";
+import type { HostClaim } from "./claims.ts";
 import { anyPath } from "./path.ts";
-import { closeClaim, type HostClaim, type IngressPlan } from "./plan.ts";
+import { closeClaim, type IngressPlan } from "./plan.ts";
 
 /** The plan of an Ingress of which something is left out; everything that only its service needs is left out at once. */
 export const leaveOut = <P extends IngressPlan>(plan: P, { level }: LeftOutObject): P => ({

@@ -1,12 +1,13 @@
 /** What is left of hosts and server names for their owners. See docs/routing.md, "Who owns a host". */
-import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { certificateConflict } from "../diagnostics.ts";
+import type { Conflict, Diagnostic } from "../finding.ts";
 import type { FindingsList } from "../incremental/findings-list.ts";
 import { olderOf, type HostOwner, type HostOwners } from "../ownership.ts";
-import type { Conflict, Diagnostic } from "../translation.ts";
 import { buildHostTable, type HostTable } from "./host-table.ts";
-import { buildTlsHost, type TlsHostTable } from "./tls.ts";
+import type { TlsHostTable } from "./tls-host-table.ts";
+import { buildTlsHost } from "./tls.ts";
 
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 

@@ -3,10 +3,11 @@ import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { isObjectName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { ok } from "@svc-gateway/common/values/result.ts";
-import { refOf, type ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { refOf, type ObjectRef } from "../../api/object.ts";
 import { ageOf, type Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
+import type { ServicePortRef } from "../backends/service-port-ref.ts";
 import {
   duplicatePath,
   invalidBackend,
@@ -16,9 +17,8 @@ import {
   resourceBackendIgnored,
 } from "../diagnostics.ts";
 import { ExpressionBudget } from "../expression-budget.ts";
-import type { ServicePortRef } from "../settings.ts";
+import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
-import type { Diagnostic } from "../translation.ts";
 import { anyHost, parseIngressHost } from "./host.ts";
 import { parseIngressPath } from "./path.ts";
 

@@ -1,44 +1,25 @@
 /** What one Ingress contributes to the routes, given its class and the Services that it names. */
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
-import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
-import type { ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import type { Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
-import { expandRewriteTarget } from "./rewrite-target.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
 import { routesTooLarge } from "../diagnostics.ts";
-import { areTooLarge, hostOverheadBytes, maxRoutesBytes, sizeOfRoutes } from "../size/route-size.ts";
-import type { ScopeSize } from "../size/object-size.ts";
-import type { DesiredEvent, Diagnostic } from "../translation.ts";
+import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
+import type { ScopeSize } from "../size/object-size.ts";
+import { areTooLarge, hostOverheadBytes, maxRoutesBytes, sizeOfRoutes } from "../size/route-size.ts";
 import { readAnnotations } from "./annotations.ts";
+import type { HostClaim, RouteClaim } from "./claims.ts";
 import type { ClassInfo } from "./classes.ts";
+import { clientRulesOf } from "./client-rules.ts";
 import { anyHost } from "./host.ts";
 import { parseIngress, pathField, type BackendRef, type ParsedIngress } from "./parse.ts";
 import { anyPath } from "./path.ts";
-import { clientRulesOf } from "./client-rules.ts";
+import { expandRewriteTarget } from "./rewrite-target.ts";
 import { readAuthTls } from "./tls.ts";
-
-/** A route with what a message about it says. */
-export type RouteClaim = { readonly route: Route; readonly field: string; readonly written: string };
-
-/** What one Ingress wants to serve on one host. */
-export type HostClaim = {
-  readonly host: HostPattern;
-  readonly owner: ObjectRef;
-  readonly age: Age;
-  readonly routes: readonly RouteClaim[];
-  /** How far it wants the paths of the host to be normalised; undefined where it does not say. */
-  readonly pathLevel: PathLevel | undefined;
-  /** Its default backend, where that applies to the host. */
-  readonly fallback: RouteClaim | undefined;
-  /** Whether the default backend comes after those of all others. */
-  readonly isLast?: true;
-};
 
 export type IngressPlan = {
   readonly claims: readonly HostClaim[];

@@ -3,26 +3,27 @@ import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collect
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
-import { nameOf, refOf } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
+import { nameOf, refOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
 import { ageOf } from "../age.ts";
 import { chooseNeed, isSameNeed, type EndpointNeed } from "../backends/service-port.ts";
 import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import type { Conflict } from "../finding.ts";
 import { createFindings, type FindingsList } from "../incremental/findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../incremental/groups.ts";
 import { memo } from "../incremental/memo.ts";
+import { createTracker } from "../incremental/tracker.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createFitting } from "../size/fitting.ts";
 import type { SizeLedger } from "../size/ledger.ts";
 import { sharedScope, sizeKey, type LeftOut, type ObjectSize } from "../size/object-size.ts";
-import { createTracker } from "../incremental/tracker.ts";
-import type { Conflict } from "../translation.ts";
+import type { HostClaim } from "./claims.ts";
 import type { Classification } from "./classes.ts";
-import { anyHost } from "./host.ts";
 import { buildHostTable, type HostTable } from "./host-table.ts";
+import { anyHost } from "./host.ts";
 import { leaveOut } from "./left-out.ts";
-import { planIngress, type HostClaim, type IngressPlan } from "./plan.ts";
+import { planIngress, type IngressPlan } from "./plan.ts";
 
 /** `diagnostics` and `events` are those of the Ingresses themselves. */
 export type RoutesPart = FindingsList & {

@@ -3,13 +3,12 @@ import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import { formatRef, refOf, type ObjectRef } from "../../api/object.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { compareAges, compareText, type Age } from "../age.ts";
+import { formatRef, refOf, type ObjectRef } from "../../api/object.ts";
+import { compareAges, compareText } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { compareChoice } from "../certificates/choice.ts";
 import { servedCertificate } from "../certificates/last-good.ts";
-import type { TlsCertificate } from "../certificates/tls-secret.ts";
 import { formatTime } from "../certificates/validity.ts";
 import {
   authTlsHostNotListed,
@@ -25,32 +24,21 @@ import {
 } from "../diagnostics.ts";
 import { invalidAnnotationEvent } from "../events.ts";
 import { translateAuthTls, type AuthTls } from "../features/auth-tls.ts";
+import type { Diagnostic } from "../finding.ts";
 import { haveSameItems } from "../incremental/memo.ts";
-import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { View } from "../incremental/view.ts";
 import { openAnnotations } from "./annotations.ts";
 import { asksAlike } from "./client-rules.ts";
 import { anyHost } from "./host.ts";
 import { parseIngress } from "./parse.ts";
-
-/** What one Ingress that lists a host (or the settings) wants for its handshakes. */
-export type TlsClaim = {
-  readonly host: HostPattern;
-  /** Undefined: the certificates of others, or of a less specific name, are shown. */
-  readonly offer: TlsOffer | undefined;
-  /** Undefined: nothing is asked of clients. */
-  readonly clients: AuthTls | undefined;
-  readonly owner: ObjectRef;
-  readonly namespace: string;
-  readonly age: Age;
-  readonly field: string;
-};
-
-/** A usable certificate. */
-export type TlsOffer = { readonly certificate: TlsCertificate; readonly secret: ObjectRef };
-
-type Findings = { readonly diagnostics: readonly Diagnostic[]; readonly events: readonly DesiredEvent[] };
-
+import type {
+  TlsHostTable,
+  TlsClaim,
+  TlsOffer,
+  Findings,
+  OwnedRules,
+  NamespaceRules,
+} from "./tls-host-table.ts";
 export type TlsPlan = Findings & { readonly claims: readonly TlsClaim[] };
 
 /** What one Ingress wants for its TLS hosts. Never throws; an unusable Secret only costs its own hosts. */
@@ -138,27 +126,6 @@ function readOffer(
   const until = formatTime(certificate.notAfterMs);
   return { offer, diagnostics: [lastCertificateKept(place, `${namespace}/${name}`, spoiled, until)] };
 }
-
-/** What an Ingress asks of clients. */
-type OwnedRules = { readonly owner: ObjectRef; readonly rules: AuthTls };
-
-/** What the Ingresses of one namespace want for a server name. */
-type NamespaceRules = { readonly offers: boolean; readonly clients: OwnedRules | undefined };
-
-/** What one server name shows and asks for, and what those who may not take part in it are told. */
-export type TlsHostTable = Findings & {
-  readonly name: HostPattern;
-  /** Undefined: the name has no certificate of its own. */
-  readonly host: TlsHost | undefined;
-  readonly clients: OwnedRules | undefined;
-  readonly used: readonly TlsOffer[];
-  /** What it is made from. */
-  readonly claims: readonly TlsClaim[];
-  /** Whether some Ingress that lists the name asks for client certificates. */
-  readonly asks: boolean;
-  /** What would hold if one namespace were alone; empty where nobody asks for client certificates. */
-  readonly byNamespace: ReadonlyMap<string, NamespaceRules>;
-};
 
 /**
  * The certificate of a server name belongs to the oldest Ingress that offers a usable one; only Ingresses of the same

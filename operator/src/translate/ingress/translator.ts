@@ -6,13 +6,13 @@ import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.t
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import { emptyWorld, type World } from "../../world.ts";
-import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
 import { compareText } from "../age.ts";
+import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
+import { noOwners, type HostOwners } from "../ownership.ts";
+import type { ServedHost } from "../routing.ts";
 import type { TranslateSettings } from "../settings.ts";
 import type { SizeLedger } from "../size/ledger.ts";
 import type { LeftOut } from "../size/object-size.ts";
-import { noOwners, type HostOwners } from "../ownership.ts";
-import type { ServedHost } from "../translation.ts";
 import { createCertificateTracker, type CertificatesPart } from "./certificates.ts";
 import { createClassReader } from "./classes.ts";
 import { createClientCertPortBuilder } from "./client-certs.ts";

@@ -2,8 +2,8 @@
 import type { ObjectRef } from "../../api/object.ts";
 import { describeLeftOut, describeTooLarge, snapshotFull, tooManyCertificates } from "../diagnostics.ts";
 import { notServed } from "../events.ts";
+import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
-import type { DesiredEvent, Diagnostic } from "../translation.ts";
 import type { LeftOut } from "./object-size.ts";
 import { maxRoutesBytes } from "./route-size.ts";
 

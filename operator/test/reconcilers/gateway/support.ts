@@ -1,15 +1,18 @@
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { validateObject } from "../../../src/api/validate.ts";
+import type { Build } from "../../../src/build/table-builder.ts";
 import { createGatewayAddressReader, type AddressesOf } from "../../../src/reconcilers/gateway/address.ts";
+import type { Reconciler } from "../../../src/reconcilers/reconciler.ts";
+import {
+  defaultTranslateSettings,
+  type TranslateSettings,
+  type DedicatedSettings,
+} from "../../../src/translate/settings.ts";
+import { translate } from "../../../src/translate/translate.ts";
+import { createWorld } from "../../../src/world.ts";
 import { applyMergePatch } from "../../../src/write/merge-patch.ts";
 import type { StatusTarget, StatusWriter } from "../../../src/write/status-writer.ts";
-import type { Build } from "../../../src/build/table-builder.ts";
-import type { Reconciler } from "../../../src/reconcilers/reconciler.ts";
-import { defaultTranslateSettings, type TranslateSettings } from "../../../src/translate/settings.ts";
-import { translate } from "../../../src/translate/translate.ts";
-import type { DedicatedSettings } from "../../../src/translate/gateway/dedicated/settings.ts";
-import { createWorld } from "../../../src/world.ts";
 
 export const vips = {
   namespace: "svc-system",

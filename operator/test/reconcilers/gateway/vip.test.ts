@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { vipReconciler } from "../../../src/reconcilers/gateway/vip.ts";
-import { createNotes, type Notes } from "../../../src/reconcilers/gateway/notes.ts";
 import type { Build } from "../../../src/build/table-builder.ts";
+import { createNotes, type Notes } from "../../../src/reconcilers/gateway/notes.ts";
+import { vipReconciler } from "../../../src/reconcilers/gateway/vip.ts";
 import { createFakeClient, type FakeClient } from "../../support/fake-client.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import {

@@ -4,11 +4,11 @@ import { parseNamespacedName, type NamespacedName } from "@svc-gateway/common/va
 import { expect } from "chai";
 import type { ObjectOf } from "../../../src/api/kinds.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { openAnnotations } from "../../../src/translate/ingress/annotations.ts";
 import { readClassDefaults } from "../../../src/translate/features/class-defaults.ts";
 import { resolveReference } from "../../../src/translate/features/reference.ts";
-import { translate } from "../../../src/translate/translate.ts";
 import { createView } from "../../../src/translate/incremental/view.ts";
+import { openAnnotations } from "../../../src/translate/ingress/annotations.ts";
+import { translate } from "../../../src/translate/translate.ts";
 import { createWorld, updateWorld, type World } from "../../../src/world.ts";
 import { readCase } from "../golden.ts";
 

@@ -16,8 +16,8 @@ import {
   refusalOf,
   refusalStatus,
 } from "./refusal.ts";
-import { Http1Stream } from "./stream.ts";
 import { ResponseWrites } from "./response-writes.ts";
+import { Http1Stream } from "./stream.ts";
 
 /** An unread rest of a body up to this size is read and thrown away to keep the connection. */
 const maxDiscardedBytes = 65_536;

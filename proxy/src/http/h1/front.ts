@@ -8,8 +8,8 @@ import { Http1Connection } from "./connection.ts";
 import type { FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
 import { IncomingRequest } from "./incoming-request.ts";
-import { asksForWebSocket } from "./upgrade-request.ts";
 import type { Http1Stream } from "./stream.ts";
+import { asksForWebSocket } from "./upgrade-request.ts";
 
 export type Http1FrontOptions = {
   readonly limits: FrontLimits;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import type { HeaderList } from "../../message/message.ts";
 import { renderReply } from "../../message/local-reply.ts";
+import type { HeaderList } from "../../message/message.ts";
 import type { FrontEventReason } from "./events.ts";
 
 /** Statuses of docs/features/http1.md, "Refused requests". */

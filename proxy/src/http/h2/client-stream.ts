@@ -1,4 +1,6 @@
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from "node:http2";
+import { appendFields, fieldObject } from "../../http2/fields.ts";
+import { dropFields } from "../../message/fields.ts";
 import type {
   Chunk,
   ClientCloseReason,
@@ -7,14 +9,12 @@ import type {
   ReadonlyHeaderList,
   ResponseHead,
 } from "../../message/message.ts";
-import { dropFields } from "../../message/fields.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";
-import { appendFields, fieldObject } from "../../http2/fields.ts";
 import type { FloodGuard } from "./flood-guard.ts";
-import { resetStream } from "./reset-stream.ts";
 import type { Http2RequestBody } from "./request-body.ts";
+import { resetStream } from "./reset-stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_PROTOCOL_ERROR } = constants;
 

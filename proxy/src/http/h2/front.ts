@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
-import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
+import { awake } from "../../timing/awake-clock.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
 import { ResponseMemory } from "../response-memory.ts";
 import type { Http2ClientStream } from "./client-stream.ts";

@@ -1,8 +1,8 @@
 import type { ServerHttp2Stream } from "node:http2";
-import { awake } from "../../timing/awake-clock.ts";
-import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../../message/message.ts";
-import { dataFrameOverheadBytes, type FloodGuard } from "./flood-guard.ts";
 import { streamWindowBytes } from "../../http2/settings.ts";
+import type { BodyAbortReason, BodySink, HeaderList, RequestBody } from "../../message/message.ts";
+import { awake } from "../../timing/awake-clock.ts";
+import { dataFrameOverheadBytes, type FloodGuard } from "./flood-guard.ts";
 
 /** What the compression and frames may add to each name and value of trailers. */
 const trailerOverheadBytes = 8;

@@ -5,19 +5,19 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Duplex } from "node:stream";
-import { awake } from "../../timing/awake-clock.ts";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
-import type { FrontLimits, RequestHandler } from "../front.ts";
+import { containErrors } from "../../http2/contain-errors.ts";
+import { connectionWindowBytes, serverOptions } from "../../http2/settings.ts";
 import { renderReply } from "../../message/local-reply.ts";
+import { awake } from "../../timing/awake-clock.ts";
+import type { FrontLimits, RequestHandler } from "../front.ts";
 import type { ResponseMemory } from "../response-memory.ts";
 import { takenBytes } from "../taken-bytes.ts";
 import { Http2ClientStream, type StreamHost } from "./client-stream.ts";
-import { containErrors } from "../../http2/contain-errors.ts";
 import type { Http2FrontEvent, Http2FrontEventReason } from "./events.ts";
 import { type Flood, FloodGuard } from "./flood-guard.ts";
-import { type HeadRefusal, type ReceivedHead, readRequestHead } from "./request-head.ts";
 import { Http2RequestBody } from "./request-body.ts";
-import { connectionWindowBytes, serverOptions } from "../../http2/settings.ts";
+import { type HeadRefusal, type ReceivedHead, readRequestHead } from "./request-head.ts";
 import { UnreadRequests } from "./unread-requests.ts";
 
 /** What all sessions of a front share. */

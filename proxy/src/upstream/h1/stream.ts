@@ -1,17 +1,11 @@
 import type { Duplex } from "node:stream";
 import type { HeaderList, ResponseHead } from "../../message/message.ts";
 import { isIdempotent } from "../../message/methods.ts";
-import { upstreamError } from "../errors.ts";
-import type {
-  UpstreamEndpoint,
-  UpstreamError,
-  UpstreamHandler,
-  UpstreamRequest,
-  UpstreamStream,
-} from "../upstream.ts";
+import { upstreamError, type UpstreamError } from "../errors.ts";
+import type { UpstreamEndpoint, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
 import { type ConnectionContext, Http1Connection } from "./connection.ts";
-import { renderRequestHead } from "./request-head.ts";
 import { type RequestBodyEvents, RequestBodyWriter } from "./request-body-writer.ts";
+import { renderRequestHead } from "./request-head.ts";
 
 const proxyClosed = upstreamError("connect", "proxy shutting down", { requestSent: false });
 

@@ -1,8 +1,8 @@
 import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { connectEndpoint, connectTimeoutOf } from "../connect.ts";
-import { connectTimeoutError, upstreamError } from "../errors.ts";
+import { connectTimeoutError, upstreamError, type UpstreamError } from "../errors.ts";
 import type { UpstreamClientOptions } from "../options.ts";
-import type { UpstreamClient, UpstreamEndpoint, UpstreamError } from "../upstream.ts";
+import type { UpstreamClient, UpstreamEndpoint } from "../upstream.ts";
 import { UpstreamSession } from "./session.ts";
 import { Http2UpstreamStream, type StreamQueue } from "./stream.ts";
 

@@ -9,10 +9,8 @@ import type { Socket } from "node:net";
 import { containErrors } from "../../http2/contain-errors.ts";
 import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http2/settings.ts";
 import { AwakeTimer } from "../../timing/awake-timer.ts";
-import { isTlsFault, upstreamError } from "../errors.ts";
+import { isTlsFault, upstreamError, type UpstreamError } from "../errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
-import type { UpstreamError } from "../upstream.ts";
-
 /** Streams that one session carries even if the server allows more: a connection is also a single point of failure. */
 const maxStreamsPerSession = 256;
 /** Node resets a response with more fields than this; fewer, but too many for the limit, are refused by name. */

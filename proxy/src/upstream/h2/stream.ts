@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, constants } from "node:http2";
-import { appendFields, fieldObject } from "../../http2/fields.ts";
 import { resetStream } from "../../http/h2/reset-stream.ts";
+import { appendFields, fieldObject } from "../../http2/fields.ts";
 import type {
   BodyAbortReason,
   BodySink,
@@ -9,8 +9,8 @@ import type {
   ReadonlyHeaderList,
 } from "../../message/message.ts";
 import { isIdempotent } from "../../message/methods.ts";
-import { upstreamError } from "../errors.ts";
-import type { UpstreamError, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
+import { upstreamError, type UpstreamError } from "../errors.ts";
+import type { UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
 import { readResponseHead } from "./response-head.ts";
 import type { UpstreamSession } from "./session.ts";
 

@@ -1,7 +1,8 @@
 import { createServer, type AddressInfo, type Server, Socket } from "node:net";
-import { createHttp1Front } from "../../../src/http/h1/front.ts";
-import type { FrontEvent } from "../../../src/http/h1/events.ts";
+import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front.ts";
+import type { FrontEvent } from "../../../src/http/h1/events.ts";
+import { createHttp1Front } from "../../../src/http/h1/front.ts";
 import type {
   BodyAbortReason,
   BodySink,
@@ -9,7 +10,6 @@ import type {
   ClientStream,
   HeaderList,
 } from "../../../src/message/message.ts";
-import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import { samePublicPorts } from "../../listeners/public-ports.ts";
 
 /** Limits that no test reaches by accident. */

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import type { Socket } from "node:net";
+import { expect } from "chai";
 import type { ClientStream, HeaderList, ResponseHead } from "../../../src/message/message.ts";
 import {
   answer,

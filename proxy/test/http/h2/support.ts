@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { ClientConnection } from "../../../src/exchange/client-connection.ts";
+import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front.ts";
-import { createHttp2Front } from "../../../src/http/h2/front.ts";
 import type { Http2FrontEvent } from "../../../src/http/h2/events.ts";
+import { createHttp2Front } from "../../../src/http/h2/front.ts";
 import type {
   BodyAbortReason,
   Chunk,
@@ -13,7 +14,6 @@ import type {
   RequestBody,
   RequestHead,
 } from "../../../src/message/message.ts";
-import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import { samePublicPorts } from "../../listeners/public-ports.ts";
 
 export const generousLimits: FrontLimits = {

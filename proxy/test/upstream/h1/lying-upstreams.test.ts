@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import type { UpstreamErrorKind } from "../../../src/upstream/errors.ts";
 import { createHttp1UpstreamClient } from "../../../src/upstream/h1/client.ts";
-import type { UpstreamClient, UpstreamErrorKind } from "../../../src/upstream/upstream.ts";
+import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { clientOptions, getRequest, RawServer, Recorder, until } from "../support.ts";
 
 /** What an upstream sends, and what comes of it. `afterwards` ends the connection after the text has been sent. */

@@ -1,6 +1,5 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../../api/object.ts";
-import { fieldManager } from "../../../write/status-writer.ts";
 import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
 import {
@@ -13,6 +12,7 @@ import {
 import type { Manifest } from "../../../translate/gateway/dedicated/plan.ts";
 import { controllerAnnotation } from "../../../translate/gateway/names.ts";
 import { memo } from "../../../translate/incremental/memo.ts";
+import { fieldManager } from "../../../write/status-writer.ts";
 import type { Notes } from "../notes.ts";
 import { makeWayForAddress } from "../service-address.ts";
 

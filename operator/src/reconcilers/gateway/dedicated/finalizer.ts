@@ -1,8 +1,8 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
-import { fieldManager } from "../../../write/status-writer.ts";
 import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
+import { fieldManager } from "../../../write/status-writer.ts";
 
 /** Keeps a Gateway until everything that was made for it is gone. */
 export const finalizer = "gateway.svc-labs.dev/dedicated-cleanup";

@@ -1,8 +1,8 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
-import type { Fleet } from "../../../discovery/fleet.ts";
 import type { Build } from "../../../build/table-builder.ts";
+import type { Fleet } from "../../../discovery/fleet.ts";
 import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
 import {

@@ -1,6 +1,5 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
-import { fieldManager } from "../../../write/status-writer.ts";
 import type { Build } from "../../../build/table-builder.ts";
 import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
 import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
@@ -8,6 +7,7 @@ import { trustBundleKey, trustConfigMap } from "../../../translate/gateway/dedic
 import { componentLabel } from "../../../translate/gateway/names.ts";
 import { haveSameItems } from "../../../translate/incremental/memo.ts";
 import { createLookup, type World } from "../../../world.ts";
+import { fieldManager } from "../../../write/status-writer.ts";
 import type { Reconciler } from "../../reconciler.ts";
 
 const trustComponent = "discovery-trust";

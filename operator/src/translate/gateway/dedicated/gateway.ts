@@ -1,8 +1,8 @@
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import { podTemplateSanitized } from "../../events.ts";
+import type { DesiredEvent } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
-import type { DesiredEvent } from "../../translation.ts";
 import { requestedAddress } from "../addresses.ts";
 import { infrastructureOf } from "../infrastructure.ts";
 import { serviceAccountNames } from "../names.ts";

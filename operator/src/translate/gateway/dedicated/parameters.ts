@@ -9,9 +9,9 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import type { Refusal } from "../../condition.ts";
 import { parametersIgnored } from "../../diagnostics.ts";
-import { quoteKind } from "../../text.ts";
-import type { Diagnostic } from "../../translation.ts";
+import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
+import { quoteKind } from "../../text.ts";
 import { overlayOf, type Overlay } from "./overlay.ts";
 
 /** The parameters of a class under those of a Gateway. */

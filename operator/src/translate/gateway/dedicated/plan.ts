@@ -4,6 +4,7 @@
  */
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
+import type { DedicatedSettings } from "../../settings.ts";
 import type { RequestedAddress } from "../addresses.ts";
 import { infrastructureOf } from "../infrastructure.ts";
 import {
@@ -16,7 +17,6 @@ import {
 import type { JsonObject } from "./json.ts";
 import type { Parameters } from "./parameters.ts";
 import { podTemplateOf } from "./pod.ts";
-import type { DedicatedSettings } from "./settings.ts";
 
 /** An object as it is applied: what is not named here is left to others. */
 export type Manifest = {

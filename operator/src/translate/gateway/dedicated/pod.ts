@@ -1,5 +1,6 @@
 /** The pod of a Gateway's own proxies. See docs/dedicated-gateways.md, "Pods". */
 import type { ObjectOf } from "../../../api/kinds.ts";
+import type { DedicatedSettings } from "../../settings.ts";
 import { infrastructureOf } from "../infrastructure.ts";
 import { dedicatedComponent, ownLabels, selectorLabels } from "../names.ts";
 import type { JsonObject } from "./json.ts";
@@ -12,7 +13,6 @@ import {
   trustConfigMap,
   trustVolume,
 } from "./pod-parts.ts";
-import type { DedicatedSettings } from "./settings.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
 const user = 65_532;

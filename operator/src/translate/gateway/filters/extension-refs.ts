@@ -11,8 +11,8 @@ import { rateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../../api/generated/httproute.ts";
 import type { KindName } from "../../../api/kinds.ts";
-import type { Refusal } from "../../condition.ts";
 import { isStandIn } from "../../../api/stand-in.ts";
+import type { Refusal } from "../../condition.ts";
 import {
   describeProblem,
   protectionUnavailable,

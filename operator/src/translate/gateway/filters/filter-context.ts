@@ -5,10 +5,9 @@ import type { KeySetNeed } from "../../credentials/remote-key-sets.ts";
 import { referenceNotPermitted, resourcePartlyIgnored, type Place } from "../../diagnostics.ts";
 import { ExpressionBudget } from "../../expression-budget.ts";
 import type { FeatureContext } from "../../features/context.ts";
-import type { Diagnostic } from "../../translation.ts";
+import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
-import type { HttpRouteKind } from "../kinds.ts";
-import type { ListenerOwner } from "../listeners/listener.ts";
+import type { HttpRouteKind, ListenerOwner } from "../kinds.ts";
 
 /** What filters name besides the backends of a route. */
 export type FilterFindings = {

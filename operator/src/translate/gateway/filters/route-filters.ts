@@ -5,10 +5,10 @@ import type { HTTPRouteRuleFilter as Filter } from "../../../api/generated/httpr
 import type { Fault, Refusal } from "../../condition.ts";
 import { routeFieldIgnored } from "../../diagnostics.ts";
 import { quote, quoteKind } from "../../text.ts";
+import { invalidAnswer } from "../routes/backend-ref.ts";
 import { readCors } from "./cors.ts";
 import { readExternalAuthFilter } from "./ext-auth.ts";
 import { isAdditiveExtension, readExtension } from "./extension-refs.ts";
-import { invalidAnswer } from "../routes/backend-ref.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { readHeaderModifier } from "./header-modifier.ts";
 import { readMirror } from "./mirror-target.ts";

@@ -5,9 +5,9 @@ import type { TlsCertificate } from "../../certificates/tls-secret.ts";
 import { formatTime } from "../../certificates/validity.ts";
 import { refusedAt, type Refusal } from "../../condition.ts";
 import { describeKept, describeProblem } from "../../diagnostics.ts";
+import type { View } from "../../incremental/view.ts";
 import { noGrant, type Referrer } from "../../reference-grants.ts";
 import { quoteKind } from "../../text.ts";
-import type { View } from "../../incremental/view.ts";
 
 export type ResolvedCertificates = {
   /** Those that can be served, last good ones of spoiled Secrets included; the others do not keep them from it. */

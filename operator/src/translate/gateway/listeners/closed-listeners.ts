@@ -1,8 +1,8 @@
 /** The listeners of a Gateway that an invalid policy closes. See docs/standalone.md, "Objects that protect". */
 import { closureOf } from "../../closures.ts";
 import { memo } from "../../incremental/memo.ts";
-import { listenersOf, type Listener, type PlannedGateway } from "./gateways.ts";
 import { transportOf } from "../kinds.ts";
+import { listenersOf, type Listener, type PlannedGateway } from "./gateways.ts";
 
 type ClosedListener = Pick<Listener, "id"> & { readonly belowHttp: boolean };
 

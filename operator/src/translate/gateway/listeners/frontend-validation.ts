@@ -17,8 +17,8 @@ import {
 } from "../../certificates/authority-refs.ts";
 import { refusedAt, type Refusal } from "../../condition.ts";
 import { routeFieldIgnored } from "../../diagnostics.ts";
+import type { Diagnostic } from "../../finding.ts";
 import { listMemo, memo } from "../../incremental/memo.ts";
-import type { Diagnostic } from "../../translation.ts";
 import type { Listener } from "./gateways.ts";
 
 /** What is asked of the clients of a listener. */

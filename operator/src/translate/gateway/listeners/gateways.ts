@@ -4,15 +4,14 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
 import { ageOf, compareAges, type Age } from "../../age.ts";
 import type { Refusal } from "../../condition.ts";
-import type { PortPolicies } from "../policies/client-traffic-policies.ts";
-import type { Guard } from "../policies/external-auths.ts";
 import { listMemo, memo, trackedMemo } from "../../incremental/memo.ts";
-import type { TranslateSettings } from "../../settings.ts";
 import type { View } from "../../incremental/view.ts";
-import { readBackendCertificate, type GatewayCertificate } from "../routes/backend-certificate.ts";
+import type { TranslateSettings } from "../../settings.ts";
 import type { FilterFindings } from "../filters/filter-context.ts";
-import { readListeners, type ListenerOwner, type ParsedListener } from "./listener.ts";
-import { familyOf, gatewayGroup, hasHostnames, transportOf } from "../kinds.ts";
+import { familyOf, gatewayGroup, hasHostnames, transportOf, type ListenerOwner } from "../kinds.ts";
+import type { PortPolicies, Guard } from "../model.ts";
+import { readBackendCertificate, type GatewayCertificate } from "../routes/backend-certificate.ts";
+import { readListeners, type ParsedListener } from "./listener.ts";
 import { admits, readNamespaceRule } from "./namespaces.ts";
 
 /** A listener among all listeners of its Gateway. */

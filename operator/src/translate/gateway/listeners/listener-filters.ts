@@ -7,11 +7,11 @@ import type {
 import { refOf } from "../../../api/object.ts";
 import { refusedAt, type Refusal } from "../../condition.ts";
 import { quote } from "../../text.ts";
-import { readExtension } from "../filters/extension-refs.ts";
 import { readExternalAuthFilter } from "../filters/ext-auth.ts";
-import { asksClients } from "../filters/route-filters.ts";
+import { readExtension } from "../filters/extension-refs.ts";
 import { noFindings, type FilterContext, type FilterFindings } from "../filters/filter-context.ts";
-import type { ListenerOwner } from "./listener.ts";
+import { asksClients } from "../filters/route-filters.ts";
+import type { ListenerOwner } from "../kinds.ts";
 
 export type ListenerFilters = {
   /** In the order in which they run; one that cannot be followed stands in its place, without features. */

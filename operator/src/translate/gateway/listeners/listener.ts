@@ -6,13 +6,10 @@ import type { AuthorityOptions } from "../../certificates/authority-refs.ts";
 import type { TlsCertificate } from "../../certificates/tls-secret.ts";
 import type { Refusal } from "../../condition.ts";
 import { describeProblem } from "../../diagnostics.ts";
+import type { View } from "../../incremental/view.ts";
 import { anyHost } from "../../ingress/host.ts";
 import type { TranslateSettings } from "../../settings.ts";
 import { quote, quoteKind } from "../../text.ts";
-import type { View } from "../../incremental/view.ts";
-import { backendCertificateName } from "../routes/backend-certificate.ts";
-import { resolveCertificates } from "./certificate-refs.ts";
-import { readFrontendValidation, type FrontendValidation } from "./frontend-validation.ts";
 import { readHost } from "../hostnames.ts";
 import {
   familyOf,
@@ -22,13 +19,13 @@ import {
   protocols,
   type ListenerProtocol,
   type RouteKind,
+  type ListenerOwner,
 } from "../kinds.ts";
+import { backendCertificateName } from "../routes/backend-certificate.ts";
+import { resolveCertificates } from "./certificate-refs.ts";
+import { readFrontendValidation, type FrontendValidation } from "./frontend-validation.ts";
 import { readListenerFilters, type ListenerFilters } from "./listener-filters.ts";
 import { readNamespaceRule, type NamespaceRule } from "./namespaces.ts";
-
-/** What listeners are written in. */
-export type ListenerOwner = ObjectOf<"Gateway"> | ObjectOf<"ListenerSet">;
-
 export type ParsedListener = {
   /** `<Kind>/<namespace>/<name>/<listener>`: unique, and stable for as long as the listener keeps its name. */
   readonly id: string;

@@ -1,8 +1,8 @@
 /** Listeners of one port that end TLS for the same server names (GEP-3567). See docs/gateway-api.md, "Listeners". */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import { anyHost } from "../../ingress/host.ts";
 import type { Refusal } from "../../condition.ts";
 import { memo } from "../../incremental/memo.ts";
+import { anyHost } from "../../ingress/host.ts";
 import { listenersOf, nameFor, type Listener, type PlannedGateway } from "./gateways.ts";
 
 /**

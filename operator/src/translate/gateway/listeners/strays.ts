@@ -4,8 +4,8 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import { gatewayClassNotFound, parentNotFound } from "../../diagnostics.ts";
+import type { Diagnostic } from "../../finding.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
-import type { Diagnostic } from "../../translation.ts";
 import { parentOf } from "./gateways.ts";
 
 const none: readonly Diagnostic[] = [];

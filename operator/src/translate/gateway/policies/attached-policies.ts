@@ -1,10 +1,12 @@
 /** Gateways together with the policies that are attached to them. */
 import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
-import type { Diagnostic, Translation } from "../../translation.ts";
-import { createClientTrafficReader, type PortSpaceOf } from "./client-traffic-policies.ts";
-import { createExternalAuthAttacher, type Guard } from "./external-auths.ts";
+import type { Diagnostic } from "../../finding.ts";
+import type { Translation } from "../../translation.ts";
 import type { PlannedGateway } from "../listeners/gateways.ts";
+import type { Guard } from "../model.ts";
+import { createClientTrafficReader, type PortSpaceOf } from "./client-traffic-policies.ts";
+import { createExternalAuthAttacher } from "./external-auths.ts";
 
 export type WithPolicies<G extends PlannedGateway> = {
   readonly gateways: readonly G[];

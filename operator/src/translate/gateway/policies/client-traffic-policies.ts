@@ -1,18 +1,19 @@
-/** How the listeners of Gateways take client connections. See docs/features/client-traffic-policy.md. */
-import type { Listener } from "@svc-gateway/common/ir/listener.ts";
 import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import { ageOf, compareAges } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
+import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
 import { withoutStandIns } from "../../closures.ts";
 import { rangesLeftOut } from "../../diagnostics.ts";
+import type { Diagnostic } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
-import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
-import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../../translation.ts";
-import { listenersOf, type PlannedGateway } from "../listeners/gateways.ts";
+import type { PolicyAncestor, PolicyAttachment } from "../../policy-ancestors.ts";
 import { transportOf } from "../kinds.ts";
+import { listenersOf, type PlannedGateway } from "../listeners/gateways.ts";
+import type { PortPolicy, PortPolicies, ClientTraffic } from "../model.ts";
+import { portsOf } from "../scopes/ports.ts";
 import {
   ancestorOf,
   createGatewayFinder,
@@ -20,22 +21,8 @@ import {
   missingGateway,
   type Verdict,
 } from "./policy-targets.ts";
-import { portsOf } from "../scopes/ports.ts";
 
 type Policy = ObjectOf<"ClientTrafficPolicy">;
-
-export type ClientTraffic<G extends PlannedGateway> = {
-  /** How a Gateway takes connections; undefined: as the flags of the proxy say. */
-  readonly of: (gateway: G) => PortPolicies | undefined;
-  readonly attachments: readonly PolicyAttachment<"ClientTrafficPolicy">[];
-  readonly diagnostics: readonly Diagnostic[];
-};
-
-/** By the port that clients use. */
-export type PortPolicies = ReadonlyMap<number, PortPolicy>;
-
-type PortPolicy = Pick<Listener, "proxyProtocol" | "maxConnections">;
-
 /** What keeps the ports of a Gateway apart from those of others; the same text where Gateways share them. */
 export type PortSpaceOf<G extends PlannedGateway> = (gateway: G) => string;
 

@@ -5,14 +5,15 @@ import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import { ageOf, compareAges } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
-import type { EndpointNeed } from "../../backends/service-port.ts";
+import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
 import { withoutStandIns } from "../../closures.ts";
 import { resourcePartlyIgnored } from "../../diagnostics.ts";
 import { readExternalAuth } from "../../features/ext-auth.ts";
+import type { Diagnostic } from "../../finding.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
-import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
-import type { Diagnostic, PolicyAncestor, PolicyAttachment } from "../../translation.ts";
+import type { PolicyAncestor, PolicyAttachment } from "../../policy-ancestors.ts";
 import type { PlannedGateway } from "../listeners/gateways.ts";
+import type { Guard } from "../model.ts";
 import {
   ancestorOf,
   createGatewayFinder,
@@ -20,9 +21,6 @@ import {
   missingGateway,
   type Verdict,
 } from "./policy-targets.ts";
-
-/** Who is asked about every request of a Gateway; the same value for as long as that stays the same. */
-export type Guard = { readonly asked: ExtAuth; readonly needs: readonly EndpointNeed[] };
 
 export type GuardedGateways = {
   /** By `namespace/name` of the Gateway. */

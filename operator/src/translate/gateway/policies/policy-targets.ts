@@ -8,9 +8,10 @@ import {
   invalidGatewayPolicy,
   type Place,
 } from "../../diagnostics.ts";
-import type { Diagnostic, PolicyAncestor } from "../../translation.ts";
-import type { PlannedGateway } from "../listeners/gateways.ts";
+import type { Diagnostic } from "../../finding.ts";
+import type { PolicyAncestor } from "../../policy-ancestors.ts";
 import { gatewayGroup } from "../kinds.ts";
+import type { PlannedGateway } from "../listeners/gateways.ts";
 
 export type GatewayPolicy = ObjectOf<"SvcExternalAuth"> | ObjectOf<"ClientTrafficPolicy">;
 type TargetRef = { readonly name: string; readonly sectionName?: string };

@@ -5,22 +5,22 @@ import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
-import { noServingListener } from "../../diagnostics.ts";
 import { compareText } from "../../age.ts";
+import { noServingListener } from "../../diagnostics.ts";
+import type { Diagnostic } from "../../finding.ts";
 import { createFindings } from "../../incremental/findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../../incremental/groups.ts";
 import { memo, viewMemo } from "../../incremental/memo.ts";
+import { createTracker } from "../../incremental/tracker.ts";
+import type { View } from "../../incremental/view.ts";
 import { createFitting } from "../../size/fitting.ts";
 import { sizeKey, type LeftOut, type LeftOutObject } from "../../size/object-size.ts";
-import { createTracker } from "../../incremental/tracker.ts";
-import type { Diagnostic } from "../../translation.ts";
-import type { View } from "../../incremental/view.ts";
-import { attach, findMissingParents, type Attachment, type Parents } from "./attachment.ts";
-import { findingsOfRoute } from "../status/findings.ts";
-import type { Claim, ClaimedHost, ClaimsOfListener } from "../scopes/host-tables.ts";
 import type { RouteKind } from "../kinds.ts";
-import type { CommonPlan } from "./route-plan.ts";
+import type { Claim, ClaimedHost, ClaimsOfListener } from "../scopes/host-tables.ts";
+import { findingsOfRoute } from "../status/findings.ts";
 import { routeStatus, type RouteStatus } from "../status/object-status.ts";
+import { attach, findMissingParents, type Attachment, type Parents } from "./attachment.ts";
+import type { CommonPlan } from "./route-plan.ts";
 
 /** A route with the listeners that take it. */
 export type AttachedRoute<Plan> = {

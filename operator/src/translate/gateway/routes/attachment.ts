@@ -3,12 +3,12 @@ import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
 import type { Refusal } from "../../condition.ts";
 import { noParent, parentNotFound } from "../../diagnostics.ts";
-import { withArticle } from "../../text.ts";
-import type { Diagnostic } from "../../translation.ts";
+import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
-import type { Listener, ListenerGroup, PlannedGateway } from "../listeners/gateways.ts";
+import { withArticle } from "../../text.ts";
 import { commonHosts } from "../hostnames.ts";
 import { gatewayGroup, type RouteKind } from "../kinds.ts";
+import type { Listener, ListenerGroup, PlannedGateway } from "../listeners/gateways.ts";
 import { admits } from "../listeners/namespaces.ts";
 import type { CommonPlan } from "./route-plan.ts";
 

@@ -1,15 +1,11 @@
 /** From a backendRef of a route to what it sends to. See docs/gateway-api.md, "Backends". */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
+import type { EndpointUse } from "../../backends/service-port-ref.ts";
+import { findServicePort, type EndpointNeed, type Transport } from "../../backends/service-port.ts";
 import type { Refusal } from "../../condition.ts";
-import {
-  findServicePort,
-  type EndpointNeed,
-  type EndpointUse,
-  type Transport,
-} from "../../backends/service-port.ts";
-import { quoteKind } from "../../text.ts";
 import type { View } from "../../incremental/view.ts";
 import { noGrant, type Referrer } from "../../reference-grants.ts";
+import { quoteKind } from "../../text.ts";
 
 /** The parts that the backend references of all route kinds, mirrors and policies have in common. */
 export type WrittenBackendRef = {

@@ -3,9 +3,9 @@ import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { HTTPRouteRuleFilter } from "../../../api/generated/httproute.ts";
 import type { EndpointNeed } from "../../backends/service-port.ts";
 import type { Fault } from "../../condition.ts";
-import { invalidAnswer, resolveBackendRef, type WrittenBackendRef } from "./backend-ref.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 import { readFilters } from "../filters/route-filters.ts";
+import { invalidAnswer, resolveBackendRef, type WrittenBackendRef } from "./backend-ref.ts";
 
 type Written = WrittenBackendRef & { readonly filters?: readonly unknown[] };
 

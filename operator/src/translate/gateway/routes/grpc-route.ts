@@ -3,12 +3,11 @@ import type { GRPCRouteRule } from "../../../api/generated/grpcroute.ts";
 import type { HTTPRouteRuleFilter } from "../../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { anyPath } from "../../ingress/path.ts";
-import { readBackends } from "./backends.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
-import { reportNoBackend } from "./no-backend.ts";
-import { warnOfSessions } from "./unserved-fields.ts";
 import { readFilters } from "../filters/route-filters.ts";
+import { readBackends } from "./backends.ts";
 import { methodLength, readGrpcMatch } from "./matches.ts";
+import { reportNoBackend } from "./no-backend.ts";
 import {
   assembleRule,
   invalidMatch,
@@ -18,6 +17,7 @@ import {
   type RoutePlan,
   type RulePlan,
 } from "./route-plan.ts";
+import { warnOfSessions } from "./unserved-fields.ts";
 
 /** Reads all rules of a route; one that is broken costs none of the others. */
 export const planGrpcRoute = (route: ObjectOf<"GRPCRoute">, context: RouteContext): RoutePlan =>

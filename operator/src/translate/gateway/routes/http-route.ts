@@ -2,12 +2,13 @@
 import type { HTTPRouteRule } from "../../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { routeFieldIgnored } from "../../diagnostics.ts";
-import { readBackends } from "./backends.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
-import { reportNoBackend } from "./no-backend.ts";
-import { warnOfSessions } from "./unserved-fields.ts";
+import { readRetry } from "../filters/retry.ts";
 import { readFilters } from "../filters/route-filters.ts";
+import { readTimeouts } from "../filters/timeouts.ts";
+import { readBackends } from "./backends.ts";
 import { pathLength, readHttpMatch } from "./matches.ts";
+import { reportNoBackend } from "./no-backend.ts";
 import {
   assembleRule,
   invalidMatch,
@@ -17,8 +18,7 @@ import {
   type RoutePlan,
   type RulePlan,
 } from "./route-plan.ts";
-import { readRetry } from "../filters/retry.ts";
-import { readTimeouts } from "../filters/timeouts.ts";
+import { warnOfSessions } from "./unserved-fields.ts";
 
 /** Reads all rules of a route; one that is broken costs none of the others. */
 export const planHttpRoute = (route: ObjectOf<"HTTPRoute">, context: RouteContext): RoutePlan =>

@@ -1,13 +1,13 @@
 /** What a TLSRoute, TCPRoute or UDPRoute contributes, given the objects that it names. See docs/features/l4.md. */
 import type { L4Backend, L4Route } from "@svc-gateway/common/ir/l4.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
-import { isClosed } from "../../closures.ts";
 import { refOf } from "../../../api/object.ts";
-import { noBackend } from "../../diagnostics.ts";
-import { areWeightless } from "./no-backend.ts";
+import { isClosed } from "../../closures.ts";
 import type { Fault } from "../../condition.ts";
-import { resolveBackendRef } from "./backend-ref.ts";
+import { noBackend } from "../../diagnostics.ts";
 import type { L4RouteKind } from "../kinds.ts";
+import { resolveBackendRef } from "./backend-ref.ts";
+import { areWeightless } from "./no-backend.ts";
 import { describeRoute, hostsOf, unusable, type CommonPlan, type RouteContext } from "./route-plan.ts";
 import { unservedOfRoute } from "./unserved-fields.ts";
 

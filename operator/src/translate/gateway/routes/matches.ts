@@ -3,8 +3,8 @@ import type { PathMatch, RouteMatch, ValueMatch } from "@svc-gateway/common/ir/m
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { GRPCRouteRuleMatch } from "../../../api/generated/grpcroute.ts";
 import type { HTTPRouteRuleMatch, HTTPRouteRuleMatchHeader } from "../../../api/generated/httproute.ts";
-import { anyPath, rulePath } from "../../ingress/path.ts";
 import type { ExpressionBudget } from "../../expression-budget.ts";
+import { anyPath, rulePath } from "../../ingress/path.ts";
 import { quote } from "../../text.ts";
 import type { PathLength } from "./precedence.ts";
 

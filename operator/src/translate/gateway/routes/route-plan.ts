@@ -1,9 +1,9 @@
 /** What a route contributes, whatever its kind and whichever listeners take it. */
-import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
-import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { RouteMatch } from "@svc-gateway/common/ir/match.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
@@ -12,17 +12,17 @@ import { ageOf, type Age } from "../../age.ts";
 import type { EndpointNeed } from "../../backends/service-port.ts";
 import { closeFeatures } from "../../closures.ts";
 import type { Fault } from "../../condition.ts";
-import { describeLeftOut, describeProblem, describeTooLarge, invalidHost } from "../../diagnostics.ts";
 import type { KeySetNeed } from "../../credentials/remote-key-sets.ts";
-import { areTooLarge, maxRoutesBytes } from "../../size/route-size.ts";
-import type { LeftOutObject } from "../../size/object-size.ts";
-import type { Diagnostic } from "../../translation.ts";
+import { describeLeftOut, describeProblem, describeTooLarge, invalidHost } from "../../diagnostics.ts";
+import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
-import type { ReadBackends } from "./backends.ts";
+import type { LeftOutObject } from "../../size/object-size.ts";
+import { areTooLarge, maxRoutesBytes } from "../../size/route-size.ts";
 import { noFindings, type FilterContext, type FilterFindings } from "../filters/filter-context.ts";
 import type { ReadFilters } from "../filters/route-filters.ts";
 import { readHosts } from "../hostnames.ts";
 import type { HttpRouteKind, RouteKind } from "../kinds.ts";
+import type { ReadBackends } from "./backends.ts";
 import type { PathLength } from "./precedence.ts";
 import { unservedOfRoute } from "./unserved-fields.ts";
 

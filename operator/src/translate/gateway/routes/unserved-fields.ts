@@ -2,8 +2,8 @@
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import { routeFieldIgnored } from "../../diagnostics.ts";
+import type { Diagnostic } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
-import type { Diagnostic } from "../../translation.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 import type { RouteKind } from "../kinds.ts";
 

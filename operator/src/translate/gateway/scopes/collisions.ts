@@ -3,11 +3,11 @@
  * the port of the proxy: standalone, and on a controller without virtual IPs. See docs/gateway-api.md, "Shared ports".
  */
 import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
-import type { Refusal } from "../../condition.ts";
 import { refOf, nameOf } from "../../../api/object.ts";
-import { listenersOf, withListeners } from "../listeners/gateways.ts";
-import { familyOf, hasHostnames, transportOf } from "../kinds.ts";
+import type { Refusal } from "../../condition.ts";
 import type { MachinePorts } from "../../settings.ts";
+import { familyOf, hasHostnames, transportOf } from "../kinds.ts";
+import { listenersOf, withListeners } from "../listeners/gateways.ts";
 import type { PlacedGateway } from "./placement.ts";
 
 /** What has a port before any Gateway: its number and what its listener speaks. */

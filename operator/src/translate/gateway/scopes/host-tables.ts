@@ -1,7 +1,7 @@
 /** The host tables of Gateways: which listener has which host on a port, and what it serves there. */
-import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import {
@@ -11,11 +11,11 @@ import {
   type SortedEntries,
 } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { haveSameItems } from "../../incremental/memo.ts";
-import type { ServedHost } from "../../translation.ts";
-import type { Guard } from "../policies/external-auths.ts";
-import type { Listener } from "../listeners/gateways.ts";
-import { demandOf } from "../listeners/frontend-validation.ts";
+import type { ServedHost } from "../../routing.ts";
 import { covers, intersect, specificity } from "../hostnames.ts";
+import { demandOf } from "../listeners/frontend-validation.ts";
+import type { Listener } from "../listeners/gateways.ts";
+import type { Guard } from "../model.ts";
 import { comparePrecedence } from "../routes/precedence.ts";
 import type { CommonPlan, RoutePlan } from "../routes/route-plan.ts";
 

@@ -5,7 +5,9 @@ import type { L4Host, L4Port } from "@svc-gateway/common/ir/l4.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { compareAges, compareText } from "../../age.ts";
 import { listMemo } from "../../incremental/memo.ts";
+import { familyOf } from "../kinds.ts";
 import type { Listener } from "../listeners/gateways.ts";
+import type { L4Plan } from "../routes/l4-route.ts";
 import {
   narrowness,
   ownerOf,
@@ -14,8 +16,6 @@ import {
   type ClaimsOfListener,
   type PortListeners,
 } from "./host-tables.ts";
-import { familyOf } from "../kinds.ts";
-import type { L4Plan } from "../routes/l4-route.ts";
 
 type L4Claim = Claim<L4Plan>;
 type L4Claims = ClaimedHost<L4Plan>;

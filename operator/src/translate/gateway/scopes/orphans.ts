@@ -1,7 +1,7 @@
 /** Gateways whose class is gone although they were served. See docs/gateway-api.md, "Classes". */
 import type { ObjectOf } from "../../../api/kinds.ts";
-import { trackedMemo } from "../../incremental/memo.ts";
 import type { World } from "../../../world.ts";
+import { trackedMemo } from "../../incremental/memo.ts";
 import { hasSharedService, hasOwnService, type PlacementSettings } from "./placement.ts";
 
 /**

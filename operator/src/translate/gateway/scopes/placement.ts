@@ -3,14 +3,14 @@
  */
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
+import type { World } from "../../../world.ts";
 import type { Refusal } from "../../condition.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
 import type { View } from "../../incremental/view.ts";
-import type { World } from "../../../world.ts";
+import type { DedicatedSettings } from "../../settings.ts";
 import { requestedAddress } from "../addresses.ts";
-import { podPorts } from "../dedicated/pod-parts.ts";
 import { readParameters, type Parameters } from "../dedicated/parameters.ts";
-import type { DedicatedSettings } from "../dedicated/settings.ts";
+import { podPorts } from "../dedicated/pod-parts.ts";
 import { withListeners, type PlannedGateway } from "../listeners/gateways.ts";
 import {
   componentLabel,

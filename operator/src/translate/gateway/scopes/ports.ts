@@ -6,8 +6,8 @@
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import { objectsIn, type World } from "../../../world.ts";
-import type { DesiredEvent } from "../../translation.ts";
 import { internalPortRangeExhausted, internalPortRemapped } from "../../events.ts";
+import type { DesiredEvent } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
 import { listenersOf, type PlannedGateway } from "../listeners/gateways.ts";
 import { componentLabel, vipComponent, vipName } from "../names.ts";

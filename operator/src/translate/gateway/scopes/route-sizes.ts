@@ -5,10 +5,10 @@ import { memo } from "../../incremental/memo.ts";
 import type { SizeLedger } from "../../size/ledger.ts";
 import { sharedScope, type ObjectSize, type ScopeSize } from "../../size/object-size.ts";
 import { hostOverheadBytes, sizeOfRoutes } from "../../size/route-size.ts";
-import type { AttachedRoute } from "../routes/attached-routes.ts";
 import { listenersOf, type Listener } from "../listeners/gateways.ts";
-import type { PlacedGateway } from "./placement.ts";
+import type { AttachedRoute } from "../routes/attached-routes.ts";
 import { closeRoutes, hostClosed, type PlannedRoute, type RoutePlan } from "../routes/route-plan.ts";
+import type { PlacedGateway } from "./placement.ts";
 
 type Attached = AttachedRoute<RoutePlan>;
 

@@ -1,26 +1,27 @@
 /** What the proxies of one scope serve for Gateways: the shared proxies, or those of one Gateway. */
+import { collect, joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import { listenerKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
-import { collect, joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import { compareText } from "../../age.ts";
 import type { EndpointNeed } from "../../backends/service-port.ts";
 import type { KeySetNeed } from "../../credentials/remote-key-sets.ts";
 import { memo } from "../../incremental/memo.ts";
-import type { WithoutCertificates } from "./certificate-sizes.ts";
-import { createFrontendValidationBuilder, withoutAuthorities } from "../listeners/frontend-validation.ts";
-import { closedListeners } from "../listeners/closed-listeners.ts";
-import { closedGuard, type Guard } from "../policies/external-auths.ts";
-import { filterFindingsOf, listenersOf, type Listener, type PlannedGateway } from "../listeners/gateways.ts";
-import { createHostTableBuilder, type ClaimsOfListener, type GatewayHost } from "./host-tables.ts";
 import { transportOf } from "../kinds.ts";
+import { closedListeners } from "../listeners/closed-listeners.ts";
+import { createFrontendValidationBuilder, withoutAuthorities } from "../listeners/frontend-validation.ts";
+import { filterFindingsOf, listenersOf, type Listener, type PlannedGateway } from "../listeners/gateways.ts";
+import type { Guard } from "../model.ts";
+import { closedGuard } from "../policies/external-auths.ts";
 import type { L4Plan } from "../routes/l4-route.ts";
+import type { RoutePlan } from "../routes/route-plan.ts";
+import type { WithoutCertificates } from "./certificate-sizes.ts";
+import { createHostTableBuilder, type ClaimsOfListener, type GatewayHost } from "./host-tables.ts";
 import { createL4TableBuilder, type L4Table } from "./l4-tables.ts";
 import type { Bindings } from "./ports.ts";
-import type { RoutePlan } from "../routes/route-plan.ts";
 import { createTlsBuilder } from "./tls.ts";
 
 export type GatewayScope = {

@@ -1,21 +1,14 @@
 /** The Services that give Gateways of the shared proxies an address. See docs/gateway-api.md, "Shared proxies". */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { memo } from "../../incremental/memo.ts";
+import type { VipSettings } from "../../settings.ts";
 import { requestedAddress } from "../addresses.ts";
-import { listenersOf, type PlannedGateway } from "../listeners/gateways.ts";
 import { infrastructureOf } from "../infrastructure.ts";
 import { transportOf } from "../kinds.ts";
-import type { PlacedGateway } from "./placement.ts";
+import { listenersOf, type PlannedGateway } from "../listeners/gateways.ts";
 import { ownLabels, vipComponent, vipName } from "../names.ts";
+import type { PlacedGateway } from "./placement.ts";
 import { portsOf, type Bindings } from "./ports.ts";
-
-/** What the operator of the gateway decides about these Services. */
-export type VipSettings = {
-  readonly namespace: string;
-  /** Labels of the pods of the shared proxies. */
-  readonly selector: Readonly<Record<string, string>>;
-  readonly serviceType: "LoadBalancer" | "ClusterIP";
-};
 
 /** A Service as it is applied: what is not named here is left to others. */
 export type VipService = {

@@ -2,8 +2,8 @@
 import { refOf } from "../../../api/object.ts";
 import type { DesiredCondition } from "../../condition.ts";
 import { conditionFinding, faultFinding, refusedParent, type Place } from "../../diagnostics.ts";
+import type { Diagnostic } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
-import type { Diagnostic } from "../../translation.ts";
 import type { GatewayStatus, ListenerSetStatus, RouteStatus } from "./object-status.ts";
 import type { GatewayStatuses } from "./statuses.ts";
 

@@ -2,17 +2,17 @@
  * What the statuses of Gateway API objects should say, as far as the objects themselves decide it. Whether a listener is
  * programmed is known to the controller alone, which asks the proxies. See docs/gateway-api.md, "Conditions".
  */
-import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { conditionOf, refusedAt, type DesiredCondition, type Fault, type Refusal } from "../../condition.ts";
-import type { Attachment } from "../routes/attachment.ts";
+import { gatewayGroup, type RouteKind } from "../kinds.ts";
 import { hasInsecureValidation } from "../listeners/frontend-validation.ts";
 import type { Listener, ListenerGroup } from "../listeners/gateways.ts";
-import { gatewayGroup, type RouteKind } from "../kinds.ts";
+import type { Attachment } from "../routes/attachment.ts";
+import type { CommonPlan } from "../routes/route-plan.ts";
 import { scopeOf, type PlacedGateway, type Placement, type Proxies } from "../scopes/placement.ts";
 import type { Bindings } from "../scopes/ports.ts";
-import type { CommonPlan } from "../routes/route-plan.ts";
 
 export type ListenerStatus = {
   readonly name: string;

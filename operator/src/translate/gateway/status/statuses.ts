@@ -1,9 +1,9 @@
 /** The desired statuses of all Gateway API objects; each stays the same value for as long as it says the same. */
 import type { ObjectOf } from "../../../api/kinds.ts";
+import type { World } from "../../../world.ts";
 import { conditionOf, type DesiredCondition } from "../../condition.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
 import type { View } from "../../incremental/view.ts";
-import type { World } from "../../../world.ts";
 import { readClassParameters } from "../dedicated/parameters.ts";
 import { listenersOf, type ListenerGroup } from "../listeners/gateways.ts";
 import { overlapsOf } from "../listeners/overlaps.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import type { Build } from "../../../../src/build/table-builder.ts";
 import { finalizer } from "../../../../src/reconcilers/gateway/dedicated/finalizer.ts";
 import { provisioner } from "../../../../src/reconcilers/gateway/dedicated/provisioner.ts";
 import { createTrustCopies } from "../../../../src/reconcilers/gateway/dedicated/trust.ts";
 import { createNotes } from "../../../../src/reconcilers/gateway/notes.ts";
-import type { Build } from "../../../../src/build/table-builder.ts";
 import { buildOf, dedicatedGatewayYaml, dedicatedSettings, gatewayYaml } from "../support.ts";
 import { createFakeCluster, type FakeCluster } from "./fake-cluster.ts";
 

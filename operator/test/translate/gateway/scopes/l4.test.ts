@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import type { L4Port } from "@svc-gateway/common/ir/l4.ts";
+import { expect } from "chai";
 import type { KubeObject } from "../../../../src/api/object.ts";
 import { defaultTranslateSettings } from "../../../../src/translate/settings.ts";
 import { translate } from "../../../../src/translate/translate.ts";

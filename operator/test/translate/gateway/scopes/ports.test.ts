@@ -1,11 +1,11 @@
 import { expect } from "chai";
+import type { ObjectOf } from "../../../../src/api/kinds.ts";
 import type { KubeObject } from "../../../../src/api/object.ts";
 import { vipName } from "../../../../src/translate/gateway/names.ts";
 import type { Vip } from "../../../../src/translate/gateway/scopes/vip-plan.ts";
 import { defaultTranslateSettings } from "../../../../src/translate/settings.ts";
 import { translate } from "../../../../src/translate/translate.ts";
 import { createWorld } from "../../../../src/world.ts";
-import type { ObjectOf } from "../../../../src/api/kinds.ts";
 
 const settings = {
   ...defaultTranslateSettings,

@@ -1,0 +1,21 @@
+import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
+import type { Listener } from "@svc-gateway/common/ir/listener.ts";
+import type { EndpointNeed } from "../backends/service-port.ts";
+import type { Diagnostic } from "../finding.ts";
+import type { PolicyAttachment } from "../policy-ancestors.ts";
+import type { PlannedGateway } from "./listeners/gateways.ts";
+
+export type PortPolicy = Pick<Listener, "proxyProtocol" | "maxConnections">;
+
+/** By the port that clients use. */
+export type PortPolicies = ReadonlyMap<number, PortPolicy>;
+
+export type ClientTraffic<G extends PlannedGateway> = {
+  /** How a Gateway takes connections; undefined: as the flags of the proxy say. */
+  readonly of: (gateway: G) => PortPolicies | undefined;
+  readonly attachments: readonly PolicyAttachment<"ClientTrafficPolicy">[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Who is asked about every request of a Gateway; the same value for as long as that stays the same. */
+export type Guard = { readonly asked: ExtAuth; readonly needs: readonly EndpointNeed[] };

@@ -1,0 +1,49 @@
+import type { TlsHost } from "@svc-gateway/common/ir/certificate.ts";
+import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
+import type { ObjectRef } from "../../api/object.ts";
+import type { Age } from "../age.ts";
+import type { TlsCertificate } from "../certificates/tls-secret.ts";
+import type { AuthTls } from "../features/auth-tls.ts";
+import type { DesiredEvent, Diagnostic } from "../finding.ts";
+
+/** What one server name shows and asks for, and what those who may not take part in it are told. */
+export type TlsHostTable = Findings & {
+  readonly name: HostPattern;
+  /** Undefined: the name has no certificate of its own. */
+  readonly host: TlsHost | undefined;
+  readonly clients: OwnedRules | undefined;
+  readonly used: readonly TlsOffer[];
+  /** What it is made from. */
+  readonly claims: readonly TlsClaim[];
+  /** Whether some Ingress that lists the name asks for client certificates. */
+  readonly asks: boolean;
+  /** What would hold if one namespace were alone; empty where nobody asks for client certificates. */
+  readonly byNamespace: ReadonlyMap<string, NamespaceRules>;
+};
+
+/** What one Ingress that lists a host (or the settings) wants for its handshakes. */
+export type TlsClaim = {
+  readonly host: HostPattern;
+  /** Undefined: the certificates of others, or of a less specific name, are shown. */
+  readonly offer: TlsOffer | undefined;
+  /** Undefined: nothing is asked of clients. */
+  readonly clients: AuthTls | undefined;
+  readonly owner: ObjectRef;
+  readonly namespace: string;
+  readonly age: Age;
+  readonly field: string;
+};
+
+/** A usable certificate. */
+export type TlsOffer = { readonly certificate: TlsCertificate; readonly secret: ObjectRef };
+
+export type Findings = {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly events: readonly DesiredEvent[];
+};
+
+/** What an Ingress asks of clients. */
+export type OwnedRules = { readonly owner: ObjectRef; readonly rules: AuthTls };
+
+/** What the Ingresses of one namespace want for a server name. */
+export type NamespaceRules = { readonly offers: boolean; readonly clients: OwnedRules | undefined };

@@ -1,0 +1,26 @@
+import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import type { Counter } from "@svc-gateway/common/telemetry/metric-family.ts";
+import type { AccessLog } from "../telemetry/access-log.ts";
+import type { ProxyMetrics } from "../telemetry/metrics.ts";
+import type { UpstreamClient } from "../upstream/upstream.ts";
+import type { ActiveExchanges } from "./active-exchanges.ts";
+import type { Mirrors } from "./mirrors.ts";
+import type { ResponseMemory } from "./response-memory.ts";
+
+/** What the pipeline needs from its process; one per worker. */
+export type PipelineDependencies = {
+  readonly client: UpstreamClient;
+  readonly accessLog: AccessLog;
+  readonly metrics: ProxyMetrics;
+  /** The two series of `svc_proxy_upstream_connections_total`, looked up once. */
+  readonly upstreamConnections: { readonly [State in "new" | "reused"]: Counter };
+  readonly active: ActiveExchanges;
+  readonly mirrors: Mirrors;
+  readonly log: Logger;
+  /** Add a Via field to upstream requests. */
+  readonly via: boolean;
+  /** Most bytes of a request body that are kept for a retry. */
+  readonly retryBufferBytes: number;
+  /** Counts what upgraded connections hold for their clients. */
+  readonly responseMemory: ResponseMemory;
+};
