@@ -1,5 +1,4 @@
 import { STATUS_CODES } from "node:http";
-import type { Upstream } from "../upstream/upstream.ts";
 import type { HeaderList, ResponseHead } from "./message.ts";
 
 /** An answer of the proxy itself. */
@@ -95,7 +94,7 @@ const encodeGrpcMessage = (text: string): string =>
   text.replaceAll(/[^ -$&-~]/g, (char) => encodeURIComponent(char));
 
 /** The answer when an upstream has no endpoint to offer. */
-export const noSelection = ({ endpoints }: Pick<Upstream, "endpoints">): LocalReply => ({
+export const noSelection = ({ endpoints }: { readonly endpoints: readonly unknown[] }): LocalReply => ({
   status: 503,
   error: endpoints.length === 0 ? "no endpoint" : "circuit breaker open",
 });

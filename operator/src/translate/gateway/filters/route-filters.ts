@@ -12,7 +12,8 @@ import { isAdditiveExtension, readExtension } from "./extension-refs.ts";
 import type { FilterContext } from "./filter-context.ts";
 import { readHeaderModifier } from "./header-modifier.ts";
 import { readMirror } from "./mirror-target.ts";
-import { readRedirect, readRewrite } from "./redirect.ts";
+import { readRedirect } from "./redirect.ts";
+import { readRewrite } from "./rewrite-target.ts";
 
 export type ReadFilters = {
   /** The features for requests of one match, since replacing a prefix depends on it. */
