@@ -52,6 +52,7 @@ import { createRouteSizes } from "./scopes/route-sizes.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scopes/scope.ts";
 import { createVipPlanner, type Vip } from "./scopes/vip-plan.ts";
 import { describeStatuses } from "./status/findings.ts";
+import { createLossStatuses, joinLost } from "./status/lost-hosts.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./status/statuses.ts";
 
 export type GatewayPart = {
@@ -141,6 +142,7 @@ export function createGatewayTranslator(
   const buildOwn = createOwnScopes();
   const buildStatuses = createStatusBuilder();
   const leaveToOwners = createOwnedClaims();
+  const tellLosses = createLossStatuses();
   const ingressPorts = new Set(reserved.map(({ port }) => port));
 
   return (world) => {
@@ -163,14 +165,6 @@ export function createGatewayTranslator(
     const build = (leftOut: LeftOut, ingressOwners: HostOwners): GatewayPart => {
       const http = plannedHttp.finish(leftOut);
       const unoffered = withoutCertificates(gateways, leftOut);
-      const statuses = buildStatuses({
-        classes,
-        gateways,
-        bindingsOf,
-        routes: joinLists(http.statuses, l4.statuses),
-        attached: (listener) => http.attached(listener) + l4.attached(listener),
-        world,
-      });
       // Without Gateways that have their own proxies, every route is the shared ones'.
       const isMixed = own.length > 0;
       const plansOf = createPlanFinder(http.routes, isMixed ? gateways : undefined);
@@ -179,7 +173,14 @@ export function createGatewayTranslator(
       const ownedIn = (of: readonly PlacedGateway[], otherOwners: HostOwners): OwnedClaims =>
         isOwned
           ? leaveToOwners(http.claims, idsOf(of), otherOwners)
-          : { claims: http.claims, owners: noOwners, isTaken: () => false, diagnostics: [], events: [] };
+          : {
+              claims: http.claims,
+              owners: noOwners,
+              isTaken: () => false,
+              lost: new Map(),
+              diagnostics: [],
+              events: [],
+            };
       const owned = ownedIn(inShared, ingressOwners);
       // Proxies of a Gateway's own serve no Ingress.
       const ownedApart = new Map(
@@ -191,6 +192,15 @@ export function createGatewayTranslator(
           ),
         ]),
       );
+      const lost = joinLost([owned.lost, ...Array.from(ownedApart.values(), (apart) => apart.lost)]);
+      const statuses = buildStatuses({
+        classes,
+        gateways,
+        bindingsOf,
+        routes: tellLosses(joinLists(http.statuses, l4.statuses), lost),
+        attached: (listener) => http.attached(listener) + l4.attached(listener),
+        world,
+      });
       const inputOf = (
         of: readonly PlacedGateway[],
         bindingsIn: ScopeInput["bindingsOf"],

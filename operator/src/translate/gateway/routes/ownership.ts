@@ -9,6 +9,7 @@ import { olderOf, type HostOwner, type HostOwners } from "../../ownership.ts";
 import { quote } from "../../text.ts";
 import type { Listener } from "../listeners/gateways.ts";
 import type { Claim, ClaimedHost, ClaimsOfListener } from "../scopes/host-tables.ts";
+import type { LostHost, LostHosts } from "../status/lost-hosts.ts";
 import type { RoutePlan } from "./route-plan.ts";
 
 type Claims = ReadonlyMap<string, ClaimsOfListener<RoutePlan>>;
@@ -19,6 +20,7 @@ export type OwnedClaims = FindingsList & {
   readonly owners: HostOwners;
   /** Whether the host of a listener belongs to an Ingress of another namespace, so that its requests are not the listener's. */
   readonly isTaken: (listener: Listener) => boolean;
+  readonly lost: LostHosts;
 };
 
 /**
@@ -45,14 +47,19 @@ export function createOwnedClaims(): (
     const claims = new Map(all);
     /** A host of several listeners is lost once. */
     const losses = new Map<string, Loss>();
+    const lost = new Map<string, LostHost[]>();
     for (const id of listeners) {
       const hosts = new Map<string, ClaimedHost<RoutePlan> | undefined>();
       let isReduced = false;
       for (const one of all.get(id)?.values ?? []) {
         const owner = ownerOf(one.host.host);
-        const left = owner === undefined ? { host: one, losses: [] } : reduce(one, owner);
+        const left = owner === undefined ? { host: one, losers: [], losses: [] } : reduce(one, owner);
         isReduced ||= left.host !== one;
         hosts.set(one.host.host, left.host);
+        if (owner !== undefined) {
+          const loss = { listener: id, host: one.host.host, owner };
+          for (const loser of left.losers) addTo(lost, formatRef(loser), loss);
+        }
         for (const loss of left.losses)
           losses.set(`${formatRef(loss.event.object)} ${loss.event.message}`, loss);
       }
@@ -65,10 +72,17 @@ export function createOwnedClaims(): (
         const owner = ownerOf(hostname.host);
         return owner?.object.kind === "Ingress" && owner.namespace !== namespaceOf(id);
       },
+      lost,
       diagnostics: Array.from(losses.values(), ({ finding }) => finding),
       events: Array.from(losses.values(), ({ event }) => event),
     };
   };
+}
+
+function addTo(lost: Map<string, LostHost[]>, route: string, host: LostHost): void {
+  const hosts = lost.get(route);
+  if (hosts === undefined) lost.set(route, [host]);
+  else hosts.push(host);
 }
 
 /** Of a listener: `<Kind>/<namespace>/<name>/<listener>`. */
@@ -90,6 +104,8 @@ function oldestRoutes(all: Claims, listeners: ReadonlySet<string>): ReadonlyMap<
 type ReducedHost = {
   /** Undefined: nothing is left. */
   readonly host: ClaimedHost<RoutePlan> | undefined;
+  /** The routes that get nothing of it. */
+  readonly losers: readonly ObjectRef[];
   readonly losses: readonly Loss[];
 };
 
@@ -101,7 +117,8 @@ const maxShownPath = 500;
 function leaveToOwner(one: ClaimedHost<RoutePlan>, owner: HostOwner): ReducedHost {
   const isOwn = ({ plan }: Claim<RoutePlan>): boolean => plan.ref.namespace === owner.namespace;
   const own = one.claims.filter(isOwn);
-  if (own.length === one.claims.length) return { host: one, losses: [] };
+  if (own.length === one.claims.length) return { host: one, losers: [], losses: [] };
+  const losers = one.claims.filter((claim) => !isOwn(claim)).map(({ plan }) => plan.ref);
   const losses = one.claims
     .filter((claim) => !isOwn(claim))
     .flatMap(({ plan }) => {
@@ -115,6 +132,7 @@ function leaveToOwner(one: ClaimedHost<RoutePlan>, owner: HostOwner): ReducedHos
     });
   return {
     host: own.length === 0 ? undefined : { ...one, claims: own },
+    losers,
     losses,
   };
 }

@@ -72,6 +72,8 @@ export type RouteStatus = {
     /** Why the parent does not take the route. */
     readonly refusal: Refusal | undefined;
     readonly conditions: readonly DesiredCondition[];
+    /** The hosts that it would have at listeners of the parent, by their ids. */
+    readonly places: readonly { readonly listener: string; readonly host: string }[];
   }[];
   /** What is wrong with the route whatever its parents; the conditions say it as well, but not all of it. */
   readonly faults: readonly Fault[];
@@ -215,10 +217,13 @@ function acceptedSet(listeners: readonly ListenerStatus[]): DesiredCondition {
 
 export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]): RouteStatus => ({
   object: plan.object,
-  parents: attachments.map(({ parentRef, refusal }) => ({
+  parents: attachments.map(({ parentRef, refusal, listeners }) => ({
     parentRef,
     refusal,
     conditions: routeConditions(plan, refusal),
+    places: listeners.flatMap(({ listener: { id, serves }, hosts }) =>
+      serves ? hosts.map(({ host }) => ({ listener: id, host })) : [],
+    ),
   })),
   faults: [...plan.dropped.flatMap(({ faults }) => faults), ...plan.unresolved],
 });

@@ -1,0 +1,93 @@
+/** What statuses say of routes whose hosts belong to other namespaces. See docs/routing.md, "Who owns a host". */
+import { formatRef, refOf } from "../../../api/object.ts";
+import type { DesiredCondition } from "../../condition.ts";
+import { haveSameItems } from "../../incremental/memo.ts";
+import type { HostOwner } from "../../ownership.ts";
+import { oneLine } from "../../text.ts";
+import type { RouteStatus } from "./object-status.ts";
+
+/** A host of a listener that a route does not get. */
+export type LostHost = { readonly listener: string; readonly host: string; readonly owner: HostOwner };
+
+/** By the route, as `formatRef` writes it. */
+export type LostHosts = ReadonlyMap<string, readonly LostHost[]>;
+
+type Parent = RouteStatus["parents"][number];
+
+/** All of them, of several scopes: a listener is in one. */
+export const joinLost = (all: readonly LostHosts[]): LostHosts =>
+  new Map(
+    Array.from(
+      Map.groupBy(
+        all.flatMap((lost) => [...lost]),
+        ([route]) => route,
+      ),
+      ([route, entries]) => [route, entries.flatMap(([, hosts]) => hosts)],
+    ),
+  );
+
+/** Hosts that a condition names. */
+const maxNamed = 16;
+
+/**
+ * Adds to the statuses of routes what they lose at each parent: `Accepted` is False where that is every host there, else
+ * `PartiallyInvalid` is True. A status stays the same value for as long as it says the same.
+ */
+export function createLossStatuses(): (
+  routes: readonly RouteStatus[],
+  lost: LostHosts,
+) => readonly RouteStatus[] {
+  const known = new WeakMap<RouteStatus, { readonly key: string; readonly status: RouteStatus }>();
+  let last: readonly RouteStatus[] = [];
+  const tell = (status: RouteStatus, hosts: readonly LostHost[]): RouteStatus => {
+    const key = hosts
+      .map(({ listener, host, owner }) => `${listener} ${host} ${describeOwner(owner)}`)
+      .join("\n");
+    const before = known.get(status);
+    if (before?.key === key) return before.status;
+    const next = { ...status, parents: status.parents.map((parent) => withLosses(parent, hosts)) };
+    known.set(status, { key, status: next });
+    return next;
+  };
+  return (routes, lost) => {
+    if (lost.size === 0) return routes;
+    const next = routes.map((status) => {
+      const hosts = lost.get(formatRef(refOf(status.object)));
+      return hosts === undefined ? status : tell(status, hosts);
+    });
+    if (!haveSameItems(last, next)) last = next;
+    return last;
+  };
+}
+
+function withLosses(parent: Parent, all: readonly LostHost[]): Parent {
+  const { conditions, places } = parent;
+  const isAccepted = conditions.some(({ type, status }) => type === "Accepted" && status === "True");
+  const isLost = new Map(all.map((one) => [`${one.listener} ${one.host}`, one]));
+  const here = places.flatMap(({ listener, host }) => isLost.get(`${listener} ${host}`) ?? []);
+  if (!isAccepted || here.length === 0) return parent;
+  const owners = new Map(here.map(({ host, owner }) => [host, describeOwner(owner)]));
+  const named = Array.from(owners, ([host, owner]) => `${host} belongs to ${owner}`).slice(0, maxNamed);
+  const rest = owners.size > maxNamed ? `, and ${owners.size - maxNamed} more` : "";
+  const message = oneLine(`${named.join(", ")}${rest}`);
+  const isWhole = here.length === places.length;
+  const others = conditions.filter(({ type }) => type !== (isWhole ? "Accepted" : "PartiallyInvalid"));
+  const partly = conditions.find(({ type }) => type === "PartiallyInvalid");
+  const reason = "RouteConflict";
+  const told: DesiredCondition = isWhole
+    ? { type: "Accepted", status: "False", reason, message: `Nothing is served at this parent: ${message}` }
+    : {
+        type: "PartiallyInvalid",
+        status: "True",
+        reason: partly?.reason ?? reason,
+        message: `${partly === undefined ? "" : `${partly.message}; `}Dropped hosts: ${message}`,
+      };
+  return {
+    ...parent,
+    conditions: isWhole
+      ? [told, ...others.filter(({ type }) => type !== "PartiallyInvalid")]
+      : [...others, told],
+  };
+}
+
+const describeOwner = ({ object }: HostOwner): string => formatRef(object);
