@@ -1,5 +1,5 @@
-# Every target installs what it needs and runs on the Node 24 that npm brings (scripts/node), whatever the system's own
-# Node is (20 or newer, for npm).
+# Every target installs what it needs and runs on the Node 24 that npm brings (scripts/node), regardless of the
+# system's own Node (20 or newer, for npm).
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -13,7 +13,7 @@ INSTALLED := node_modules/.installed
 help: ## Show the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
-install: $(INSTALLED) ## Install the dependencies, if they are not
+install: $(INSTALLED) ## Install the dependencies, if necessary
 
 $(INSTALLED): package.json package-lock.json
 	npm ci --loglevel=error
@@ -28,10 +28,10 @@ build: $(INSTALLED) ## Bundle the command line into dist/
 test: $(INSTALLED) ## Run every check and test that needs no cluster
 	@$(NODE) scripts/test.ts
 
-golden: $(INSTALLED) ## Write the expected outputs of the golden tests anew
+golden: $(INSTALLED) ## Rewrite the expected outputs of the golden tests
 	@GOLDEN=write $(NODE) node_modules/mocha/bin/mocha.js --reporter dot '*/test/**/golden.test.ts'
 
-generate: $(INSTALLED) ## Write generated code and pages anew
+generate: $(INSTALLED) ## Rewrite generated code and pages
 	@$(NODE) scripts/generate-api.ts
 	@$(NODE) scripts/generate-proto.ts
 	@$(NODE) scripts/generate-docs.ts
@@ -49,38 +49,38 @@ bench-mirror: build ## Show what a slow or dead mirror does to latency
 bench-control: build ## Measure how fast changes reach clients, and a controller with 10,000 Ingresses
 	@$(NODE) bench/control/main.ts
 
-bench-metrics: $(INSTALLED) ## Measure what reading /metrics costs where all of 10,000 routes have traffic: ROUTES, WORKERS
+bench-metrics: $(INSTALLED) ## Measure the cost of reading /metrics with traffic on all of 10,000 routes: ROUTES, WORKERS
 	@$(NODE) bench/metrics/main.ts
 
 bench-translate: $(INSTALLED) ## Measure the controller's own work in processor time: INGRESSES, ROUTES
 	@$(NODE) --max-semi-space-size=8 bench/translate/main.ts
 
-soak: build ## Everything at once for ten minutes, while routes change and backends restart: SECONDS, CONNECTIONS
+soak: build ## Run mixed traffic for ten minutes while routes change and backends restart: SECONDS, CONNECTIONS
 	@$(NODE) bench/soak/main.ts
 
 cluster-up: $(INSTALLED) ## Start the test cluster: CLUSTER=kind, or CLUSTER=local without Docker
 	@e2e/cluster/provider up
 
-cluster-down: ## End the test cluster
+cluster-down: ## Delete the test cluster
 	@e2e/cluster/provider down
 
-image: build ## Make the image of the test cluster
+image: build ## Build the image for the test cluster
 	@$(NODE) e2e/deploy/main.ts image
 
-deploy: build ## Install on the test cluster, and say how to send a first request
+deploy: build ## Install on the test cluster, and print a first request
 	@$(NODE) e2e/deploy/main.ts deploy
 
-undeploy: $(INSTALLED) ## Take everything off the test cluster again
+undeploy: $(INSTALLED) ## Uninstall from the test cluster
 	@$(NODE) e2e/deploy/main.ts undeploy
 
-e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves it up, FRESH=1 begins with a new one
+e2e: build ## Test on a real cluster: TESTS=files, KEEP=1 leaves it up, FRESH=1 starts a new one
 	@$(NODE) e2e/run.ts
 
-e2e-cert-manager: build ## Get a certificate on such a cluster with the real cert-manager and an ACME server
+e2e-cert-manager: build ## Issue a certificate on such a cluster with the real cert-manager and an ACME server
 	@TESTS='e2e/cert-manager/*.test.ts' $(NODE) e2e/run.ts
 
 conformance: build ## Run the Gateway API conformance suite: MODE=shared or dedicated, TESTS=names, SELECTION=steady
 	@$(NODE) e2e/conformance/main.ts
 
-clean: ## Remove what the other targets made, the dependencies too
+clean: ## Remove everything that the other targets made, dependencies included
 	rm -rf dist coverage .cache node_modules config/examples/quickstart/generated

@@ -3,4 +3,11 @@
  * room as soon as `scripts/node scripts/words/check.ts <room>` finds nothing; none is ever taken out. When all of the
  * project is in here, this list becomes `["."]` in scripts/words/check.ts and scripts/test/words.test.ts.
  */
-export const cleanRooms: readonly string[] = ["docs/style.md"];
+export const cleanRooms: readonly string[] = [
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "README.md",
+  "config/chart/values.yaml",
+  "docs/operations.md",
+  "docs/style.md",
+];
