@@ -1,6 +1,6 @@
 import { loadFolder } from "@svc-gateway/operator/sources/files/file-source.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
-import { isReadable, loadFile, loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
+import { isFile, loadFile, loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
 import type { ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
 import { notWatched } from "@svc-gateway/operator/translate/diagnostics.ts";
@@ -51,7 +51,7 @@ async function load(
   { input }: Pick<Io, "input">,
 ): Promise<Result<Pick<TranslatedFolder, "state" | "read">, ManifestProblem>> {
   const isInput = path === standardInput.argument;
-  if (!isInput && !(await isReadable(path))) {
+  if (!isInput && !(await isFile(path))) {
     const folder = await loadFolder(path);
     return folder.ok ? ok({ state: folder.value }) : folder;
   }

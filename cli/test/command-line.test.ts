@@ -34,6 +34,17 @@ describe("the command line", () => {
       ],
       [["check"], /^svc-gateway: check: expected a folder/],
       [["check", "/nonexistent"], /^svc-gateway: \/nonexistent: the folder does not exist/],
+      [["check", "/nonexistent/"], /^svc-gateway: \/nonexistent\/: the folder does not exist/],
+      [["check", "/nonexistent.yaml"], /^svc-gateway: \/nonexistent.yaml: the file does not exist$/m],
+      [["check", "/dev/null/a.yml"], /^svc-gateway: \/dev\/null\/a.yml: the file does not exist: a part/],
+      [
+        ["explain", "GET", "http://a/", "--manifests", "/nonexistent.json"],
+        /^svc-gateway: \/nonexistent.json: the file does not exist$/m,
+      ],
+      [
+        ["serve", "standalone", "--manifests", "/dev/null"],
+        /^svc-gateway: \/dev\/null: the path is not a folder/,
+      ],
       [["check", "a", "b"], /^svc-gateway: unexpected argument "b"/],
       [["check", ".", "-o", "xml"], /^svc-gateway: --output: expected text or json or yaml, got "xml"/],
       [["check", ".", "--ingress-http-port", "99999"], /^svc-gateway: --ingress-http-port: expected/],

@@ -133,7 +133,7 @@ function describeResult(answer: Answer): readonly string[] {
   const { clients, outcome } = answer;
   const isOurs =
     outcome === "route" || outcome === "no-route" || outcome === "closed" || clients?.need === "misdirected";
-  // What the gateway refuses is never said to get to a backend.
+  // "sent to" is for what nothing refuses, so that scripts can look for it (docs/cli.md, "explain").
   return clients !== undefined && isOurs
     ? describeClients(clients, () => describeOutcome(answer).replace(/^sent to/, "passed on to"))
     : [describeOutcome(answer)];

@@ -118,7 +118,7 @@ async function visitSubfolder({ path, realPath }: Subfolder, depth: number, walk
   }
 }
 
-const manifestName = /\.(?:ya?ml|json)$/i;
+export const manifestName = /\.(?:ya?ml|json)$/i;
 
 /** Files go into the walk; a folder is returned, to be visited in order. */
 async function inspect(

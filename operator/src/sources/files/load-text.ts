@@ -5,6 +5,7 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { readDocument } from "./document.ts";
 import { readFileState, type PlacedDocument } from "./file-state.ts";
 import { emptyFolder, joinFiles, type FolderState } from "./folder-state.ts";
+import { manifestName } from "./listing.ts";
 import { folderLimits, formatMebibytes } from "./limits.ts";
 import type { ManifestProblem } from "./place.ts";
 import { describeReadError } from "./read-error.ts";
@@ -13,11 +14,14 @@ import { splitDocuments } from "./split.ts";
 /** A state and the text that it was read from. */
 export type LoadedText = { readonly state: FolderState; readonly text: string };
 
-/** Whether a path is something to read as a whole: a file, a pipe or a device, as opposed to a folder or nothing. */
-export const isReadable = (path: string): Promise<boolean> =>
+/**
+ * Whether a path is something to read as a whole, a file, a pipe or a device, as opposed to a folder. What is not there, or
+ * cannot be looked at, is what its name says.
+ */
+export const isFile = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => !found.isDirectory(),
-    () => false,
+    () => manifestName.test(path),
   );
 
 /** Reads a file, whatever its name. Fails when it cannot be read, or is larger than a file of a folder may be. */

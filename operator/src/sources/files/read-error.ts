@@ -10,7 +10,9 @@ export function describeReadError(error: unknown, what: "the file" | "the folder
     case "ENOENT":
       return `${what} does not exist`;
     case "ENOTDIR":
-      return `${what} is not a folder`;
+      return what === "the folder"
+        ? "the path is not a folder"
+        : "the file does not exist: a part of its path is not a folder";
     case "EACCES":
     case "EPERM":
       return `${what} may not be read by this user`;

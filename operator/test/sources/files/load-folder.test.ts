@@ -188,7 +188,7 @@ describe("loadFolder", () => {
     it("because it is a file", async () => {
       await folder.write("a.yaml", configMap("a"));
       const loaded = await loadFolder(join(folder.path, "a.yaml"));
-      expect(loaded).to.have.nested.property("error.message", "the folder is not a folder");
+      expect(loaded).to.have.nested.property("error.message", "the path is not a folder");
     });
 
     it("because the user may not", async function () {
