@@ -240,7 +240,7 @@ export const controllerMetrics = {
   ),
   snapshotBytes: gauge(
     "svc_controller_snapshot_bytes",
-    "About what the routes of a namespace, and the certificates of its Gateways, take in the snapshot of a scope (shared, or namespace/name of a Gateway with proxies of its own), before anything is left out; the ten largest namespaces, and under the empty name everything besides routes.",
+    "About what the routes of a namespace, and the certificates of its Gateways, take in the snapshot of a scope (shared, or namespace/name of a Gateway with proxies of its own), before anything is left out; the ten largest namespaces, and under the empty name everything besides routes: certificates, endpoints, fetched and inline key sets, and the rest.",
     { scope: open, namespace: open },
   ),
   keptCertificates: gauge(

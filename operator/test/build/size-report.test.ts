@@ -3,6 +3,8 @@ import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarat
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { expect } from "chai";
 import { createSizeReport } from "../../src/build/size-report.ts";
+import { translate } from "../../src/translate/translate.ts";
+import { readCase } from "../translate/golden.ts";
 
 function setUp(maxScopeBytes: number) {
   const metrics = createMetricSet(controllerMetrics);
@@ -49,5 +51,20 @@ describe("the report of sizes", () => {
     report({ sizes: new Map([["shared", [{ namespace: "a", bytes: 500 }]]]), scopes });
     expect(series()).to.deep.equal({ "shared a": 500, "shared ": 300 });
     expect(health).to.deep.equal([false, true]);
+  });
+
+  it("counts endpoints and key sets of a translation under the empty name", () => {
+    const { report, series } = setUp(1e6);
+    const { world, settings } = readCase("ingress-with-auth-jwt-many-keys");
+    const translation = translate(world, settings);
+    const bytesOf = (kind: string): number =>
+      translation.scopes.shared.reduce(
+        (sum, { key, body }) => (key.startsWith(`${kind}|`) ? sum + body.length : sum),
+        0,
+      );
+    report(translation);
+    expect(bytesOf("endpoints")).to.be.above(0);
+    expect(bytesOf("jwks")).to.be.above(0);
+    expect(series()["shared "]).to.be.at.least(bytesOf("endpoints") + bytesOf("jwks"));
   });
 });
