@@ -13,6 +13,9 @@ const maxModulusLength = Math.ceil(((maxModulusBits / 8 + 1) * 4) / 3);
 const maxExponentLength = 8;
 const maxNameLength = 1_024;
 
+/** Keys that a token is tried with: each costs up to some milliseconds of a processor. */
+export const maxTriedKeys = 8;
+
 /**
  * Why no signature is checked with a key, as the end of a sentence that begins with the key; undefined when nothing speaks
  * against it. The limits keep one check below some milliseconds (docs/features/auth-jwt.md, "Keys"). Whether the key is a

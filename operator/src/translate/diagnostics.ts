@@ -458,6 +458,10 @@ export const targetClosed = (place: Place, by: string, parts: string | undefined
 export const resourcePartlyIgnored = (place: Place, message: string): Diagnostic =>
   finding("warning", "ResourcePartlyIgnored")(place, message);
 
+/** Of a set with more keys of an algorithm than a token is tried with. */
+export const keySetNeedsKid = (place: Place, message: string): Diagnostic =>
+  finding("info", "KeySetNeedsKid")(place, message);
+
 export const keySetNotFetched = (place: Place, why: string, hasOldKeys: boolean): Diagnostic =>
   finding("warning", "KeySetNotFetched")(
     place,

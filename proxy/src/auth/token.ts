@@ -1,5 +1,6 @@
 import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from "jose";
 import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
+import { maxTriedKeys } from "@svc-gateway/common/ir/verification-key.ts";
 import type { VerificationKey, VerificationKeys } from "./key-set.ts";
 
 /** Every algorithm that a key can be used with: asymmetric ones only, so that a public key is never taken for a secret. */
@@ -11,8 +12,6 @@ const algorithms: ReadonlySet<unknown> = new Set([
 const skewSeconds = 60;
 /** Tokens are shorter than a request header can be. */
 const maxLength = 32_768;
-/** Keys that a token is tried with: each costs up to some milliseconds of a processor. */
-const maxTried = 8;
 const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 /** The claims of a valid token, and until when it is accepted (milliseconds since 1970). */
@@ -72,7 +71,7 @@ function candidates(token: string, { keys }: VerificationKeys): readonly Verific
     const { alg, kid } = decodeProtectedHeader(token);
     if (!algorithms.has(alg)) return [];
     const fitting = keys.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid));
-    return fitting.slice(0, maxTried);
+    return fitting.slice(0, maxTriedKeys);
   } catch {
     return [];
   }

@@ -12,7 +12,7 @@ import { ageOf } from "../age.ts";
 import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
-import { describeUnusable, readKeySet } from "./key-set.ts";
+import { describeUntried, describeUnusable, readKeySet } from "./key-set.ts";
 import type { KeySetNeed } from "./remote-key-sets.ts";
 
 export type ReadJwtAuth = {
@@ -21,6 +21,8 @@ export type ReadJwtAuth = {
   readonly keys: { readonly inline: KeySet } | { readonly remote: KeySetNeed };
   /** What is left out or replaced, one phrase each. */
   readonly warnings: readonly string[];
+  /** Which keys of the object not every token is checked with. */
+  readonly untried: string | undefined;
 };
 
 const defaultRefreshMs = 5 * 60_000;
@@ -50,6 +52,7 @@ export const readJwtAuth = memo((resource: ObjectOf<"JwtAuth">): Result<ReadJwtA
   return ok({
     keys: keys.value,
     warnings,
+    untried: describeUntriedOf(keys.value),
     rules: {
       keySet,
       issuer: spec.issuer,
@@ -64,6 +67,9 @@ export const readJwtAuth = memo((resource: ObjectOf<"JwtAuth">): Result<ReadJwtA
     },
   });
 });
+
+const describeUntriedOf = (keys: ReadJwtAuth["keys"]): string | undefined =>
+  "inline" in keys && keys.inline.keys !== undefined ? describeUntried(keys.inline.keys) : undefined;
 
 function readKeys(
   resource: ObjectOf<"JwtAuth">,

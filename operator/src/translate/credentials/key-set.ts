@@ -1,9 +1,10 @@
 /** A JWK Set as keys to check signatures with. See docs/features/auth-jwt.md, "Keys". */
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import type { PublicKey } from "@svc-gateway/common/ir/credentials.ts";
-import { refuseKey } from "@svc-gateway/common/ir/verification-key.ts";
+import { maxTriedKeys, refuseKey } from "@svc-gateway/common/ir/verification-key.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { compareText } from "../age.ts";
+import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 
 export type UsableKeys = {
@@ -51,6 +52,24 @@ export function describeUnusable(unusable: readonly string[]): string | undefine
   if (others.length === 0) return `${first}; it is left out`;
   return `${first}; it is left out, like ${others.length} more that cannot be used`;
 }
+
+/**
+ * Says of which algorithms a set has more keys than a token without `kid` is tried with, and of which kids; undefined where
+ * every key can be reached by every token.
+ */
+export const describeUntried = memo((keys: UsableKeys["keys"]): string | undefined => {
+  const crowded = [...Map.groupBy(keys, ({ alg }) => alg)].filter(([, all]) => all.length > maxTriedKeys);
+  const parts = crowded.map(([alg, all]) => {
+    const [same] = [...Map.groupBy(all, ({ kid }) => kid)].filter(
+      ([, ofName]) => ofName.length > maxTriedKeys,
+    );
+    const told = `${all.length} keys are for ${alg}, and a token without kid is checked with ${maxTriedKeys} of them only`;
+    if (same === undefined) return told;
+    const [kid, { length }] = same;
+    return `${told}; ${length} of them have ${kid === undefined ? "no kid" : `the kid ${quote(kid)}`}, so some are never used`;
+  });
+  return parts.length === 0 ? undefined : parts.join("; ");
+});
 
 const nameOf = (written: unknown, index: number): string => {
   const kid = isObject(written) ? textOf(written["kid"]) : undefined;

@@ -5,14 +5,14 @@ import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
-import { keySetLeftOut, keySetNotFetched, resourcePartlyIgnored } from "../diagnostics.ts";
+import { keySetLeftOut, keySetNeedsKid, keySetNotFetched, resourcePartlyIgnored } from "../diagnostics.ts";
 import { notServed } from "../events.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { FindingsList } from "../incremental/findings-list.ts";
 import { memo } from "../incremental/memo.ts";
 import { chooseLeftOut, type Sized } from "../size/choose.ts";
 import { sharedScope } from "../size/object-size.ts";
-import { describeUnusable, type UsableKeys } from "./key-set.ts";
+import { describeUntried, describeUnusable, type UsableKeys } from "./key-set.ts";
 
 /** A key set that routes need. */
 export type KeySetNeed = {
@@ -77,6 +77,8 @@ export function createKeySetTranslator(
       if (unused !== undefined) {
         diagnostics.push(resourcePartlyIgnored(place, `JwtAuth ${need.name}: of the key set, ${unused}`));
       }
+      const untried = keys && describeUntried(keys);
+      if (untried !== undefined) diagnostics.push(keySetNeedsKid(place, `JwtAuth ${need.name}: ${untried}`));
       if (problem !== undefined) diagnostics.push(keySetNotFetched(place, problem, keys !== undefined));
     }
     return { resources, diagnostics, events };

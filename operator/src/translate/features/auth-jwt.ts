@@ -3,7 +3,12 @@ import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { readJwtAuth } from "../credentials/jwt-auth.ts";
-import { describeProblem, protectionUnavailable, resourcePartlyIgnored } from "../diagnostics.ts";
+import {
+  describeProblem,
+  keySetNeedsKid,
+  protectionUnavailable,
+  resourcePartlyIgnored,
+} from "../diagnostics.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";
@@ -21,9 +26,12 @@ export function translateAuthJwt(read: AnnotationReader, context: FeatureContext
     context.announce(definition, (place) => protectionUnavailable(place, why, definition.fallback));
     return [{}];
   }
-  const { rules, keys, warnings } = known.value;
+  const { rules, keys, warnings, untried } = known.value;
   for (const warning of warnings) {
     context.report(definition, (place) => resourcePartlyIgnored(place, `JwtAuth ${name}: ${warning}`));
+  }
+  if (untried !== undefined) {
+    context.report(definition, (place) => keySetNeedsKid(place, `JwtAuth ${name}: ${untried}`));
   }
   if ("inline" in keys) context.provide(encodeResource(jwksKey(name), keys.inline));
   else context.fetch(keys.remote);

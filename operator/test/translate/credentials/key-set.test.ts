@@ -1,7 +1,7 @@
 import { createSecretKey, generateKeyPairSync, type JsonWebKey } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import { describeUnusable, readKeySet } from "../../../src/translate/credentials/key-set.ts";
+import { describeUntried, describeUnusable, readKeySet } from "../../../src/translate/credentials/key-set.ts";
 
 const rsa = (bits: number): JsonWebKey =>
   generateKeyPairSync("rsa", { modulusLength: bits }).publicKey.export({ format: "jwk" });
@@ -58,6 +58,24 @@ describe("a JWK Set", () => {
       'key 2 ("old") has an RSA modulus of 1024 bits, not 2048 to 8192; it is left out, like 2 more that cannot be used',
     );
     expect(describeUnusable([])).to.equal(undefined);
+  });
+
+  it("says which keys not every token is checked with", () => {
+    const untriedOf = (set: readonly object[]): string | undefined => {
+      const read = readKeySet({ keys: set });
+      return read.ok ? describeUntried(read.value.keys) : "unreadable";
+    };
+    const some = (count: number, kid?: string): readonly object[] =>
+      Array.from({ length: count }, (_, index) => ({ ...ec("P-256"), kid: kid ?? `${index}` }));
+    const unnamed = some(9).map((key) => ({ ...key, kid: undefined }));
+    expect(untriedOf(some(8))).to.equal(undefined);
+    expect(untriedOf([...some(8), ec("P-384")])).to.equal(undefined);
+    const nine = "9 keys are for ES256, and a token without kid is checked with 8 of them only";
+    expect(untriedOf(some(9))).to.equal(nine);
+    expect(untriedOf(some(9, "same"))).to.equal(
+      `${nine}; 9 of them have the kid "same", so some are never used`,
+    );
+    expect(untriedOf(unnamed)).to.equal(`${nine}; 9 of them have no kid, so some are never used`);
   });
 
   it("never lets a private part through", () => {

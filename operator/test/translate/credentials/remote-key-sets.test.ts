@@ -54,7 +54,8 @@ describe("the key sets of JwtAuths", () => {
     expect(usedOf(translate, needs)).to.deep.equal(["jwks|team/a", "jwks|team/b", "jwks|shop/login"]);
     const { diagnostics, events, resources } = translate(needs, fetched);
     expect(resources, "each is there, so that requests are answered 503").to.have.lengthOf(5);
-    expect(diagnostics.map(({ object, reason }) => [object.name, reason])).to.deep.equal([
+    const told = diagnostics.filter(({ severity }) => severity === "error");
+    expect(told.map(({ object, reason }) => [object.name, reason])).to.deep.equal([
       ["c", "ProtectionUnavailable"],
       ["d", "ProtectionUnavailable"],
     ]);
@@ -67,6 +68,19 @@ describe("the key sets of JwtAuths", () => {
     expect(usedOf(translate, copies.slice(1, 3))).to.deep.equal(["jwks|team/c", "jwks|team/b"]);
     const { resources } = translate(copies.slice(1, 3), fetched);
     expect(resources).to.deep.equal(createKeySetTranslator(25_000)(copies.slice(1, 3), fetched).resources);
+  });
+
+  it("say that tokens need a kid where there are many keys, and nothing where there are few", () => {
+    const translate = createKeySetTranslator(200_000);
+    const [wanted] = copies as [KeySetNeed];
+    const findings = (count: number) =>
+      translate([wanted], new Map([[wanted.uri, fetchedOf(count * 1000)]])).diagnostics.map(
+        ({ severity, reason, message }) => `${severity} ${reason} ${message}`,
+      );
+    expect(findings(8)).to.deep.equal([]);
+    expect(findings(9)).to.deep.equal([
+      "info KeySetNeedsKid JwtAuth team/a: 9 keys are for EdDSA, and a token without kid is checked with 8 of them only",
+    ]);
   });
 
   it("are all used where they take little", () => {
