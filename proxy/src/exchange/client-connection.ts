@@ -6,7 +6,7 @@ export type ClientConnection = {
   /** Address of the TCP peer or, behind the PROXY protocol, the address that its header names. No zone, no brackets. */
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** The address at which the connection arrived; unknown once it has gone. */
+  /** The address at which the connection arrived; unknown once the connection is closed. */
   readonly localAddress?: string | undefined;
   /** True when `remoteAddress` comes from a PROXY protocol header. */
   readonly proxied: boolean;

@@ -10,9 +10,9 @@ import type { Filter } from "./filter.ts";
  */
 export type CompiledRoute = {
   readonly id: string;
-  /** Whose it is: what clients see of the listener may differ between Gateways and Ingresses that share a socket. */
+  /** The kind of its owner: what clients see of the listener may differ between Gateways and Ingresses that share a socket. */
   readonly group: RouteGroup;
-  /** That of the object that the route comes from. */
+  /** The namespace of the object that the route comes from. */
   readonly namespace: string;
   /** The path of the match, for the access log's `pattern` mode. */
   readonly pattern: string;
@@ -22,9 +22,9 @@ export type CompiledRoute = {
   readonly hasOwnTimeouts: boolean;
   /** The filters that this route uses, in the order of filters/order.ts. */
   readonly filters: readonly Filter[];
-  /** What it needs of connections with TLS besides what its host does; undefined: nothing. */
+  /** Client certificates that it demands besides those that its host does; undefined: none. */
   readonly clients: DemandedRules | undefined;
-  /** Metric children of (listener port, route): asked when a request has matched, so that series are those of routes in use. */
+  /** Metric children of (listener port, route), looked up when a request has matched, so that only routes in use have series. */
   metricsOf(listener: string): RequestMetrics;
   /** Picks the backend of the next request by weight; never throws. */
   pickBackend(): CompiledBackend;

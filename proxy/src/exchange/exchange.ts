@@ -17,7 +17,7 @@ import type { PublicPort } from "./listener-view.ts";
 
 /** Methods instead of closures: these are set for every request. */
 export type Cancellable = {
-  /** `timedOut`: because the upstream took too long, not because the client has gone. */
+  /** `timedOut`: because the upstream took too long, not because the client has left. */
   cancel(timedOut?: boolean): void;
 };
 
@@ -65,7 +65,7 @@ export class Exchange {
   /** The filters of the listener, which ran before there was a route. */
   listenerFilters: readonly Filter[] = noFilters;
   route: CompiledRoute | undefined = undefined;
-  /** Counts this request; set with the route, so that one whose route goes meanwhile brings no series back. */
+  /** Counts this request; set with the route, so that a route that is removed meanwhile brings no series back. */
   routeMetrics: RequestMetrics | undefined = undefined;
   /** The filters of the backend, once one has been chosen. */
   backendFilters: readonly Filter[] = noFilters;
@@ -76,7 +76,7 @@ export class Exchange {
   /** The body, once something had to read it whole; it goes upstream from there (docs/features/ext-auth.md). */
   held: HeldBody | undefined = undefined;
 
-  /** What checks have for the client, whatever answers the request: see response-filters.ts. */
+  /** Fields that checks add to the response, be it of the upstream or the proxy's own: see response-filters.ts. */
   clientFields: HeaderList | undefined = undefined;
 
   /** Limits on the upstream's side (docs/features/timeouts.md). */
@@ -85,7 +85,7 @@ export class Exchange {
   /** When the request is sent again (docs/features/retry.md). */
   retry: RetryPlan | undefined = undefined;
 
-  /** Who gets a copy of the request (docs/features/mirror-target.md). */
+  /** The upstreams that get a copy of the request (docs/features/mirror-target.md). */
   mirrors: readonly MirrorPlan[] = noMirrors;
 
   /** The client waits for a 100 before it sends its body (RFC 9110 10.1.1). */
@@ -97,9 +97,9 @@ export class Exchange {
 
   /** True once the response has ended, one way or the other; nothing may be done to the exchange any more. */
   finished = false;
-  /** The work under way for this exchange (upstream request, tunnel); set by whoever does it. */
+  /** The work under way for this exchange (upstream request, tunnel); set by the part that does it. */
   work: Cancellable | undefined = undefined;
-  /** Who takes the exchange from its head to its end; undefined once it has finished. */
+  /** The pipeline's request, which takes the exchange from its head to its end; undefined once it has finished. */
   owner: ExchangeOwner | undefined = undefined;
   /** The beginning, and the last byte in either direction, in milliseconds of the awake clock. */
   readonly awakeAtMs: number;

@@ -3,13 +3,13 @@ import type { BodySink, ResponseHead } from "../message/message.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** The two sides that a transformation of a body stands between. */
+/** The two sides of a body transformation. */
 export type BodyEnds = {
   readonly client: BodySink;
   readonly upstream: { resume(): void };
 };
 
-/** Takes the body of an upstream, and hands on another one. */
+/** Receives the body of an upstream and passes a changed one on. */
 export type BodyTransform = BodySink & {
   /** The client can take more. */
   resume(): void;

@@ -20,6 +20,6 @@ export type ListenerView = {
   readonly publicPorts: { readonly [Group in RouteGroup]: PublicPort };
   readonly secure: boolean;
   readonly table: PortTable;
-  /** True once the listener drains: responses then ask the client to leave. */
+  /** True once the listener drains: responses then ask the client to close the connection. */
   readonly draining: boolean;
 };

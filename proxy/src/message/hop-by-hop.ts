@@ -21,7 +21,7 @@ const protectedNames = new Set([
   "x-ssl-client-cert",
 ]);
 
-/** True for fields that no proxy passes on, whatever Connection says. Takes a name in any case. */
+/** True for fields that no proxy passes on, also where Connection does not name them. Takes a name in any case. */
 export function isHopByHop(name: string): boolean {
   switch (name.length) {
     case 2:

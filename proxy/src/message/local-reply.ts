@@ -8,7 +8,7 @@ export type LocalReply = {
   readonly headers?: HeaderList;
   /** Absent: the standard body `<code> <reason>\n`. An empty string: no body. */
   readonly body?: string;
-  /** True for somebody else's answer that is handed on: nothing is added but its length. */
+  /** True for the answer of another service that is passed on: nothing is added but its length. */
   readonly isVerbatim?: boolean;
   /** Short fixed text for the access log. */
   readonly error?: string;
@@ -21,7 +21,7 @@ export type RenderedReply = { readonly head: ResponseHead; readonly body: string
 
 /**
  * Renders a local reply: `<code> <reason>\n` as plain text that must not be stored (docs/features/errors.md); how long a
- * redirect may be stored is said by its status (RFC 9110 15.4). A gRPC
+ * redirect may be stored follows from its status (RFC 9110 15.4). A gRPC
  * client instead gets HTTP 200 with the status in the head (trailers-only), because it ignores HTTP statuses.
  */
 export function renderReply(

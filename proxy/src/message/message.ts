@@ -9,7 +9,7 @@ export type ReadonlyHeaderList = readonly string[];
 
 /**
  * A piece of a body. A string holds one byte per character (latin1), which lets a small message leave in one write
- * with its head; a Buffer is owned by whoever receives it.
+ * with its head; a Buffer belongs to its receiver.
  */
 export type Chunk = Buffer | string;
 
@@ -54,7 +54,7 @@ export type RequestBody = {
   resume(): void;
   /** True while all that was read of the body is kept, so that it can be sent again from its beginning. */
   readonly restartable?: boolean;
-  /** Takes a restartable body from its sink, which hears nothing more; the next `start` begins with its first byte. */
+  /** Detaches a restartable body from its sink, which is not called again; the next `start` begins with its first byte. */
   restart?(): void;
 };
 
@@ -67,7 +67,7 @@ export type ResponseHead = {
   length: number | undefined;
   /** True when no body follows (HEAD, 204, 304): the message is its head. */
   bodyless: boolean;
-  /** The route takes Date away, so that none is added where it is missing. */
+  /** The route removes Date, so that none is added where it is missing. */
   undated?: true;
 };
 
@@ -83,7 +83,7 @@ export type ClientCloseReason =
 
 /**
  * The client's side of one request. Exactly one response is written to it: informational heads, then a head, then
- * data, then `end`; or `abort`. All methods are no-ops after the client has gone.
+ * data, then `end`; or `abort`. All methods are no-ops after the client has left.
  */
 export type ClientStream = {
   /** The request's body; null when the request has none. */
@@ -104,7 +104,7 @@ export type ClientStream = {
    */
   readonly pendingBytes?: number | undefined;
 
-  /** Most response bytes that it takes at once while `write` answers true; undefined: unknown. */
+  /** The most response bytes that the client's side accepts at once while `write` answers true; undefined: unknown. */
   readonly roomBytes?: number | undefined;
 
   /** A 1xx head (RFC 9110 15.2), never 101. Not relayed to HTTP/1.0 clients. */
@@ -119,8 +119,8 @@ export type ClientStream = {
   /** Makes the failure visible to the client: stream reset or connection close, never a clean end. */
   abort(): void;
   /**
-   * Close the connection once this response is complete, because it is in doubt where the next request begins. On HTTP/2,
-   * where that is never so, it goes on.
+   * Closes the connection once this response is complete, because it is in doubt where the next request begins. Does nothing
+   * on HTTP/2, where that is never so.
    */
   closeAfterResponse(): void;
   /**
@@ -135,6 +135,6 @@ export type ClientStream = {
   onDrain: (() => void) | null;
   /** Set by the exchange; called once when the response starts. */
   onHeadSent: (() => void) | null;
-  /** Set by the exchange; called once if the client goes before the response has ended. */
+  /** Set by the exchange; called once if the client leaves before the response has ended. */
   onClose: ((reason: ClientCloseReason) => void) | null;
 };

@@ -5,7 +5,7 @@ const idempotentMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DE
 
 export const isIdempotent = (method: string): boolean => idempotentMethods.has(method);
 
-/** Those of llhttp. */
+/** The methods that llhttp parses. */
 const http1Methods = new Set(METHODS);
 
 /** False: a client gets 501 for it over HTTP/1.1 (docs/features/http1.md, "Refused requests"). HTTP/2 takes all methods. */

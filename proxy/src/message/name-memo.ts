@@ -3,9 +3,9 @@ const maxLength = 64;
 const maxNames = 4096;
 
 /**
- * Remembers what was found out about field names: the same few spellings come again and again. Names come from strangers,
- * so the memory is bounded in bytes as well (about half a megabyte), and starts anew when it is full: names that were made
- * up to fill it cannot keep the others out.
+ * Remembers a value per field name: the same few spellings come again and again. Untrusted clients choose the names, so the
+ * memory is bounded in bytes as well (about half a megabyte), and is emptied when it is full: names that were made up to
+ * fill it cannot keep the others out.
  */
 export function memoByName<Value>(compute: (name: string) => Value): (name: string) => Value {
   const known = new Map<string, Value>();

@@ -74,7 +74,7 @@ describe("parseRequestAddress", () => {
     ],
   ];
   for (const [name, given, expected] of accepted) {
-    it(`accepts ${name}`, () => {
+    it(`a request address with ${name} is accepted`, () => {
       expect(parseRequestAddress(head(given))).to.deep.equal({ ok: true, value: expected });
     });
   }
@@ -99,12 +99,12 @@ describe("parseRequestAddress", () => {
     ["an HTTP/2 scheme that is not ours", { version: "2.0", authority: "a", scheme: "ws", target: "/" }],
   ];
   for (const [name, given] of refused) {
-    it(`refuses ${name}`, () => {
+    it(`a request address with ${name} is refused`, () => {
       expect(parseRequestAddress(head(given))).to.have.property("ok", false);
     });
   }
 
-  it("treats 1.0 and 1.1 alike when Host is present", () => {
+  it("HTTP/1.0 and HTTP/1.1 requests with a Host are routed alike", () => {
     for (const version of ["1.0", "1.1"] satisfies HttpVersion[]) {
       const result = parseRequestAddress(head({ target: "/", version, headers: ["Host", "a"] }));
       expect(result).to.have.nested.property("value.host", "a");
@@ -113,13 +113,13 @@ describe("parseRequestAddress", () => {
 });
 
 describe("hostOf", () => {
-  it("refuses what no host contains", () => {
+  it("a host with a character that no host contains is refused", () => {
     for (const text of ["", ".", "a b", "a\u0000", "ä.example", "a%41", "[", "[::1", "[::1]x", "[g::]"]) {
       expect(hostOf(text), JSON.stringify(text)).to.equal(undefined);
     }
   });
 
-  it("refuses names over 255 characters", () => {
+  it("a host name over 255 characters is refused", () => {
     expect(hostOf("a".repeat(255))).to.equal("a".repeat(255));
     expect(hostOf("a".repeat(256))).to.equal(undefined);
   });
@@ -146,7 +146,7 @@ describe("addressAsReceived", () => {
     ],
   ];
   for (const [name, given, expected] of cases) {
-    it(`gives ${name}`, () => {
+    it(`the access log gets ${name}`, () => {
       expect(addressAsReceived(head(given))).to.deep.equal(expected);
     });
   }

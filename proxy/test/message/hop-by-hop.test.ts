@@ -13,7 +13,7 @@ describe("hop-by-hop fields", () => {
     "proxy-authenticate",
     "PROXY-x",
   ]) {
-    it(`${name} is one`, () => expect(isHopByHop(name)).to.equal(true));
+    it(`${name} is a hop-by-hop field`, () => expect(isHopByHop(name)).to.equal(true));
   }
   for (const name of [
     "ta",
@@ -25,27 +25,27 @@ describe("hop-by-hop fields", () => {
     "Proxied-By",
     "p",
   ]) {
-    it(`${name} is none`, () => expect(isHopByHop(name)).to.equal(false));
+    it(`${name} is not a hop-by-hop field`, () => expect(isHopByHop(name)).to.equal(false));
   }
 
-  it("reads the options of Connection", () => {
+  it("the options of Connection are read in lower case, without spaces and empty ones", () => {
     expect(connectionOptions(" Close ,, X-A,\tkeep-alive ")).to.deep.equal(["close", "x-a", "keep-alive"]);
     expect(connectionOptions("")).to.deep.equal([]);
   });
 
-  it("removes what Connection names", () => {
+  it("fields that Connection names are removed", () => {
     expect(withoutConnectionOptions(["X-A", "1", "B", "2", "x-a", "3"], ["x-a", "absent"])).to.deep.equal([
       "B",
       "2",
     ]);
   });
 
-  it("gives back the same list when Connection names nothing", () => {
+  it("the same list is returned when Connection names no field", () => {
     const headers = ["A", "1"];
     expect(withoutConnectionOptions(headers, ["close", "keep-alive", "upgrade", "host"])).to.equal(headers);
   });
 
-  it("keeps what Connection must not take away", () => {
+  it("fields that Connection cannot remove are kept", () => {
     const headers = [
       ...["Host", "Authorization", "Cookie", "Content-Length", "Forwarded", "X-Real-IP", "X-SSL-Client-Cert"],
       ...["X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto"],

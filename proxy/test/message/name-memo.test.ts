@@ -11,21 +11,21 @@ function countingMemo(): { readonly upper: (name: string) => string; readonly co
   return { upper, computed: () => computed };
 }
 
-describe("what is remembered of field names", () => {
-  it("is found out once for each spelling", () => {
+describe("a memo by field name", () => {
+  it("the memo computes a value once for each spelling of a field name", () => {
     const { upper, computed } = countingMemo();
     for (let i = 0; i < 3; i++) for (const name of ["host", "Host"]) expect(upper(name)).to.equal("HOST");
     expect(computed()).to.equal(2);
   });
 
-  it("is nothing about long names, which would fill the memory", () => {
+  it("the memo keeps nothing about long names, which would fill the memory", () => {
     const { upper, computed } = countingMemo();
     const long = "x".repeat(65);
     for (let i = 0; i < 3; i++) expect(upper(long)).to.equal("X".repeat(65));
     expect(computed()).to.equal(3);
   });
 
-  it("starts anew when made-up names have filled it, so that these keep nobody out", () => {
+  it("the memo starts from empty when made-up names have filled it, so that real names are kept again", () => {
     const { upper, computed } = countingMemo();
     for (let i = 0; i < 10_000; i++) upper(`x-${i}`);
     upper("host");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { relayedResponseTrailers, relayedTrailers } from "../../src/message/trailers.ts";
 
 describe("relayedTrailers", () => {
-  it("drops what frames, routes or authenticates, in any spelling", () => {
+  it("trailers that frame, route or authenticate a message are dropped in any spelling", () => {
     const hostile = [
       "Host",
       "X_Forwarded_For",
@@ -18,16 +18,16 @@ describe("relayedTrailers", () => {
       expect(relayedResponseTrailers(trailers, [], { grpc, transformed: false })).to.equal(undefined);
   });
 
-  it("keeps the others in order and as spelled", () => {
+  it("other trailers of a request are kept in order and as spelled", () => {
     const trailers = ["X-Sum", "1", "Host", "a", "grpc-status", "0"];
     expect(relayedTrailers(trailers, [], [])).to.deep.equal(["X-Sum", "1", "grpc-status", "0"]);
   });
 
-  it("drops what repeats a field of the head", () => {
+  it("a trailer of a request that repeats a field of the head is dropped", () => {
     expect(relayedTrailers(["X-A", "1", "x_b", "2"], ["x-a", "0", "X-B", "0"], [])).to.equal(undefined);
   });
 
-  it("drops what the route decides about, and keeps the rest", () => {
+  it("a trailer of a request that a filter of the route owns is dropped, the others are kept", () => {
     const trailers = ["X_User", "admin", "X-Sum", "1"];
     expect(relayedTrailers(trailers, ["Accept", "*/*"], ["x-user"])).to.deep.equal(["X-Sum", "1"]);
   });
@@ -36,13 +36,13 @@ describe("relayedTrailers", () => {
 describe("relayedResponseTrailers", () => {
   const plain = { grpc: false, transformed: false };
 
-  it("drops what the route decides about in any spelling, and keeps the rest", () => {
+  it("a trailer of a response that a filter of the route owns is dropped in any spelling, the others are kept", () => {
     const trailers = ["X_Internal", "1", "x-internal", "2", "X-Sum", "3"];
     expect(relayedResponseTrailers(trailers, ["X-Internal"], plain)).to.deep.equal(["X-Sum", "3"]);
     expect(relayedResponseTrailers(trailers.slice(0, 4), ["x_internal"], plain)).to.equal(undefined);
   });
 
-  it("keeps the status of a gRPC call whatever the route decides about", () => {
+  it("the status trailers of a gRPC call are kept although a filter of the route owns them", () => {
     const status = ["grpc-status", "5", "grpc-message", "gone", "grpc-status-details-bin", "CAU"];
     const names = ["grpc-status", "grpc-message", "grpc-status-details-bin", "x-debug"];
     const trailers = [...status, "x-debug", "1"];
@@ -50,7 +50,7 @@ describe("relayedResponseTrailers", () => {
     expect(relayedResponseTrailers(trailers, names, plain)).to.equal(undefined);
   });
 
-  it("drops digests of a body that became another one", () => {
+  it("digests in the trailers of a response whose body was transformed are dropped", () => {
     const trailers = ["Content-Digest", "sha-256=:x:", "Repr-Digest", "sha-256=:x:", "Server-Timing", "a"];
     expect(relayedResponseTrailers(trailers, [], plain)).to.deep.equal(trailers);
     const transformed = { ...plain, transformed: true };
