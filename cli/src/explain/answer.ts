@@ -15,7 +15,7 @@ import { refusalStatus } from "@svc-gateway/proxy/http/h1/refusal.ts";
 import { isHttp1Method } from "@svc-gateway/proxy/message/methods.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
-import { emptyPortTable } from "@svc-gateway/proxy/routing/port-table.ts";
+import { emptyPortTable } from "@svc-gateway/proxy/routing/changing-port-table.ts";
 import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
 import { explainClients, type ExplainedClients } from "./clients.ts";

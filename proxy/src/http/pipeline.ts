@@ -7,7 +7,7 @@ import { addressAsReceived, parseRequestAddress } from "../message/authority.ts"
 import { type LocalReply, noSelection, renderReply } from "../message/local-reply.ts";
 import type { RequestBody, RequestHead } from "../message/message.ts";
 import { relayedTrailers } from "../message/trailers.ts";
-import { isOverspent } from "../routing/expression-budget.ts";
+import { isOverspent } from "../routing/regex-budget.ts";
 import { isCleanQuery, normalisePath } from "../routing/normalise-path.ts";
 import type { AccessRecord } from "../telemetry/access-line.ts";
 import { awake } from "../timing/awake-clock.ts";

@@ -6,7 +6,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { PortTable } from "../exchange/port-table.ts";
 import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
-import { emptyPortTable } from "../routing/port-table.ts";
+import { emptyPortTable } from "../routing/changing-port-table.ts";
 import type { L4Tables } from "../state/l4-tables.ts";
 import type { OwnedListener } from "../state/listener-list.ts";
 import { createCertificateStore, emptyCertificateStore, type ServedName } from "../tls/certificate-store.ts";

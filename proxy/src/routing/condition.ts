@@ -2,7 +2,7 @@ import type { RouteMatch, ValueMatch } from "@svc-gateway/common/ir/match.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { RouteQuery } from "../exchange/port-table.ts";
-import { testWithin } from "./expression-budget.ts";
+import { testWithinBudget } from "./regex-budget.ts";
 import { headerValue, queryValue } from "./request-values.ts";
 
 /** One thing besides its path that a request must have to match. Built once; testing allocates nothing. */
@@ -11,7 +11,7 @@ export type Condition = {
   /** Name of the header or parameter; empty for the method. */
   readonly name: string;
   readonly type: "exact" | "regex";
-  /** The value or expression asked for. */
+  /** The value or regex that the request's value must match. */
   readonly value: string;
   test(query: RouteQuery): boolean;
 };
@@ -51,7 +51,7 @@ const methodCondition = (method: string): Condition => ({
   test: (query) => query.method === method,
 });
 
-/** A field or parameter that is absent matches nothing, not even an expression that accepts the empty text. */
+/** A header or parameter that is absent matches nothing, not even a regex that accepts the empty text. */
 function valueCondition(on: "header" | "query", match: ValueMatch): Result<Condition> {
   const { type, value } = match;
   const name = on === "header" ? match.name.toLowerCase() : match.name;
@@ -71,7 +71,7 @@ function valueCondition(on: "header" | "query", match: ValueMatch): Result<Condi
     value,
     test(query) {
       const actual = read(query);
-      return actual !== undefined && testWithin(regex.value, actual);
+      return actual !== undefined && testWithinBudget(regex.value, actual);
     },
   });
 }

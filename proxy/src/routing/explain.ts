@@ -1,12 +1,12 @@
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import type { RouteQuery } from "../exchange/port-table.ts";
 import { firstFailure } from "./condition.ts";
-import { startLookup } from "./expression-budget.ts";
+import { startLookup } from "./regex-budget.ts";
 import { tablesOf } from "./host-index.ts";
 import type { Candidate } from "./host-lookup.ts";
 import type { HostTable } from "./host-table.ts";
 import { pathMatches } from "./path-rule.ts";
-import type { OpenPortTable } from "./port-table.ts";
+import type { OpenPortTable } from "./changing-port-table.ts";
 
 /** Why a request takes its route, for people: `svc-gateway explain`. */
 export type Explanation = {

@@ -23,7 +23,7 @@ export class ChangingHostIndex implements HostIndex {
     return this.exact.size === 0 && this.wildcard.size === 0 && this.any === undefined;
   }
 
-  /** Puts the table of a host in place, or removes it; the one that was there comes back. */
+  /** Sets the table of a host, or removes it; returns the previous one. */
   set({ kind, host }: HostPattern, table: HostTable | undefined): HostTable | undefined {
     if (kind === "any") {
       const previous = this.any;
@@ -43,7 +43,7 @@ const DOT = 0x2e;
 
 /**
  * The tables whose pattern covers a host, the most specific first, at equal specificity Gateway API before Ingress. A
- * wildcard stands for one label in an Ingress and for one or more labels in the Gateway API (docs/routing.md).
+ * wildcard covers one label in an Ingress and one or more labels in the Gateway API (docs/routing.md).
  */
 export function* tablesOf({ gateway, ingress }: PortHosts, host: string): Generator<HostTable, void> {
   const gatewayExact = gateway.exact.get(host);

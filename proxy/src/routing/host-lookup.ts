@@ -4,7 +4,7 @@ import type { RouteQuery } from "../exchange/port-table.ts";
 import { firstFailure, type Condition } from "./condition.ts";
 import { pathMatches, type PathRule } from "./path-rule.ts";
 
-/** Finds the route of a request among the candidates of a host; what it may cost is for the caller to bound. */
+/** Finds the route of a request among the candidates of a host; the caller bounds what a lookup may cost. */
 export type HostLookup = { find(query: RouteQuery): CompiledRoute | undefined };
 
 /** A candidate with what its place in the order of precedence depends on. */
@@ -17,7 +17,7 @@ export type RankedCandidate = {
 
 /**
  * The order in which candidates are tried: tier by tier exact paths, then prefixes from the longest to the shortest, then
- * expressions, then default backends; of equals, the one that comes first in the resource. See docs/routing.md.
+ * regexes, then default backends; of equals, the one that comes first in the resource. See docs/routing.md.
  */
 export const inPrecedence = (candidates: readonly RankedCandidate[]): readonly RankedCandidate[] =>
   candidates.toSorted(

@@ -6,7 +6,7 @@ import type { RouteQuery } from "../exchange/port-table.ts";
 import type { ListenerFilters } from "../filters/listener-filters.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import { compileConditions } from "./condition.ts";
-import { isOverspent, startLookup } from "./expression-budget.ts";
+import { isOverspent, startLookup } from "./regex-budget.ts";
 import {
   createLookup,
   inPrecedence,
@@ -15,6 +15,7 @@ import {
   type Candidate,
 } from "./host-lookup.ts";
 import { compilePath } from "./path-rule.ts";
+
 /** The compiled routes of one host; immutable, and shared by snapshots that do not change it and by ports that serve it alike. */
 export type HostTable = {
   readonly group: RouteGroup;
@@ -29,7 +30,7 @@ export type HostTable = {
   readonly clients: DemandedRules | undefined;
   /** In the order in which they are tried. */
   readonly candidates: readonly Candidate[];
-  /** Undefined also for a lookup that is overspent (expression-budget.ts). */
+  /** Undefined also for a lookup that has overspent its budget (regex-budget.ts). */
   match(query: RouteQuery): CompiledRoute | undefined;
 };
 
@@ -99,7 +100,7 @@ class CompiledHost implements HostTable {
   match(query: RouteQuery): CompiledRoute | undefined {
     startLookup();
     const route = this.lookup.find(query);
-    // An expression that was not tested could have been the one that protects the path.
+    // A regex that was not tested could have been the one that protects the path.
     return isOverspent() ? undefined : route;
   }
 }

@@ -1,7 +1,7 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { testWithin } from "./expression-budget.ts";
+import { testWithinBudget } from "./regex-budget.ts";
 import { normalisePath } from "./normalise-path.ts";
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";
@@ -15,7 +15,7 @@ export type PathRule =
   | { readonly type: "prefix"; readonly text: string }
   | { readonly type: "regex"; readonly regex: Regex };
 
-/** `level` is that of the host: the rule is put into the form in which requests arrive there. */
+/** Compiles a path match. `level` is that of the host: the rule is put into the form in which requests arrive there. */
 export function compilePath(match: PathMatch, level: PathLevel): Result<PathRule> {
   switch (match.type) {
     case "exact":
@@ -47,7 +47,7 @@ export function pathMatches(rule: PathRule, path: string, literal: string = uppe
         (literal.length === rule.text.length || literal.charCodeAt(rule.text.length) === SLASH)
       );
     case "regex":
-      return testWithin(rule.regex, path);
+      return testWithinBudget(rule.regex, path);
   }
 }
 

@@ -10,7 +10,7 @@ import type { AuthStore } from "../auth/auth-store.ts";
 import { createEncoderSlots } from "../filters/encoder-slots.ts";
 import type { FilterEnvironment } from "../filters/environment.ts";
 import type { RouteProblem } from "../routing/host-table.ts";
-import type { OpenPortTable } from "../routing/port-table.ts";
+import type { OpenPortTable } from "../routing/changing-port-table.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { RateStore } from "../filters/rate-store.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";

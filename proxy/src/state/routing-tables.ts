@@ -2,7 +2,7 @@ import { endpointsKey, type ResourceKey, type RouteGroup } from "@svc-gateway/co
 import type { HostRoutes } from "@svc-gateway/common/ir/route.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { HostTable, RouteProblem } from "../routing/host-table.ts";
-import { ChangingPortTable, type OpenPortTable } from "../routing/port-table.ts";
+import { ChangingPortTable, type OpenPortTable } from "../routing/changing-port-table.ts";
 import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 

@@ -1,7 +1,7 @@
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
 import { Exchange } from "../../src/exchange/exchange.ts";
 import type { ClientStream, HeaderList, HttpVersion, RequestBody } from "../../src/message/message.ts";
-import { emptyPortTable } from "../../src/routing/port-table.ts";
+import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { samePublicPorts } from "../listeners/public-ports.ts";
 
 const connectionTo = (secure: boolean, publicPort: number): ClientConnection => ({

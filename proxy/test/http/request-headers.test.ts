@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
 import { addForwardingFields, fieldsToMatch, readRequestFields } from "../../src/http/request-headers.ts";
-import { emptyPortTable } from "../../src/routing/port-table.ts";
+import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { samePublicPorts } from "../listeners/public-ports.ts";
 
 describe("readRequestFields", () => {

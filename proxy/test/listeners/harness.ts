@@ -21,7 +21,7 @@ import {
 import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/settings.ts";
 import { SilentConnections } from "../../src/listeners/silent-connections.ts";
 import type { ClientStream, RequestHead } from "../../src/message/message.ts";
-import { emptyPortTable } from "../../src/routing/port-table.ts";
+import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
 import { RawClient, wideLimits } from "../http/h1/harness.ts";

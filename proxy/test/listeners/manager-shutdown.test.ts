@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { connect as connectHttp2 } from "node:http2";
-import { emptyPortTable } from "../../src/routing/port-table.ts";
+import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { answer, eventually, RawClient } from "../http/h1/harness.ts";
 import { closeLater, connect, http, plan, request, startManager, stopManagers } from "./harness.ts";
 

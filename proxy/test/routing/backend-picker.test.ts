@@ -19,23 +19,23 @@ function tally(weights: readonly number[], count: number, start: number): number
 }
 
 describe("createBackendPicker", () => {
-  it("answers 500 without backends, and when all weights are 0", () => {
+  it("the picker answers 500 without backends, and when all weights are 0", () => {
     expect(createBackendPicker([], () => 0)()).to.deep.equal({ kind: "status", status: 500 });
     const zeros = [0, 0].map((weight) => ({ weight, backend: backend(503) }));
     expect(createBackendPicker(zeros, () => 0)()).to.deep.equal({ kind: "status", status: 500 });
   });
 
-  it("gives a single backend everything and a weight of 0 nothing", () => {
+  it("the picker gives a single backend every request, and one with weight 0 none", () => {
     expect(tally([7], 100, 0.3)).to.deep.equal([100]);
     expect(tally([0, 1, 0], 100, 0.3)).to.deep.equal([0, 100, 0]);
   });
 
-  it("gives broken backends their share", () => {
+  it("the picker gives broken backends their share of requests", () => {
     const counts = tally([1, 1], 1000, 0.9);
     expect(counts[0]).to.be.within(498, 502);
   });
 
-  it("keeps every stretch of requests close to the weights", () => {
+  it("the picker keeps every stretch of requests close to the weights", () => {
     const weights = fc.array(fc.oneof(fc.nat({ max: 10 }), fc.nat({ max: 1_000_000 })), {
       minLength: 1,
       maxLength: 8,
@@ -56,7 +56,7 @@ describe("createBackendPicker", () => {
     );
   });
 
-  it("does not favour the first backend when routes are compiled again and again", () => {
+  it("the picker does not favour the first backend when routes are compiled again and again", () => {
     let seed = 1;
     const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
     let first = 0;

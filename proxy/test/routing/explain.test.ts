@@ -3,7 +3,7 @@ import { explainMatch } from "../../src/routing/explain.ts";
 import { exact, hostCase, portTable, prefix, regex, request } from "./support.ts";
 
 describe("explainMatch", () => {
-  it("names the first condition that each candidate fails, in the order of evaluation", () => {
+  it("an explanation names the first condition that each candidate fails, in the order of evaluation", () => {
     const table = portTable([
       hostCase("example.com", [
         regex("regex", "^/x"),
@@ -37,7 +37,7 @@ describe("explainMatch", () => {
     ]);
   });
 
-  it("tells a shadowed route from one that does not match", () => {
+  it("an explanation shows a shadowed route apart from one that does not match", () => {
     const table = portTable([
       hostCase("*", [prefix("first", "/"), prefix("second", "/"), regex("third", "/")]),
     ]);
@@ -49,7 +49,7 @@ describe("explainMatch", () => {
     ]);
   });
 
-  it("lists a default backend last", () => {
+  it("an explanation lists a default backend last", () => {
     const fallback = { ...prefix("default", "/"), fallback: true as const };
     const table = portTable([hostCase("*", [fallback, regex("regex", "^/x"), prefix("p", "/p")])]);
     const [host] = explainMatch(table, request("/a")).hosts;
@@ -60,7 +60,7 @@ describe("explainMatch", () => {
     ]);
   });
 
-  it("lists the hosts that were asked and those that were not", () => {
+  it("an explanation lists the hosts that were asked and those that were not", () => {
     const inheriting = { group: "gateway", inherit: true, listener: "l1" } as const;
     const table = portTable([
       hostCase("example.com", [exact("x", "/x")], inheriting),
@@ -78,7 +78,7 @@ describe("explainMatch", () => {
     ]);
   });
 
-  it("explains a 404", () => {
+  it("an explanation of a 404 shows no route", () => {
     const table = portTable([
       hostCase("example.com", [exact("x", "/x")]),
       hostCase("*", [prefix("any", "/")]),

@@ -1,7 +1,7 @@
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { expect } from "chai";
 import type { RouteQuery } from "../../src/exchange/port-table.ts";
-import { isOverspent } from "../../src/routing/expression-budget.ts";
+import { isOverspent } from "../../src/routing/regex-budget.ts";
 import { compileHostTable } from "../../src/routing/host-table.ts";
 import { exact, hostCase, hostTable, pattern, prefix, prepared, regex, request } from "./support.ts";
 
@@ -50,19 +50,19 @@ describe("a host table", () => {
       ["exact", "/a%zz", "/a%zz", true],
     ];
     for (const [type, rule, path, expected] of rows) {
-      it(`${type} ${rule} ${expected ? "takes" : "leaves"} ${path}`, () => {
+      it(`the ${type} path ${rule} ${expected ? "matches" : "does not match"} ${path}`, () => {
         const rules = [type === "exact" ? exact("r", rule) : prefix("r", rule)];
         expect(winner(rules, request(path))).to.equal(expected ? "r" : undefined);
       });
     }
 
-    it("tries expressions on the path as the client wrote it", () => {
+    it("a regex path is matched against the path as the client wrote it", () => {
       const routes = [regex("upper", "^/%C3%A9$"), regex("lower", "^/%c3%a9$"), prefix("root", "/x")];
       expect(winner(routes, request("/%C3%A9"))).to.equal("upper");
       expect(winner(routes, request("/%c3%a9"))).to.equal("lower");
     });
 
-    it("asks a tier before the next, whatever their paths", () => {
+    it("the paths of one tier are matched before those of the next, also when the next has longer ones", () => {
       const routes = [
         { ...exact("exact", "/a/b"), tier: 2 },
         prefix("root", "/a", { method: "POST" }),
@@ -73,7 +73,7 @@ describe("a host table", () => {
       expect(winner([routes[0] ?? prefix("", "/")], request("/a/b"))).to.equal("exact");
     });
 
-    it("prefers exact, then the longest prefix, then expressions in order", () => {
+    it("exact paths match before the longest prefix, and prefixes before regex paths in their order", () => {
       const routes = [
         regex("regex-1", "/a/b"),
         regex("regex-2", "/"),
@@ -88,11 +88,11 @@ describe("a host table", () => {
       expect(winner(routes, request("/x"))).to.equal("regex-2");
     });
 
-    it("lets a prefix / shadow every expression", () => {
+    it("the prefix / takes every request before regex paths", () => {
       expect(winner([regex("regex", "^/a$"), prefix("root", "/")], request("/a"))).to.equal("root");
     });
 
-    it("tries a default backend last, although its path is a prefix of every path", () => {
+    it("a default backend is tried last, although its path is a prefix of every path", () => {
       const routes = [
         { ...prefix("default", "/"), fallback: true as const },
         { ...prefix("second-default", "/"), fallback: true as const },
@@ -104,7 +104,7 @@ describe("a host table", () => {
       expect(winner(routes, request("/x"))).to.equal("default");
     });
 
-    it("goes on to weaker paths when conditions do not hold", () => {
+    it("a weaker path is tried when the conditions of a stronger one do not hold", () => {
       const post = { method: "POST" };
       const routes = [
         exact("e", "/a/b", post),
@@ -116,7 +116,7 @@ describe("a host table", () => {
       expect(winner(routes.slice(0, 3), request("/a/b"))).to.equal(undefined);
     });
 
-    it("matches an expression anywhere, or as a whole", () => {
+    it("a regex path matches anywhere in the path, or the whole path when that is asked for", () => {
       expect(winner([regex("r", "/v[0-9]+")], request("/api/v12/x"))).to.equal("r");
       expect(winner([regex("r", "/v[0-9]+", { whole: true })], request("/api/v12/x"))).to.equal(undefined);
       expect(winner([regex("r", "/v[0-9]+", { whole: true })], request("/v12"))).to.equal("r");
@@ -124,7 +124,7 @@ describe("a host table", () => {
   });
 
   describe("conditions", () => {
-    it("takes the first route of a path whose conditions hold", () => {
+    it("the first route of a path whose conditions hold takes the request", () => {
       const routes = [
         prefix("post", "/", { method: "POST" }),
         prefix("header", "/", { headers: [{ name: "x-v", type: "exact", value: "2" }] }),
@@ -138,7 +138,7 @@ describe("a host table", () => {
       expect(winner(routes, request("/", { query: "?v=3" }))).to.equal("rest");
     });
 
-    it("needs every condition of a match", () => {
+    it("a route matches only when every one of its conditions holds", () => {
       const routes = [
         prefix("all", "/", {
           method: "GET",
@@ -158,7 +158,7 @@ describe("a host table", () => {
       expect(winner(routes, request("/", { headers, query: "?q=1", method: "HEAD" }))).to.equal(undefined);
     });
 
-    it("compares methods with case and header names without", () => {
+    it("methods are compared with case, header names without", () => {
       expect(winner([prefix("r", "/", { method: "GET" })], request("/", { method: "get" }))).to.equal(
         undefined,
       );
@@ -171,14 +171,14 @@ describe("a host table", () => {
       ).to.equal(undefined);
     });
 
-    it("lets an absent value match no expression", () => {
+    it("an absent header matches no regex, not even one that matches the empty text", () => {
       const headers = [{ name: "x-a", type: "regex", value: ".*" }] as const;
       expect(winner([prefix("r", "/", { headers })], request("/"))).to.equal(undefined);
       expect(winner([prefix("r", "/", { headers })], request("/", { headers: ["x-a", ""] }))).to.equal("r");
     });
   });
 
-  it("leaves out a route with an invalid expression and serves its neighbours", () => {
+  it("a route with an invalid regex is left out, and its neighbours are served", () => {
     const bad = { headers: [{ name: "x", type: "regex", value: "(" }] } as const;
     const { table, problems } = compileHostTable(
       { group: "ingress", host: pattern("example.com") },
@@ -197,11 +197,11 @@ describe("a host table", () => {
     expect(table.candidates.map((candidate) => candidate.route.id)).to.deep.equal(["good"]);
   });
 
-  describe("expressions that cost too much together", () => {
+  describe("regex matches that cost too much together", () => {
     const long = `/${"ab".repeat(4000)}`;
     const costly = regex("costly", "/.*a.{900}z$");
 
-    it("leave a request without a route, also where a later one would take it", () => {
+    it("a request whose regex matches cost too much gets no route, even where a later one would match", () => {
       expect(winner([costly, prefix("default", "/b")], request("/short"))).to.equal(undefined);
       const fallback: Route = { ...prefix("default", "/"), fallback: true };
       expect(winner([costly, fallback], request("/short"))).to.equal("default");
@@ -212,7 +212,7 @@ describe("a host table", () => {
       expect(isOverspent()).to.equal(true);
     });
 
-    it("count for fields and parameters as well", () => {
+    it("the cost of regex matches on header values counts as well", () => {
       const headers = [{ name: "x-a", type: "regex", value: "a.{900}z$" }] as const;
       const routes = [prefix("guarded", "/a", { headers }), prefix("open", "/")];
       const sent = (length: number): RouteQuery => request("/a", { headers: ["x-a", "a".repeat(length)] });
@@ -220,14 +220,14 @@ describe("a host table", () => {
       expect(winner(routes, sent(20_000))).to.equal(undefined);
     });
 
-    it("do not speak for the next request", () => {
+    it("the cost of one request's regex matches does not count for the next", () => {
       const table = hostTable(hostCase("example.com", [costly, costly, prefix("short", "/short")]));
       expect(table.match(request(long))).to.equal(undefined);
       expect(table.match(request("/short"))?.id).to.equal("short");
     });
   });
 
-  it("does not look past the longest prefix of a very long path", () => {
+  it("a very long path is not searched beyond the longest prefix", () => {
     const path = "/a".repeat(8000);
     expect(winner([prefix("short", "/a"), prefix("other", "/b/b/b")], request(path))).to.equal("short");
   });

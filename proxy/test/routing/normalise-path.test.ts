@@ -5,7 +5,7 @@ import { normalisePath } from "../../src/routing/normalise-path.ts";
 
 const levels: readonly PathLevel[] = ["base", "merge-slashes", "decode-and-merge-slashes"];
 
-/** Rows: input, then the result at each level; `400` stands for a refusal. */
+/** Rows: input, then the result at each level; `400` means a refusal. */
 const table: readonly (readonly [string, string, string, string])[] = [
   ["/", "/", "/", "/"],
   ["/a/b", "/a/b", "/a/b", "/a/b"],
@@ -51,7 +51,7 @@ const table: readonly (readonly [string, string, string, string])[] = [
   ["/..a/.b./c..", "/..a/.b./c..", "/..a/.b./c..", "/..a/.b./c.."],
   ["/a..", "/a..", "/a..", "/a.."],
   ["/..;/a", "/..;/a", "/..;/a", "/..;/a"],
-  // Empty segments are segments at `base`, and are merged after dot segments are gone.
+  // Empty segments are segments at `base`, and are merged after dot segments are removed.
   ["//", "//", "/", "/"],
   ["//a//b", "//a//b", "/a/b", "/a/b"],
   ["/a//../b", "/a/b", "/a/b", "/a/b"],
@@ -167,13 +167,13 @@ function remove(path_: string): string {
 
 describe("normalisePath", () => {
   for (const [input, ...expected] of table) {
-    it(`treats ${JSON.stringify(input)}`, () => {
+    it(`the path ${JSON.stringify(input)} is normalised to its form at each level, or refused`, () => {
       const actual = levels.map((at) => normalisePath(input, at) ?? "400");
       expect(actual).to.deep.equal(expected);
     });
   }
 
-  it("agrees with an obvious implementation", () => {
+  it("path normalisation agrees with an obvious implementation", () => {
     fc.assert(
       fc.property(path, level, (text, at) => {
         expect(normalisePath(text, at)).to.equal(obviousNormalise(text, at));
@@ -182,7 +182,7 @@ describe("normalisePath", () => {
     );
   });
 
-  it("agrees with the obvious implementation on arbitrary text", () => {
+  it("path normalisation agrees with the obvious implementation on arbitrary text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii", maxLength: 40 }), level, (text, at) => {
         expect(normalisePath(`/${text}`, at)).to.equal(obviousNormalise(`/${text}`, at));
@@ -191,7 +191,7 @@ describe("normalisePath", () => {
     );
   });
 
-  it("is idempotent", () => {
+  it("path normalisation is idempotent", () => {
     fc.assert(
       fc.property(path, level, (text, at) => {
         const once = normalisePath(text, at);
@@ -201,7 +201,7 @@ describe("normalisePath", () => {
     );
   });
 
-  it("never leaves the root, a dot segment, or what a level must not contain", () => {
+  it("a normalised path begins with / and has no dot segment, backslash, or anything that its level forbids", () => {
     fc.assert(
       fc.property(path, level, (text, at) => {
         const result = normalisePath(text, at);
@@ -217,7 +217,7 @@ describe("normalisePath", () => {
     );
   });
 
-  it("refuses the same paths at every level", () => {
+  it("the same paths are refused at every level", () => {
     fc.assert(
       fc.property(path, (text) => {
         const refused = levels.map((at) => normalisePath(text, at) === undefined);

@@ -3,22 +3,22 @@ import fc from "fast-check";
 import { headerValue, queryValue } from "../../src/routing/request-values.ts";
 
 describe("headerValue", () => {
-  it("compares names without case", () => {
+  it("header names are compared without case", () => {
     expect(headerValue(["X-Tenant", "a"], "x-tenant")).to.equal("a");
     expect(headerValue(["x-tenant", "a"], "x-tenant")).to.equal("a");
     expect(headerValue(["X-TENANT", "a"], "x-tenant")).to.equal("a");
   });
 
-  it("tells an absent field from an empty one", () => {
+  it("an absent header has no value, an empty one the empty value", () => {
     expect(headerValue(["X-Other", "a"], "x-tenant")).to.equal(undefined);
     expect(headerValue(["X-Tenant", ""], "x-tenant")).to.equal("");
   });
 
-  it("joins repeated fields in order", () => {
+  it("the values of a repeated header are joined in order", () => {
     expect(headerValue(["X-A", "1", "X-B", "2", "x-a", "3"], "x-a")).to.equal("1,3");
   });
 
-  it("joins cookie crumbs as HTTP/2 splits them", () => {
+  it("cookie crumbs as HTTP/2 splits them are joined by semicolons", () => {
     expect(headerValue(["cookie", "a=1", "cookie", "b=2"], "cookie")).to.equal("a=1; b=2");
   });
 });
@@ -47,18 +47,18 @@ describe("queryValue", () => {
     ["?a=1", "constructor", undefined],
   ];
   for (const [query, name, expected] of rows) {
-    it(`finds ${name} of ${query} as ${String(expected)}`, () => {
+    it(`the parameter ${name} of the query ${query} has the value ${String(expected)}`, () => {
       expect(queryValue(query, name)).to.equal(expected);
     });
   }
 
-  it("does not answer for the query asked before", () => {
+  it("a lookup does not answer with the parameters of the query before", () => {
     expect(queryValue("?a=1", "a")).to.equal("1");
     expect(queryValue("?a=2", "a")).to.equal("2");
     expect(queryValue("", "a")).to.equal(undefined);
   });
 
-  it("reads what URLSearchParams writes", () => {
+  it("every query that URLSearchParams writes is read back", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 8 });
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text), { maxLength: 5 }), text, (pairs, name) => {

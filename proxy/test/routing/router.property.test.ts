@@ -150,7 +150,7 @@ function conditionsHold(wanted: RouteMatch, request: RouteQuery): boolean {
 }
 
 describe("the router", () => {
-  it("gives the route that the rules give when read one after the other", () => {
+  it("the router finds the route that the rules give when read one after the other", () => {
     let matched = 0;
     fc.assert(
       fc.property(world, fc.array(query, { minLength: 5, maxLength: 20 }), (hosts, requests) => {
@@ -166,7 +166,7 @@ describe("the router", () => {
     expect(matched).to.be.greaterThan(1000);
   });
 
-  it("is explained by verdicts that agree with it", () => {
+  it("every lookup is explained by verdicts that agree with it", () => {
     fc.assert(
       fc.property(world, fc.array(query, { minLength: 5, maxLength: 10 }), (hosts, requests) => {
         const table = portTable(hosts);

@@ -4,7 +4,7 @@ import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import type { CompiledRoute } from "../../src/exchange/compiled-route.ts";
 import type { RouteQuery } from "../../src/exchange/port-table.ts";
 import { compileHostTable, type HostTable } from "../../src/routing/host-table.ts";
-import { ChangingPortTable, type OpenPortTable } from "../../src/routing/port-table.ts";
+import { ChangingPortTable, type OpenPortTable } from "../../src/routing/changing-port-table.ts";
 
 export const route = (id: string, match: RouteMatch): Route => ({
   id,

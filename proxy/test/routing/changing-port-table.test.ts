@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { HostTable } from "../../src/routing/host-table.ts";
-import { ChangingPortTable, emptyPortTable } from "../../src/routing/port-table.ts";
+import { ChangingPortTable, emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { exact, hostCase, hostTable, pattern, portTable, prefix, request, type HostCase } from "./support.ts";
 
 const winner = (hosts: readonly HostCase[], host: string, path = "/"): string | undefined =>
@@ -10,11 +10,11 @@ const gateway = { group: "gateway" } as const;
 const inheriting = { group: "gateway", inherit: true } as const;
 
 describe("a port table", () => {
-  it("answers nothing when empty", () => {
+  it("an empty port table has no route for any request", () => {
     expect(emptyPortTable.match(request("/"))).to.equal(undefined);
   });
 
-  it("prefers exact hosts, then the longest wildcard, then any host", () => {
+  it("an exact host is preferred to the longest wildcard, and wildcards to any host", () => {
     const hosts = [
       hostCase("*", [prefix("any", "/")], gateway),
       hostCase("*.com", [prefix("com", "/")], gateway),
@@ -29,7 +29,7 @@ describe("a port table", () => {
     expect(winner(hosts, "[::1]")).to.equal("any");
   });
 
-  it("lets a wildcard stand for one label in an Ingress, for one or more in the Gateway API", () => {
+  it("a wildcard host covers one label in an Ingress, and one or more in the Gateway API", () => {
     const ingress = [hostCase("*.example.com", [prefix("i", "/")])];
     expect(winner(ingress, "a.example.com")).to.equal("i");
     expect(winner(ingress, "b.a.example.com")).to.equal(undefined);
@@ -41,7 +41,7 @@ describe("a port table", () => {
     expect(winner(both, ".example.com")).to.equal(undefined);
   });
 
-  it("prefers the Gateway API at equal specificity only", () => {
+  it("a host of the Gateway API is preferred to one of an Ingress at equal specificity only", () => {
     const hosts = [
       hostCase("a.example.com", [prefix("ingress-exact", "/")]),
       hostCase("*.example.com", [prefix("gateway-wildcard", "/")], gateway),
@@ -53,13 +53,13 @@ describe("a port table", () => {
     expect(winner(exactHosts, "a.example.com")).to.equal("gateway-exact");
   });
 
-  it("ends at the most specific host when nothing matches there", () => {
+  it("the most specific host answers alone, even when nothing matches there", () => {
     const hosts = [hostCase("a.example.com", [exact("a", "/a")]), hostCase("*", [prefix("any", "/")])];
     expect(winner(hosts, "a.example.com", "/b")).to.equal(undefined);
     expect(winner(hosts, "b.example.com", "/b")).to.equal("any");
   });
 
-  it("goes on within a listener that inherits, and past hosts of others", () => {
+  it("a host that inherits passes requests on to less specific hosts of its listener, past hosts of others", () => {
     const hosts = [
       hostCase("a.example.com", [exact("a", "/a")], { ...inheriting, listener: "l1" }),
       hostCase("a.example.com", [prefix("ingress", "/")]),
@@ -73,7 +73,7 @@ describe("a port table", () => {
     expect(winner(hosts, "b.example.com", "/b")).to.equal("other");
   });
 
-  it("normalises paths at the level of the most specific host", () => {
+  it("paths are normalised at the level of the most specific host", () => {
     const level = (hosts: readonly HostCase[], host: string) => portTable(hosts).pathLevel(host);
     const hosts = [
       hostCase("a.example.com", [], { pathLevel: "merge-slashes" }),
@@ -90,7 +90,7 @@ describe("a port table", () => {
     expect(emptyPortTable.pathLevel("a.example.com")).to.equal("base");
   });
 
-  it("compares rules in the form in which requests of their host arrive", () => {
+  it("rule paths are compared in the form in which requests of their host arrive", () => {
     const decoding = hostCase("*", [exact("e", "/a%2Fb"), prefix("p", "/c%5cd")], {
       pathLevel: "decode-and-merge-slashes",
     });
@@ -99,7 +99,7 @@ describe("a port table", () => {
     expect(winner([hostCase("*", [exact("e", "/a%2Fb")])], "", "/a/b")).to.equal(undefined);
   });
 
-  it("stops at a host of the listener that does not inherit", () => {
+  it("the search stops at a host of the listener that does not inherit", () => {
     const hosts = [
       hostCase("a.example.com", [], inheriting),
       hostCase("*.example.com", [exact("w", "/w")], gateway),
@@ -109,7 +109,7 @@ describe("a port table", () => {
     expect(winner(hosts, "a.example.com", "/b")).to.equal(undefined);
   });
 
-  it("says which requests belong to a connection of another listener (Gateway API, hostname of a listener)", () => {
+  it("a request is misdirected when its connection belongs to another listener (Gateway API, hostname of a listener)", () => {
     const of = (name: string): Partial<HostCase> => ({ ...inheriting, listener: `ns/gw/${name}` });
     const table = portTable([
       hostCase("*", [], of("any")),
@@ -137,7 +137,7 @@ describe("a port table", () => {
     }
   });
 
-  it("asks for filters of listeners only on ports where a host has some", () => {
+  it("a port table looks for listener filters only while one of its hosts has some", () => {
     expect(portTable([hostCase("*", [prefix("a", "/")], gateway)]).filtersOf).to.equal(undefined);
     const filters = { written: [{}], compiled: [{ slug: "listener-filters" }] };
     const of = (host: string, table: Partial<HostTable>) => ({

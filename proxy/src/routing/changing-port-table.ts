@@ -2,7 +2,7 @@ import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import type { RouteQuery, PortTable } from "../exchange/port-table.ts";
-import { isOverspent, startLookup } from "./expression-budget.ts";
+import { isOverspent, startLookup } from "./regex-budget.ts";
 import { ChangingHostIndex, tablesOf, type PortHosts } from "./host-index.ts";
 import type { HostTable } from "./host-table.ts";
 
@@ -15,7 +15,7 @@ export type OpenPortTable = PortTable & { readonly hosts: PortHosts };
  */
 export class ChangingPortTable implements OpenPortTable {
   readonly hosts = { gateway: new ChangingHostIndex(), ingress: new ChangingHostIndex() };
-  /** How many hosts ask for what requests are spared the search for their host without. */
+  /** The numbers of hosts with such a setting: while one is 0, requests skip the search for it. */
   private withPathLevel = 0;
   private withFilters = 0;
   private withClients = 0;
@@ -24,7 +24,7 @@ export class ChangingPortTable implements OpenPortTable {
     return this.hosts.gateway.isEmpty && this.hosts.ingress.isEmpty;
   }
 
-  /** Puts the table of a host in place; undefined removes it. */
+  /** Sets the table of a host; undefined removes it. */
   set(group: RouteGroup, host: HostPattern, table: HostTable | undefined): void {
     const previous = this.hosts[group].set(host, table);
     this.withPathLevel += Number(hasPathLevel(table)) - Number(hasPathLevel(previous));
