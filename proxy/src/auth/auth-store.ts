@@ -9,7 +9,7 @@ import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
 import { createUserList, type UserList } from "./user-list.ts";
 import { createVerifiedCache, type VerifiedCache } from "./verified-cache.ts";
 
-/** What the filters of a worker check credentials with, as the last snapshot says. Asked once per request. */
+/** The credentials and keys of the last snapshot, with which the filters of a worker authenticate requests. */
 export type AuthStore = {
   /** The users of an htpasswd resource (`namespace/name`); undefined when there is none. */
   users(name: string): UserList | undefined;
@@ -19,23 +19,23 @@ export type AuthStore = {
   readonly signatures: Pick<FairTurns, "run">;
   /** Tokens that were accepted, by keyed hash, until they expire (milliseconds since 1970). */
   readonly tokens: VerifiedCache<AcceptedToken>;
-  /** Asks an authorization service. */
+  /** Sends a check request to an authorization service. */
   readonly ask: AskEndpoint;
-  /** Where bodies are held that a service is asked about. */
+  /** The bound on request bodies that are held for authorization services. */
   readonly bodies: BodyMemory;
-  /** Tells of a limit that was reached. */
+  /** Counts a limit that was reached. */
   readonly countLimit: (limit: AuthLimit) => void;
   /**
-   * Room for one more question, to be given back by calling the result; undefined when there is none. `onLost` is called when
-   * another owner needs it, who has fewer questions under way.
+   * Takes a place for one more check request, given back by calling the result; undefined when there is none. `onLost` is
+   * called when the place goes to another owner with fewer check requests under way.
    */
   enterCall(owner: string, onLost: () => void): (() => void) | undefined;
-  /** Takes over the resources that changed, by name; undefined is one that is gone. */
+  /** Takes over the resources that changed, by name; undefined removes one. */
   update(changes: AuthChanges): void;
   close(): void;
 };
 
-/** What holds for a token as long as the key set is this one. */
+/** The result of a token's verification; valid while the key set is still this one. */
 export type AcceptedToken = { readonly keys: VerificationKeys; readonly headers: HeaderList };
 
 export type AuthChanges = {
@@ -56,7 +56,7 @@ const maxChecks = 2;
 /** Checks that may wait, see docs/features/auth-jwt.md. */
 const maxWaitingChecks = 512;
 
-/** Questions to authorization services under way in a worker. */
+/** Check requests to authorization services under way in a worker. */
 const maxCalls = 1_024;
 
 /** Bytes of bodies that a worker holds for authorization services. */
@@ -64,7 +64,7 @@ const maxHeldBytes = 64 * 1024 * 1024;
 
 /** Values of the `limit` label of `svc_proxy_limits_reached_total`. */
 export type AuthLimit =
-  /** Too many questions were under way. */
+  /** Too many check requests were under way. */
   | "auth-calls"
   /** Too many signatures of tokens waited to be checked. */
   | "auth-tokens"
@@ -77,13 +77,13 @@ type AuthStoreOptions = {
   readonly now?: () => number;
 };
 
-const nobodyToAsk: AskEndpoint = () => {
-  throw new Error("no upstream client to ask with");
+const noUpstreamClient: AskEndpoint = () => {
+  throw new Error("createAuthStore was given no `ask`: a check request cannot be sent");
 };
 
-/** Creates the store of a worker; workers share nothing of it. */
+/** Creates the store of a worker; workers do not share it. */
 export function createAuthStore({
-  ask = nobodyToAsk,
+  ask = noUpstreamClient,
   countLimit = () => {},
   now = () => performance.now(),
 }: AuthStoreOptions = {}): AuthStore {

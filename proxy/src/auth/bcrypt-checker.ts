@@ -7,12 +7,12 @@ export type BcryptVerdict = "match" | "mismatch" | "busy";
 
 /**
  * Compares passwords with bcrypt hashes on a thread of its own: one comparison takes from milliseconds to a second of a
- * processor, which no other request must wait for. A thread instead of Node's pool, because name resolution and the
+ * processor, and other requests must not wait for it. A thread instead of Node's pool, because name resolution and the
  * checks of signatures need that pool, too.
  */
 export type BcryptChecker = {
   /**
-   * `isWanted` is asked when the turn comes: what nobody waits for any more is not computed. Owners take turns, so that
+   * `isWanted` is asked when the turn comes: a comparison whose client has left is skipped. Owners take turns, so that
    * expensive hashes of one do not keep the users of another waiting.
    */
   compare(password: string, hash: string, isWanted: () => boolean, owner?: string): Promise<BcryptVerdict>;

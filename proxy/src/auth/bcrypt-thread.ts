@@ -13,7 +13,7 @@ parentPort?.on("message", ({ password, hash }: BcryptQuestion) => {
   try {
     matches = compareSync(password, hash);
   } catch {
-    // Not a hash: it matches no password.
+    // A malformed hash matches no password.
   }
   parentPort?.postMessage(matches);
 });

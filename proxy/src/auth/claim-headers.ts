@@ -4,8 +4,8 @@ import type { HeaderList } from "../message/message.ts";
 import type { ValidToken } from "./token.ts";
 
 /**
- * What the upstream is told about a valid token. A claim that is no text, number or boolean, or that would not be a
- * header value (control characters, which could end a field and begin another), is left out.
+ * The headers that tell the upstream about a valid token. A claim that is no text, number or boolean, or that would not be
+ * a header value (control characters, which could end a field and begin another), is left out.
  */
 export function claimHeaders(
   { claims, payload }: ValidToken,

@@ -5,14 +5,14 @@ import { AwakeTimer } from "../timing/awake-timer.ts";
 import type { UpstreamError } from "../upstream/errors.ts";
 import type { Selection, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream/upstream.ts";
 
-/** Sends a question to the endpoint that was selected for it, as `sendSelected` does. */
+/** Sends a check request to the endpoint that was selected for it, as `sendSelected` does. */
 export type AskEndpoint = (
   selection: Selection,
   question: UpstreamRequest,
   handler: UpstreamHandler,
 ) => UpstreamStream;
 
-/** What a service answered. */
+/** The response of an authorization service. */
 export type ExternalAnswer = {
   readonly status: number;
   readonly headers: HeaderList;
@@ -20,13 +20,13 @@ export type ExternalAnswer = {
   readonly trailers: HeaderList | undefined;
 };
 
-/** An answer that is handed to a client is small; a longer one counts as a failure. */
+/** The largest response body that is read: one that is passed to a client is small, and a larger one counts as a failure. */
 const maxBodyBytes = 65_536;
 
-/** Whether the body of an answer says anything; one that does not is read to its end and thrown away. */
+/** Whether the body of a response is needed; otherwise it is read to its end and discarded. */
 export type ReadsBody = (status: number) => boolean;
 
-/** One question to a service over the upstream client, within a time limit that covers the whole answer. */
+/** One check request over the upstream client, within a time limit that covers the whole response. */
 export class ExternalCall implements UpstreamHandler {
   /** Undefined: the service failed, or did not answer in time. */
   readonly answer: Promise<ExternalAnswer | undefined>;
@@ -52,14 +52,14 @@ export class ExternalCall implements UpstreamHandler {
     this.stream = ask(selection, question, this);
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Aborts the check request: its answer is no longer wanted. */
   cancel(): void {
     if (this.done) return;
     this.stream.abort();
     this.end(undefined);
   }
 
-  /** The endpoint is at fault. */
+  /** Ends the call and reports the failure of the endpoint to its health watch. */
   private fail(): void {
     if (this.done) return;
     this.selection.watch?.failed();
@@ -104,7 +104,7 @@ export class ExternalCall implements UpstreamHandler {
   }
 }
 
-/** A body that is at hand. */
+/** A request body that is in memory as a whole. */
 export class BufferBody implements RequestBody {
   readonly restartable = true;
   started = false;

@@ -1,12 +1,12 @@
 import { ownerOfMost } from "./fair-share.ts";
 
 /**
- * Places that several owners share. When none is left, the owner with the most gives up the oldest of them for one who has
- * fewer: whoever takes all places keeps nobody out.
+ * A bounded number of places that several owners share. When none is free, the owner with the most loses its oldest one to
+ * an owner with fewer, so that an owner that takes all places does not keep the others out.
  */
 export class FairPlaces {
   private readonly max: number;
-  /** What the holders of places are told when they lose them, oldest first. */
+  /** The `onLost` callbacks of the holders of places, oldest first. */
   private readonly byOwner = new Map<string, Set<() => void>>();
   private taken = 0;
 
@@ -15,7 +15,7 @@ export class FairPlaces {
   }
 
   /**
-   * Takes a place, to be given back by calling the result; undefined when there is none. `onLost` is called when it goes to
+   * Takes a place, given back by calling the result; undefined when there is none. `onLost` is called when it goes to
    * another owner instead.
    */
   take(owner: string, onLost: () => void): (() => void) | undefined {

@@ -1,13 +1,13 @@
 import { ownerOfMost } from "./fair-share.ts";
 
 /**
- * What several owners have to wait for, at most `maxWaiting` in all. The owners take turns, so that one who has much waiting
- * holds up another for one turn only; and when all places are taken, the owner with the most gives up the last of them for
- * one who has fewer.
+ * A bounded queue of several owners, at most `maxWaiting` items in all. The owners take turns, so that one with many items
+ * delays another by one turn only. When the queue is full, the owner with the most loses its last item to an owner with
+ * fewer.
  */
 export class FairQueue<Item> {
   private readonly maxWaiting: number;
-  /** Whose turn it is comes first; an owner with nothing waiting is not there. */
+  /** In the order of turns; an owner without waiting items is absent. */
   private readonly byOwner = new Map<string, Item[]>();
   private size = 0;
 
@@ -15,7 +15,7 @@ export class FairQueue<Item> {
     this.maxWaiting = maxWaiting;
   }
 
-  /** Lets the item wait; answers the one for which there is no place, which may be this one. */
+  /** Enqueues the item; returns the one that is evicted for it, or the item itself when there is no place for it. */
   push(owner: string, item: Item): Item | undefined {
     const displaced = this.size < this.maxWaiting ? undefined : this.makePlace(owner);
     if (this.size >= this.maxWaiting) return item;
@@ -26,7 +26,7 @@ export class FairQueue<Item> {
     return displaced;
   }
 
-  /** The next one. */
+  /** Removes and returns the next item. */
   shift(): Item | undefined {
     for (const [owner, items] of this.byOwner) {
       const next = items.shift();

@@ -1,6 +1,6 @@
 /**
- * Who has to make room for one more of an owner where several share a bounded number: who has the most, unless the owner would
- * then have as many.
+ * The owner that makes room for one more item of `forOwner` where several owners share a bounded number: the one with the
+ * most, unless `forOwner` would then have as many; undefined when there is none.
  */
 export function ownerOfMost<Owner, Share>(
   byOwner: ReadonlyMap<Owner, Share>,

@@ -2,13 +2,13 @@ import { FairQueue } from "./fair-queue.ts";
 
 type Waiting = { readonly start: () => void; readonly refuse: () => void; readonly isWanted: () => boolean };
 
-/** Work of several owners of which so much is done at a time. The owners take turns (`FairQueue`). */
+/** Runs the work of several owners, a bounded number of pieces at a time. The owners take turns (`FairQueue`). */
 export class FairTurns {
   private readonly waiting: FairQueue<Waiting>;
   private free: number;
   private readonly onRefused: () => void;
 
-  /** `onRefused` is called for work for which there was no place. */
+  /** `onRefused` is called for work that found no place. */
   constructor(
     { atOnce, maxWaiting }: { readonly atOnce: number; readonly maxWaiting: number },
     onRefused: () => void = () => {},
@@ -19,7 +19,7 @@ export class FairTurns {
   }
 
   /**
-   * Does the work when its turn comes. `busy`: there was no place for it, or nobody wanted it any more (`isWanted`) when its
+   * Does the work when its turn comes. `busy`: there was no place for it, or it was no longer wanted (`isWanted`) when its
    * turn came. Rejects if the work does.
    */
   async run<T>(owner: string, isWanted: () => boolean, work: () => Promise<T>): Promise<T | "busy"> {
@@ -32,7 +32,7 @@ export class FairTurns {
     }
   }
 
-  /** Ends the waiting of all; what is under way goes on. */
+  /** Answers `busy` to all waiting work; work that is under way goes on. */
   close(): void {
     for (let one = this.waiting.shift(); one !== undefined; one = this.waiting.shift()) one.refuse();
   }

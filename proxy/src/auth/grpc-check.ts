@@ -21,13 +21,13 @@ const method = "/envoy.service.auth.v3.Authorization/Check";
 /** Flag of compression, and the length of the message (gRPC over HTTP/2, "Length-Prefixed-Message"). */
 const prefixBytes = 5;
 
-/** Statuses of the call that are a refusal in themselves, and what they are in HTTP. */
+/** Statuses of the call that deny the request by themselves, with their HTTP status. */
 const refusals = new Map([
   ["7", 403],
   ["16", 401],
 ]);
 
-/** Asks by a call of Envoy's authorization API. See docs/features/ext-auth.md, "Over gRPC". */
+/** Check requests as calls of Envoy's authorization API. See docs/features/ext-auth.md, "Over gRPC". */
 export function createGrpcCheck({
   endpoints,
   allowedHeaders,
@@ -163,7 +163,7 @@ function readDenial({ denied_response: denied }: CheckResponse): ExternalVerdict
   return refusal(code >= 200 && code <= 599 ? code : 403, headers, toWire(denied.body));
 }
 
-/** Fields that can stand in a message of ours: whole ones, and none that frames it. */
+/** The fields of the answer that the proxy may send: well-formed ones, none of which frames a message. */
 function fieldsOf(options: readonly HeaderValueOption[]): HeaderList {
   const fields: HeaderList = [];
   for (const { header, has_header } of options) {

@@ -5,10 +5,10 @@ import type { HeaderList, ReadonlyHeaderList } from "../message/message.ts";
 import { BufferBody } from "./external-call.ts";
 import { refusal, type ExternalCheckApi } from "./external-check.ts";
 
-/** Fields that frame the answer of the service, not that of the proxy. */
+/** Fields that frame the service's response, not the proxy's. */
 const framing = new Set(["content-length", "transfer-encoding", "trailer"]);
 
-/** Fields of the question that are the proxy's own. */
+/** Fields of the check request that the proxy sets itself. */
 const ownFields: readonly string[] = [
   "x-forwarded-method",
   "x-forwarded-uri",
@@ -17,7 +17,7 @@ const ownFields: readonly string[] = [
   "x-forwarded-for",
 ];
 
-/** Asks with the head of the request; 2xx lets it pass. See docs/features/ext-auth.md, "Over HTTP". */
+/** Check requests with the head of the client's request; 2xx allows it. See docs/features/ext-auth.md, "Over HTTP". */
 export function createHttpCheck({
   allowedHeaders,
   pathPrefix = "",
@@ -55,7 +55,7 @@ export function createHttpCheck({
 
 const isAllowing = (status: number): boolean => status >= 200 && status <= 299;
 
-/** What the service learns: the fields that it may see, and what the client asked for. */
+/** The fields of the check request: those that the service may see, and what the client asked for. */
 function questionFields(exchange: Exchange, isSent: (lowerName: string) => boolean): HeaderList {
   const fields = shownFields(exchange, isSent);
   fields.push("X-Forwarded-Method", exchange.method, "X-Forwarded-Uri", exchange.path + exchange.query);
@@ -67,8 +67,8 @@ function questionFields(exchange: Exchange, isSent: (lowerName: string) => boole
 const credentials: ReadonlySet<string> = new Set(["authorization", "cookie"]);
 
 /**
- * The fields of the request that a service may see. What a client proves itself with is shown as it came: what other
- * checks, or the answers of this one, make of it is for the upstream only.
+ * The fields of the request that a service may see. Credentials are shown as the client sent them: changes by other checks,
+ * or by the answers of this one, are for the upstream only.
  */
 export function shownFields(
   { headers, received }: Pick<Exchange, "headers" | "received">,
@@ -79,12 +79,12 @@ export function shownFields(
   return fields;
 }
 
-/** As the client came. */
+/** The scheme of the client's connection. */
 export const schemeOf = (exchange: Exchange): "http" | "https" => (exchange.secure ? "https" : "http");
 
 /**
- * The fields that are wanted. Values come from a parser that lets no control character pass; what is written here is
- * looked at all the same.
+ * The fields whose names are wanted. The parser has already refused control characters in values; they are checked once
+ * more before they are written here.
  */
 export function pickFields(from: ReadonlyHeaderList, isWanted: (lowerName: string) => boolean): HeaderList {
   const fields: HeaderList = [];

@@ -2,8 +2,8 @@ import { plainName } from "../message/fields.ts";
 import type { HeaderList } from "../message/message.ts";
 
 /**
- * Takes fields away by which a client could pass for somebody else: those of these names in any case, and with `_` in
- * place of `-`, which some servers take for the same. In place.
+ * Removes, in place, fields with which a client could claim another identity: those of these names in any case, and with
+ * `_` in place of `-`, which some servers treat alike.
  */
 export function compileIdentityStripper(names: readonly string[]): (headers: HeaderList) => void {
   if (names.length === 0) return () => {};

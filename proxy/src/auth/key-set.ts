@@ -12,13 +12,13 @@ export type VerificationKey = {
 /** The keys of one jwks resource, ready for checks; a changed resource is another object. */
 export type VerificationKeys = {
   readonly source: string | undefined;
-  /** Those without a name first. */
+  /** Keys without a `kid` first. */
   readonly keys: readonly VerificationKey[];
 };
 
 /**
- * Makes keys ready. A resource without keys is one that its controller has not fetched yet: the keys of the same source
- * that `previous` had stay, so that a controller which starts while the source is away takes nothing from anybody.
+ * Imports the keys of a resource. A resource without keys is one that its controller has not fetched yet: the keys that
+ * `previous` had of the same source stay, so that a controller that starts while the source is down breaks no route.
  */
 export function createVerificationKeys(
   { source, keys }: KeySet,
@@ -32,7 +32,7 @@ export function createVerificationKeys(
   return { source, keys: unnamedFirst };
 }
 
-/** Undefined for a key that cannot be used, or costs too much: the controller says so, the proxy does not rely on that. */
+/** Undefined for a key that is unusable or costs too much: the controller reports it, and the proxy checks it again. */
 function importKey(key: PublicKey): VerificationKey | undefined {
   if (refuseKey(key) !== undefined) return undefined;
   try {

@@ -17,10 +17,10 @@ const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 /** The claims of a valid token, and until when it is accepted (milliseconds since 1970). */
 export type ValidToken = { readonly claims: JWTPayload; readonly payload: string; readonly untilMs: number };
 
-/** Checks one signature when its turn comes; `busy` when it does not come. */
+/** Checks one signature when its turn comes; `busy` when there was no place to wait. */
 export type SignatureTurn = <T>(check: () => Promise<T>) => Promise<T | "busy">;
 
-/** Checks a compact JWS (RFC 7519); undefined when anything about it is wrong, `busy` when that was not found out. */
+/** Verifies a compact JWS (RFC 7519); undefined when it is invalid, `busy` when its signature could not be checked. */
 export async function verifyToken(
   token: string,
   keySet: VerificationKeys,
@@ -38,7 +38,7 @@ export async function verifyToken(
   return undefined;
 }
 
-/** `mismatch`: another key may have made the signature. Everything else that is wrong is so with any key. */
+/** `mismatch`: another key may have made the signature. All other defects do not depend on the key. */
 async function verifyWith(
   token: string,
   alg: string,
@@ -63,8 +63,8 @@ async function verifyWith(
 }
 
 /**
- * The keys that may have signed the token: those of its `kid`, or all without one, and of its algorithm only. Those without a
- * name come first, since the signer of a token without `kid` has most likely none for its key.
+ * The keys that may have signed the token: those of its `kid`, or all when it has none, and of its algorithm only. Keys
+ * without a `kid` come first, since the signer of a token without `kid` most likely has none for its key.
  */
 function candidates(token: string, { keys }: VerificationKeys): readonly VerificationKey[] {
   try {

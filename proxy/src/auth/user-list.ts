@@ -9,16 +9,16 @@ export type UserVerdict = "accepted" | "refused" | "busy";
 
 /** The users of one htpasswd resource; a changed resource is another list. */
 export type UserList = {
-  /** `isWanted` answers false once nobody waits for the verdict. */
+  /** Checks credentials. `isWanted` answers false once no request waits for the verdict. */
   check(given: BasicCredentials, isWanted: () => boolean): UserVerdict | Promise<UserVerdict>;
-  /** Overwrites the hashes: the list has been replaced. */
+  /** Overwrites the hashes; called when the list has been replaced. */
   forget(): void;
 };
 
-/** What the lists of a worker share. */
+/** What the user lists of a worker share. */
 export type UserListOptions = {
   readonly bcrypt: BcryptChecker;
-  /** Whose list it is: those of one owner wait for each other. */
+  /** The owner of the list: comparisons of one owner wait for each other. */
   readonly owner: string;
   readonly verified: VerifiedCache<true>;
   /** Monotonic milliseconds. */
@@ -29,9 +29,9 @@ const verifiedForMs = 60_000;
 const shaPrefix = "{SHA}";
 
 /**
- * Makes the list ready for checks. Names cannot be found out by the time that a check takes: for an unknown name the
- * hash of another user is compared, always the same one, and its result not used. What was accepted is accepted for
- * 60 s without another comparison, found by a hash under a key that only this list has, so it ends with the list.
+ * Prepares a list for checks. The time that a check takes does not reveal whether a name exists: for an unknown name the
+ * hash of another user is compared, always the same one, and the result ignored. Accepted credentials are accepted for
+ * 60 s without another comparison, remembered by a hash under a key that only this list has, so they end with the list.
  */
 export function createUserList({ users }: Htpasswd, options: UserListOptions): UserList {
   const { bcrypt, owner, verified, now } = options;
@@ -62,7 +62,7 @@ export function createUserList({ users }: Htpasswd, options: UserListOptions): U
     isWanted: () => boolean,
   ): Promise<UserVerdict> => {
     const known = indexes.get(given.name);
-    const index = known ?? standIn(given.name);
+    const index = known ?? substituteFor(given.name);
     const verdict = await compare(given, hashes[index]?.toString("latin1") ?? "", isWanted);
     if (verdict === "busy") return "busy";
     if (known === undefined || verdict === "mismatch") return "refused";
@@ -70,8 +70,8 @@ export function createUserList({ users }: Htpasswd, options: UserListOptions): U
     return "accepted";
   };
 
-  /** The user whose hash stands in for an unknown name's. */
-  const standIn = (name: string): number =>
+  /** The index of the user whose hash is compared for an unknown name. */
+  const substituteFor = (name: string): number =>
     createHmac("sha256", cacheKey).update("unknown\0").update(name).digest().readUInt32BE(0) % hashes.length;
 
   return {

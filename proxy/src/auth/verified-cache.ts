@@ -5,7 +5,7 @@ export type VerifiedCache<Value> = {
 };
 
 /**
- * Holds at most `maxEntries`; a full cache forgets what was put in first. An entry is gone when its time is over, however
+ * Holds at most `maxEntries`; a full cache evicts its oldest entry. An entry expires when its time is over, however
  * often it was asked for.
  */
 export function createVerifiedCache<Value>(maxEntries: number): VerifiedCache<Value> {

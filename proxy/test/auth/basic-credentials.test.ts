@@ -5,7 +5,7 @@ import { readBasicCredentials } from "../../src/auth/basic-credentials.ts";
 const encode = (text: string | Buffer): string => `Basic ${Buffer.from(text).toString("base64")}`;
 
 describe("Basic credentials", () => {
-  it("are a name up to the first colon, and a password", () => {
+  it("Basic credentials are a name up to the first colon, and a password", () => {
     expect(readBasicCredentials(encode("alice:open:sesame"))).to.deep.equal({
       name: "alice",
       password: "open:sesame",
@@ -15,7 +15,7 @@ describe("Basic credentials", () => {
     expect(readBasicCredentials(encode("zoë:pässwort"))).to.deep.equal({ name: "zoë", password: "pässwort" });
   });
 
-  it("are found under the scheme's name in any case", () => {
+  it("Basic credentials are read after the scheme's name in any case", () => {
     expect(readBasicCredentials(encode("a:b").replace("Basic", "bASIC"))).to.deep.equal({
       name: "a",
       password: "b",
@@ -31,12 +31,13 @@ describe("Basic credentials", () => {
     ["characters that are not base64", "Basic YTpi*"],
     ["two fields that were joined", `${encode("a:b")}, ${encode("c:d")}`],
     ["bytes that are not UTF-8", encode(Buffer.from([0x61, 0x3a, 0xff]))],
-    ["more than anybody needs", encode(`a:${"x".repeat(4_096)}`)],
+    ["more than 4 KiB", encode(`a:${"x".repeat(4_096)}`)],
   ] as const) {
-    it(`are not read from ${what}`, () => expect(readBasicCredentials(value)).to.equal(undefined));
+    it(`Basic credentials are not read from ${what}`, () =>
+      expect(readBasicCredentials(value)).to.equal(undefined));
   }
 
-  it("are read from what any client encodes", () => {
+  it("Basic credentials are read from what any client encodes", () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 50 }),

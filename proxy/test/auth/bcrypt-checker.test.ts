@@ -9,7 +9,7 @@ describe("the bcrypt checker", () => {
   afterEach(() => checker.close());
 
   for (const version of ["2a", "2b", "2y"]) {
-    it(`tells the right password of a $${version}$ hash from others`, async () => {
+    it(`the bcrypt checker accepts the password of a $${version}$ hash and no other`, async () => {
       checker = createBcryptChecker(4);
       const hash = hashSync("open sesame", 4).replace("$2b$", `$${version}$`);
       expect(await checker.compare("open sesame", hash, wanted)).to.equal("match");
@@ -17,12 +17,12 @@ describe("the bcrypt checker", () => {
     });
   }
 
-  it("does not compare with what is no hash", async () => {
+  it("the bcrypt checker answers mismatch for a malformed hash", async () => {
     checker = createBcryptChecker(4);
     expect(await checker.compare("a", "$2b$04$nonsense", wanted)).to.equal("mismatch");
   });
 
-  it("lets so many wait and no more", async () => {
+  it("the bcrypt checker lets a bounded number of comparisons wait, and answers busy to more", async () => {
     checker = createBcryptChecker(2);
     const hash = hashSync("p", 4);
     const verdicts = Array.from({ length: 5 }, () => checker.compare("p", hash, wanted));
@@ -30,7 +30,7 @@ describe("the bcrypt checker", () => {
     expect(await checker.compare("p", hash, wanted)).to.equal("match");
   });
 
-  it("compares for an owner with one password although another floods it with expensive ones", async () => {
+  it("the bcrypt checker compares for an owner with one password although another floods it with expensive ones", async () => {
     checker = createBcryptChecker(4);
     const expensive = hashSync("p", 8);
     const settled: string[] = [];
@@ -50,7 +50,7 @@ describe("the bcrypt checker", () => {
     expect(compared).to.have.lengthOf(5);
   });
 
-  it("does not compute what nobody waits for any more", async () => {
+  it("the bcrypt checker skips comparisons whose client has left", async () => {
     checker = createBcryptChecker(4);
     const hash = hashSync("p", 4);
     const first = checker.compare("p", hash, wanted);
@@ -59,7 +59,7 @@ describe("the bcrypt checker", () => {
     expect(await Promise.all([first, second, third])).to.deep.equal(["match", "busy", "match"]);
   });
 
-  it("answers what waits when it is closed, and works again when it is asked again", async () => {
+  it("the bcrypt checker answers busy to waiting comparisons when it is closed, and works again afterwards", async () => {
     checker = createBcryptChecker(4);
     const hash = hashSync("p", 4);
     const verdicts = [checker.compare("p", hash, wanted), checker.compare("p", hash, wanted)];

@@ -5,7 +5,7 @@ describe("places that several owners share", () => {
   const take = (places: FairPlaces, owner: string, name: string, lost: string[]): (() => void) | undefined =>
     places.take(owner, () => void lost.push(name));
 
-  it("are all there for one owner, and no more of them", () => {
+  it("a single owner can take all places, and no more", () => {
     const places = new FairPlaces(2);
     const lost: string[] = [];
     const [first, second, third] = ["1", "2", "3"].map((name) => take(places, "a", name, lost));
@@ -18,7 +18,7 @@ describe("places that several owners share", () => {
     expect(lost).to.deep.equal([]);
   });
 
-  it("go from the owner with the most to those with fewer, the oldest first", () => {
+  it("places are taken from the owner with the most for owners with fewer, the oldest first", () => {
     const places = new FairPlaces(4);
     const lost: string[] = [];
     const held = ["a1", "a2", "a3", "a4"].map((name) => take(places, "a", name, lost));

@@ -22,7 +22,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 const wanted = (): boolean => true;
 
 describe("turns of several owners", () => {
-  it("let so much work run at a time, and the owners take turns", async () => {
+  it("fair turns run one piece of work at a time, and owners take turns", async () => {
     const turns = new FairTurns({ atOnce: 1, maxWaiting: 10 });
     const { started, work, end } = controlled();
     const done = ["a1", "a2", "a3", "b1", "c1"].map((name) => turns.run(name.charAt(0), wanted, work(name)));
@@ -33,7 +33,7 @@ describe("turns of several owners", () => {
     expect(await Promise.all(done)).to.deep.equal(["a1", "a2", "a3", "b1", "c1"]);
   });
 
-  it("answer busy to the last of the owner with the most when another has no place", async () => {
+  it("fair turns answer busy to the last work of the owner with the most when another has no place", async () => {
     let refused = 0;
     const turns = new FairTurns({ atOnce: 1, maxWaiting: 2 }, () => refused++);
     const { work, end } = controlled();
@@ -45,7 +45,7 @@ describe("turns of several owners", () => {
     expect(refused).to.equal(1);
   });
 
-  it("leave out what nobody wants any more when its turn comes", async () => {
+  it("fair turns skip work that is no longer wanted when its turn comes", async () => {
     const turns = new FairTurns({ atOnce: 1, maxWaiting: 5 });
     const { started, work, end } = controlled();
     const first = turns.run("a", wanted, work("first"));
@@ -57,7 +57,7 @@ describe("turns of several owners", () => {
     expect(started).to.deep.equal(["first", "last"]);
   });
 
-  it("go on after work that fails, and end for those that wait when closed", async () => {
+  it("fair turns go on after work that fails, and answer busy to waiting work when closed", async () => {
     const turns = new FairTurns({ atOnce: 1, maxWaiting: 5 });
     const failed = turns.run("a", wanted, () => Promise.reject(new Error("no")));
     expect(await failed.catch((error: Error) => error.message)).to.equal("no");

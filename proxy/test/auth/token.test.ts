@@ -33,7 +33,7 @@ describe("a token", () => {
     ["EC", "ES256"],
     ["OKP", "EdDSA"],
   ] as const) {
-    it(`is accepted with ${alg}`, async () => {
+    it(`a token that is signed with ${alg} is accepted`, async () => {
       const key = makeKey(kty, alg, "k");
       const token = await signToken(key, { exp: now + 600 });
       const valid = await verifyToken(token, keySetOf(key), rules, nowMs, atOnce);
@@ -43,7 +43,7 @@ describe("a token", () => {
     });
   }
 
-  it("is checked with the key that it names, or with all without a name", async () => {
+  it("a token is checked with the key that it names, or with all keys when it names none", async () => {
     expect(await accepts(await signToken(ed))).to.equal(true);
     expect(await accepts(await signToken(ed, {}, { kid: "rsa" }))).to.equal(false);
     expect(await accepts(await signToken(ed, {}, { kid: "unknown" }))).to.equal(false);
@@ -54,7 +54,7 @@ describe("a token", () => {
     expect(await accepts(await signToken(unnamed))).to.equal(false);
   });
 
-  it("is tried with eight keys at most, those without a name first, also where keys share its name", async () => {
+  it("a token is tried with eight keys at most, those without a name first, also where keys share its name", async () => {
     const named = Array.from({ length: 10 }, (_, index) => makeKey("OKP", "EdDSA", `k${index}`));
     const unnamed = makeKey("OKP", "EdDSA");
     const same = Array.from({ length: 10 }, () => makeKey("OKP", "EdDSA", "same"));
@@ -75,12 +75,12 @@ describe("a token", () => {
     expect(await tries(await signToken(same[9] ?? unnamed), ...same)).to.deep.equal([false, 8]);
   });
 
-  it("is not said to be wrong when no turn came for its signature", async () => {
+  it("a token is reported busy, not invalid, when no turn came for its signature", async () => {
     const noTurn: SignatureTurn = () => Promise.resolve("busy");
     expect(await verifyToken(await signToken(ed), keys, rules, nowMs, noTurn)).to.equal("busy");
   });
 
-  it("is not checked with a key that costs too much, whatever the controller sent", async () => {
+  it("a token is not checked with a key that costs too much, even when the controller sent it", async () => {
     const large = { kty: "RSA", alg: "RS256", n: Buffer.alloc(2048, 0xff).toString("base64url"), e: "AQAB" };
     const slow = { ...rsa.public, e: Buffer.alloc(256, 0xff).toString("base64url") };
     const open = { ...rsa.public, e: "AQ" };
@@ -106,7 +106,7 @@ describe("a token", () => {
     ["whose claims are a list", "[]", false],
     ["whose claims are no JSON", "{", false],
   ] as const) {
-    it(`${what} is ${accepted ? "accepted" : "refused"}`, async () => {
+    it(`a token ${what} is ${accepted ? "accepted" : "refused"}`, async () => {
       expect(await accepts(signed({}, claims))).to.equal(accepted);
     });
   }
@@ -119,18 +119,18 @@ describe("a token", () => {
     ["a kid that is no text", { kid: 1 }],
     ["an algorithm in another case", { alg: "eddsa" }],
   ] as const) {
-    it(`with ${what} is refused, even with a signature that is right`, async () => {
+    it(`a token with ${what} is refused, even with a signature that is right`, async () => {
       expect(await accepts(signed(header, claimsWith(`"a":1`)))).to.equal(false);
     });
   }
 
-  it("is not accepted with another algorithm of the same key", async () => {
+  it("a token is not accepted with another algorithm of the same key", async () => {
     expect(await accepts(await signToken({ ...rsa, public: { ...rsa.public, alg: "PS256" } }))).to.equal(
       false,
     );
   });
 
-  it("is not accepted without a signature, or with one made of the public key", async () => {
+  it("a token is not accepted without a signature, or with one made of the public key", async () => {
     const payload = base64url({ iss: rules.issuer, aud: "shop", exp: now + 600 });
     expect(await accepts(`${base64url({ alg: "none" })}.${payload}.`)).to.equal(false);
     const input = `${base64url({ alg: "HS256", kid: "rsa" })}.${payload}`;
@@ -152,25 +152,25 @@ describe("a token", () => {
     ["for one of the audiences", { aud: ["bank", "office"] }, true],
     ["without audience", { aud: undefined }, false],
   ] as const) {
-    it(`${what} is ${accepted ? "accepted" : "refused"}`, async () => {
-      // What a test wants to be wrong or missing is so whatever its type says.
+    it(`a token ${what} is ${accepted ? "accepted" : "refused"}`, async () => {
+      // A test may leave a claim out or give it a type that JWTPayload does not allow.
       const token = await signToken(ed, claims as JWTPayload);
       expect(await accepts(token)).to.equal(accepted);
     });
   }
 
-  it("may have any audience where none is asked for", async () => {
+  it("a token may have any audience where none is asked for", async () => {
     const token = await signToken(ed, { aud: "bank" });
     expect(await accepts(token, keys, { ...rules, audiences: [] })).to.equal(true);
   });
 
-  it("with an unknown critical parameter is refused", async () => {
+  it("a token with an unknown critical parameter is refused", async () => {
     const [, payload = "", signature = ""] = (await signToken(ed)).split(".");
     const header = base64url({ alg: "EdDSA", kid: "ed", crit: ["x"], x: 1 });
     expect(await accepts(`${header}.${payload}.${signature}`)).to.equal(false);
   });
 
-  it("is refused when anything of it is changed, and never throws", async () => {
+  it("a token is refused when anything of it is changed, and the check never throws", async () => {
     const token = await signToken(ed);
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: token.length - 1 }), fc.string({ maxLength: 3 }), async (at, put) => {
@@ -186,7 +186,7 @@ describe("a token", () => {
 describe("claims as headers", () => {
   const valid = (claims: object) => ({ claims: { ...claims }, payload: "e30", untilMs: 0 });
 
-  it("are text, numbers and booleans of the top level", () => {
+  it("claims of the top level that are text, numbers or booleans become headers", () => {
     const claimToHeaders = ["s", "n", "b", "list", "map", "nothing", "missing", "toString"].map((claim) => ({
       claim,
       header: `X-${claim}`,
@@ -197,7 +197,7 @@ describe("claims as headers", () => {
     ]);
   });
 
-  it("can never end a field or begin another", () => {
+  it("a claim can never end a header or begin another", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: fc.constantFrom("\r", "\n", "\0", "\u010a", "\u2028", "a", ":", " ", "\ud800") }),
@@ -213,7 +213,7 @@ describe("claims as headers", () => {
     );
   });
 
-  it("are taken away from what the client sent, however it is spelt", () => {
+  it("headers of claims are removed from the client's request in any spelling", () => {
     const headers = ["X-User", "a", "x_user", "b", "X-USER", "c", "X-Users", "d", "X", "e"];
     compileIdentityStripper(["x-user"])(headers);
     expect(headers).to.deep.equal(["X-Users", "d", "X", "e"]);
@@ -224,11 +224,11 @@ describe("keys that a controller has not fetched yet", () => {
   const source = "https://id.example/jwks";
   const known = createVerificationKeys({ source, keys: [makeKey("OKP", "EdDSA").public] }, undefined);
 
-  it("are those that the proxy has of the same source", () => {
+  it("keys that the controller has not fetched yet are those that the proxy has of the same source", () => {
     expect(createVerificationKeys({ source }, known)).to.equal(known);
   });
 
-  it("are none, of another source or of none", () => {
+  it("keys that the controller has not fetched yet are none where the source is another one or missing", () => {
     expect(createVerificationKeys({ source: "https://other.example/" }, known).keys).to.deep.equal([]);
     expect(createVerificationKeys({}, createVerificationKeys({ keys: [] }, undefined)).keys).to.deep.equal(
       [],

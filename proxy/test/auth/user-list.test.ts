@@ -42,7 +42,7 @@ function rig(users: Users, sha1: Users = []) {
 }
 
 describe("a list of users", () => {
-  it("accepts the password of the user and no other one", async () => {
+  it("a user list accepts the password of the user and no other one", async () => {
     const { check } = rig([
       ["alice", "a"],
       ["bob", "b"],
@@ -55,14 +55,14 @@ describe("a list of users", () => {
     expect(await check("__proto__", "a")).to.equal("refused");
   });
 
-  it("compares SHA-1 hashes without the thread", async () => {
+  it("a user list compares SHA-1 hashes without the bcrypt thread", async () => {
     const { check, compared } = rig([], [["dave", "d"]]);
     expect(await check("dave", "d")).to.equal("accepted");
     expect(await check("dave", "e")).to.equal("refused");
     expect(compared).to.deep.equal([]);
   });
 
-  it("remembers what it accepted for 60 seconds, and nothing that it refused", async () => {
+  it("a user list remembers accepted credentials for 60 seconds, and refused ones not at all", async () => {
     const { check, compared, clock } = rig([["alice", "a"]]);
     await check("alice", "a");
     clock.nowMs += 59_999;
@@ -76,13 +76,13 @@ describe("a list of users", () => {
     expect(compared).to.have.lengthOf(4);
   });
 
-  it("does not take name and password for another pair with the same text", async () => {
+  it("a user list keeps pairs of name and password apart that join to the same text", async () => {
     const { check } = rig([["a", "b:c"]]);
     expect(await check("a", "b:c")).to.equal("accepted");
     expect(await check("a:b", "c")).to.equal("refused");
   });
 
-  it("costs one comparison for an unknown name, with the same hash each time", async () => {
+  it("a user list makes one comparison for an unknown name, with the same hash each time", async () => {
     const { check, compared } = rig([
       ["alice", "a"],
       ["bob", "b"],
@@ -93,7 +93,7 @@ describe("a list of users", () => {
     expect(new Set(compared).size).to.equal(1);
   });
 
-  it("makes one comparison for the same credentials on many connections", async () => {
+  it("a user list makes one comparison for the same credentials on many connections", async () => {
     const { check, compared, state, release } = rig([["alice", "a"]]);
     state.hold = true;
     const verdicts = Array.from({ length: 3 }, async () => check("alice", "a"));
@@ -102,7 +102,7 @@ describe("a list of users", () => {
     expect(compared).to.have.lengthOf(1);
   });
 
-  it("says when the check could not be made, and remembers nothing of it", async () => {
+  it("a user list answers busy when the check could not be made, and remembers nothing of it", async () => {
     const { check, state } = rig([["alice", "a"]]);
     state.busy = true;
     expect(await check("alice", "a")).to.equal("busy");
@@ -110,7 +110,7 @@ describe("a list of users", () => {
     expect(await check("alice", "a")).to.equal("accepted");
   });
 
-  it("shares nothing that it remembers with the list that replaces it", async () => {
+  it("a user list shares no remembered credentials with the list that replaces it", async () => {
     const { list, make, check, compared } = rig([["alice", "a"]]);
     await check("alice", "a");
     const next = make([["alice", "new"]]);
@@ -121,7 +121,7 @@ describe("a list of users", () => {
 });
 
 describe("the cache of what is verified", () => {
-  it("forgets the first entry when it is full", () => {
+  it("the cache of verified credentials evicts its oldest entry when it is full", () => {
     const cache = createVerifiedCache<number>(2);
     for (const [key, value] of [
       ["a", 1],
