@@ -1,9 +1,9 @@
-/** What a client says about the codings that this proxy knows. */
+/** The codings of this proxy that a client accepts. */
 export type AcceptedCodings = { readonly gzip: boolean; readonly br: boolean };
 
 /**
  * Reads Accept-Encoding (RFC 9110 12.5.3). A weight only says yes or no here: 0 refuses the coding, anything else accepts
- * it, however small, and a weight that is no number refuses. `*` stands for the codings that are not named; `x-gzip` is
+ * it, however small, and a weight that is no number refuses. `*` means the codings that are not named; `x-gzip` is
  * gzip (RFC 9110 8.4.1.3).
  */
 export function readAcceptEncoding(value: string): AcceptedCodings {

@@ -19,7 +19,7 @@ const replyTo = (verdict: UserVerdict): LocalReply | undefined =>
   verdict === "accepted" ? undefined : verdict === "refused" ? challenge : busy;
 
 /**
- * Lets those pass who are a user of every htpasswd Secret. Waits only for credentials that were not seen before;
+ * Lets requests pass whose credentials are those of a user in every htpasswd Secret. Waits only for credentials that were not seen before;
  * `Authorization` goes on upstream. See docs/features/auth-basic-secret.md.
  */
 export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthStore, "users">): Filter {

@@ -20,12 +20,12 @@ const challenge: LocalReply = {
 const busy: LocalReply = { status: 503, error: "too many tokens to check" };
 const unavailable: LocalReply = { status: 503, error: "no keys to check tokens with" };
 
-/** What is remembered of one token: larger ones are verified each time. */
+/** The longest claims that are remembered for a token, in characters: tokens with longer ones are verified each time. */
 const maxRememberedLength = 2_048;
 
-/** A valid token: what it does to the request once all others are valid too. */
+/** A valid token, with the changes that it makes to the request once all other tokens are valid too. */
 type Proof = {
-  /** The header that held it, in lower case, unless that goes on upstream. */
+  /** The header that held the token, in lower case; undefined when that header goes on upstream. */
   readonly spent: string | undefined;
   readonly stripIdentity: (headers: HeaderList) => void;
   readonly claims: HeaderList;
@@ -34,8 +34,8 @@ type Verdict = Proof | LocalReply;
 type Check = (exchange: Exchange) => Verdict | Promise<Verdict>;
 
 /**
- * Lets requests pass whose tokens are valid for everybody who is asked, and tells the upstream what the tokens say. Waits
- * only for tokens that were not seen before. See docs/features/auth-jwt.md.
+ * Lets requests pass that have a valid token for every JwtAuth, and sends the claims of the tokens upstream. Waits only for
+ * tokens that were not seen before. See docs/features/auth-jwt.md.
  */
 export function authJwtFilter(
   asked: AuthJwt,
@@ -66,7 +66,7 @@ function passOne(check: Check): NonNullable<Filter["onRequest"]> {
   };
 }
 
-/** One check after another, all of what the client sent: no token is taken away, and no claim told, before the last. */
+/** Runs the checks one after another, each on what the client sent: headers are changed after the last one only. */
 function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
   return async (exchange) => {
     const proofs: Proof[] = [];
@@ -81,7 +81,7 @@ function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
   };
 }
 
-/** Of two that tell the upstream something under one name, the later one decides. */
+/** Applies the changes of all tokens; of two tokens with a claim header of one name, the later one decides. */
 function accept(headers: HeaderList, proofs: readonly Proof[]): void {
   dropFields(headers, new Set(proofs.flatMap(({ spent }) => spent ?? [])));
   for (const { stripIdentity, claims } of proofs) {
@@ -90,7 +90,7 @@ function accept(headers: HeaderList, proofs: readonly Proof[]): void {
   }
 }
 
-/** The fields in which the upstream is told what a token says. */
+/** The headers in which the upstream gets the claims of a token. */
 const identityFields = ({ claimToHeaders, payloadHeader }: TokenRules): readonly string[] => [
   ...claimToHeaders.map(({ header }) => header),
   ...(payloadHeader === undefined ? [] : [payloadHeader]),
@@ -99,7 +99,7 @@ const identityFields = ({ claimToHeaders, payloadHeader }: TokenRules): readonly
 function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: () => number): Check {
   const readToken = compileTokenReader(rules);
   const stripIdentity = compileIdentityStripper(identityFields(rules));
-  // Only this check finds what it put in: other rules may say otherwise about the same token.
+  // A key of its own, so that other rules, which may judge the same token differently, do not find its entries.
   const cacheKey = randomBytes(32);
 
   const prove = (source: string, claims: HeaderList): Proof => ({
@@ -108,9 +108,9 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     claims,
   });
 
-  // Signatures that are dear to check are those of some namespaces' keys: theirs wait for each other.
+  // Checks with the keys of one namespace wait for each other, so that expensive keys do not delay other namespaces.
   const [owner = ""] = rules.keySet.split("/", 1);
-  /** Tokens that are being checked, so that one which comes many times at once is checked once. */
+  /** Tokens that are being verified, so that one that arrives many times at once is verified once. */
   const underWay = new Map<string, UnderWay>();
 
   const verify = async (
@@ -155,7 +155,7 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
     if (found === undefined) return challenge;
     const key = createHmac("sha256", cacheKey).update(found.token).digest("base64");
     const known = store.tokens.get(key, now());
-    // A token that was signed with a key which is gone must not outlive it.
+    // A token must not outlive the key that it was verified with.
     if (known?.keys === keys) return prove(found.source, known.headers);
     return verifyOnce(found.token, key, keys, () => !exchange.finished).then((accepted) => {
       if (accepted === "busy") return busy;
@@ -172,7 +172,7 @@ type UnderWay = {
 
 type FoundToken = { readonly token: string; readonly source: string };
 
-/** The first of the headers that the request has decides; its prefix is compared without case. */
+/** Reads the token from the first of the headers that the request has; its prefix is compared without case. */
 function compileTokenReader({ fromHeaders }: TokenRules): (headers: HeaderList) => FoundToken | undefined {
   const sources = fromHeaders.map(({ name, prefix }) => ({
     source: name.toLowerCase(),

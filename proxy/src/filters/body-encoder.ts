@@ -8,11 +8,11 @@ export type Coding = "gzip" | "br";
 export type EncoderOptions = {
   /** 1 (fast) to 9 (small). */
   readonly level: number;
-  /** Every piece is sent on as soon as it has been encoded, instead of after a pause. */
+  /** True when every piece is sent as soon as it has been encoded, instead of after a pause. */
   readonly flushesAtOnce: boolean;
 };
 
-/** After so long without data, what the encoder holds back is sent. */
+/** The encoder is flushed after a pause of this many milliseconds. */
 const pauseMs = 10;
 
 /**
@@ -44,7 +44,7 @@ export function createEncoder(
 }
 
 /**
- * One body on its way through an encoder, which works in libuv's threads. Both sides can be slow: the encoder is read
+ * One body in an encoder, which works in libuv's threads. Both sides can be slow: the encoder is read
  * only as fast as the client takes it, and takes only so much from the upstream.
  */
 class BodyEncoder implements BodyTransform {
@@ -52,7 +52,7 @@ class BodyEncoder implements BodyTransform {
   private readonly flushKind: number;
   private readonly flushesAtOnce: boolean;
   private trailers: HeaderList | undefined = undefined;
-  /** Pieces that the encoder has not worked through. */
+  /** Pieces that the encoder has not processed yet. */
   private pending = 0;
   private pause: NodeJS.Timeout | undefined = undefined;
   private ended = false;

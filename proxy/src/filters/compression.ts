@@ -7,7 +7,7 @@ import { readAcceptEncoding } from "./accept-encoding.ts";
 import { createEncoder, type Coding } from "./body-encoder.ts";
 import type { EncoderSlots } from "./encoder-slots.ts";
 
-/** Compresses what upstreams send, for clients that accept it. See docs/features/compression.md. */
+/** Compresses the responses of upstreams for clients that accept it. See docs/features/compression.md. */
 export function compressionFilter(settings: Compression, slots: EncoderSlots): Filter {
   const types = new Set(settings.types);
   return {
@@ -38,7 +38,7 @@ function mediaType(headers: HeaderList): string | undefined {
 
 const noTransform = /(?:^|[\s,])no-transform(?:$|[\s,;=])/i;
 
-/** Whether the response may be compressed at all; whether this client wants it is another question. */
+/** Whether the response may be compressed for any client. */
 function isCompressible(
   { received }: Exchange,
   { status, headers, length }: ResponseHead,
@@ -60,7 +60,7 @@ function chooseCoding({ received }: Exchange, { gzip, brotli }: Compression): Co
   return gzip && accepted.gzip ? "gzip" : undefined;
 }
 
-/** Fields that are about the bytes as the upstream sent them. */
+/** Fields that describe the bytes as the upstream sent them. */
 const aboutBytes = new Set([
   "content-length",
   "accept-ranges",
@@ -70,7 +70,7 @@ const aboutBytes = new Set([
   "repr-digest",
 ]);
 
-/** Other bytes make it another representation: its validator says so by being weak (RFC 9110 8.8.3.3). */
+/** Adapts the head to the encoded body, which is another representation: its validator becomes weak (RFC 9110 8.8.3.3). */
 function describeEncoded(head: ResponseHead, coding: Coding): void {
   const headers: HeaderList = [];
   for (let i = 0; i < head.headers.length; i += 2) {

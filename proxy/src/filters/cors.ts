@@ -7,7 +7,7 @@ import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
 import { headerValue } from "../routing/request-values.ts";
 
-/** Fields that say what other origins may do: with this filter they are the proxy's to set, not the upstream's. */
+/** Fields that grant access to other origins: with this filter only the proxy sets them, not the upstream. */
 const owned = new Set([
   "access-control-allow-origin",
   "access-control-allow-credentials",
@@ -15,8 +15,8 @@ const owned = new Set([
 ]);
 
 /**
- * Answers preflights of the browser, and says on every other response who may read it. To an origin that is not allowed
- * nothing is said, and its browser keeps the response from the page. See docs/features/cors.md.
+ * Answers preflight requests, and adds to every other response which origin may read it. An origin that is not allowed gets
+ * no such field, and its browser keeps the response from the page. See docs/features/cors.md.
  */
 export function corsFilter(cors: Cors): Filter {
   const isAllowed = compileAllowed(cors.allowOrigins);
@@ -58,7 +58,7 @@ export function corsFilter(cors: Cors): Filter {
     },
     onResponse(exchange, head) {
       dropFields(head.headers, owned);
-      // A cache must not hand the response for one origin to another (Fetch, "CORS protocol and HTTP caches").
+      // A cache must not serve the response for one origin to another (Fetch, "CORS protocol and HTTP caches").
       if (!isPublic) addToVary(head.headers, "Origin");
       const origin = headerValue(exchange.received, "origin");
       if (origin === undefined || !isAllowed(origin)) return;
@@ -69,7 +69,7 @@ export function corsFilter(cors: Cors): Filter {
   };
 }
 
-/** For a request with credentials `*` would mean a thing of that name: what was asked for is named instead. */
+/** The field of a list; with credentials `*` would mean a method or header of that name, so the requested ones are named. */
 function listField(
   name: string,
   allowed: readonly string[],
@@ -81,8 +81,8 @@ function listField(
 }
 
 /**
- * Whether an origin is one of the list. `*` allows every page, those whose origin is `null` (RFC 6454 section 6.1) too; what
- * is no origin at all is never handed back.
+ * Whether an origin is one of the list. `*` allows every page, including those whose origin is `null` (RFC 6454 section 6.1);
+ * a text that is no origin is never allowed.
  */
 function compileAllowed(allowed: readonly string[]): (origin: string) => boolean {
   if (allowed.includes("*"))
@@ -110,7 +110,7 @@ const neverExposed = new Set([
   "set-cookie",
 ]);
 
-/** The names of the fields that a page needs leave to read, each once. */
+/** The names of the fields that a page needs permission to read, each once. */
 function exposableNames(headers: HeaderList): string {
   const names = new Map<string, string>();
   for (let i = 0; i < headers.length; i += 2) {

@@ -1,6 +1,6 @@
-/** How many responses may be compressed at the same time. */
+/** Bounds how many responses are compressed at the same time. */
 export type EncoderSlots = {
-  /** False when all are taken: the response has to go as it is, and is counted. */
+  /** Takes a slot; false when all are taken: the response is sent uncompressed, and is counted. */
   take(): boolean;
   free(): void;
 };

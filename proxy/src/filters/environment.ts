@@ -3,13 +3,13 @@ import type { EncoderSlots } from "./encoder-slots.ts";
 import type { RateStore } from "./rate-store.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
-/** What filters of a worker are connected to; the same for all routes. */
+/** What the filters of a worker depend on; the same for all routes. */
 export type FilterEnvironment = {
   readonly auth: Omit<AuthStore, "update" | "close">;
   /** The counts of the whole proxy, which outlive the filters. */
   readonly rates: RateStore;
   /** The upstream of an endpoint set as it is now; asked once per request. */
   readonly upstreamOf: (endpoints: string, protocol: Upstream["protocol"]) => () => Upstream;
-  /** For compressed responses. */
+  /** The bound on compressed responses. */
   readonly encoders: EncoderSlots;
 };

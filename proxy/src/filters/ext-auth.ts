@@ -24,7 +24,7 @@ const failed: LocalReply = { status: 503, error: "authorization service failed" 
 const tooMany: LocalReply = { status: 503, error: "too many authorization requests" };
 
 /**
- * Asks services about each request, one after another; the first refusal goes to the client as it is. See
+ * Sends a check request to each authorization service, one after another; the first denial goes to the client as it is. See
  * docs/features/ext-auth.md.
  */
 export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): Filter {
@@ -33,7 +33,7 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
   }
   const present = asked.flatMap(({ check }) => check ?? []);
   const ask = inOrder(present.map((check) => compileCheck(check, environment)));
-  // Before the first answer: what one service says must not be taken for the client's by the next.
+  // Stripped before the first check: fields of one service must not be taken for the client's by the next.
   const identityFields = present.flatMap(({ allowedResponseHeaders }) => allowedResponseHeaders ?? []);
   const stripIdentity = compileIdentityStripper(identityFields);
   return {
@@ -54,10 +54,10 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const clientNames = new Set(check.clientResponseHeaders?.filter(mayBeClientHeader));
   const isForClient = (name: string): boolean => clientNames.has(name) && !isHopByHop(name);
   const onFailure = failClosed ? failed : undefined;
-  // Questions to the services of one namespace make room for those of others.
+  // Check requests to the services of one namespace make room for those of others.
   const [owner = ""] = endpoints.split("/", 1);
 
-  /** Undefined: the service failed. */
+  /** Sends the check request; undefined when the service failed. */
   const ask = async (
     exchange: Exchange,
     pick: Upstream["pick"],
@@ -90,20 +90,20 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
     if (isDisplaced) return tooMany;
     if (verdict === undefined) return onFailure;
     if (!verdict.allowed) return verdict.reply;
-    tellUpstream(exchange.headers, pickFields(verdict.headers, isPassedOn));
-    if (clientNames.size > 0) tellClient(exchange, pickFields(verdict.forClient, isForClient));
+    setUpstreamFields(exchange.headers, pickFields(verdict.headers, isPassedOn));
+    if (clientNames.size > 0) addClientFields(exchange, pickFields(verdict.forClient, isForClient));
     return undefined;
   };
 }
 
-/** Fields of an answer that describe the answer itself; never copied unless somebody names them. */
+/** Fields that describe the service's response itself; never copied unless they are named. */
 const describing = new Set([
   ...["cache-control", "date", "etag", "expires", "last-modified", "server", "vary"],
   // For clients; no request has it.
   "set-cookie",
 ]);
 
-/** Which fields of an answer go upstream. */
+/** Compiles which fields of the service's response go upstream. */
 function compileNames(names: readonly string[] | undefined): (lowerName: string) => boolean {
   if (names === undefined) {
     return (name) => mayBeIdentityHeader(name) && !name.startsWith("content-") && !describing.has(name);
@@ -112,21 +112,21 @@ function compileNames(names: readonly string[] | undefined): (lowerName: string)
   return (name) => wanted.has(name);
 }
 
-/** What the service says takes the place of what the client, or the service before, said under the same names. */
-function tellUpstream(headers: HeaderList, said: HeaderList): void {
-  if (said.length === 0) return;
-  compileIdentityStripper(said.filter((_, index) => index % 2 === 0))(headers);
-  headers.push(...said);
+/** Sets the fields of the service in the upstream request; they replace those of the client or of the service before. */
+function setUpstreamFields(headers: HeaderList, fields: HeaderList): void {
+  if (fields.length === 0) return;
+  compileIdentityStripper(fields.filter((_, index) => index % 2 === 0))(headers);
+  headers.push(...fields);
 }
 
-/** What the service says to the client goes with whatever answers the request; of two services the later one has the word. */
-function tellClient(exchange: Exchange, said: HeaderList): void {
-  if (said.length === 0) return;
-  if (exchange.clientFields === undefined) exchange.clientFields = said;
-  else putFields(exchange.clientFields, said);
+/** Adds the fields of the service to the response, from the upstream or the proxy; of two services the later one decides. */
+function addClientFields(exchange: Exchange, fields: HeaderList): void {
+  if (fields.length === 0) return;
+  if (exchange.clientFields === undefined) exchange.clientFields = fields;
+  else putFields(exchange.clientFields, fields);
 }
 
-/** Reads the body, unless an earlier check has done so; a reply when the request ends here. */
+/** Reads the body into memory, unless an earlier check has done so; answers with a reply when the request ends here. */
 async function holdBody(
   exchange: Exchange,
   maxBytes: number,

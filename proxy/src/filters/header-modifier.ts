@@ -3,8 +3,8 @@ import { dropFields } from "../message/fields.ts";
 import type { HeaderList } from "../message/message.ts";
 
 /**
- * Prepares changes to header fields: what set, then add, then remove make of any list comes down to dropping some names
- * and appending some fields, in one pass and in place.
+ * Prepares changes to header fields: set, then add, then remove are equal to dropping some names and appending some fields,
+ * which is done in one pass and in place.
  */
 export function compileHeaderModifier(modifier: HeaderModifier): (headers: HeaderList) => void {
   const { set = [], add = [], remove = [] } = modifier;

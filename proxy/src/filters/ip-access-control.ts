@@ -7,7 +7,7 @@ const unavailableReply: LocalReply = { status: 503, error: "no list of client ad
 const refusal: LocalReply = { status: 403, error: "client address not allowed" };
 
 /**
- * Lets requests in by the client's address: not from `deny`, and only from `allow` where that is given. An address that
+ * Admits requests by the client's address: not from `deny`, and only from `allow` where that is given. An address that
  * cannot be determined is in no range. See docs/features/ip-access-control.md.
  */
 export function ipAccessControlFilter({ unavailable, deny, allow }: IpAccessControl): Filter {

@@ -4,19 +4,19 @@ import type { LocalReply } from "../message/local-reply.ts";
 import { compileFilters } from "./compile.ts";
 import type { FilterEnvironment } from "./environment.ts";
 
-/** The filters of a listener: as the snapshot has them, and ready to run one after another. */
+/** The filters of a listener, as they are in the snapshot and compiled. */
 export type ListenerFilters = {
   readonly written: readonly ListenerFilter[];
   readonly compiled: readonly Filter[];
 };
 
-/** What a filter answers that cannot be followed. */
+/** The reply of a filter that cannot be resolved. */
 export const unresolvedFilter: LocalReply = { status: 500, error: "filter of the listener not resolved" };
 const refusing: Filter = { slug: "listener-filters", onRequest: () => unresolvedFilter };
 
 /**
- * Builds the filters of a listener; undefined when there is nothing to run. They keep the order of the list, whatever
- * filters/order.ts says about those of routes. See docs/features/listener-filters.md.
+ * Builds the filters of a listener; undefined when there is nothing to run. They keep the order of the list; that of
+ * filters/order.ts is for routes. See docs/features/listener-filters.md.
  */
 export function compileListenerFilters(
   {
@@ -43,7 +43,7 @@ function countedFor(listener: string, index: number, environment: FilterEnvironm
   return { ...environment, rates: { counter: () => counter } };
 }
 
-/** A path that is rewritten before a route is chosen is the one that everything after it goes by. */
+/** Makes a path that is rewritten before a route is chosen the one that is matched and logged. */
 function beforeMatching(filter: Filter): Filter {
   const { slug, onRequest } = filter;
   if (slug !== "rewrite-target" || onRequest === undefined) return filter;

@@ -9,7 +9,7 @@ export type LocationParts = {
   readonly path?: ((path: string) => string) | undefined;
 };
 
-/** What a redirect is made of. */
+/** The parts of a request that a redirect is built from. */
 type Redirected = Pick<Exchange, "host" | "path" | "query" | "secure"> & {
   readonly publicPort: Pick<Exchange["publicPort"], "port">;
 };
@@ -17,7 +17,7 @@ type Redirected = Pick<Exchange, "host" | "path" | "query" | "secure"> & {
 const defaultPorts = { http: 80, https: 443 } as const;
 
 /**
- * Sends the client elsewhere, with an empty body. A scheme without a port brings its default port, else the port is
+ * Redirects the client, with an empty body. A scheme without a port brings its default port, else the port is
  * the one that the client sees; a scheme's default port is not written. The query stays. A request that names no host
  * (HTTP/1.0) and is given none has no URL to build on: 400. See docs/features/redirect.md.
  */

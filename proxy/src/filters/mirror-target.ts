@@ -2,7 +2,7 @@ import type { MirrorTarget } from "@svc-gateway/common/features/mirror-target.ts
 import type { Filter, MirrorPlan } from "../exchange/filter.ts";
 import type { FilterEnvironment } from "./environment.ts";
 
-/** Has requests copied once nothing refuses or changes them any more. See docs/features/mirror-target.md. */
+/** Plans copies of the requests of a route, after every filter that refuses them. See docs/features/mirror-target.md. */
 export function mirrorTargetFilter(targets: MirrorTarget, { upstreamOf }: FilterEnvironment): Filter {
   const plans = targets.map(({ endpoints, protocol, fraction }): MirrorPlan => ({
     upstream: upstreamOf(endpoints, protocol),

@@ -1,7 +1,7 @@
 import type { PathModifier } from "@svc-gateway/common/features/path-modifier.ts";
 
 /**
- * What a modifier makes of a normalised path that the route's match has accepted. Replacing a prefix leaves what
+ * Changes a normalised path that the route's match has accepted. Replacing a prefix leaves what
  * follows it, with one slash between the two (Gateway API, HTTPPathModifier.replacePrefixMatch).
  */
 export function compilePathModifier(modifier: PathModifier): (path: string) => string {

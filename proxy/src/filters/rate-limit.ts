@@ -13,7 +13,7 @@ const maxRetryAfterSeconds = 86_400;
 const maxIntervalMs = 1e10;
 
 /**
- * Bounds the request rate of each client on the route. A client that cannot be told apart is not counted. See
+ * Bounds the request rate of each client on the route. A request without an address or key is not counted. See
  * docs/features/rate-limit.md.
  */
 export function rateLimitFilter(

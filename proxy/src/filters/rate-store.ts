@@ -8,16 +8,16 @@ export type Rate = {
   readonly capacityMs: number;
 };
 
-/** Where the requests of one limit are counted. */
+/** The counter of one limit. */
 export type RateCounter = {
   /**
-   * Counts a request; 0 admits it, else it is not counted and the answer is how many milliseconds are to be waited.
+   * Counts a request; 0 admits it, else it is not counted and the result is the number of milliseconds to wait.
    * `nowMs` is the clock that all users of the store share.
    */
   readonly take: (key: string, rate: Rate, nowMs: number) => number;
 };
 
-/** Where the requests of clients are counted. Namespaces, and in each its limits, have places of their own. */
+/** The counters of all limits. Each namespace, and in it each limit, has space of its own. */
 export type RateStore = {
   /** Counters of one name count together. */
   readonly counter: (namespace: string, name: string) => RateCounter;
@@ -25,13 +25,13 @@ export type RateStore = {
 
 /** A clock of doubles is finer than this; without slack, sums of thirds would miss their capacity by a rounding error. */
 const slackMs = 0.001;
-/** A worker that loses the processor between its look at the clock and its count sees the others ahead by so much. */
+/** How far other workers can be ahead of one that loses the processor between reading the clock and counting. */
 const clockSkewMs = 100;
 
 /** Times are kept as nanoseconds in 64 bits: a capacity of 127 years leaves room for the clock. */
 const maxCapacityMs = 4e12;
 
-/** Counts in memory that other workers may count in at the same time, so that a limit holds for all of them together. */
+/** Counts in memory that all workers share, so that a limit holds for all of them together. */
 export function createRateStore(memory: ShareMemory): RateStore {
   const table = new ShareTable(memory);
   return {
@@ -44,7 +44,7 @@ export function createRateStore(memory: ShareMemory): RateStore {
           for (;;) {
             const due = Atomics.load(table.words, at);
             const dueMs = milliseconds(due);
-            // Only a slower rate has led a client further ahead than this one can. It is gone, and so is the wait for it.
+            // Only a slower rate, since replaced, can have put a client further ahead than this one: its wait is dropped.
             const hasOldDebt = dueMs - fullMs > clockSkewMs;
             const arrivalMs = Math.max(hasOldDebt ? fullMs : dueMs, nowMs) + intervalMs;
             const waitMs = arrivalMs - fullMs;

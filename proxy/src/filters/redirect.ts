@@ -12,7 +12,7 @@ export function redirectFilter(redirect: Redirect): Filter {
   };
 }
 
-/** What a redirect changes in the URL. */
+/** The parts of the URL that a redirect changes. */
 export const redirectParts = ({ scheme, hostname, port, path }: Redirect): LocationParts => ({
   scheme,
   hostname,

@@ -5,7 +5,7 @@ import { compileHeaderModifier } from "./header-modifier.ts";
 const isHost = ({ name }: HeaderField): boolean => name.toLowerCase() === "host";
 
 /**
- * Changes the fields of the upstream request, the forwarding fields of the proxy included. Host is not a field of the
+ * Changes the fields of the upstream request, including the proxy's forwarding fields. Host is not a field of the
  * list: setting it names the host that the upstream sees. See docs/features/request-headers.md.
  */
 export function requestHeadersFilter(modifier: HeaderModifier): Filter {

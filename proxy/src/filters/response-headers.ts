@@ -2,7 +2,7 @@ import type { HeaderModifier } from "@svc-gateway/common/features/header-modifie
 import type { Filter } from "../exchange/filter.ts";
 import { compileHeaderModifier } from "./header-modifier.ts";
 
-/** Changes the fields of every response of the route, the proxy's own included. See docs/features/response-headers.md. */
+/** Changes the fields of every response of the route, including the proxy's own. See docs/features/response-headers.md. */
 export function responseHeadersFilter(modifier: HeaderModifier): Filter {
   const apply = compileHeaderModifier(modifier);
   const { set = [], remove = [] } = modifier;

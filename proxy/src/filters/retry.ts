@@ -1,7 +1,7 @@
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
 import type { Filter, RetryPlan } from "../exchange/filter.ts";
 
-/** Lets failed attempts of the route be repeated. See docs/features/retry.md. */
+/** Plans retries of failed attempts of the route. See docs/features/retry.md. */
 export function retryFilter({ attempts, codes, grpcCodes, backoffMs = 0 }: Retry): Filter {
   const plan: RetryPlan = { attempts, codes: new Set(codes), grpcCodes: new Set(grpcCodes), backoffMs };
   return {

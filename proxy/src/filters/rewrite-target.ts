@@ -11,9 +11,9 @@ import type { LocalReply } from "../message/local-reply.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import { compilePathModifier } from "./path-modifier.ts";
 
-/** Bounds one search for groups to about a tenth of a second: the steps of the expression times the length of the path. */
+/** Bounds one match to about a tenth of a second: the steps of the regex times the length of the path. */
 const maxSteps = 2_000_000;
-/** A new path of many references can be far longer than the client's. */
+/** The longest rewritten path: one with many references can be far longer than the client's. */
 const maxPathLength = 65_536;
 
 /**
@@ -48,15 +48,15 @@ const tooLong: LocalReply = { status: 414, error: "path too long to be rewritten
 const notCanonical: LocalReply = { status: 400, error: "rewritten path is not canonical" };
 
 /**
- * Puts the groups of the match into the new path. They are pieces of a canonical path, but what they make together
- * need not be one: a request could make up dot segments that the upstream resolves to a place outside of the new path.
+ * Puts the groups of the match into the new path. They are pieces of a canonical path, but together they need not form one:
+ * a client could send dot segments that the upstream resolves to a place outside of the new path.
  */
 function expandPath({ type, value, pattern }: ExpandedPath): OnRequest {
   const regex = compileRegex(pattern, { whole: false });
-  if (!regex.ok) return () => ({ status: 500, error: "invalid expression" });
+  if (!regex.ok) return () => ({ status: 500, error: "invalid regular expression" });
   const { find, steps } = regex.value;
   const replaces = type === "replace";
-  // Text and numbers of groups by turns. What takes the place of a match need not be a path.
+  // Text and numbers of groups alternate. The replacement of a match need not be a path.
   const parts = ((replaces ? undefined : normalisePath(value, "base")) ?? value).split(groupReference);
   return (exchange) => {
     const { matchedPath } = exchange;

@@ -2,7 +2,7 @@ import type { SslRedirect } from "@svc-gateway/common/features/ssl-redirect.ts";
 import type { Filter } from "../exchange/filter.ts";
 import { redirectReply, type LocationParts } from "./location.ts";
 
-/** Sends what arrives without TLS to the same URL with it. See docs/features/ssl-redirect.md. */
+/** Redirects cleartext requests to the same URL with https. See docs/features/ssl-redirect.md. */
 export function sslRedirectFilter(redirect: SslRedirect): Filter {
   const parts = sslRedirectParts(redirect);
   return {
@@ -12,5 +12,5 @@ export function sslRedirectFilter(redirect: SslRedirect): Filter {
   };
 }
 
-/** What the redirect changes in the URL. */
+/** The parts of the URL that the redirect changes. */
 export const sslRedirectParts = ({ port }: SslRedirect): LocationParts => ({ scheme: "https", port });

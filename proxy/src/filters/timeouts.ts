@@ -3,8 +3,8 @@ import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import type { Filter } from "../exchange/filter.ts";
 
 /**
- * The features of a route with the proxy's own limit of an attempt, in milliseconds, where its rule says nothing of it; 0:
- * none.
+ * The features of a route with the proxy's own limit of an attempt, in milliseconds (0: none), where its rule does not set
+ * one.
  */
 export function withDefaultTimeout(
   features: RouteFeatures | undefined,

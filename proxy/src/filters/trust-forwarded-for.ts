@@ -10,8 +10,8 @@ const maxScanned = 100;
 const noHops = compileCidrs([]);
 
 /**
- * Finds the client behind trusted proxies, before anything asks who it is, and tells the backend what a trusted proxy
- * said: `X-Forwarded-For` goes on extended by the peer, `X-Forwarded-Proto` goes on as it came. See
+ * Finds the client behind trusted proxies before other filters use its address, and passes the fields of a trusted proxy on
+ * to the backend: `X-Forwarded-For` extended by the peer, `X-Forwarded-Proto` as it came. See
  * docs/features/trust-forwarded-for.md.
  */
 export function trustForwardedForFilter({ header, trustedCidrs }: TrustForwardedFor): Filter {
@@ -37,9 +37,8 @@ export function trustForwardedForFilter({ header, trustedCidrs }: TrustForwarded
 }
 
 /**
- * The last address of the list that is no proxy of ours and can be a client on the Internet. Undefined when there is
- * none among the last hundred, or when something that is no address stands behind it: whoever wrote that wrote what
- * precedes it as well.
+ * The last address of the list that is no trusted proxy and can be a client on the Internet. Undefined when there is none
+ * among the last hundred, or when an entry after it is no address: its writer may have written all that precedes it.
  */
 function clientOf(list: string, hops: CidrMatcher): string | undefined {
   let end = list.length;

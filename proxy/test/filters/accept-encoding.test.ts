@@ -21,6 +21,7 @@ describe("Accept-Encoding", () => {
     [",, gzip ,", true, false],
     ["gzipped, brx", false, false],
   ] as const) {
-    it(JSON.stringify(value), () => expect(readAcceptEncoding(value)).to.deep.equal({ gzip, br }));
+    it(`Accept-Encoding ${JSON.stringify(value)} ${gzip ? "accepts" : "refuses"} gzip and ${br ? "accepts" : "refuses"} br`, () =>
+      expect(readAcceptEncoding(value)).to.deep.equal({ gzip, br }));
   }
 });

@@ -19,12 +19,12 @@ async function answer(
 const challenge = ["WWW-Authenticate", 'Basic realm="Authentication required"'];
 
 describe("the auth-basic-secret filter", () => {
-  it("lets accepted credentials pass, at once or later", async () => {
+  it("auth-basic-secret: accepted credentials pass, at once or later", async () => {
     expect(await answer(alice, "accepted", "ns/users")).to.equal(undefined);
     expect(await answer(alice, Promise.resolve("accepted"), "ns/users")).to.equal(undefined);
   });
 
-  it("asks for credentials with a fixed realm", async () => {
+  it("auth-basic-secret: missing or refused credentials get 401 with a fixed realm", async () => {
     for (const [headers, verdict] of [
       [[], "accepted"],
       [["Authorization", "Bearer x"], "accepted"],
@@ -37,14 +37,14 @@ describe("the auth-basic-secret filter", () => {
     }
   });
 
-  it("answers 503 when there is nothing to check against, whatever is sent", async () => {
+  it("auth-basic-secret: requests with any credentials get 503 when there is no user list", async () => {
     for (const headers of [[], alice]) {
       expect((await answer(headers, undefined, "ns/users"))?.status).to.equal(503);
       expect((await answer(headers, "accepted", undefined))?.status).to.equal(503);
     }
   });
 
-  it("answers 503 when the check cannot be made", async () => {
+  it("auth-basic-secret: requests get 503 when the check cannot be made", async () => {
     expect((await answer(alice, "busy", "ns/users"))?.status).to.equal(503);
   });
 });

@@ -47,7 +47,7 @@ function encode(coding: Coding, { flushesAtOnce = false, takes = true } = {}) {
 describe("a body encoder", () => {
   for (const coding of ["gzip", "br"] as const) {
     describe(coding, () => {
-      it("encodes text and bytes, hands on trailers, and frees itself", async () => {
+      it(`the ${coding} encoder encodes text and bytes, passes trailers on, and frees itself`, async () => {
         const { transform, seen, text } = encode(coding);
         transform.onData("caf\xe9 ");
         transform.onData(Buffer.from("crème", "latin1"));
@@ -56,7 +56,7 @@ describe("a body encoder", () => {
         expect([text(), seen.trailers]).to.deep.equal(["caf\xe9 cr\xe8me", ["x-sum", "1"]]);
       });
 
-      it("ends an empty body", async () => {
+      it(`the ${coding} encoder ends an empty body`, async () => {
         const { transform, seen, text } = encode(coding);
         transform.onEnd(undefined);
         await eventually(() => seen.ended);
@@ -64,7 +64,7 @@ describe("a body encoder", () => {
       });
 
       for (const flushesAtOnce of [true, false]) {
-        it(`sends what it has ${flushesAtOnce ? "after each piece" : "when the upstream pauses"}`, async () => {
+        it(`the ${coding} encoder sends what it has ${flushesAtOnce ? "after each piece" : "when the upstream pauses"}`, async () => {
           const { transform, seen, text } = encode(coding, { flushesAtOnce });
           for (const event of ["data: 1\n\n", "data: 2\n\n"]) {
             transform.onData(event);
@@ -76,7 +76,7 @@ describe("a body encoder", () => {
         });
       }
 
-      it("pauses the upstream while the client takes nothing, and goes on when it does", async () => {
+      it(`the ${coding} encoder pauses the upstream while the client takes nothing, and resumes it afterwards`, async () => {
         const { transform, seen } = encode(coding, { takes: false });
         // Bytes that have not been there before, so that what goes in comes out.
         const sent: Buffer[] = [];
@@ -89,7 +89,7 @@ describe("a body encoder", () => {
           }
           await new Promise((resolve) => setImmediate(resolve));
         }
-        // What stands in the buffers of the encoder, on either side of it.
+        // As much as fits into the buffers of the encoder, on either side of it.
         expect(sent.length).to.be.lessThan(30);
         seen.takes = true;
         transform.resume();
@@ -99,7 +99,7 @@ describe("a body encoder", () => {
         expect(decoders[coding](seen.output).equals(Buffer.concat(sent))).to.equal(true);
       });
 
-      it("frees itself when it is cancelled in the middle, and hands on nothing more", async () => {
+      it(`the ${coding} encoder frees itself when it is cancelled in the middle, and sends nothing more`, async () => {
         const { transform, seen } = encode(coding);
         for (let i = 0; i < 20; i++) transform.onData(randomBytes(65_536));
         transform.cancel();

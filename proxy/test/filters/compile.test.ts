@@ -14,17 +14,17 @@ const environment = {
 };
 
 describe("compileFilters", () => {
-  it("costs nothing without features", () => {
+  it("a route without features has no filters and shares one empty list", () => {
     expect(compileFilters(undefined, environment)).to.have.length(0);
     expect(compileFilters({}, environment)).to.equal(compileFilters(undefined, environment));
   });
 
-  it("builds a filter for each feature that is present", () => {
+  it("a filter is built for each feature that is present", () => {
     const filters = compileFilters({ "max-body-size": { maxBytes: 1 } }, environment);
     expect(filters.map(({ slug }) => slug)).to.deep.equal(["max-body-size"]);
   });
 
-  it("builds filters in the order of their list, whatever the order of the features", () => {
+  it("filters are built in the order of their list, independent of the order of the features", () => {
     const filters = compileFilters(
       { timeouts: { readTimeoutMs: 1 }, "max-body-size": { maxBytes: 1 }, "ip-access-control": { deny: [] } },
       environment,
@@ -34,7 +34,7 @@ describe("compileFilters", () => {
 });
 
 describe("the filter order", () => {
-  it("has each feature once, with the reason for its place", () => {
+  it("the filter order names each feature once, with the reason for its place", () => {
     const slugs = filterOrder.map(({ slug }) => slug);
     expect(slugs.toSorted()).to.deep.equal(Object.keys(features).toSorted());
     for (const { why } of filterOrder) expect(why.length).to.be.greaterThan(20);

@@ -61,7 +61,7 @@ describe("the compression filter", () => {
       ["identity", {}, undefined],
       ["", {}, undefined],
     ] as const) {
-      it(`${String(coding)} for ${JSON.stringify(accepts)} and ${JSON.stringify(change)}`, () => {
+      it(`compression: Accept-Encoding ${JSON.stringify(accepts)} with ${JSON.stringify(change)} gets ${coding ?? "no"} coding`, () => {
         const result = compress({ accepts, settings: change });
         expect([result.coding, result.transforms]).to.deep.equal([coding, coding !== undefined]);
       });
@@ -70,24 +70,26 @@ describe("the compression filter", () => {
 
   const html: HeaderList = ["Content-Type", "text/html"];
   const untouched: { readonly [what: string]: Partial<Given> } = {
-    "another type": { head: { headers: ["Content-Type", "image/png"] } },
-    "no type": { head: { headers: [] } },
-    "gRPC, whatever the resource says": { head: { headers: ["content-type", "application/grpc+json"] } },
-    "what is encoded already": { head: { headers: [...html, "Content-Encoding", "zstd"] } },
-    "a part": { head: { status: 206 } },
-    "a range that could not be served": {
+    "a response of another type": { head: { headers: ["Content-Type", "image/png"] } },
+    "a response without a type": { head: { headers: [] } },
+    "a gRPC response, although the resource lists its type,": {
+      head: { headers: ["content-type", "application/grpc+json"] },
+    },
+    "a response that is already encoded": { head: { headers: [...html, "Content-Encoding", "zstd"] } },
+    "a partial response": { head: { status: 206 } },
+    "a response to an unsatisfiable range": {
       head: { status: 416, headers: [...html, "Content-Range", "bytes */9"] },
     },
-    "no-transform of the upstream": { head: { headers: [...html, "cache-control", "public,No-Transform"] } },
-    "no-transform of the client": { request: ["Cache-Control", "no-transform"] },
+    "a response with no-transform": { head: { headers: [...html, "cache-control", "public,No-Transform"] } },
+    "a response to a request with no-transform": { request: ["Cache-Control", "no-transform"] },
     "a small response": { head: { length: 999 } },
     "an empty response": { head: { length: 0 }, settings: { minSize: 0 } },
-    "204": { head: { status: 204, bodyless: true } },
-    "205": { head: { status: 205 } },
-    "304": { head: { status: 304, bodyless: true } },
+    "a 204 response": { head: { status: 204, bodyless: true } },
+    "a 205 response": { head: { status: 205 } },
+    "a 304 response": { head: { status: 304, bodyless: true } },
   };
   for (const [what, given] of Object.entries(untouched)) {
-    it(`leaves alone ${what}`, () => {
+    it(`compression: ${what} is not changed`, () => {
       const before = given.head?.headers ?? html;
       const result = compress({ ...given, head: { ...given.head, headers: [...before] } });
       expect([result.transforms, result.taken, result.headers]).to.deep.equal([false, 0, before]);
@@ -97,9 +99,9 @@ describe("the compression filter", () => {
   for (const [what, given] of Object.entries<Partial<Given>>({
     "a response to HEAD": { head: { bodyless: true } },
     "a response for a client that accepts no coding": { accepts: "br;q=0, gzip;q=0" },
-    "a response for which there is no encoder left": { hasSlot: false },
+    "a response for which no encoder is free": { hasSlot: false },
   })) {
-    it(`only tells caches of the other form of ${what}`, () => {
+    it(`compression: ${what} is sent as it is, with Vary: Accept-Encoding`, () => {
       const result = compress(given);
       expect([result.transforms, result.headers]).to.deep.equal([
         false,
@@ -108,12 +110,12 @@ describe("the compression filter", () => {
     });
   }
 
-  it("compresses the smallest declared length, and types in any case with parameters", () => {
+  it("compression: a response of the smallest declared length is compressed, with its type in any case and with parameters", () => {
     const headers = ["Content-Type", " TEXT/html ; charset=utf-8"];
     expect(compress({ head: { length: 1000, headers } }).coding).to.equal("br");
   });
 
-  it("takes away what is about the old bytes, and weakens the validator", () => {
+  it("compression: headers about the original bytes are removed, and the ETag becomes weak", () => {
     const headers = [
       ...["content-length", "2000", "Content-Type", "text/html", "Accept-Ranges", "bytes"],
       ...["ETag", '"a"', "Repr-Digest", "sha-256=:x:", "Digest", "x", "Content-MD5", "x", "X-Kept", "1"],
@@ -134,7 +136,7 @@ describe("the compression filter", () => {
     ["*", ["*"]],
     ["X-Accept-Encoding", ["X-Accept-Encoding", "Accept-Encoding"]],
   ] as const) {
-    it(`makes of Vary: ${vary} ${expected.join(" and ")}`, () => {
+    it(`compression: Vary: ${vary} becomes ${expected.join(" and ")}`, () => {
       const { headers } = compress({ head: { headers: [...html, "Vary", vary] } });
       const values = headers.filter((_, index) => headers[index - 1] === "Vary");
       expect(values).to.deep.equal(expected);

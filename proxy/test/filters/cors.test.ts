@@ -41,7 +41,7 @@ function answer(cors: Cors, method: string, headers: HeaderList, response: reado
 }
 
 describe("the cors filter", () => {
-  it("answers the preflight of an origin that is allowed", () => {
+  it("cors: the preflight of an allowed origin is answered with what is allowed", () => {
     expect(preflight("https://shop.example", rules({}))).to.deep.equal({
       status: 204,
       headers: [
@@ -54,7 +54,7 @@ describe("the cors filter", () => {
     });
   });
 
-  it("says nothing to the preflight of another origin", () => {
+  it("cors: the preflight of another origin is answered without any CORS header", () => {
     for (const origin of [
       "https://evil.example",
       "http://shop.example",
@@ -70,7 +70,7 @@ describe("the cors filter", () => {
     }
   });
 
-  it("lets a wildcard stand for one or more labels of the host", () => {
+  it("cors: a wildcard origin covers one or more labels of the host", () => {
     for (const origin of [
       "https://a.partner.example",
       "https://a.b.partner.example",
@@ -80,7 +80,7 @@ describe("the cors filter", () => {
     }
   });
 
-  it("takes an origin without a port for one with the port of its scheme", () => {
+  it("cors: an origin without a port is the same as one with the default port of its scheme", () => {
     const written = [
       "https://a.example:443",
       "http://b.example",
@@ -110,7 +110,7 @@ describe("the cors filter", () => {
     expect(others.filter(isAllowed)).to.deep.equal([]);
   });
 
-  it("compares origins by scheme, host and port, and never by the end of a text", () => {
+  it("cors: origins are compared by scheme, host and port, never by the end of a text", () => {
     const { headers: own } = preflight("https://x.partner.example:443", rules({}));
     expect(own).to.include("https://x.partner.example:443");
     for (const origin of [
@@ -129,14 +129,14 @@ describe("the cors filter", () => {
     }
   });
 
-  it("does not take several Origin fields for one that is allowed", () => {
+  it("cors: several Origin fields are not taken for an allowed origin", () => {
     const { headers } = answer(rules({}), "GET", [
       ...["Origin", "https://shop.example", "Origin", "https://shop.example"],
     ]);
     expect(headers).to.deep.equal(["Vary", "Origin"]);
   });
 
-  it("hands back any origin where * is allowed with credentials, and nothing that is none", () => {
+  it("cors: any origin is returned where * is allowed with credentials, but never a text that is no origin", () => {
     const open = rules({ allowOrigins: ["*"], allowCredentials: true });
     const granted = (origin: string): string | undefined => {
       const { headers } = answer(open, "GET", ["Origin", origin]);
@@ -151,14 +151,14 @@ describe("the cors filter", () => {
     }
   });
 
-  it("gives a wildcard alone every host of its scheme, on the port of that scheme", () => {
+  it("cors: a wildcard alone allows every host of its scheme, on the default port of that scheme", () => {
     const headers = (origin: string) => preflight(origin, rules({ allowOrigins: ["https://*"] })).headers;
     expect(headers("https://any.example")).to.include("https://any.example");
     expect(headers("https://any.example:444")).to.not.include("https://any.example:444");
     expect(headers("http://any.example")).to.not.include("http://any.example");
   });
 
-  it("names the fields of the response instead of exposing * when credentials are allowed", () => {
+  it("cors: the headers of the response are named instead of exposing * when credentials are allowed", () => {
     const exposed = (change: Partial<Cors>, response: readonly string[]) => {
       const { headers } = answer(
         rules({ exposeHeaders: ["*"], ...change }),
@@ -177,7 +177,7 @@ describe("the cors filter", () => {
     expect(exposed({ allowCredentials: true }, response)).to.equal("x-page, ETag, Vary");
   });
 
-  it("names what was asked for instead of * when credentials are allowed", () => {
+  it("cors: the requested methods and headers are named instead of * when credentials are allowed", () => {
     const open = { allowOrigins: ["*"], allowMethods: ["*"], allowHeaders: ["*"] };
     expect(preflight("https://any.example", rules(open)).headers).to.deep.equal([
       ...["Access-Control-Allow-Methods", "*"],
@@ -197,13 +197,13 @@ describe("the cors filter", () => {
     ]);
   });
 
-  it("lets other requests pass, an OPTIONS that is no preflight too", () => {
+  it("cors: other requests pass, including an OPTIONS request that is no preflight", () => {
     expect(answer(rules({}), "GET", ["Origin", "https://shop.example"]).status).to.equal(undefined);
     expect(answer(rules({}), "OPTIONS", ["Origin", "https://shop.example"]).status).to.equal(undefined);
     expect(answer(rules({}), "OPTIONS", ["Access-Control-Request-Method", "PUT"]).status).to.equal(undefined);
   });
 
-  it("replaces what the upstream says about origins", () => {
+  it("cors: CORS headers of the upstream are replaced", () => {
     const { headers } = answer(
       rules({ exposeHeaders: ["X-Count", "X-Page"] }),
       "GET",
@@ -217,7 +217,7 @@ describe("the cors filter", () => {
     ]);
   });
 
-  it("says nothing about origins to a request without one, or of another origin", () => {
+  it("cors: a response to a request without an origin, or with another origin, has no CORS header", () => {
     expect(answer(rules({}), "GET", [], ["Vary", "accept, ORIGIN"]).headers).to.deep.equal([
       "Vary",
       "accept, ORIGIN",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createEncoderSlots } from "../../src/filters/encoder-slots.ts";
 
 describe("encoder slots", () => {
-  it("are as many as said; whoever gets none is counted", () => {
+  it("encoder slots are bounded, and each response that gets none is counted", () => {
     let skipped = 0;
     const slots = createEncoderSlots(2, { inc: () => skipped++ });
     expect([slots.take(), slots.take(), slots.take()]).to.deep.equal([true, true, false]);

@@ -41,13 +41,13 @@ function filterWith(pick: Upstream["pick"]) {
 }
 
 describe("ext-auth", () => {
-  it("answers 503 where no endpoint may be asked, and gives its place back", async () => {
+  it("ext-auth: a request gets 503 where no endpoint is available, and its place is given back", async () => {
     const { ask, entered } = filterWith(() => undefined);
     expect((await ask())?.status).to.equal(503);
     expect(entered()).to.equal(0);
   });
 
-  it("gives up a question whose place goes to another namespace, whether it fails closed or not", async () => {
+  it("ext-auth: a check request that loses its place to another namespace is aborted, whether it fails closed or not", async () => {
     for (const failClosed of [true, false]) {
       const places = new FairPlaces(2);
       let aborted = 0;
@@ -86,7 +86,7 @@ describe("ext-auth", () => {
     }
   });
 
-  it("gives its place back after a bug", async () => {
+  it("ext-auth: a place is given back when a check throws", async () => {
     const { ask, entered } = filterWith(() => {
       throw new Error("a bug");
     });

@@ -35,12 +35,12 @@ describe("the rate-limit filter", () => {
     [0.1, 0, 1],
     [0.1, 2, 2],
   ] as const) {
-    it(`lets ${capacity} requests through at once at ${requestsPerSecond}/s with burst ${burst}`, () => {
+    it(`rate-limit: ${capacity} requests pass at once at ${requestsPerSecond}/s with burst ${burst}`, () => {
       expect(limited({ requestsPerSecond, burst }).passing("a")).to.equal(capacity);
     });
   }
 
-  it("then lets one through per interval, and is full again after being idle", () => {
+  it("rate-limit: one request passes per interval after the burst, and the burst is available again after a pause", () => {
     const { clock, ask, passing } = limited({ requestsPerSecond: 2, burst: 3 });
     expect(passing("a")).to.equal(5);
     clock.nowMs += 499;
@@ -51,7 +51,7 @@ describe("the rate-limit filter", () => {
     expect(passing("a")).to.equal(5);
   });
 
-  it("says in whole seconds, at least one, when to come again", () => {
+  it("rate-limit: Retry-After is in whole seconds, at least one and at most a day", () => {
     const { clock, ask } = limited({ requestsPerSecond: 0.1, burst: 0 });
     expect(ask("a")).to.equal(0);
     expect(ask("a")).to.equal(10);
@@ -63,7 +63,7 @@ describe("the rate-limit filter", () => {
     expect([glacial.ask("a"), glacial.ask("a")]).to.deep.equal([0, 86_400]);
   });
 
-  it("forgets what a slower rate has asked to wait for as soon as the rate is raised", () => {
+  it("rate-limit: the wait that a slower rate demanded ends when the rate is raised", () => {
     const store = createRateStore(createShareMemory(1));
     const slow = limited({ requestsPerSecond: 0.01, burst: 0 }, store);
     expect([slow.ask("a"), slow.ask("a")]).to.deep.equal([0, 100]);
@@ -75,12 +75,12 @@ describe("the rate-limit filter", () => {
     expect(raised.passing("a")).to.equal(100);
   });
 
-  it("counts clients apart, and not those without an address", () => {
+  it("rate-limit: clients are counted apart, and requests without a client address are not counted", () => {
     const { passing } = limited({ requestsPerSecond: 1, burst: 0 });
     expect([passing("a"), passing("b"), passing("")]).to.deep.equal([1, 1, 100]);
   });
 
-  it("counts by the value of a header, and not requests without it", () => {
+  it("rate-limit: requests are counted by the value of a header, and those without it are not counted", () => {
     const { ask } = limited({ requestsPerSecond: 1, burst: 0, byHeader: "x-key" });
     expect(ask("a", ["X-Key", "one"])).to.equal(0);
     expect(ask("b", ["x-key", "one"])).to.equal(1);
@@ -107,12 +107,12 @@ describe("the rate-limit filter, by address", () => {
     ["64:ff9b::198.51.100.3", "198.51.100.3", true],
     ["192.0.2.4", "192.0.2.5", false],
   ] as const) {
-    it(`counts ${first} and ${second} ${isOne ? "together" : "apart"}`, () => {
+    it(`rate-limit: ${first} and ${second} are counted ${isOne ? "together" : "apart"}`, () => {
       expect([ask(first), ask(second)]).to.deep.equal([0, isOne ? 1 : 0]);
     });
   }
 
-  it("counts IPv6 addresses whole where they are the value of a header", () => {
+  it("rate-limit: IPv6 addresses that are the value of a header are counted whole", () => {
     const byHeader = limited({ requestsPerSecond: 1, burst: 0, byHeader: "x-key" });
     expect(byHeader.ask("a", ["X-Key", "2001:db8::1"])).to.equal(0);
     expect(byHeader.ask("a", ["X-Key", "2001:db8::2"])).to.equal(0);
@@ -135,7 +135,7 @@ describe("the rate-limit filter, on several routes", () => {
   const addresses = (count: number): string[] =>
     Array.from({ length: count }, (_, index) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`);
 
-  it("keeps the counts of a route however many clients others have, of its namespace or of others", () => {
+  it("rate-limit: the counts of a route survive floods of clients on other routes, of its namespace or of others", () => {
     const store = createRateStore(createShareMemory(16));
     const victim = on(store, "shop", "web");
     const known = addresses(200);

@@ -22,7 +22,7 @@ function locationFor(
 }
 
 describe("the redirect filter", () => {
-  it("keeps what is not replaced: scheme, public port, path and query of the request", () => {
+  it("redirect: scheme, public port, path and query of the request are kept unless replaced", () => {
     const hostname = "b.example";
     expect(locationFor({ hostname })).to.equal("http://b.example/p?q=1");
     expect(locationFor({ hostname }, { publicPort: 8080 })).to.equal("http://b.example:8080/p?q=1");
@@ -32,7 +32,7 @@ describe("the redirect filter", () => {
     );
   });
 
-  it("gives a scheme its default port unless a port is named", () => {
+  it("redirect: a scheme brings its default port unless a port is named", () => {
     const onPort8080 = { publicPort: 8080 };
     expect(locationFor({ scheme: "https" }, onPort8080)).to.equal("https://a.example/p?q=1");
     expect(locationFor({ scheme: "http" }, onPort8080)).to.equal("http://a.example/p?q=1");
@@ -40,22 +40,22 @@ describe("the redirect filter", () => {
     expect(locationFor({ scheme: "https", port: 80 })).to.equal("https://a.example:80/p?q=1");
   });
 
-  it("does not write the default port of the scheme", () => {
+  it("redirect: the default port of the scheme is not written", () => {
     expect(locationFor({ port: 80 }, { publicPort: 8080 })).to.equal("http://a.example/p?q=1");
     expect(locationFor({ port: 443 })).to.equal("http://a.example:443/p?q=1");
     expect(locationFor({ scheme: "https", port: 443 })).to.equal("https://a.example/p?q=1");
   });
 
-  it("replaces all of the path and keeps the query", () => {
+  it("redirect: a full path replacement keeps the query", () => {
     const path = { type: "full", value: "/new" } as const;
     expect(locationFor({ path })).to.equal("http://a.example/new?q=1");
   });
 
-  it("keeps the brackets of an IPv6 host", () => {
+  it("redirect: the brackets of an IPv6 host are kept", () => {
     expect(locationFor({ port: 81 }, { host: "[::1]" })).to.equal("http://[::1]:81/p?q=1");
   });
 
-  it("needs a host", () => {
+  it("redirect: a request without a host gets 400 unless the redirect names one", () => {
     expect(locationFor({ scheme: "https" }, { host: "", version: "1.0" })).to.equal(400);
     expect(locationFor({ hostname: "b.example" }, { host: "", version: "1.0" })).to.equal(
       "http://b.example/p?q=1",

@@ -14,16 +14,16 @@ function run(modifier: HeaderModifier, headers: readonly string[]) {
 const a = (value: string) => ({ name: "X-A", value });
 
 describe("the request-headers filter", () => {
-  it("replaces all fields of a name that is set, whatever their case", () => {
+  it("request-headers: setting a header replaces all fields of its name in any case", () => {
     const { headers } = run({ set: [a("new")] }, ["x-a", "1", "X-B", "2", "X-A", "3"]);
     expect(headers).to.deep.equal(["X-B", "2", "X-A", "new"]);
   });
 
-  it("uses the later of two values for one name", () => {
+  it("request-headers: the later of two values set for one name is used", () => {
     expect(run({ set: [a("1"), { name: "x-a", value: "2" }] }, []).headers).to.deep.equal(["x-a", "2"]);
   });
 
-  it("appends a field line, also next to one that is set", () => {
+  it("request-headers: adding a header appends a field line, also next to one that is set", () => {
     expect(run({ add: [a("2")] }, ["x-a", "1"]).headers).to.deep.equal(["x-a", "1", "X-A", "2"]);
     expect(run({ add: [a("2")], set: [a("1")] }, ["x-a", "0"]).headers).to.deep.equal([
       "X-A",
@@ -33,12 +33,12 @@ describe("the request-headers filter", () => {
     ]);
   });
 
-  it("removes last, what was set and added included", () => {
+  it("request-headers: removal comes last and removes set and added headers as well", () => {
     const modifier = { remove: ["x-a"], set: [a("1")], add: [a("2"), { name: "X-B", value: "3" }] };
     expect(run(modifier, ["X-A", "0", "X-C", "4"]).headers).to.deep.equal(["X-C", "4", "X-B", "3"]);
   });
 
-  it("makes a set Host the one that the upstream sees", () => {
+  it("request-headers: a Host that is set is the one that the upstream sees", () => {
     const under = run({ set: [{ name: "host", value: "b.example:81" }, a("1")] }, []);
     expect(under.upstreamAuthority).to.equal("b.example:81");
     expect(under.authority).to.equal("a.example");

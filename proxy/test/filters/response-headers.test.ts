@@ -3,7 +3,7 @@ import { responseHeadersFilter } from "../../src/filters/response-headers.ts";
 import { exchange } from "./support.ts";
 
 describe("the response-headers filter", () => {
-  it("sets, adds and removes, and leaves requests alone", () => {
+  it("response-headers: response headers are set, added and removed, and requests are not changed", () => {
     const filter = responseHeadersFilter({
       set: [{ name: "X-A", value: "1" }],
       add: [{ name: "Set-Cookie", value: "b=2" }],

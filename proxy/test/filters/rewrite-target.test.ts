@@ -3,7 +3,7 @@ import { rewriteTargetFilter } from "../../src/filters/rewrite-target.ts";
 import { exchange } from "./support.ts";
 
 describe("the rewrite-target filter", () => {
-  it("replaces the path, and nothing else", () => {
+  it("rewrite-target: a full path replaces the path, and nothing else", () => {
     const under = exchange();
     under.path = "/shop/cart";
     under.matchedPath = "/shop/cart";
@@ -13,7 +13,7 @@ describe("the rewrite-target filter", () => {
     expect(under).to.include({ path: "/app/$1", matchedPath: "/shop/cart", query: "?item=1" });
   });
 
-  it("replaces the host, alone or with the path", () => {
+  it("rewrite-target: the host is replaced, alone or with the path", () => {
     const under = exchange();
     under.path = under.matchedPath = "/shop/cart";
     const { onRequest } = rewriteTargetFilter({ hostname: "inner.example" });
@@ -31,7 +31,7 @@ describe("the rewrite-target filter", () => {
       ["/cart", "", "/v2", "/v2/cart"],
       ["/", "", "/v2", "/v2/"],
     ] as const) {
-      it(`${path}: ${prefix} by ${value}`, () => {
+      it(`rewrite-target: ${path} with prefix "${prefix}" replaced by "${value}" becomes ${expected}`, () => {
         const under = exchange();
         under.path = under.matchedPath = path;
         const { onRequest } = rewriteTargetFilter({ path: { type: "prefix", prefix, value } });
@@ -59,10 +59,11 @@ describe("the rewrite-target filter", () => {
       ["/api/cart", "^/api/(.*)$", "$1", "/cart"],
       ["/a/b", "^/a", "b", "/b/b"],
     ] as const) {
-      it(`${path} by ${pattern} to ${value}`, () => expect(rewrite(path, pattern, value)).to.equal(expected));
+      it(`rewrite-target: ${path} with the match of ${pattern} replaced by "${value}" becomes ${expected}`, () =>
+        expect(rewrite(path, pattern, value)).to.equal(expected));
     }
 
-    it("refuses what is no canonical path", () => {
+    it("rewrite-target: a replacement that leaves no canonical path gets 400", () => {
       for (const [path, pattern, value] of [
         ["/a/x/b", "x", ".."],
         ["/a%2Fb", "2", "4"],
@@ -96,10 +97,11 @@ describe("the rewrite-target filter", () => {
       ["/api/users", "/api/(.*)", "$1/x", "/users/x"],
       ["/a", "/(b)?a", "$1", "/"],
     ] as const) {
-      it(`${path} by ${pattern} to ${value}`, () => expect(rewrite(path, pattern, value)).to.equal(expected));
+      it(`rewrite-target: ${path} matched by ${pattern} and expanded to ${value} becomes ${expected}`, () =>
+        expect(rewrite(path, pattern, value)).to.equal(expected));
     }
 
-    it("refuses a path whose groups make up a dot segment or half an escape", () => {
+    it("rewrite-target: a path whose groups form a dot segment or half an escape gets 400", () => {
       for (const [path, pattern] of [
         ["/files../secret", "/files(.*)"],
         ["/files.", "/files(.*)"],
@@ -109,7 +111,7 @@ describe("the rewrite-target filter", () => {
       }
     });
 
-    it("refuses paths that would take too long to take apart, or grow too long", () => {
+    it("rewrite-target: a path that takes too long to match, or grows too long, gets 414", () => {
       const long = `/${"a".repeat(8000)}`;
       expect(rewrite(long, "(.{1,100}){1,10}$", "/$1")).to.include({ status: 414 });
       expect(rewrite(long, "/(.*)", "/$1".repeat(9))).to.include({ status: 414 });

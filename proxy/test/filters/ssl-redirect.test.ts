@@ -12,7 +12,7 @@ function run(port: number, options: ExchangeOptions) {
 }
 
 describe("the ssl-redirect filter", () => {
-  it("sends cleartext requests to the same URL with https at the public port", () => {
+  it("ssl-redirect: cleartext requests are redirected to the same URL with https at the public port", () => {
     expect(run(443, { publicPort: 8080 })).to.deep.equal({
       status: 308,
       headers: ["Location", "https://a.example/p?q=1"],
@@ -21,7 +21,7 @@ describe("the ssl-redirect filter", () => {
     expect(run(8443, {})).to.have.deep.property("headers", ["Location", "https://a.example:8443/p?q=1"]);
   });
 
-  it("lets requests with TLS pass", () => {
+  it("ssl-redirect: a request over TLS passes", () => {
     expect(run(443, { secure: true, publicPort: 443 })).to.equal(undefined);
   });
 });

@@ -17,7 +17,7 @@ function clientOf(feature: TrustForwardedFor, peer: string, headers: string[]): 
 const forwarded = (...lines: string[]): string[] => lines.flatMap((line) => ["x-forwarded-FOR", line]);
 
 describe("the trust-forwarded-for filter", () => {
-  it("believes only peers of the list", () => {
+  it("trust-forwarded-for: the header is read from peers of the list and from no other one", () => {
     const list = forwarded("203.0.113.5");
     expect(clientOf(someProxies, "192.0.2.1", list)).to.equal("203.0.113.5");
     expect(clientOf(someProxies, "2001:db8:1::9", list)).to.equal("203.0.113.5");
@@ -25,30 +25,31 @@ describe("the trust-forwarded-for filter", () => {
     expect(clientOf(anyPeer, "198.51.100.9", list)).to.equal("203.0.113.5");
   });
 
-  it("takes a mapped peer for the IPv4 address that it maps", () => {
+  it("trust-forwarded-for: an IPv4-mapped peer counts as its IPv4 address", () => {
     expect(clientOf(someProxies, "::ffff:192.0.2.1", forwarded("203.0.113.5"))).to.equal("203.0.113.5");
     expect(clientOf(someProxies, "::ffff:198.51.100.9", forwarded("203.0.113.5"))).to.equal("198.51.100.9");
   });
 
   const lists: readonly [string, readonly string[], string][] = [
-    ["takes the last address", ["203.0.113.5, 203.0.113.6"], "203.0.113.6"],
-    ["joins lines in order", ["203.0.113.5", "203.0.113.6"], "203.0.113.6"],
-    ["skips proxies of the list", ["203.0.113.5, 192.0.2.7,2001:db8:1::2"], "203.0.113.5"],
+    ["the last address is the client", ["203.0.113.5, 203.0.113.6"], "203.0.113.6"],
+    ["several lines are joined in order", ["203.0.113.5", "203.0.113.6"], "203.0.113.6"],
+    ["trusted proxies in the list are skipped", ["203.0.113.5, 192.0.2.7,2001:db8:1::2"], "203.0.113.5"],
     [
-      "skips private and reserved addresses",
+      "private and reserved addresses are skipped",
       ["203.0.113.5, 10.0.0.1, 127.0.0.1, ::1, fe80::1"],
       "203.0.113.5",
     ],
-    ["skips mapped private addresses", ["203.0.113.5, ::ffff:10.0.0.1"], "203.0.113.5"],
-    ["writes a mapped address as IPv4", ["::ffff:203.0.113.5"], "203.0.113.5"],
-    ["reads an address with port", ["203.0.113.5:4711"], "203.0.113.5"],
-    ["reads IPv6 without brackets", ["2001:DB8::7"], "2001:db8::7"],
-    ["reads IPv6 in brackets", ["[2001:db8::7]"], "2001:db8::7"],
-    ["reads IPv6 in brackets with port", ["[2001:db8::7]:4711"], "2001:db8::7"],
-    ["does not look past the client", ["garbage, 203.0.113.5"], "203.0.113.5"],
+    ["mapped private addresses are skipped", ["203.0.113.5, ::ffff:10.0.0.1"], "203.0.113.5"],
+    ["a mapped address is written as IPv4", ["::ffff:203.0.113.5"], "203.0.113.5"],
+    ["an address with a port is read", ["203.0.113.5:4711"], "203.0.113.5"],
+    ["an IPv6 address without brackets is read", ["2001:DB8::7"], "2001:db8::7"],
+    ["an IPv6 address in brackets is read", ["[2001:db8::7]"], "2001:db8::7"],
+    ["an IPv6 address in brackets with a port is read", ["[2001:db8::7]:4711"], "2001:db8::7"],
+    ["entries before the client are not looked at", ["garbage, 203.0.113.5"], "203.0.113.5"],
   ];
   for (const [what, lines, client] of lists) {
-    it(what, () => expect(clientOf(someProxies, "192.0.2.1", forwarded(...lines))).to.equal(client));
+    it(`trust-forwarded-for: ${what}`, () =>
+      expect(clientOf(someProxies, "192.0.2.1", forwarded(...lines))).to.equal(client));
   }
 
   const nothing: readonly string[] = [
@@ -69,27 +70,27 @@ describe("the trust-forwarded-for filter", () => {
     "9".repeat(60_000),
   ];
   for (const list of nothing) {
-    it(`stays with the peer for ${JSON.stringify(list.slice(0, 40))}`, () => {
+    it(`trust-forwarded-for: the client is the peer when the header is ${JSON.stringify(list.slice(0, 40))}`, () => {
       expect(clientOf(someProxies, "192.0.2.1", forwarded(list))).to.equal("192.0.2.1");
     });
   }
 
-  it("looks for the client among the last hundred addresses only", () => {
+  it("trust-forwarded-for: the client is searched among the last hundred addresses only", () => {
     const behind = (hops: number): string => `203.0.113.5${", 10.0.0.1".repeat(hops)}`;
     expect(clientOf(someProxies, "192.0.2.1", forwarded(behind(99)))).to.equal("203.0.113.5");
     expect(clientOf(someProxies, "192.0.2.1", forwarded(behind(100)))).to.equal("192.0.2.1");
   });
 
-  it("stays with the peer without the header", () => {
+  it("trust-forwarded-for: the client is the peer when the header is missing", () => {
     expect(clientOf(anyPeer, "192.0.2.1", [])).to.equal("192.0.2.1");
   });
 
-  it("reads another header when one is named, in any case", () => {
+  it("trust-forwarded-for: another header can be named, in any case", () => {
     const headers = ["cf-connecting-ip", "203.0.113.5", "X-Forwarded-For", "203.0.113.6"];
     expect(clientOf({ header: "CF-Connecting-IP" }, "192.0.2.1", headers)).to.equal("203.0.113.5");
   });
 
-  it("passes on what a trusted peer said, and only what a trusted peer said", () => {
+  it("trust-forwarded-for: X-Forwarded headers of a trusted peer are passed on, those of another peer are not", () => {
     const received = ["X-Forwarded-For", "203.0.113.5", "X-Forwarded-Proto", "https"];
     const own = ["X-Forwarded-For", "192.0.2.1", "X-Forwarded-Proto", "http", "X-Real-IP", "192.0.2.1"];
     for (const [trustedCidrs, sent] of [
