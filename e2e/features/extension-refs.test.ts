@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { echoed, send, type Reply, type SendOptions } from "../support/client.ts";
+import { coversFilters } from "../support/covers.ts";
 import { deployEcho } from "../support/echo.ts";
 import { gateway, httpRoute, needGatewayApi, to } from "../support/gateway-api.ts";
 import { programmedAddress } from "../support/gateways.ts";
@@ -16,10 +17,32 @@ const extensions: readonly { readonly kind: string; readonly spec: object }[] = 
   { kind: "RequestSizeLimit", spec: { maxSize: 4 } },
   { kind: "PathRewriteRegex", spec: { pattern: "^/PathRewriteRegex/(.*)$", replacement: "/new/$1" } },
   { kind: "RetryPolicy", spec: { attempts: 1, codes: [503] } },
+  {
+    kind: "SvcExternalAuth",
+    spec: {
+      protocol: "HTTP",
+      backendRef: { name: "echo", port: 80 },
+      allowedResponseHeaders: ["Echo-Backend"],
+    },
+  },
 ];
+/** The other name that filters have for a SvcExternalAuth. */
+const otherName = "ExternalAuth";
 
 describe("resources of the gateway's own on an HTTPRoute", () => {
   const sandbox = useSandbox("extension-refs");
+  coversFilters(
+    "ExtensionRef to BasicAuth",
+    "ExtensionRef to Compression",
+    "ExtensionRef to ExternalAuth",
+    "ExtensionRef to IpAccessControl",
+    "ExtensionRef to JwtAuth",
+    "ExtensionRef to PathRewriteRegex",
+    "ExtensionRef to RateLimit",
+    "ExtensionRef to RequestSizeLimit",
+    "ExtensionRef to RetryPolicy",
+    "ExtensionRef to SvcExternalAuth",
+  );
   const host = "extension-refs.e2e.example";
   const toEcho = { backendRefs: to("echo") };
   const rule = (kind: string, name = "one"): object => ({
@@ -52,7 +75,7 @@ describe("resources of the gateway's own on an HTTPRoute", () => {
       gateway("edge"),
       httpRoute("echo", "edge", {
         hostnames: [host],
-        rules: [toEcho, ...extensions.map(({ kind }) => rule(kind))],
+        rules: [toEcho, ...[...extensions.map(({ kind }) => kind), otherName].map((kind) => rule(kind))],
       }),
       httpRoute("missing", "edge", {
         hostnames: [`missing.${host}`],
@@ -78,6 +101,11 @@ describe("resources of the gateway's own on an HTTPRoute", () => {
     expect(compressed.headers["content-encoding"]).to.equal("gzip");
     expect(echoed(await get("/PathRewriteRegex/a?b=c"))?.path).to.equal("/new/a?b=c");
     expect(echoed(await get("/RetryPolicy"))?.path).to.equal("/RetryPolicy");
+    // The echo backend is the service: it answers with the status that the query names.
+    for (const path of ["/SvcExternalAuth", "/ExternalAuth"]) {
+      expect(await statusOf(path)).to.equal(200);
+      expect(await statusOf(`${path}?status=403`)).to.equal(403);
+    }
   });
 
   it("bound the rate of a client at each proxy", async () => {

@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 describe("use-regex", () => {
   const sandbox = useSandbox("use-regex");
-  covers("use-regex", "rewrite-target");
+  covers("use-regex");
   const host = "use-regex.e2e.example";
   const pathSeenFor = async (path: string): Promise<string | undefined> =>
     echoed(await send({ host, path }))?.path;

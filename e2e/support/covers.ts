@@ -1,13 +1,41 @@
-/** Which annotations a test file is about: scripts/test/e2e-coverage.test.ts asks for each to be covered somewhere. */
+/**
+ * Which annotations and filters of the Gateway API a test file is about: scripts/test/e2e-coverage.test.ts asks for each
+ * to be covered somewhere.
+ */
 import { expect } from "chai";
 import { annotations } from "../../common/src/features/registry.ts";
 
 const used = new Set<string>();
+const usedFilters = new Set<string>();
+
+/** A filter as a rule of a route or a backend of it names it. */
+type Filter = { readonly type: string; readonly extensionRef?: { readonly kind: string } };
+
+type Filtered = { readonly filters?: readonly Filter[] };
+
+/** What of the `spec` of a route says which filters it has. */
+type RouteSpec = {
+  readonly rules?: readonly (Filtered & { readonly backendRefs?: readonly Filtered[] })[];
+};
 
 /** Takes the annotations of an Ingress that a test makes, by their names without prefix. */
 export function noteAnnotations(names: Iterable<string>): void {
   for (const name of names) used.add(name);
 }
+
+/** Takes the filters of a route that a test makes, from its `spec`. */
+export function noteFilters(spec: object): void {
+  const { rules = [] }: RouteSpec = spec;
+  for (const { filters = [], backendRefs = [] } of rules) {
+    for (const filter of [...filters, ...backendRefs.flatMap((backend) => backend.filters ?? [])]) {
+      usedFilters.add(filterName(filter));
+    }
+  }
+}
+
+/** The type of a filter, with the kind that an extension names. */
+const filterName = ({ type, extensionRef }: Filter): string =>
+  extensionRef === undefined ? type : `${type} to ${extensionRef.kind}`;
 
 /** Declares, inside of `describe`, which annotations its tests set; that they do is looked at when they have ended. */
 export function covers(...names: readonly string[]): void {
@@ -15,5 +43,16 @@ export function covers(...names: readonly string[]): void {
     const known = [...annotations.values()].map(({ name }) => name);
     expect(known).to.include.members([...names]);
     expect([...used]).to.include.members([...names]);
+  });
+}
+
+/**
+ * The same for filters of routes, by their type; `ExtensionRef to <kind>` for resources of the gateway's own. Nothing is
+ * asked for where all tests of the suite were skipped.
+ */
+export function coversFilters(...names: readonly string[]): void {
+  after(function () {
+    if (this.test?.parent?.tests.every((test) => test.isPending()) === true) return;
+    expect([...usedFilters]).to.include.members([...names]);
   });
 }

@@ -1,5 +1,6 @@
 /** Objects of the Gateway API, as small as they can be. */
 import { find } from "./api.ts";
+import { noteFilters } from "./covers.ts";
 
 export const gatewayApi = "gateway.networking.k8s.io/v1";
 
@@ -26,9 +27,12 @@ export const httpRoute = (name: string, parent: string, spec: object = {}): obje
   route("HTTPRoute", name, { parentRefs: [{ name: parent }], ...spec });
 
 /** A route of any kind that sends everything to the Service `echo`, unless `spec` says otherwise. */
-export const route = (kind: string, name: string, spec: object): object => ({
-  apiVersion: gatewayApi,
-  kind,
-  metadata: { name },
-  spec: { rules: [{ backendRefs: to("echo") }], ...spec },
-});
+export function route(kind: string, name: string, spec: object): object {
+  noteFilters(spec);
+  return {
+    apiVersion: gatewayApi,
+    kind,
+    metadata: { name },
+    spec: { rules: [{ backendRefs: to("echo") }], ...spec },
+  };
+}

@@ -1,12 +1,12 @@
 import { booleanForm, parseBoolean } from "../values/boolean.ts";
 import { integerForm, parseInteger } from "../values/integer.ts";
 import { namespacedNameForm, parseNamespacedName } from "../values/namespaced-name.ts";
-import { defineAnnotation, defineTlsOption } from "./definition.ts";
+import { defineAnnotation, defineOption } from "./definition.ts";
 
 const depths = { min: 1 };
 
 /** Client certificates of the hosts under `spec.tls`. See docs/features/auth-tls.md. */
-export const authTls = defineTlsOption({
+export const authTls = defineOption({
   slug: "auth-tls",
   annotations: {
     authTlsSecret: defineAnnotation({
@@ -50,4 +50,5 @@ export const authTls = defineTlsOption({
       parse: parseBoolean,
     }),
   },
+  handledIn: ["operator/src/translate/ingress/client-certs.ts", "proxy/src/tls/settings.ts"],
 });

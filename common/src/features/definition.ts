@@ -107,10 +107,12 @@ type ValueFeature<Slug extends string, Schema extends z.ZodType, Annotations> = 
   ): z.infer<Schema> | undefined;
 };
 
-/** Annotations that decide how an Ingress's requests find their routes, which is nothing that a route carries. */
-type RoutingOption<Slug extends string, Annotations> = {
+/** Annotations that decide about something that no route carries, so that no filter acts on them. */
+type Option<Slug extends string, Annotations> = {
   readonly slug: Slug;
   readonly annotations: Annotations;
+  /** The modules that act on them instead of a filter; each names the page of the slug. */
+  readonly handledIn: readonly string[];
 };
 
 export const defineAnnotation = <T>(definition: AnnotationDefinition<T>): AnnotationDefinition<T> =>
@@ -140,15 +142,10 @@ export const defineTranslatedFeature = <
   definition: FeatureDefinition<Slug, Schema, Annotations>,
 ): FeatureDefinition<Slug, Schema, Annotations> => definition;
 
-export const defineRoutingOption = <const Slug extends string, Annotations extends AnnotationRecord>(
-  definition: RoutingOption<Slug, Annotations>,
-): RoutingOption<Slug, Annotations> => definition;
-
-/** Annotations that decide about handshakes, which are over before there is a route. */
-export const defineTlsOption = <const Slug extends string, Annotations extends AnnotationRecord>(option: {
-  readonly slug: Slug;
-  readonly annotations: Annotations;
-}): { readonly slug: Slug; readonly annotations: Annotations } => option;
+/** Declares annotations that decide how requests find their routes, or about handshakes, which are over before. */
+export const defineOption = <const Slug extends string, Annotations extends AnnotationRecord>(
+  definition: Option<Slug, Annotations>,
+): Option<Slug, Annotations> => definition;
 
 /** The full key of an annotation, as it stands on an Ingress. */
 export function annotationKey({ name }: { readonly name: string }): string {

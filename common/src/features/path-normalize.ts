@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { enumForm, formProblem } from "../values/form.ts";
 import { ok, type Result } from "../values/result.ts";
-import { defineAnnotation, defineRoutingOption, type Warn } from "./definition.ts";
+import { defineAnnotation, defineOption, type Warn } from "./definition.ts";
 
 /** How far paths are normalised; each level includes the ones before it. See docs/features/path-normalize.md. */
 export const pathLevelSchema = z.enum(["base", "merge-slashes", "decode-and-merge-slashes"]);
@@ -28,7 +28,7 @@ function parsePathLevel(text: string, warn: Warn): Result<PathLevel> {
 }
 
 /** How far the paths of a host's requests are normalised before they are matched. See docs/features/path-normalize.md. */
-export const pathNormalize = defineRoutingOption({
+export const pathNormalize = defineOption({
   slug: "path-normalize",
   annotations: {
     pathNormalize: defineAnnotation({
@@ -45,4 +45,5 @@ export const pathNormalize = defineRoutingOption({
       parse: parsePathLevel,
     }),
   },
+  handledIn: ["proxy/src/routing/normalise-path.ts"],
 });

@@ -1,8 +1,8 @@
 import { booleanForm, parseBoolean } from "../values/boolean.ts";
-import { defineAnnotation, defineRoutingOption } from "./definition.ts";
+import { defineAnnotation, defineOption } from "./definition.ts";
 
 /** Whether paths of the type `ImplementationSpecific` are regular expressions. See docs/features/use-regex.md. */
-export const useRegex = defineRoutingOption({
+export const useRegex = defineOption({
   slug: "use-regex",
   annotations: {
     useRegex: defineAnnotation({
@@ -18,4 +18,5 @@ export const useRegex = defineRoutingOption({
       parse: parseBoolean,
     }),
   },
+  handledIn: ["operator/src/translate/ingress/path.ts"],
 });

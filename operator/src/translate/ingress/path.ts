@@ -14,7 +14,7 @@ const expected = 'a path that starts with "/" and has no empty, "." or ".." segm
  * `Exact` letter by letter, `Prefix` segment by segment, so that a trailing slash makes no difference, and
  * `ImplementationSpecific` like `Prefix`. The result is in the form that requests are normalised to; paths with empty
  * or dot segments are refused. With a budget for `expressions`, `ImplementationSpecific` paths are expressions instead. See
- * docs/routing.md.
+ * docs/routing.md and docs/features/use-regex.md.
  */
 export function parseIngressPath(
   path: string | undefined,

@@ -106,6 +106,9 @@ const extensions: { readonly [kind: string]: Extension } = {
   RequestSizeLimit: { resource: "RequestSizeLimit", read: readSizeLimit },
 };
 
+/** The kinds that a filter of type ExtensionRef may name. */
+export const extensionKinds: readonly string[] = Object.keys(extensions);
+
 /** Whether several extensions of this kind all count. */
 export const isAdditiveExtension = (kind: string | undefined): boolean =>
   kind !== undefined && Object.hasOwn(extensions, kind) && extensions[kind]?.additive === true;
