@@ -12,15 +12,23 @@ const environment: NodeJS.ProcessEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(SVC_|POD_|FORCE_COLOR|NO_COLOR)/.test(name)),
 );
 
-export type ProgramOptions = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
+export type ProgramOptions = {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** File descriptors that the process may open; those of the test run without. */
+  readonly descriptors?: number | undefined;
+};
 
 export type Finished = { readonly code: number | null; readonly out: string; readonly err: string };
 
 export function startProgram(
   argv: readonly string[],
-  { cwd, env = {} }: ProgramOptions = {},
+  { cwd, env = {}, descriptors }: ProgramOptions = {},
 ): ChildProcessByStdio<null, Readable, Readable> {
-  return spawn(process.execPath, [program, ...argv], {
+  const command = [process.execPath, program, ...argv];
+  const limited = ["sh", "-c", `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command];
+  const [file = "", ...args] = descriptors === undefined ? command : limited;
+  return spawn(file, args, {
     env: { ...environment, ...env },
     stdio: ["ignore", "pipe", "pipe"],
     ...(cwd === undefined ? {} : { cwd }),

@@ -27,18 +27,21 @@ export type Gateway = {
 export type StartOptions = {
   readonly manifests: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
+  /** File descriptors that it may open. */
+  readonly descriptors?: number;
 };
 
 /** Runs the body with a gateway, and ends the gateway whatever happens. */
 export async function withGateway(
-  { manifests, flags = [] }: StartOptions,
+  { manifests, flags = [], descriptors }: StartOptions,
   body: (gateway: Gateway) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "svc-gateway-standalone-"));
   for (const [file, text] of Object.entries(manifests)) await writeFile(join(folder, file), text);
   const ports = ["--port-map", "80=0,443=0", "--admin-port", "0", "--health-port", "0"];
   const bind = ["--proxy-bind-address", "127.0.0.1", "--management-bind-address", "127.0.0.1"];
-  const child = startProgram(["serve", "standalone", "--manifests", folder, ...ports, ...bind, ...flags]);
+  const argv = ["serve", "standalone", "--manifests", folder, ...ports, ...bind, ...flags];
+  const child = startProgram(argv, { descriptors });
   const logLines: LogLine[] = [];
   let snapshots = 0;
   let rest = "";

@@ -146,7 +146,7 @@ export const proxyFlags = [
     defaultValue: 0,
     shownDefault: "0",
     meaning:
-      "Open client connections of the whole process; more are closed at once. 0 takes what the memory limit carries: one for each 128 KiB, at most 50,000.",
+      "Open client connections of the whole process; more are closed at once. 0 takes what the memory limit carries: one for each 128 KiB, at most 50,000, and at most half of the file descriptors.",
   }),
   flag({
     name: "proxy-max-connections-per-listener",

@@ -59,11 +59,29 @@ export function descriptorLimit(read: ReadFile = readOptional): number {
 const memoryPerConnectionBytes = 128 * 1024;
 const maxDefaultConnections = 50_000;
 
-/** `--proxy-max-connections`: what was asked for, or what the memory carries. */
-export const connectionLimit = (asked: number, { memoryBytes }: Machine): number =>
+/** Of the descriptors, for connections of clients: each may need another one to a backend, and probes need some. */
+const connectionShareOfDescriptors = 1 / 2;
+
+/** How many connections of clients leave descriptors for backends, probes and files. */
+export const connectionsOf = (descriptors: number): number =>
+  Math.max(1, Math.floor(descriptors * connectionShareOfDescriptors));
+
+/** `--proxy-max-connections`: what was asked for, or what the memory and the descriptors of the process carry. */
+export const connectionLimit = (
+  asked: number,
+  { memoryBytes }: Machine,
+  descriptors = descriptorLimit(),
+): number =>
   asked > 0
     ? asked
-    : Math.max(1, Math.min(maxDefaultConnections, Math.floor(memoryBytes / memoryPerConnectionBytes)));
+    : Math.max(
+        1,
+        Math.min(
+          maxDefaultConnections,
+          Math.floor(memoryBytes / memoryPerConnectionBytes),
+          connectionsOf(descriptors),
+        ),
+      );
 
 /** An eighth of a worker's share of the memory. */
 const responseShare = 1 / 8;

@@ -23,6 +23,8 @@ import { KernelDrops } from "./kernel-drops.ts";
 import { takeLines } from "./log-relay.ts";
 import {
   connectionLimit,
+  connectionsOf,
+  descriptorLimit,
   type Machine,
   readMachine,
   responseMemoryBytes,
@@ -106,6 +108,13 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
   const { onStuck = () => endProcess(sink) } = options;
   const workers = workerCount(options.settings.proxyWorkers, machine);
   const proxyMaxConnections = connectionLimit(options.settings.proxyMaxConnections, machine);
+  const enough = connectionsOf(descriptorLimit());
+  if (proxyMaxConnections > enough) {
+    log.warn(
+      { connections: proxyMaxConnections, descriptors: descriptorLimit() },
+      "more connections are allowed than half of the descriptors: backends and probes may get none",
+    );
+  }
   const settings = { ...options.settings, proxyMaxConnections };
   const perWorker = { settings, workers, responseMemoryBytes: responseMemoryBytes(workers, machine) };
   const heapMegabytes = workerHeapMegabytes(workers, machine);

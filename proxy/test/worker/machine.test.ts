@@ -106,10 +106,17 @@ describe("what the memory of a machine carries", () => {
   const machine = (mebibytes: number) => ({ processors: 2, memoryBytes: mebibytes * mebibyte });
 
   it("is a connection for each 128 KiB, at most 50,000, unless a number was asked for", () => {
-    expect(connectionLimit(0, machine(1024))).to.equal(8192);
-    expect(connectionLimit(0, machine(65_536))).to.equal(50_000);
-    expect(connectionLimit(0, machine(0))).to.equal(1);
-    expect(connectionLimit(70_000, machine(1024))).to.equal(70_000);
+    const many = Number.POSITIVE_INFINITY;
+    expect(connectionLimit(0, machine(1024), many)).to.equal(8192);
+    expect(connectionLimit(0, machine(65_536), 1_048_576)).to.equal(50_000);
+    expect(connectionLimit(0, machine(0), many)).to.equal(1);
+    expect(connectionLimit(70_000, machine(1024), 1024)).to.equal(70_000);
+  });
+
+  it("has no more connections than half of the descriptors, unless a number was asked for", () => {
+    expect(connectionLimit(0, machine(65_536), 1024)).to.equal(512);
+    expect(connectionLimit(0, machine(65_536), 1)).to.equal(1);
+    expect(connectionLimit(600, machine(65_536), 1024)).to.equal(600);
   });
 
   it("is an eighth of the memory for waiting responses, shared by the workers", () => {
