@@ -7,39 +7,42 @@ export function annotationsPage(): string {
 
 <!-- Written by scripts/generate-docs.ts from the declarations under common/src/features; change it there. -->
 
-Keys have the prefix \`ingress.svc-labs.dev/\`. An annotation holds for every rule, path and default backend of its Ingress.
-The forms of values are described [on a page of their own](values.md).
+Keys have the prefix \`ingress.svc-labs.dev/\`. An annotation applies to every rule, path and default backend of its Ingress.
+The forms of values are described [on a separate page](values.md).
 
-The value that counts is the Ingress's own, else the default that its class holds
-([SvcIngressClassParameters](api.md), \`spec.defaultAnnotations\`), else the built-in one.
+The Ingress's own value takes precedence over the default of its class
+([SvcIngressClassParameters](api.md), \`spec.defaultAnnotations\`), which takes precedence over the built-in default.
 
-- A value that does not parse is reported as an [\`InvalidAnnotation\`](events.md) Event and counts as absent: the default
-  of the class applies, else the built-in one. Of the three annotations that change the fields of one direction, none of
-  the Ingress's own applies then. A default of a class that does not parse is reported as a finding of the parameters.
-- An empty value is reported too, but sets nothing: the default of the class stays. Only an empty
-  ${named(emptyIsAbsent)} is not worth a word.
-- Annotations that protect (\`auth-*\`) never fail open. One that is empty without a default of the class, or does not parse
-  (of the Ingress or of the class), counts as a reference to something that does not exist.
-- Values of more than 65,536 characters are not read.
+- An invalid value (one that does not parse) is reported as an [\`InvalidAnnotation\`](events.md) Event and treated as absent:
+  the default of the class applies, else the built-in default. The three annotations that change the headers of one
+  direction apply together: if one of them is invalid, none of the Ingress's own applies. An invalid default of a class
+  is reported as a finding of the parameters.
+- An empty value is reported too, but does not override the default of the class. An empty ${named(emptyIsAbsent)} is the
+  same as an absent one and is not reported.
+- Annotations that authenticate (\`auth-*\`) fail closed. One that is invalid (on the Ingress or as a default of the
+  class), or empty without a default of the class, is treated as a reference to a resource that does not exist.
+- Values of more than 65,536 characters are invalid.
 - References: a resource that an annotation names may be in another namespace,
-  [some only with a ReferenceGrant](../cross-namespace-references.md). One that does not exist is reported as the
-  finding \`ReferenceNotFound\` and an \`InvalidAnnotation\` Event, with the consequence that the table gives for a value that does not parse;
-  where the class has a default, that applies instead, other than for \`auth-*\`, \`ext-auth\` and \`mirror-target\`.
+  [for some kinds only with a ReferenceGrant](../cross-namespace-references.md). A missing resource is reported as the
+  finding \`ReferenceNotFound\` and an \`InvalidAnnotation\` Event, with the same consequence as an invalid value (see the
+  second table). If the class has a default, that applies instead, except for \`auth-*\`, \`ext-auth\` and
+  \`mirror-target\`.
 - A key with the prefix that is not in this list is reported as the finding \`UnknownAnnotation\`.
-- On Kubernetes 1.30 or later the chart's admission policy (\`vap.enabled\`) refuses a value that does not have the form of
-  its type, with the words that the Event would have. Ranges, references and values of the types ${freeTypes()} are left to
-  the controller, and so are values that an object had before the policy came.
+- On Kubernetes 1.30 or later the chart's admission policy (\`vap.enabled\`) rejects values that do not have the form of
+  their type, with the text of the Event. It does not check ranges, references, values of the types
+  ${freeTypes()},
+  or values that an object had before the policy was installed; the controller does.
 
-## What they say
+## Values and meaning
 
-${table(["Annotation", "Form", "Built in", "Class default", "Meaning"], meaningRow)}
+${table(["Annotation", "Type", "Default", "Class default", "Meaning"], meaningRow)}
 
-## What mistakes lead to, and what else says the same
+## Invalid values, and equivalents in the Gateway API
 
-The Event is \`InvalidAnnotation\` and tells of a value that does not parse; the third column says of what else. The last
-column is how a route of the Gateway API, or its Gateway, has the same.
+An invalid value is reported as an \`InvalidAnnotation\` Event; the third column lists what else is. The last column is
+the equivalent for routes or Gateways of the Gateway API.
 
-${table(["Annotation", "If it does not parse", "Events also tell of", "Resource", "Gateway API"], mistakeRow)}
+${table(["Annotation", "If the value is invalid", "Events also report", "Resource", "Gateway API"], mistakeRow)}
 `;
 }
 

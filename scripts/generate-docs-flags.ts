@@ -11,14 +11,13 @@ export function flagsPage(): string {
 \`svc-gateway serve controller\`, \`serve proxy\` and \`serve standalone\` take these flags. \`serve\` without a role is an
 error.
 
-- A flag is written \`--flag value\` or \`--flag=value\`. A boolean flag may stand alone, which means true.
-- The variable of a flag is read when the flag is not given. An empty variable counts as unset, except for lists and
-  selectors, where it is an empty list.
-- An unknown flag, a flag given twice, a missing or a bad value ends the process with one line on standard error and
-  exit code 2. An unknown variable that begins with \`SVC_\` gives one warning. Variables of flags of another role are
-  ignored, and so are those that Kubernetes makes for Services whose name begins with \`svc-\`.
-- Durations are one or more numbers with a unit (\`ns\`, \`us\`, \`ms\`, \`s\`, \`m\`, \`h\`), such as \`1m30s\` or \`1.5s\`, at
-  most \`24h\` unless said otherwise. A timeout of \`0\` is off.
+- A flag is written \`--flag value\` or \`--flag=value\`. A boolean flag without a value is true.
+- Each flag has an environment variable, which is read when the flag is not given. An empty variable counts as unset, except
+  for lists and selectors, where it is an empty list.
+- An unknown flag, a repeated flag, and a missing or invalid value end the process with one line on standard error and
+  exit code 2. An unknown variable that begins with \`SVC_\` is logged as a warning. Variables of flags of another role are
+  ignored, and so are those that Kubernetes sets for Services whose name begins with \`svc-\`.
+- Durations are one or more numbers with a unit (\`ns\`, \`us\`, \`ms\`, \`s\`, \`m\`, \`h\`), such as \`1m30s\` or \`1.5s\`, at most \`24h\` unless noted otherwise. A timeout of \`0\` is disabled.
 - Sizes are bytes with an optional \`k\`, \`m\` or \`g\` (powers of 1024). Lists use commas.
 
 The column "For" names the roles: C controller, P proxy, S standalone.

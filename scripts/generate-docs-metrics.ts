@@ -13,19 +13,18 @@ export function metricsPage(): string {
 
 <!-- Written by scripts/generate-docs.ts from common/src/telemetry/metric-declarations.ts; change it there. -->
 
-Every process answers \`GET /metrics\` on its admin port (\`--admin-port\`, 8082) in the Prometheus text format.
+Every process serves \`GET /metrics\` on its admin port (\`--admin-port\`, 8082) in the Prometheus text format.
 
-- \`listener\` is the local port a connection was accepted on, as the routing table knows it: the advertised port for
-  Ingresses and dedicated Gateways, the internal accept port (30000 to 32767) for shared Gateways. \`--port-map\` does
-  not change it.
-- \`route\` is the route identifier of docs/reference/access-log.md, empty for requests without a route. The series of a
-  route are dropped when it leaves the routing table; what its last requests bring back goes with the next route that leaves.
+- \`listener\` is the port in the routing table that a connection was accepted for: the advertised port for Ingresses and
+  dedicated Gateways, the internal port (30000 to 32767) for shared Gateways. \`--port-map\` does not change it.
+- \`route\` is the route identifier of docs/reference/access-log.md, empty for requests without a route. The series of a route are removed with
+  the route; series that its last requests recreate are removed with the next route.
 - \`method\` is one of the registered method names, else \`OTHER\`. One listener and route shows at most 256 pairs of
   method and status; further ones are counted under \`OTHER\`.
-- Which Gateway a proxy belongs to is no label of its series. A scrape adds it from the pod labels
+- The Gateway of a dedicated proxy is not a label of its series. A scrape can add it from the pod labels
   \`gateway.networking.k8s.io/gateway-name\` and \`gateway.svc-labs.dev/gateway-namespace\`.
-- \`/metrics\` shows the whole pod. The column "Workers" says how the values of its worker threads become one: \`sum\`, or
-  \`max\` and \`min\` for what each worker holds or does once more.
+- \`/metrics\` shows the whole pod. The column "Workers" says how the values of its worker threads are aggregated:
+  \`sum\`, or \`max\` and \`min\` for values that every worker has for itself.
 
 ## Proxy
 

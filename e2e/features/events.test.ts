@@ -44,6 +44,6 @@ describe("Events", () => {
     );
     const { value } = await eventOf("invalid", "InvalidAnnotation");
     expect(value.type).to.equal("Warning");
-    expect(value.note).to.match(/^ingress\.svc-labs\.dev\/max-body-size: .*request bodies are not capped$/);
+    expect(value.note).to.match(/^ingress\.svc-labs\.dev\/max-body-size: .*request bodies are not limited$/);
   });
 });

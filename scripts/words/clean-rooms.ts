@@ -8,6 +8,8 @@ export const cleanRooms: readonly string[] = [
   "CONTRIBUTING.md",
   "README.md",
   "config/chart/values.yaml",
+  "crds",
   "docs/operations.md",
+  "docs/reference",
   "docs/style.md",
 ];

@@ -25,8 +25,8 @@ export const authBasicSecret = defineTranslatedFeature({
       name: "auth-basic-secret",
       resource: "Secret",
       gatewayApi: "`ExtensionRef` to BasicAuth",
-      alsoInEvents: "a Secret that does not exist, may not be used or cannot be; users whose hash is SHA-1",
-      doc: "The htpasswd Secret with the users that are let in.",
+      alsoInEvents: "a Secret that does not exist, is not permitted or is unusable; users with SHA-1 hashes",
+      doc: "The htpasswd Secret with the users that may send requests.",
     }),
   },
 });

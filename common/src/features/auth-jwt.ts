@@ -38,7 +38,7 @@ export const authJwt = defineTranslatedFeature({
       name: "auth-jwt",
       resource: "JwtAuth",
       gatewayApi: "`ExtensionRef` to JwtAuth",
-      doc: "The JwtAuth whose tokens let a request in.",
+      doc: "The JwtAuth that requests must present a valid token for.",
     }),
   },
 });

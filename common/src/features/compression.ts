@@ -25,7 +25,7 @@ export const compression = defineTranslatedFeature({
       builtIn: "no compression",
       gatewayApi: "`ExtensionRef` to Compression",
       fallback: "responses are not compressed",
-      doc: "The Compression that says which responses are compressed for clients that accept it.",
+      doc: "The Compression that selects the responses to compress for clients that accept it.",
     }),
   },
 });

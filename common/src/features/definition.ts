@@ -174,22 +174,21 @@ type Named = Pick<
   readonly resource: string;
 };
 
-/**
- * The annotation of a feature that lets nobody pass whom it does not know: a value that does not parse counts as a
- * reference to a missing resource, and that answers every request 503.
+/** Declares an annotation that authenticates clients. It fails closed: an unparsable value is treated as a reference to a
+ * missing resource, and every request gets 503.
  */
 export const defineProtection = (named: Named): AnnotationDefinition<NamespacedName | "invalid"> => ({
-  alsoInEvents: "a resource that does not exist, may not be used or cannot be",
+  alsoInEvents: "a resource that does not exist, is not permitted or is unusable",
   ...named,
   ...reference,
-  builtIn: "nobody is asked",
+  builtIn: "no authentication",
   needsGrant: true,
   onInvalid: "deny",
   ifInvalid: "invalid",
   fallback: "every request is answered 503",
 });
 
-/** The annotation of a feature that is left out when the resource that it names cannot be used. */
+/** Declares an annotation whose feature is off when the resource that it names cannot be used. */
 export const defineReference = (
   named: Named & Pick<AnnotationDefinition<unknown>, "fallback" | "builtIn">,
 ): AnnotationDefinition<NamespacedName> => ({

@@ -47,7 +47,7 @@ export const extAuth = defineTranslatedFeature({
       name: "ext-auth",
       resource: "SvcExternalAuth",
       gatewayApi: "`ExternalAuth`, `ExtensionRef` to SvcExternalAuth",
-      doc: "The SvcExternalAuth whose service is asked about each request.",
+      doc: "The SvcExternalAuth whose service authorizes each request.",
     }),
   },
 });

@@ -24,8 +24,8 @@ export const ipAccessControl = defineTranslatedFeature({
       restricts: true,
       builtIn: "every address",
       gatewayApi: "`ExtensionRef` to IpAccessControl",
-      fallback: "clients are let in from every address",
-      doc: "The IpAccessControl that says which client addresses are let in.",
+      fallback: "clients of every address are allowed",
+      doc: "The IpAccessControl that lists allowed and denied client addresses.",
     }),
   },
 });

@@ -41,7 +41,7 @@ export const pathNormalize = defineOption({
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the level is base",
-      doc: "How far paths are normalised before they are matched and forwarded: `base`, `merge-slashes` or `decode-and-merge-slashes`.",
+      doc: "How paths are normalised before they are matched and forwarded: `base`, `merge-slashes` or `decode-and-merge-slashes`.",
       parse: parsePathLevel,
     }),
   },

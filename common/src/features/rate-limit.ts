@@ -25,7 +25,7 @@ export const rateLimit = defineTranslatedFeature({
       gatewayApi: "`ExtensionRef` to RateLimit",
       alsoInEvents: "a resource that does not exist; `byHeader` where no annotation authenticates clients",
       fallback: "the rate of requests is not limited",
-      doc: "The RateLimit that bounds the request rate of each client.",
+      doc: "The RateLimit that limits the request rate of each client.",
     }),
   },
 });

@@ -101,7 +101,7 @@ export const redirect = defineFeature({
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the path is that of the request",
-      doc: "Redirects to this absolute path; the query stays.",
+      doc: "Redirects to this absolute path; the query is kept.",
       parse: parseRedirectPath,
     }),
     redirectStatusCode: defineAnnotation({

@@ -26,7 +26,7 @@ export const retry = defineTranslatedFeature({
       builtIn: "no retries",
       gatewayApi: "`retry` of the rule, `ExtensionRef` to RetryPolicy",
       fallback: "failed requests are not retried",
-      doc: "The RetryPolicy that says when a request that failed upstream is sent again.",
+      doc: "The RetryPolicy that defines when a request that failed upstream is retried.",
     }),
   },
 });

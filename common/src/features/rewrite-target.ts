@@ -49,7 +49,7 @@ export const rewriteTarget = defineFeature({
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the path is forwarded as it is",
-      doc: "Path of the upstream request, instead of that of the client's; the query stays. `$1` to `$n` are groups on paths that are expressions.",
+      doc: "Path of the upstream request instead of the client's; the query is kept. `$1` to `$n` are the groups of a regular expression path.",
       parse: parseRewriteTarget,
     }),
   },

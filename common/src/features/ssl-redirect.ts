@@ -24,7 +24,7 @@ export const sslRedirect = defineTranslatedFeature({
       classDefault: true,
       onInvalid: "ignore",
       fallback: "nothing is redirected to https",
-      doc: "Whether requests on the HTTP listener are redirected to https; not when a redirect-* annotation applies.",
+      doc: "Whether requests on the HTTP listener are redirected to https. A redirect-* annotation takes precedence.",
       parse: parseBoolean,
     }),
     sslRedirectCode: defineAnnotation({

@@ -40,7 +40,7 @@ export const timeouts = defineFeature({
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the wait for a response is not limited",
-      doc: "Longest wait for the beginning of the response once the request has been sent; 504 after it.",
+      doc: "Longest wait for the response to begin after the request has been sent; then 504.",
       parse: parseTimeout,
     }),
     sendTimeout: defineAnnotation({
@@ -52,7 +52,7 @@ export const timeouts = defineFeature({
       classDefault: true,
       onInvalid: "ignore",
       fallback: "the time for sending a request is not limited",
-      doc: "Longest time for sending the whole request to the upstream; 504 after it.",
+      doc: "Longest time for sending the whole request to the upstream; then 504.",
       parse: parseTimeout,
     }),
   },

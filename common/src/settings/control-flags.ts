@@ -29,7 +29,7 @@ export const controlFlags = [
     type: controllerNameType,
     roles: translating,
     defaultValue: "svc-labs.dev/gateway-controller",
-    meaning: "Classes with this controller are served.",
+    meaning: "Controller name: IngressClasses and GatewayClasses with it are served.",
   }),
   flag({
     name: "watch-namespace",
@@ -38,7 +38,7 @@ export const controlFlags = [
     defaultValue: [],
     shownDefault: "all",
     meaning:
-      "Serve only Ingresses, Gateways, ListenerSets, routes and policies of these namespaces; what they refer to may be in others.",
+      "Serve only Ingresses, Gateways, ListenerSets, routes and policies of these namespaces. Objects that they refer to may be in others.",
   }),
   flag({
     name: "read-namespace",
@@ -47,7 +47,7 @@ export const controlFlags = [
     defaultValue: [],
     shownDefault: "all",
     meaning:
-      "Read objects of these namespaces only, of those of `--watch-namespace` and of the controller's own; what is elsewhere does not exist for the controller, which then needs no rights there.",
+      "Read only objects of these namespaces, of those of `--watch-namespace` and of the controller's own. Objects elsewhere do not exist for the controller, which then needs no rights there.",
   }),
   optionalFlag({
     name: "ingress-class",
@@ -62,7 +62,7 @@ export const controlFlags = [
     roles: translating,
     defaultValue: "off",
     meaning:
-      "`namespace`: a host belongs to the namespace of its oldest Ingress or route; other namespaces get no path of it.",
+      "`namespace`: a host belongs to the namespace of its oldest Ingress or route; other namespaces cannot add paths to it.",
   }),
   flag({
     name: "allow-external-name",
@@ -70,7 +70,7 @@ export const controlFlags = [
     roles: translating,
     defaultValue: false,
     standaloneDefault: true,
-    meaning: "Accept `ExternalName` Services as backends; the proxy resolves them.",
+    meaning: "Accept `ExternalName` Services as backends; the proxy resolves their names.",
   }),
   flag({
     name: "backend-tls-strict",
@@ -78,7 +78,7 @@ export const controlFlags = [
     roles: translating,
     defaultValue: false,
     meaning:
-      "Answer 502 where a BackendTLSPolicy has subjectAltNames but no valid one, instead of falling back to cleartext.",
+      "Answer 502 if none of a BackendTLSPolicy's subjectAltNames is valid, instead of connecting without TLS.",
   }),
   flag({
     name: "class-parameters-strict",
@@ -86,7 +86,7 @@ export const controlFlags = [
     roles: translating,
     defaultValue: false,
     meaning:
-      "Answer 503 for the Ingresses of a class whose `spec.parameters` cannot be used, instead of serving them without its defaults.",
+      "Answer 503 for Ingresses of a class whose `spec.parameters` are unusable, instead of serving them without its defaults.",
   }),
   flag({
     name: "disable-ingress",
@@ -108,21 +108,21 @@ export const controlFlags = [
     roles: controller,
     defaultValue: false,
     meaning:
-      "Make no proxies for single Gateways; one that asks for them is not accepted. The controller then needs no rights on workloads.",
+      "Do not create dedicated proxies; Gateways that request them are not accepted. The controller then needs no rights on workloads.",
   }),
   flag({
     name: "ingress-http-port",
     type: listenPortType,
     roles: translating,
     defaultValue: 80,
-    meaning: "Listener port of Ingresses without TLS; 0 for none.",
+    meaning: "HTTP port of Ingresses; 0 for none.",
   }),
   flag({
     name: "ingress-https-port",
     type: listenPortType,
     roles: translating,
     defaultValue: 443,
-    meaning: "Listener port of Ingresses with TLS; 0 for none.",
+    meaning: "HTTPS port of Ingresses; 0 for none.",
   }),
   flag({
     name: "ingress-http-public-port",
@@ -146,7 +146,7 @@ export const controlFlags = [
     name: "ingress-default-backend",
     type: servicePortType,
     roles: translating,
-    meaning: "Service that answers what no Ingress matches.",
+    meaning: "Service for requests that no Ingress matches.",
   }),
   optionalFlag({
     name: "default-tls-secret",
@@ -167,14 +167,14 @@ export const controlFlags = [
     roles: translating,
     defaultValue: [],
     shownDefault: "none",
-    meaning: "Addresses that are not public and from which JWKS may be fetched nevertheless.",
+    meaning: "Non-public addresses from which JWKS may be fetched.",
   }),
   flag({
     name: "reconcile-min-interval",
     type: durationType({ maxMs: minuteMs }),
     roles: translating,
     defaultValue: 20,
-    meaning: "Least time between the starts of two builds while changes keep coming.",
+    meaning: "Minimum time between the starts of two builds during continuous changes.",
   }),
   flag({
     name: "controller-lease-ttl",
@@ -195,14 +195,14 @@ export const controlFlags = [
     type: selectorType,
     roles: controller,
     defaultValue: { "app.kubernetes.io/name": "svc", "app.kubernetes.io/component": "shared-proxy" },
-    meaning: "Pods behind the virtual-IP Services of shared Gateways; empty: no such Services.",
+    meaning: "Pods behind the virtual-IP Services of shared Gateways; empty: no such Services are created.",
   }),
   flag({
     name: "shared-proxy-service-account",
     type: objectNameType,
     roles: controller,
     defaultValue: "svc-shared-proxy",
-    meaning: "Identity of the shared proxies.",
+    meaning: "ServiceAccount of the shared proxies, which is their identity.",
   }),
   flag({
     name: "shared-vip-service-type",
@@ -245,7 +245,8 @@ export const controlFlags = [
     type: choiceType(["auto", "external"]),
     roles: controller,
     defaultValue: "auto",
-    meaning: "Create the certificate authority of the discovery channel, or take it from the Secret.",
+    meaning:
+      "Create the certificate authority of the discovery channel, or read an existing one from the Secret.",
   }),
   flag({
     name: "discovery-ca-secret",

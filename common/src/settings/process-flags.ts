@@ -20,7 +20,7 @@ export const processFlags = [
     name: "manifests",
     type: pathType,
     roles: ["standalone"],
-    meaning: "Folder of manifests to serve; changes are followed.",
+    meaning: "Folder of manifests to serve; it is watched for changes.",
   }),
   flag({
     name: "pod-name",
@@ -43,14 +43,14 @@ export const processFlags = [
     type: ipAddressType,
     roles: everyRole,
     defaultValue: "0.0.0.0",
-    meaning: "Address of the admin and the health port.",
+    meaning: "Bind address of the admin and health ports.",
   }),
   flag({
     name: "admin-port",
     type: listenPortType,
     roles: everyRole,
     defaultValue: 8082,
-    meaning: "Port of metrics and health detail; 0 takes a free one.",
+    meaning: "Port of metrics and the health document; 0 selects a free port.",
   }),
   flag({
     name: "admin-auth",
@@ -58,28 +58,28 @@ export const processFlags = [
     roles: ["controller", "proxy"],
     defaultValue: false,
     meaning:
-      "Of a controller: the admin port answers only to bearer tokens that may `get` its paths. Of a proxy, which cannot ask about tokens: only to its own pod.",
+      "Controller: the admin port requires a bearer token whose user may `get` its paths. Proxy, which cannot verify tokens: it answers only callers in its own pod.",
   }),
   flag({
     name: "health-port",
     type: listenPortType,
     roles: everyRole,
     defaultValue: 8081,
-    meaning: "Port of `/healthz` and `/readyz`; 0 takes a free one.",
+    meaning: "Port of `/healthz` and `/readyz`; 0 selects a free port.",
   }),
   flag({
     name: "log",
     type: logType,
     roles: everyRole,
     defaultValue: { level: "info", targets: [] },
-    meaning: "Log level, with directives per target; the longest matching target prefix wins.",
+    meaning: "Log level, with optional directives per target; the longest matching target prefix wins.",
   }),
   flag({
     name: "log-format",
     type: choiceType(logFormats),
     roles: everyRole,
     defaultValue: "json",
-    meaning: "One JSON object per line, or readable lines.",
+    meaning: "Log format: one JSON object per line, or readable lines.",
   }),
   flag({
     name: "discovery-trust-domain",

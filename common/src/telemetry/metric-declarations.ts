@@ -24,18 +24,14 @@ export const proxyMetrics = {
     requestBuckets,
     listenerRoute,
   ),
-  upstreamErrors: counter(
-    "svc_proxy_upstream_errors_total",
-    "Attempts that failed at their upstream, by cause.",
-    {
-      ...listenerRoute,
-      upstream: open,
-      error_type: ["connect", "timeout", "refused", "tls", "5xx", "other"],
-    },
-  ),
+  upstreamErrors: counter("svc_proxy_upstream_errors_total", "Upstream attempts that failed, by cause.", {
+    ...listenerRoute,
+    upstream: open,
+    error_type: ["connect", "timeout", "refused", "tls", "5xx", "other"],
+  }),
   upstreamRetries: counter(
     "svc_proxy_upstream_retries_total",
-    "Retry attempts, by the condition that caused them; the final failing attempt is not counted.",
+    "Retries, by the condition that caused them; the final failing attempt is not counted.",
     {
       ...listenerRoute,
       upstream: open,
@@ -44,7 +40,7 @@ export const proxyMetrics = {
   ),
   upstreamConnections: counter(
     "svc_proxy_upstream_connections_total",
-    "Requests by the connection to their upstream: opened for the request, or taken from the idle pool; each request counts once.",
+    "Requests by their upstream connection: newly opened, or reused from the idle pool; each request counts once.",
     { state: ["new", "reused"] },
   ),
   compressionSkipped: counter(
@@ -52,13 +48,13 @@ export const proxyMetrics = {
     "Responses sent uncompressed because too many others were being compressed.",
     {},
   ),
-  mirrorRequests: counter("svc_proxy_mirror_requests_total", "Mirror requests attempted.", {
+  mirrorRequests: counter("svc_proxy_mirror_requests_total", "Mirrored requests that were attempted.", {
     route: open,
     upstream: open,
   }),
   activeUpstreams: gauge(
     "svc_proxy_active_upstreams",
-    "Usable endpoints of a Service, as namespace/service.",
+    "Usable endpoints of an upstream, a Service as namespace/service.",
     { upstream: open },
     "max",
   ),
@@ -125,26 +121,26 @@ export const proxyMetrics = {
   ),
   listenerDrainDuration: histogram(
     "svc_proxy_listener_drain_duration_seconds",
-    "Time from the removal of a listener to the end of its last connection.",
+    "Time from the removal of a listener until its last connection is closed.",
     drainBuckets,
     {},
     "max",
   ),
   requestsForceClosed: counter(
     "svc_proxy_requests_force_closed_total",
-    "Requests cut off when their time to drain was over.",
+    "Requests aborted because their drain timeout was exceeded.",
     {
       reason: ["drain_exceeded", "shutdown"],
     },
   ),
   limitsReached: counter(
     "svc_proxy_limits_reached_total",
-    "Connections and requests that were refused or ended because they reached a limit of the proxy.",
+    "Connections and requests that were rejected or closed because they reached a limit of the proxy.",
     { limit: open },
   ),
   responseWaitingBytes: gauge(
     "svc_proxy_response_waiting_bytes",
-    "Bytes of responses that wait for clients to take them. Reading from backends stops at an eighth of the memory limit.",
+    "Bytes of responses that wait for clients to read them. Reading from backends stops at an eighth of the memory limit.",
   ),
   circuitBreakerState: gauge(
     "svc_proxy_circuit_breaker_state",
@@ -154,7 +150,7 @@ export const proxyMetrics = {
   ),
   circuitBreakerRejected: counter(
     "svc_proxy_circuit_breaker_rejected_total",
-    "Picks that passed over an endpoint (ip:port) because its circuit breaker was open.",
+    "Endpoint selections that skipped an endpoint (ip:port) because its circuit breaker was open.",
     { route: open, upstream: open },
   ),
   circuitBreakerTransitions: counter(
@@ -179,7 +175,7 @@ export const supervisorMetrics = {
   workers: gauge("svc_proxy_workers", "Worker threads that serve requests."),
   workerRestarts: counter(
     "svc_proxy_worker_restarts_total",
-    "Worker threads that were replaced: after an error, because their memory was used up, because their event loop hung, or because they did not answer.",
+    "Worker threads that were replaced: after an error, because their heap was exhausted, because their event loop was blocked, or because they did not answer.",
     { reason: ["error", "memory", "hang", "terminated"] },
   ),
 } as const;
@@ -197,7 +193,7 @@ export const controllerMetrics = {
   }),
   reconcileDuration: histogram(
     "svc_controller_reconcile_duration_seconds",
-    "Time of a reconciliation.",
+    "Duration of a reconciliation.",
     controlBuckets,
     { controller: open },
   ),
@@ -210,7 +206,7 @@ export const controllerMetrics = {
   }),
   statusPatchDuration: histogram(
     "svc_controller_status_patch_duration_seconds",
-    "Time of a status update.",
+    "Duration of a status update.",
     controlBuckets,
     { kind: open },
   ),
@@ -221,7 +217,7 @@ export const controllerMetrics = {
   watchErrors: counter("svc_controller_watch_errors_total", "Watches that failed.", { kind: open }),
   routingTableHosts: gauge(
     "svc_controller_routing_table_hosts",
-    "Host names in the routing tables of all proxies that have routes; where no Gateway has proxies of its own, a lasting difference to the proxies' value means that they hold an old table.",
+    "Host names with routes in the routing tables of all proxies. Without dedicated Gateways, a lasting difference from the proxies' value means that they serve a stale table.",
   ),
   routingTableRoutes: gauge(
     "svc_controller_routing_table_routes",
@@ -240,12 +236,12 @@ export const controllerMetrics = {
   ),
   snapshotBytes: gauge(
     "svc_controller_snapshot_bytes",
-    "About what the routes of a namespace, and the certificates of its Gateways, take in the snapshot of a scope (shared, or namespace/name of a Gateway with proxies of its own), before anything is left out; the ten largest namespaces, and under the empty name everything besides routes: certificates, endpoints, fetched and inline key sets, and the rest.",
+    "Approximate size of a namespace's routes and of the certificates of its Gateways in the snapshot of a scope (shared, or namespace/name of a dedicated Gateway), before anything is left out. Only the ten largest namespaces; the empty namespace is everything besides routes: certificates, endpoints, fetched and inline key sets, and the rest.",
     { scope: open, namespace: open },
   ),
   keptCertificates: gauge(
     "svc_controller_certificates_kept",
-    "TLS Secrets that were changed into something unusable and whose last good certificate is in service.",
+    "TLS Secrets that became unusable and whose last valid certificate is still served.",
   ),
   tlsCertsLoaded: gauge(
     "svc_controller_tls_certs_loaded",
@@ -258,11 +254,11 @@ export const controllerMetrics = {
 export const discoveryServerMetrics = {
   connectedProxies: gauge(
     "svc_discovery_connected_proxies",
-    "Open proxy streams; 0 means that no proxy receives updates.",
+    "Open streams of proxies; 0 means that no proxy receives updates.",
   ),
   streams: counter(
     "svc_discovery_streams_total",
-    "Streams asked for. Rejected are wrong wire versions, malformed scopes, and identities without a right to the scope.",
+    "Requested streams. Rejected are wrong wire versions, malformed scopes, and identities that are not authorized for the scope.",
     { result: ["accepted", "rejected"] },
   ),
   acks: counter("svc_discovery_acks_total", "Snapshots acknowledged by proxies."),
@@ -294,7 +290,7 @@ export const discoveryServerMetrics = {
 export const discoveryClientMetrics = {
   reconnects: counter(
     "svc_discovery_client_reconnects_total",
-    "Attempts to reconnect; the first connect is not counted.",
+    "Attempts to reconnect; the first connection is not counted.",
   ),
   state: gauge("svc_discovery_client_state", "0 pending, 1 ready, 2 degraded."),
   bootstraps: counter(

@@ -17,9 +17,9 @@ describe("serveHelp", () => {
   it("shows the default of the role, and what is required", () => {
     const text = serveHelp("standalone").replaceAll(/\s+/g, " ");
     expect(text).to.include(
-      "--manifests <path> Folder of manifests to serve; changes are followed. (required)",
+      "--manifests <path> Folder of manifests to serve; it is watched for changes. (required)",
     );
     expect(text).to.include("(80=8080,443=8443)");
-    expect(serveHelp("proxy").replaceAll(/\s+/g, " ")).to.include("Local port 0 takes a free one. (none)");
+    expect(serveHelp("proxy").replaceAll(/\s+/g, " ")).to.include("Local port 0 selects a free port. (none)");
   });
 });

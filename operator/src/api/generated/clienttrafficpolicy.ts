@@ -16,9 +16,9 @@ export type ClientTrafficPolicy = {
 export type ClientTrafficPolicySpec = {
   /** Gateways of the same namespace, or single listeners of them. */
   readonly targetRefs: readonly ClientTrafficPolicyTargetRef[];
-  /** How many client connections each port of the listeners may have open at a time, over all workers of a proxy pod; more are closed at once. */
+  /** Maximum of client connections that each port of the listeners may have open, over all workers of a proxy pod; further ones are closed immediately. */
   readonly maxConnections?: number;
-  /** Whether connections begin with a PROXY protocol header, which tells the client's own address. */
+  /** Whether connections begin with a PROXY protocol header, which contains the client's own address. */
   readonly proxyProtocol?: ClientTrafficPolicyProxyProtocol;
 };
 
@@ -34,9 +34,9 @@ export type ClientTrafficPolicyTargetRef = {
 };
 
 export type ClientTrafficPolicyProxyProtocol = {
-  /** When true, every connection must begin with a valid header of version 1 or 2 from a trusted peer and is dropped otherwise, on HTTP, HTTPS, TLS and TCP listeners. */
+  /** When true, every connection must begin with a valid header of version 1 or 2 from a trusted peer and is closed otherwise, on HTTP, HTTPS, TLS and TCP listeners. */
   readonly enabled?: boolean;
-  /** Addresses and CIDRs of the peers whose header is believed. */
+  /** Addresses and CIDRs of the peers whose header is trusted. */
   readonly trustedSources?: readonly string[];
 };
 

@@ -12,8 +12,8 @@ export type IpAccessControl = {
 };
 
 export type IpAccessControlSpec = {
-  /** IPv4 and IPv6 ranges that are refused, evaluated before allow. */
+  /** IPv4 and IPv6 ranges that are rejected, evaluated before allow. */
   readonly deny?: readonly string[];
-  /** When not empty, only these IPv4 and IPv6 ranges are let in, after deny has been evaluated; a client whose address cannot be determined is refused. */
+  /** When not empty, only these IPv4 and IPv6 ranges are allowed, after deny has been evaluated; a client whose address cannot be determined is rejected. */
   readonly allow?: readonly string[];
 };

@@ -14,7 +14,7 @@ export type JwtAuth = {
 export type JwtAuthSpec = {
   /** The value that the token's iss claim must equal. */
   readonly issuer: string;
-  /** Accepted values of the token's aud claim, any of which is enough. */
+  /** Accepted values of the token's aud claim, one of which must match. */
   readonly audiences?: readonly string[];
   /** Where the keys come from. */
   readonly jwks?: JwtAuthJwks;
@@ -24,12 +24,12 @@ export type JwtAuthSpec = {
   readonly claimToHeaders?: readonly JwtAuthClaimToHeader[];
   /** Name of a request header that carries all claims upstream, as base64url text of their JSON without padding. */
   readonly forwardPayloadHeader?: string;
-  /** Whether the header with the token goes on upstream. */
+  /** Whether the header with the token is forwarded upstream. */
   readonly forward?: boolean;
 };
 
 export type JwtAuthJwks = {
-  /** A key set that the controller fetches and keeps fresh. */
+  /** A key set that the controller fetches and refreshes. */
   readonly remote?: JwtAuthJwksRemote;
   /** A key set given in this object. */
   readonly inline?: JwtAuthJwksInline;

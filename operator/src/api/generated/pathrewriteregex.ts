@@ -14,6 +14,6 @@ export type PathRewriteRegex = {
 export type PathRewriteRegexSpec = {
   /** A regular expression in RE2 syntax, unanchored, of at most 1024 characters. */
   readonly pattern: string;
-  /** Text that replaces the match; $1 to $n stand for the groups, a group that does not exist for nothing. */
+  /** Text that replaces the match; $1 to $n are replaced by the groups, a group that does not exist by nothing. */
   readonly replacement: string;
 };

@@ -2,7 +2,7 @@
 
 import type { NamespacedMeta } from "../object.ts";
 
-/** RateLimit bounds the request rate of each client. */
+/** RateLimit limits the request rate of each client. */
 export type RateLimit = {
   readonly apiVersion: "gateway.svc-labs.dev/v1alpha1";
   readonly kind: "RateLimit";
@@ -14,7 +14,7 @@ export type RateLimit = {
 export type RateLimitSpec = {
   /** Sustained requests per second and client key. */
   readonly requestsPerSecond: number;
-  /** Requests above the sustained rate that a client may send at once; the capacity is requestsPerSecond + burst. */
+  /** Requests above the sustained rate that a client may send in a burst; the capacity is requestsPerSecond + burst. */
   readonly burst?: number;
   /** Name of the request header whose value is the client key. */
   readonly byHeader?: string;

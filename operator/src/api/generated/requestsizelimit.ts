@@ -2,7 +2,7 @@
 
 import type { NamespacedMeta } from "../object.ts";
 
-/** RequestSizeLimit caps the size of request bodies; a larger one is answered 413. */
+/** RequestSizeLimit limits the size of request bodies; a larger one is answered 413. */
 export type RequestSizeLimit = {
   readonly apiVersion: "gateway.svc-labs.dev/v1alpha1";
   readonly kind: "RequestSizeLimit";
@@ -12,6 +12,6 @@ export type RequestSizeLimit = {
 };
 
 export type RequestSizeLimitSpec = {
-  /** Most bytes of a request body, as a number or as text with an optional suffix k, m or g (powers of 1024, any case). */
+  /** Maximum size of a request body in bytes, as a number or as text with an optional suffix k, m or g (powers of 1024, any case). */
   readonly maxSize: number | string;
 };

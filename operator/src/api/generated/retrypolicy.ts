@@ -2,7 +2,7 @@
 
 import type { NamespacedMeta } from "../object.ts";
 
-/** RetryPolicy says when a request that failed upstream is sent again. */
+/** RetryPolicy defines when a request that failed upstream is retried. */
 export type RetryPolicy = {
   readonly apiVersion: "gateway.svc-labs.dev/v1alpha1";
   readonly kind: "RetryPolicy";
@@ -14,9 +14,9 @@ export type RetryPolicy = {
 export type RetryPolicySpec = {
   /** Retries after the first attempt, so a request is sent at most attempts + 1 times, each time to a random endpoint of the same backend that was not tried yet. */
   readonly attempts?: number;
-  /** HTTP response status codes that are retried as well, provided the request body is held in full. */
+  /** HTTP response status codes that are retried as well, provided that the request body is buffered completely. */
   readonly codes?: readonly number[];
-  /** Shortest wait before each retry, a Go duration such as 25ms or 1s. */
+  /** Minimum delay before each retry, a Go duration such as 25ms or 1s. */
   readonly backoff?: string;
   /** gRPC status codes that are retried on a GRPCRoute, for responses that carry trailers only. */
   readonly grpcCodes?: readonly number[];

@@ -2,7 +2,7 @@
 
 import type { NamespacedMeta } from "../object.ts";
 
-/** SvcBackendPolicy sets how the proxy connects to and chooses among the endpoints of a Service, whichever Ingress, HTTPRoute or GRPCRoute leads there. */
+/** SvcBackendPolicy sets how the proxy connects to and chooses among the endpoints of a Service, for every Ingress, HTTPRoute and GRPCRoute that refers to it. */
 export type SvcBackendPolicy = {
   readonly apiVersion: "gateway.svc-labs.dev/v1alpha1";
   readonly kind: "SvcBackendPolicy";
@@ -63,7 +63,7 @@ export type SvcBackendPolicyCircuitBreaker = {
 export type SvcBackendPolicySessionPersistence = {
   /** Cookie or Header. */
   readonly type: string;
-  /** Name of the cookie (an invalid one means the default __svc_session and gives a warning) or of the header (required for type Header; without it persistence is off). */
+  /** Name of the cookie (an invalid one means the default __svc_session and gives a warning) or of the header (required for type Header; without it persistence is disabled). */
   readonly sessionName?: string;
 };
 

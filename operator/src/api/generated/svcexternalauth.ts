@@ -18,7 +18,7 @@ export type SvcExternalAuthSpec = {
   readonly protocol: "HTTP" | "GRPC";
   /** The Service that answers authorization calls. */
   readonly backendRef: SvcExternalAuthBackendRef;
-  /** Longest wait for an answer, a Go duration. */
+  /** Maximum wait for an answer, a Go duration. */
   readonly timeout?: string;
   /** What happens when the service fails or does not answer in time: true answers 503, false lets the request pass. */
   readonly failClosed?: boolean;
@@ -26,7 +26,7 @@ export type SvcExternalAuthSpec = {
   readonly allowedHeaders?: readonly string[];
   /** Names of headers copied from an allowing answer onto the upstream request. */
   readonly allowedResponseHeaders?: readonly string[];
-  /** Names of headers of an allowing answer that the client gets with its response: Set-Cookie is added to the cookies of the response, others take the place of its own. */
+  /** Names of headers of an allowing answer that the client gets with its response: Set-Cookie is added to the cookies of the response, others replace those of the response. */
   readonly clientResponseHeaders?: readonly string[];
   /** Whether and how much of the request body is sent to the service. */
   readonly forwardBody?: SvcExternalAuthForwardBody;
@@ -44,7 +44,7 @@ export type SvcExternalAuthBackendRef = {
 };
 
 export type SvcExternalAuthForwardBody = {
-  /** Most bytes of body sent. */
+  /** Maximum size of the body in bytes. */
   readonly maxSize?: number;
 };
 

@@ -12,7 +12,7 @@ export type SvcGatewayParameters = {
 };
 
 export type SvcGatewayParametersSpec = {
-  /** Proxy pods. */
+  /** Number of proxy pods. */
   readonly replicas?: number;
   /** CPU and memory of the proxy container. */
   readonly resources?: SvcGatewayParametersResources;
@@ -27,7 +27,7 @@ export type SvcGatewayParametersSpec = {
 };
 
 export type SvcGatewayParametersResources = {
-  /** Most of each resource that the container may use. */
+  /** Maximum of each resource that the container may use. */
   readonly limits?: { readonly [key: string]: number | string };
   /** Amount of each resource that is reserved for the container. */
   readonly requests?: { readonly [key: string]: number | string };
@@ -45,10 +45,10 @@ export type SvcGatewayParametersResourcesClaim = {
 export type SvcGatewayParametersAutoscaling = {
   /** Whether the autoscaler exists. */
   readonly enabled?: boolean;
-  /** Fewest proxy pods. */
+  /** Minimum number of proxy pods. */
   readonly minReplicas?: number;
-  /** Most proxy pods; raised to minReplicas when it is below. */
+  /** Maximum number of proxy pods; raised to minReplicas when it is below. */
   readonly maxReplicas?: number;
-  /** Average CPU use of the pods, in percent of their request, that the autoscaler aims at. */
+  /** Average CPU use of the pods, in percent of their request, that the autoscaler targets. */
   readonly targetCPUUtilizationPercentage?: number;
 };

@@ -2,7 +2,7 @@
 
 import type { NamespacedMeta } from "../object.ts";
 
-/** SvcIngressClassParameters holds the defaults for every Ingress of a class. */
+/** SvcIngressClassParameters sets the defaults for every Ingress of a class. */
 export type SvcIngressClassParameters = {
   readonly apiVersion: "ingress.svc-labs.dev/v1alpha1";
   readonly kind: "SvcIngressClassParameters";
@@ -14,6 +14,6 @@ export type SvcIngressClassParameters = {
 export type SvcIngressClassParametersSpec = {
   /** Default for each annotation, by its full key (ingress.svc-labs.dev/...), in the same form as on an Ingress. */
   readonly defaultAnnotations?: { readonly [key: string]: string };
-  /** False leaves requests to Ingresses of the class out of the access log. */
+  /** False excludes requests to Ingresses of the class from the access log. */
   readonly accessLog?: boolean;
 };
