@@ -12,7 +12,8 @@ import { ActiveExchanges } from "@svc-gateway/proxy/http/active-exchanges.ts";
 import type { PipelineDependencies } from "@svc-gateway/proxy/http/dependencies.ts";
 import { createPipeline } from "@svc-gateway/proxy/http/pipeline.ts";
 import { ResponseMemory } from "@svc-gateway/proxy/http/response-memory.ts";
-import type { ClientStream, ReadonlyHeaderList, ResponseHead } from "@svc-gateway/proxy/message/message.ts";
+import { fieldPairs, firstField } from "@svc-gateway/proxy/message/fields.ts";
+import type { ClientStream, ResponseHead } from "@svc-gateway/proxy/message/message.ts";
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import type { UpstreamRequest } from "@svc-gateway/proxy/upstream/upstream.ts";
 import { serviceOf } from "./data-plane.ts";
@@ -165,7 +166,7 @@ const describeHead = (
   by: string | undefined,
   after: readonly string[],
 ): ExplainedReply => {
-  const location = valueOf(head.headers, "location");
+  const location = firstField(head.headers, "location");
   return {
     by: by ?? "gateway",
     status: head.status,
@@ -173,11 +174,6 @@ const describeHead = (
     after,
   };
 };
-
-function valueOf(headers: ReadonlyHeaderList, name: string): string | undefined {
-  for (let i = 0; i < headers.length; i += 2) if (headers[i]?.toLowerCase() === name) return headers[i + 1];
-  return undefined;
-}
 
 /** The same table with filters that are watched; what clients must prove was asked before (explain/clients.ts). */
 function watchTable(table: PortTable, watch: (filter: Filter) => Filter): PortTable {
@@ -203,11 +199,8 @@ function describeUpstream(
   service: string,
   { method, target, authority, headers }: UpstreamRequest,
 ): ExplainedUpstreamRequest {
-  const pairs: { name: string; value: string }[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    pairs.push({ name: headers[i] ?? "", value: headers[i + 1] ?? "" });
-  }
-  return { service, method, target, host: authority, headers: pairs };
+  const fields = fieldPairs(headers).map(([name, value]) => ({ name, value }));
+  return { service, method, target, host: authority, headers: fields };
 }
 
 const createClient = (onHead: (head: ResponseHead) => void): ClientStream => ({

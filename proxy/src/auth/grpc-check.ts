@@ -9,7 +9,7 @@ import {
 } from "@svc-gateway/proto/generated/ext-authz.js";
 import type { Exchange } from "../exchange/exchange.ts";
 import { isGrpc } from "../http/request-headers.ts";
-import { joinedField } from "../message/fields.ts";
+import { fieldPairs, joinedField } from "../message/fields.ts";
 import { isHopByHop } from "../message/hop-by-hop.ts";
 import type { HeaderList } from "../message/message.ts";
 import { BufferBody, type ExternalAnswer } from "./external-call.ts";
@@ -108,11 +108,11 @@ const peer = (address: string, port: number) => ({
 /** Names in lower case, values of one name joined. */
 function fieldMap(headers: HeaderList): Record<string, string> {
   const fields = new Map<string, string>();
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = (headers[i] as string).toLowerCase();
-    const value = fromWire(headers[i + 1] as string);
-    const before = fields.get(name);
-    fields.set(name, before === undefined ? value : `${before},${value}`);
+  for (const [name, bytes] of fieldPairs(headers)) {
+    const lower = name.toLowerCase();
+    const value = fromWire(bytes);
+    const before = fields.get(lower);
+    fields.set(lower, before === undefined ? value : `${before},${value}`);
   }
   return Object.fromEntries(fields);
 }

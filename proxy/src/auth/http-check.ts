@@ -1,6 +1,7 @@
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { isHeaderValue } from "@svc-gateway/common/values/header-name.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import { keptFields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList } from "../message/message.ts";
 import { BufferBody } from "./external-call.ts";
 import { refusal, type ExternalCheckApi } from "./external-check.ts";
@@ -86,12 +87,5 @@ export const schemeOf = (exchange: Exchange): "http" | "https" => (exchange.secu
  * The fields whose names are wanted. The parser has already refused control characters in values; they are checked once
  * more before they are written here.
  */
-export function pickFields(from: ReadonlyHeaderList, isWanted: (lowerName: string) => boolean): HeaderList {
-  const fields: HeaderList = [];
-  for (let i = 0; i < from.length; i += 2) {
-    const name = from[i] as string;
-    const value = from[i + 1] as string;
-    if (isWanted(name.toLowerCase()) && isHeaderValue(value)) fields.push(name, value);
-  }
-  return fields;
-}
+export const pickFields = (from: ReadonlyHeaderList, isWanted: (lowerName: string) => boolean): HeaderList =>
+  keptFields(from, (name, value) => isWanted(name.toLowerCase()) && isHeaderValue(value));

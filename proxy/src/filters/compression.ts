@@ -1,7 +1,7 @@
 import type { Compression } from "@svc-gateway/common/features/compression.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { addToVary, joinedField } from "../message/fields.ts";
+import { addToVary, fieldPairs, joinedField } from "../message/fields.ts";
 import type { HeaderList, ResponseHead } from "../message/message.ts";
 import { readAcceptEncoding } from "./accept-encoding.ts";
 import { createEncoder, type Coding } from "./body-encoder.ts";
@@ -72,15 +72,11 @@ const aboutBytes = new Set([
 
 /** Adapts the head to the encoded body, which is another representation: its validator becomes weak (RFC 9110 8.8.3.3). */
 function describeEncoded(head: ResponseHead, coding: Coding): void {
-  const headers: HeaderList = [];
-  for (let i = 0; i < head.headers.length; i += 2) {
-    const name = head.headers[i] as string;
-    const value = head.headers[i + 1] as string;
+  const kept = fieldPairs(head.headers).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
-    if (aboutBytes.has(lower)) continue;
-    headers.push(name, lower === "etag" && value.startsWith('"') ? `W/${value}` : value);
-  }
-  headers.push("Content-Encoding", coding);
-  head.headers = headers;
+    if (aboutBytes.has(lower)) return [];
+    return [name, lower === "etag" && value.startsWith('"') ? `W/${value}` : value];
+  });
+  head.headers = [...kept, "Content-Encoding", coding];
   head.length = undefined;
 }

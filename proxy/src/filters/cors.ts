@@ -2,10 +2,9 @@ import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import { compileOrigins, parseOrigin } from "@svc-gateway/common/values/origin.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
-import { addToVary, dropFields } from "../message/fields.ts";
+import { addToVary, dropFields, fieldPairs, joinedField } from "../message/fields.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
-import { headerValue } from "../routing/request-values.ts";
 
 /** Fields that grant access to other origins: with this filter only the proxy sets them, not the upstream. */
 const owned = new Set([
@@ -33,7 +32,7 @@ export function corsFilter(cors: Cors): Filter {
 
   const answerPreflight = (exchange: Exchange, origin: string, method: string): LocalReply => {
     if (!isAllowed(origin)) return { status: 204, headers: [], body: "" };
-    const headers = headerValue(exchange.received, "access-control-request-headers");
+    const headers = joinedField(exchange.received, "access-control-request-headers", ",");
     return {
       status: 204,
       headers: [
@@ -51,8 +50,8 @@ export function corsFilter(cors: Cors): Filter {
     ownedResponseFields: [...owned],
     onRequest(exchange) {
       if (exchange.method !== "OPTIONS") return undefined;
-      const origin = headerValue(exchange.received, "origin");
-      const method = headerValue(exchange.received, "access-control-request-method");
+      const origin = joinedField(exchange.received, "origin", ",");
+      const method = joinedField(exchange.received, "access-control-request-method", ",");
       if (origin === undefined || method === undefined) return undefined;
       return answerPreflight(exchange, origin, method);
     },
@@ -60,7 +59,7 @@ export function corsFilter(cors: Cors): Filter {
       dropFields(head.headers, owned);
       // A cache must not serve the response for one origin to another (Fetch, "CORS protocol and HTTP caches").
       if (!isPublic) addToVary(head.headers, "Origin");
-      const origin = headerValue(exchange.received, "origin");
+      const origin = joinedField(exchange.received, "origin", ",");
       if (origin === undefined || !isAllowed(origin)) return;
       const names = namesAll ? exposableNames(head.headers) : exposed;
       head.headers.push(...grant(origin));
@@ -113,8 +112,7 @@ const neverExposed = new Set([
 /** The names of the fields that a page needs permission to read, each once. */
 function exposableNames(headers: HeaderList): string {
   const names = new Map<string, string>();
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] ?? "";
+  for (const [name] of fieldPairs(headers)) {
     const key = name.toLowerCase();
     if (!neverExposed.has(key) && !key.startsWith("access-control-")) names.set(key, name);
   }

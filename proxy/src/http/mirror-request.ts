@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import { keptFields } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList, ResponseHead } from "../message/message.ts";
 import type { AccessLog } from "../telemetry/access-log.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
@@ -143,14 +144,8 @@ export class MirrorRequest implements UpstreamHandler {
   }
 }
 
-function withoutCredentials(headers: ReadonlyHeaderList): HeaderList {
-  const kept: HeaderList = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (!credentials.has(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
-  }
-  return kept;
-}
+const withoutCredentials = (headers: ReadonlyHeaderList): HeaderList =>
+  keptFields(headers, (name) => !credentials.has(name.toLowerCase()));
 
 export type MirrorDependencies = {
   readonly client: UpstreamClient;

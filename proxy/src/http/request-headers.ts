@@ -1,9 +1,10 @@
 import type { ClientConnection } from "../exchange/client-connection.ts";
 import type { PublicPort } from "../exchange/listener-view.ts";
-import { plainName } from "../message/fields.ts";
+import { keptFields, plainName } from "../message/fields.ts";
 import { connectionOptions, withoutConnectionOptions } from "../message/hop-by-hop.ts";
 import type { HeaderList, HttpVersion } from "../message/message.ts";
 import { memoByName } from "../message/name-memo.ts";
+import { forwardingNames } from "../message/protected-names.ts";
 
 /** What the pipeline learns from the one pass over the request's fields. */
 export type RequestFields = {
@@ -41,15 +42,9 @@ const dispositions = new Map<string, Disposition>([
   ["expect", "expect"],
   ["via", "via"],
   ["content-type", "content-type"],
-  ["forwarded", "drop"],
   // CGI shows it to programs as HTTP_PROXY, which says where their own requests go ("httpoxy", CVE-2016-5385).
   ["proxy", "drop"],
-  ["x-forwarded-for", "drop"],
-  ["x-forwarded-proto", "drop"],
-  ["x-forwarded-host", "drop"],
-  ["x-forwarded-port", "drop"],
-  ["x-real-ip", "drop"],
-  ["x-ssl-client-cert", "drop"],
+  ...forwardingNames.map((name) => [name, "drop"] as const),
 ]);
 
 /** What to do with a field, by its name as sent. */
@@ -118,16 +113,7 @@ export function readRequestFields(received: readonly string[], version: HttpVers
  * a filter took away comes back in another guise, and those of the connection and of proxies as the client sent them.
  */
 export function fieldsToMatch(received: readonly string[], filtered: readonly string[]): readonly string[] {
-  const fields: string[] = [];
-  const add = (from: readonly string[], isWanted: (name: string) => boolean): void => {
-    for (let i = 0; i < from.length; i += 2) {
-      const name = from[i] as string;
-      if (isWanted(name)) fields.push(name, from[i + 1] as string);
-    }
-  };
-  add(received, (name) => !isForFilters(name));
-  add(filtered, isForFilters);
-  return fields;
+  return [...keptFields(received, (name) => !isForFilters(name)), ...keptFields(filtered, isForFilters)];
 }
 
 function isForFilters(name: string): boolean {

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http2";
+import { fieldPairs } from "../message/fields.ts";
 import type { HeaderList, ReadonlyHeaderList } from "../message/message.ts";
 import { memoByName } from "../message/name-memo.ts";
 
@@ -55,9 +56,7 @@ export function fieldObject(fields: ReadonlyHeaderList): OutgoingHttpHeaders {
   const flat: HeaderList = [];
   appendFields(flat, fields);
   const object: Record<string, string | string[]> = Object.create(null) as Record<string, string[]>;
-  for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i] as string;
-    const value = flat[i + 1] as string;
+  for (const [name, value] of fieldPairs(flat)) {
     const before = object[name];
     object[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
   }

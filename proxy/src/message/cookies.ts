@@ -1,3 +1,4 @@
+import { fieldLines } from "./fields.ts";
 import type { ReadonlyHeaderList } from "./message.ts";
 
 /**
@@ -5,10 +6,8 @@ import type { ReadonlyHeaderList } from "./message.ts";
  * none. Names are compared with their case, and quotes belong to the value.
  */
 export function cookieValue(headers: ReadonlyHeaderList, name: string): string | undefined {
-  for (let i = 0; i < headers.length; i += 2) {
-    const field = headers[i] as string;
-    if (field.length !== 6 || field.toLowerCase() !== "cookie") continue;
-    const value = valueIn(headers[i + 1] as string, name);
+  for (const line of fieldLines(headers, "cookie")) {
+    const value = valueIn(line, name);
     if (value !== undefined) return value;
   }
   return undefined;

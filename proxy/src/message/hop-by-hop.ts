@@ -1,25 +1,11 @@
+import { keptFields } from "./fields.ts";
 import type { HeaderList } from "./message.ts";
+import { connectionNames, protectedNames } from "./protected-names.ts";
 
-/** Fields that concern one connection only (RFC 9110 7.6.1), by lower-case name; besides them `proxy-*`. */
-const hopByHopNames = new Set(["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]);
+const hopByHop = new Set(connectionNames);
 
-/**
- * Fields that a Connection field cannot take away: what routes, frames or authenticates a message, and what the
- * proxy says about the client (docs/features/forwarding.md, "Hop-by-hop fields").
- */
-const protectedNames = new Set([
-  "authorization",
-  "content-length",
-  "cookie",
-  "forwarded",
-  "host",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-port",
-  "x-forwarded-proto",
-  "x-real-ip",
-  "x-ssl-client-cert",
-]);
+/** Fields that a Connection field cannot take away (docs/features/forwarding.md, "Hop-by-hop fields"). */
+const protectedFields = new Set(protectedNames);
 
 /** True for fields that no proxy passes on, also where Connection does not name them. Takes a name in any case. */
 export function isHopByHop(name: string): boolean {
@@ -28,7 +14,7 @@ export function isHopByHop(name: string): boolean {
     case 7:
     case 10:
     case 17:
-      return hopByHopNames.has(name.toLowerCase()) || isProxyName(name);
+      return hopByHop.has(name.toLowerCase()) || isProxyName(name);
     default:
       return isProxyName(name);
   }
@@ -59,12 +45,7 @@ const isSignal = (option: string): boolean =>
 /** The fields that these Connection options do not name; the same list when they name none. */
 export function withoutConnectionOptions(headers: HeaderList, options: readonly string[]): HeaderList {
   if (options.every(isSignal)) return headers;
-  const named = new Set(options.filter((option) => !isSignal(option) && !protectedNames.has(option)));
+  const named = new Set(options.filter((option) => !isSignal(option) && !protectedFields.has(option)));
   if (named.size === 0) return headers;
-  const kept: HeaderList = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (!named.has(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
-  }
-  return kept;
+  return keptFields(headers, (name) => !named.has(name.toLowerCase()));
 }

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { fieldPairs } from "./fields.ts";
 import type { HeaderList, ResponseHead } from "./message.ts";
 
 /** An answer of the proxy itself. */
@@ -55,10 +56,9 @@ function renderGrpcReply(reply: LocalReply): RenderedReply {
     "grpc-message",
     encodeGrpcMessage(reply.error ?? STATUS_CODES[reply.status] ?? "unknown"),
   ];
-  const extra = reply.headers ?? [];
-  for (let i = 0; i < extra.length; i += 2) {
-    const name = (extra[i] as string).toLowerCase();
-    if (name === "www-authenticate" || name === "retry-after") headers.push(name, extra[i + 1] as string);
+  for (const [name, value] of fieldPairs(reply.headers ?? [])) {
+    const lower = name.toLowerCase();
+    if (lower === "www-authenticate" || lower === "retry-after") headers.push(lower, value);
   }
   return { head: { status: 200, headers, length: 0, bodyless: false }, body: "" };
 }

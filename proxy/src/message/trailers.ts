@@ -1,40 +1,26 @@
-import { plainName } from "./fields.ts";
+import { fieldNames, keptFields, plainName } from "./fields.ts";
 import type { HeaderList, ReadonlyHeaderList } from "./message.ts";
+import { connectionNames, protectedNames } from "./protected-names.ts";
 
 /**
  * Fields that must not arrive as trailers (RFC 9110 6.5.1): what frames, routes, authenticates or modifies the
  * message was decided when its head was read. Besides them `proxy-*`.
  */
 const forbidden = new Set([
-  "authorization",
+  ...connectionNames,
+  ...protectedNames,
   "cache-control",
-  "connection",
   "content-encoding",
-  "content-length",
   "content-range",
   "content-type",
-  "cookie",
   "expect",
-  "forwarded",
-  "host",
-  "keep-alive",
   "location",
   "max-forwards",
   "proxy",
   "range",
   "set-cookie",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
   "via",
   "www-authenticate",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-port",
-  "x-forwarded-proto",
-  "x-real-ip",
-  "x-ssl-client-cert",
 ]);
 
 const isUnsafe = (name: string): boolean => forbidden.has(name) || name.startsWith("proxy-");
@@ -49,9 +35,9 @@ export function relayedTrailers(
   sent: ReadonlyHeaderList,
   owned: readonly string[],
 ): HeaderList | undefined {
+  const repeated = fieldNames(sent, plainName);
   const taken = new Set(owned.map(plainName));
-  for (let i = 0; i < sent.length; i += 2) taken.add(plainName(sent[i] as string));
-  return withoutTrailers(trailers, (name) => isUnsafe(name) || taken.has(name));
+  return withoutTrailers(trailers, (name) => isUnsafe(name) || repeated.has(name) || taken.has(name));
 }
 
 /** How a gRPC call ended: without these there is no answer. */
@@ -77,10 +63,6 @@ export function relayedResponseTrailers(
 }
 
 function withoutTrailers(trailers: HeaderList, isDropped: (name: string) => boolean): HeaderList | undefined {
-  const kept: HeaderList = [];
-  for (let i = 0; i < trailers.length; i += 2) {
-    const name = trailers[i] as string;
-    if (!isDropped(plainName(name))) kept.push(name, trailers[i + 1] as string);
-  }
+  const kept = keptFields(trailers, (name) => !isDropped(plainName(name)));
   return kept.length === 0 ? undefined : kept;
 }

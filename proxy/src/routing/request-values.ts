@@ -1,21 +1,12 @@
+import { joinedCookies, joinedField } from "../message/fields.ts";
+
 /**
  * The value of a header field as matches see it: names compared without case, the values of repeated fields joined
  * by a comma (RFC 9110 5.2), those of Cookie by `; ` (RFC 9113 8.2.3). Undefined when the request does not have it.
  * `name` is lower case.
  */
-export function headerValue(headers: readonly string[], name: string): string | undefined {
-  const { length } = name;
-  let value: string | undefined;
-  for (let i = 0; i < headers.length; i += 2) {
-    const candidate = headers[i] as string;
-    if (candidate.length !== length) continue;
-    if (candidate !== name && candidate.toLowerCase() !== name) continue;
-    const next = headers[i + 1] as string;
-    if (value === undefined) value = next;
-    else value += (name === "cookie" ? "; " : ",") + next;
-  }
-  return value;
-}
+export const headerValue = (headers: readonly string[], name: string): string | undefined =>
+  name === "cookie" ? joinedCookies(headers) : joinedField(headers, name, ",");
 
 /** The parameters of the query that was looked at last: one request's query is asked for several names. */
 let parsedQuery = "";

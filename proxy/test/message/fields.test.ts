@@ -1,17 +1,82 @@
 import { expect } from "chai";
-import { joinedField, replaceField } from "../../src/message/fields.ts";
+import {
+  dropFields,
+  dropFieldsThat,
+  fieldLines,
+  fieldNames,
+  fieldPairs,
+  firstField,
+  joinedCookies,
+  joinedField,
+  keptFields,
+  plainName,
+  putFields,
+  replaceField,
+} from "../../src/message/fields.ts";
 
 describe("fields of a header list", () => {
+  const headers = (): string[] => ["A", "1", "b", "2", "a", "3"];
+
   it("the lines of a field are joined in order, compared without the case of its name", () => {
-    expect(joinedField(["A", "1", "b", "2", "a", "3"], "a")).to.equal("1, 3");
+    expect(joinedField(headers(), "a")).to.equal("1, 3");
+    expect(joinedField(headers(), "a", ",")).to.equal("1,3");
     expect(joinedField(["A", ""], "a")).to.equal("");
     expect(joinedField(["ab", "a"], "a")).to.equal(undefined);
   });
 
+  it("the lines of Cookie are joined by a semicolon", () => {
+    expect(joinedCookies(["Cookie", "a=1", "X", "y", "cookie", "b=2; c=3"])).to.equal("a=1; b=2; c=3");
+    expect(joinedCookies(["Set-Cookie", "a=1"])).to.equal(undefined);
+  });
+
+  it("the lines of a field are found one by one, the first of them alone as well", () => {
+    expect(fieldLines(headers(), "a")).to.deep.equal(["1", "3"]);
+    expect(fieldLines(headers(), "c")).to.deep.equal([]);
+    expect(firstField(headers(), "a")).to.equal("1");
+    expect(firstField(["A", ""], "a")).to.equal("");
+    expect(firstField(headers(), "c")).to.equal(undefined);
+  });
+
+  it("a list is read as pairs, and as names in lower case or another spelling", () => {
+    expect(fieldPairs(headers())).to.deep.equal([
+      ["A", "1"],
+      ["b", "2"],
+      ["a", "3"],
+    ]);
+    expect([...fieldNames(headers())]).to.deep.equal(["a", "b"]);
+    expect([...fieldNames(["X_A", "1"], plainName)]).to.deep.equal(["x-a"]);
+  });
+
+  it("fields are kept in a list of their own by name and value, as they were sent", () => {
+    const list = headers();
+    expect(keptFields(list, (name, value) => name === "A" || value === "2")).to.deep.equal([
+      "A",
+      "1",
+      "b",
+      "2",
+    ]);
+    expect(list).to.deep.equal(headers());
+  });
+
+  it("fields are dropped in place by their names, or by what is asked of them", () => {
+    const byName = headers();
+    dropFields(byName, new Set(["a"]));
+    expect(byName).to.deep.equal(["b", "2"]);
+    const byQuestion = headers();
+    dropFieldsThat(byQuestion, (name) => name === "A");
+    expect(byQuestion).to.deep.equal(["b", "2", "a", "3"]);
+  });
+
+  it("fields are put in place of those of their names, cookies beside them", () => {
+    const list = ["A", "1", "Set-Cookie", "x", "b", "2"];
+    putFields(list, ["a", "3", "set-cookie", "y"]);
+    expect(list).to.deep.equal(["Set-Cookie", "x", "b", "2", "a", "3", "set-cookie", "y"]);
+  });
+
   it("a field is replaced in place, or appended where it is missing", () => {
-    const headers = ["A", "1", "b", "2"];
-    replaceField(headers, "a", "3");
-    replaceField(headers, "C", "4");
-    expect(headers).to.deep.equal(["A", "3", "b", "2", "C", "4"]);
+    const list = ["A", "1", "b", "2"];
+    replaceField(list, "a", "3");
+    replaceField(list, "C", "4");
+    expect(list).to.deep.equal(["A", "3", "b", "2", "C", "4"]);
   });
 });

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { fieldPairs } from "../../message/fields.ts";
 import { renderReply } from "../../message/local-reply.ts";
 import type { HeaderList } from "../../message/message.ts";
 import type { FrontEventReason } from "./events.ts";
@@ -28,9 +29,12 @@ export function refusalReply(reason: RefusalReason): { readonly headers: HeaderL
 export function refusalMessage(reason: RefusalReason, now: Date): string {
   const status = refusalStatus[reason];
   const { headers, body } = refusalReply(reason);
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nDate: ${now.toUTCString()}\r\n`;
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return `${text}\r\n${body}`;
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    `Date: ${now.toUTCString()}`,
+    ...fieldPairs(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
 /** What Node's parser says about a request that it gives up on. */

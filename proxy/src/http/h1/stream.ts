@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { fieldPairs, fieldNames } from "../../message/fields.ts";
 import type {
   Chunk,
   ClientCloseReason,
@@ -296,11 +297,8 @@ export class Http1Stream implements ClientStream {
   private readonly onRoom = (): void => this.onDrain?.();
 
   private addTrailers(trailers: HeaderList): void {
-    const pairs: [string, string][] = [];
-    for (let i = 0; i < trailers.length; i += 2)
-      pairs.push([trailers[i] as string, trailers[i + 1] as string]);
     try {
-      this.response.addTrailers(pairs);
+      this.response.addTrailers(fieldPairs(trailers));
     } catch (error) {
       this.breakOff(error);
     }
@@ -320,8 +318,7 @@ const expects100 = (request: IncomingRequest): boolean =>
 
 /** The fields that make a 101 an upgrade (RFC 9110 7.8), where they are missing. */
 function withUpgradeFields(headers: HeaderList): HeaderList {
-  const names = new Set<string>();
-  for (let i = 0; i < headers.length; i += 2) names.add((headers[i] as string).toLowerCase());
+  const names = fieldNames(headers);
   if (!names.has("upgrade")) headers.push("Upgrade", "websocket");
   if (!names.has("connection")) headers.push("Connection", "Upgrade");
   return headers;
