@@ -172,9 +172,10 @@ export function createGatewayTranslator(
       const isOwned = settings.hostOwnership === "namespace";
       const ownedIn = (of: readonly PlacedGateway[], otherOwners: HostOwners): OwnedClaims =>
         isOwned
-          ? leaveToOwners(http.claims, idsOf(of), otherOwners)
+          ? leaveToOwners({ claims: http.claims, l4Claims: l4.claims }, idsOf(of), otherOwners)
           : {
               claims: http.claims,
+              l4Claims: l4.claims,
               owners: noOwners,
               isTaken: () => false,
               lost: new Map(),
@@ -204,11 +205,11 @@ export function createGatewayTranslator(
       const inputOf = (
         of: readonly PlacedGateway[],
         bindingsIn: ScopeInput["bindingsOf"],
-        { claims, isTaken }: OwnedClaims,
+        { claims, l4Claims, isTaken }: OwnedClaims,
       ): ScopeInput => ({
         claims,
         isTaken: (listener, port) => ingressPorts.has(port) && isTaken(listener),
-        l4Claims: l4.claims,
+        l4Claims,
         gateways: of,
         bindingsOf: bindingsIn,
         routes: plansOf(of),

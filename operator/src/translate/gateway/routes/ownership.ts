@@ -10,63 +10,67 @@ import { quote } from "../../text.ts";
 import type { Listener } from "../listeners/gateways.ts";
 import type { Claim, ClaimedHost, ClaimsOfListener } from "../scopes/host-tables.ts";
 import type { LostHost, LostHosts } from "../status/lost-hosts.ts";
-import type { RoutePlan } from "./route-plan.ts";
+import type { L4Plan } from "./l4-route.ts";
+import type { CommonPlan, RoutePlan } from "./route-plan.ts";
 
-type Claims = ReadonlyMap<string, ClaimsOfListener<RoutePlan>>;
+type Claims<Plan> = ReadonlyMap<string, ClaimsOfListener<Plan>>;
 
-export type OwnedClaims = FindingsList & {
-  readonly claims: Claims;
-  /** The oldest routes that name hosts. */
-  readonly owners: HostOwners;
-  /** Whether the host of a listener belongs to an Ingress of another namespace, so that its requests are not the listener's. */
-  readonly isTaken: (listener: Listener) => boolean;
-  readonly lost: LostHosts;
-};
+/** All that routes serve at the listeners of Gateways, by the id of the listener. */
+export type AllClaims = { readonly claims: Claims<RoutePlan>; readonly l4Claims: Claims<L4Plan> };
+
+export type OwnedClaims = FindingsList &
+  AllClaims & {
+    /** The oldest routes that name hosts. */
+    readonly owners: HostOwners;
+    /** Whether the host of a listener belongs to an Ingress of another namespace, so that its requests are not the listener's. */
+    readonly isTaken: (listener: Listener) => boolean;
+    readonly lost: LostHosts;
+  };
 
 /**
  * Takes from every host of one scope what routes of other namespaces than that of its oldest route or Ingress have there.
- * `listeners` are the ids of those of the scope.
+ * `listeners` are the ids of those of the scope. TLS routes are among them by their names, as far as they have any.
  */
 export function createOwnedClaims(): (
-  all: Claims,
+  all: AllClaims,
   listeners: ReadonlySet<string>,
   ingressOwners: HostOwners,
 ) => OwnedClaims {
-  const known = new WeakMap<ClaimedHost<RoutePlan>, { readonly key: string; readonly left: ReducedHost }>();
-  const reduce = (one: ClaimedHost<RoutePlan>, owner: HostOwner): ReducedHost => {
-    const key = `${owner.namespace} ${owner.object.kind} ${owner.object.name}`;
-    const last = known.get(one);
-    if (last?.key === key) return last.left;
-    const left = leaveToOwner(one, owner);
-    known.set(one, { key, left });
-    return left;
-  };
-  return (all, listeners, ingressOwners) => {
-    const routeOwners = oldestRoutes(all, listeners);
+  const reduceHttp = createReduction<RoutePlan>(() => true, pathsOfRoutes);
+  const reduceL4 = createReduction<L4Plan>(isName, () => [""]);
+  return ({ claims, l4Claims }, listeners, ingressOwners) => {
+    const routeOwners = new Map<string, HostOwner>();
+    for (const id of listeners) {
+      for (const one of claims.get(id)?.values ?? []) addOwners(routeOwners, one);
+      for (const one of l4Claims.get(id)?.values ?? []) if (isName(one)) addOwners(routeOwners, one);
+    }
     const ownerOf: HostOwners = (host) => olderOf(ingressOwners(host), routeOwners.get(host));
-    const claims = new Map(all);
     /** A host of several listeners is lost once. */
     const losses = new Map<string, Loss>();
     const lost = new Map<string, LostHost[]>();
-    for (const id of listeners) {
-      const hosts = new Map<string, ClaimedHost<RoutePlan> | undefined>();
-      let isReduced = false;
-      for (const one of all.get(id)?.values ?? []) {
-        const owner = ownerOf(one.host.host);
-        const left = owner === undefined ? { host: one, losers: [], losses: [] } : reduce(one, owner);
-        isReduced ||= left.host !== one;
-        hosts.set(one.host.host, left.host);
-        if (owner !== undefined) {
+    const leave = <Plan extends CommonPlan>(all: Claims<Plan>, reduce: Reduction<Plan>): Claims<Plan> => {
+      const left = new Map(all);
+      for (const id of listeners) {
+        const hosts = new Map<string, ClaimedHost<Plan> | undefined>();
+        let isReduced = false;
+        for (const one of all.get(id)?.values ?? []) {
+          const owner = ownerOf(one.host.host);
+          const reduced = owner && reduce(one, owner);
+          hosts.set(one.host.host, reduced === undefined ? one : reduced.host);
+          if (owner === undefined || reduced === undefined) continue;
+          isReduced = true;
           const loss = { listener: id, host: one.host.host, owner };
-          for (const loser of left.losers) addTo(lost, formatRef(loser), loss);
+          for (const loser of reduced.losers) addTo(lost, formatRef(loser), loss);
+          for (const told of reduced.losses)
+            losses.set(`${formatRef(told.event.object)} ${told.event.message}`, told);
         }
-        for (const loss of left.losses)
-          losses.set(`${formatRef(loss.event.object)} ${loss.event.message}`, loss);
+        if (isReduced) left.set(id, sortEntries(hosts));
       }
-      if (isReduced) claims.set(id, sortEntries(hosts));
-    }
+      return left;
+    };
     return {
-      claims,
+      claims: leave(claims, reduceHttp),
+      l4Claims: leave(l4Claims, reduceL4),
       owners: (host) => routeOwners.get(host),
       isTaken: ({ id, hostname }) => {
         const owner = ownerOf(hostname.host);
@@ -79,6 +83,31 @@ export function createOwnedClaims(): (
   };
 }
 
+/** What is left of a host for its owner; undefined: all of it. */
+type Reduction<Plan> = (one: ClaimedHost<Plan>, owner: HostOwner) => ReducedHost<Plan> | undefined;
+
+/** Remembers what is left of a host until it or its owner changes. */
+function createReduction<Plan extends CommonPlan>(
+  isOwnable: (one: ClaimedHost<Plan>) => boolean,
+  pathsOf: (plan: Plan) => readonly string[],
+): Reduction<Plan> {
+  type Known = { readonly key: string; readonly left: ReducedHost<Plan> | undefined };
+  const known = new WeakMap<ClaimedHost<Plan>, Known>();
+  return (one, owner) => {
+    if (!isOwnable(one)) return undefined;
+    const key = `${owner.namespace} ${owner.object.kind} ${owner.object.name}`;
+    const last = known.get(one);
+    if (last?.key === key) return last.left;
+    const left = leaveToOwner(one, owner, pathsOf);
+    known.set(one, { key, left });
+    return left;
+  };
+}
+
+/** TLS routes have names only: connections to every other name are nobody's, and TCP and UDP know no names. */
+const isName = ({ host: { kind }, claims }: ClaimedHost<L4Plan>): boolean =>
+  kind !== "any" && claims.every(({ plan }) => plan.kind === "TLSRoute");
+
 function addTo(lost: Map<string, LostHost[]>, route: string, host: LostHost): void {
   const hosts = lost.get(route);
   if (hosts === undefined) lost.set(route, [host]);
@@ -88,22 +117,16 @@ function addTo(lost: Map<string, LostHost[]>, route: string, host: LostHost): vo
 /** Of a listener: `<Kind>/<namespace>/<name>/<listener>`. */
 const namespaceOf = (id: string): string | undefined => id.split("/")[1];
 
-function oldestRoutes(all: Claims, listeners: ReadonlySet<string>): ReadonlyMap<string, HostOwner> {
-  const owners = new Map<string, HostOwner>();
-  for (const id of listeners) {
-    for (const { host, claims } of all.get(id)?.values ?? []) {
-      for (const { plan } of claims) {
-        const owner = { object: plan.ref, namespace: plan.ref.namespace ?? "", age: plan.age };
-        owners.set(host.host, olderOf(owners.get(host.host), owner) ?? owner);
-      }
-    }
+function addOwners(owners: Map<string, HostOwner>, { host, claims }: ClaimedHost<CommonPlan>): void {
+  for (const { plan } of claims) {
+    const owner = { object: plan.ref, namespace: plan.ref.namespace ?? "", age: plan.age };
+    owners.set(host.host, olderOf(owners.get(host.host), owner) ?? owner);
   }
-  return owners;
 }
 
-type ReducedHost = {
+type ReducedHost<Plan> = {
   /** Undefined: nothing is left. */
-  readonly host: ClaimedHost<RoutePlan> | undefined;
+  readonly host: ClaimedHost<Plan> | undefined;
   /** The routes that get nothing of it. */
   readonly losers: readonly ObjectRef[];
   readonly losses: readonly Loss[];
@@ -114,28 +137,31 @@ type Loss = { readonly finding: Diagnostic; readonly event: DesiredEvent };
 /** Characters of a path in a message. */
 const maxShownPath = 500;
 
-function leaveToOwner(one: ClaimedHost<RoutePlan>, owner: HostOwner): ReducedHost {
-  const isOwn = ({ plan }: Claim<RoutePlan>): boolean => plan.ref.namespace === owner.namespace;
+function leaveToOwner<Plan extends CommonPlan>(
+  one: ClaimedHost<Plan>,
+  owner: HostOwner,
+  pathsOf: (plan: Plan) => readonly string[],
+): ReducedHost<Plan> | undefined {
+  const isOwn = ({ plan }: Claim<Plan>): boolean => plan.ref.namespace === owner.namespace;
   const own = one.claims.filter(isOwn);
-  if (own.length === one.claims.length) return { host: one, losers: [], losses: [] };
-  const losers = one.claims.filter((claim) => !isOwn(claim)).map(({ plan }) => plan.ref);
-  const losses = one.claims
-    .filter((claim) => !isOwn(claim))
-    .flatMap(({ plan }) => {
-      const paths = new Set(plan.routes.map(({ route }) => route.match.path.value));
-      return [...paths].map((path) =>
-        lossOf(
-          plan.ref,
-          `Route on host ${one.host.host} path ${path.length > maxShownPath ? quote(path) : path} is shadowed by ${nameOf(owner.object)}`,
-        ),
-      );
-    });
+  if (own.length === one.claims.length) return undefined;
+  const others = one.claims.filter((claim) => !isOwn(claim)).map(({ plan }) => plan);
   return {
     host: own.length === 0 ? undefined : { ...one, claims: own },
-    losers,
-    losses,
+    losers: others.map(({ ref }) => ref),
+    losses: others.flatMap((plan) =>
+      pathsOf(plan).map((path) =>
+        lossOf(plan.ref, `Route on host ${one.host.host}${path} is shadowed by ${nameOf(owner.object)}`),
+      ),
+    ),
   };
 }
+
+const pathsOfRoutes = ({ routes }: RoutePlan): readonly string[] =>
+  Array.from(
+    new Set(routes.map(({ route }) => route.match.path.value)),
+    (path) => ` path ${path.length > maxShownPath ? quote(path) : path}`,
+  );
 
 const lossOf = (object: ObjectRef, message: string): Loss => ({
   finding: routeConflict({ object, field: "spec.hostnames" }, message),

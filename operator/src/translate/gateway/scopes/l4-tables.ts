@@ -4,7 +4,7 @@ import { l4Key, type L4Protocol } from "@svc-gateway/common/ir/keys.ts";
 import type { L4Host, L4Port } from "@svc-gateway/common/ir/l4.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { compareAges, compareText } from "../../age.ts";
-import { listMemo } from "../../incremental/memo.ts";
+import { listMemo, memo } from "../../incremental/memo.ts";
 import { familyOf } from "../kinds.ts";
 import type { Listener } from "../listeners/gateways.ts";
 import type { L4Plan } from "../routes/l4-route.ts";
@@ -27,21 +27,32 @@ export type L4Table = {
   readonly resource: Resource;
 };
 
+/** `isTaken`: its own name belongs to an Ingress on the port, so connections for it are not the listener's. */
+type PortListener = Listener & { readonly isTaken?: true };
+
 /** The tables of all ports; the same values for as long as their listeners and routes stay the same. */
 export function createL4TableBuilder(): (
   ports: readonly PortListeners[],
   claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>,
+  isTaken: (listener: Listener, port: number) => boolean,
 ) => readonly L4Table[] {
-  const build = listMemo((inputs: readonly (Listener | L4Claims)[], port: number) =>
+  const build = listMemo((inputs: readonly (PortListener | L4Claims)[], port: number) =>
     buildTable(inputs, port),
   );
-  return (ports, claims) =>
+  const takenOf = memo((listener: Listener): PortListener => ({ ...listener, isTaken: true }));
+  return (ports, claims, isTaken) =>
     ports.flatMap(({ port, listeners }) =>
-      [...Map.groupBy(listeners, familyOfListener)].flatMap(([, ofFamily]) =>
-        ofFamily.some(({ protocol }) => isL4(protocol))
-          ? build([...ofFamily, ...ofFamily.flatMap(({ id }) => claims.get(id)?.values ?? [])], port)
-          : [],
-      ),
+      [...Map.groupBy(listeners, familyOfListener)].flatMap(([, ofFamily]) => {
+        if (!ofFamily.some(({ protocol }) => isL4(protocol))) return [];
+        const isOut = (one: Listener): boolean => one.protocol === "tls" && isTaken(one, port);
+        return build(
+          [
+            ...ofFamily.map((one) => (isOut(one) ? takenOf(one) : one)),
+            ...ofFamily.flatMap(({ id }) => claims.get(id)?.values ?? []),
+          ],
+          port,
+        );
+      }),
     );
 }
 
@@ -51,7 +62,7 @@ const familyOfListener = ({ protocol }: Listener): string =>
 const isL4 = (protocol: Listener["protocol"]): protocol is L4Protocol =>
   protocol === "tls" || protocol === "tcp" || protocol === "udp";
 
-function buildTable(inputs: readonly (Listener | L4Claims)[], port: number): L4Table {
+function buildTable(inputs: readonly (PortListener | L4Claims)[], port: number): L4Table {
   const listeners = inputs.filter(isListener);
   const claims = Map.groupBy(inputs.filter(isClaimed), ({ listener }) => listener);
   const protocol = listeners.map((listener) => listener.protocol).find(isL4);
@@ -60,7 +71,9 @@ function buildTable(inputs: readonly (Listener | L4Claims)[], port: number): L4T
   for (const listener of listeners) {
     const { id, hostname } = listener;
     // Also without a route the names of a listener are its own: they never fall to a wider one.
-    const entries = new Map<string, L4Host>([[hostname.host, { ...hostname, ...treatmentOf(listener) }]]);
+    const entries = new Map<string, L4Host>(
+      listener.isTaken ? [] : [[hostname.host, { ...hostname, ...treatmentOf(listener) }]],
+    );
     for (const { host, claims: ofHost } of claims.get(id) ?? []) {
       const [first] = ofHost.toSorted(compareClaims);
       if (first === undefined || ownerOf(host, listeners) !== listener) continue;
@@ -91,8 +104,8 @@ function encode(protocol: L4Protocol, port: number, hosts: readonly L4Host[]): L
   return { protocol, port, value, resource: encodeResource(l4Key(protocol, port), value) };
 }
 
-const isClaimed = (one: Listener | L4Claims): one is L4Claims => "claims" in one;
-const isListener = (one: Listener | L4Claims): one is Listener => !isClaimed(one);
+const isClaimed = (one: PortListener | L4Claims): one is L4Claims => "claims" in one;
+const isListener = (one: PortListener | L4Claims): one is PortListener => !isClaimed(one);
 
 function treatmentOf({
   protocol,

@@ -89,7 +89,7 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
     return {
       listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
       hosts: buildTables(ports, claims, guardsOf(gateways), isTaken),
-      l4: buildL4Tables(ports, withoutClosed(l4Claims, gateways)),
+      l4: buildL4Tables(ports, withoutClosed(l4Claims, gateways), isTaken),
       needs: joinLists(
         gateways.flatMap(({ guard }) => guard?.needs ?? []),
         filters.flatMap(({ needs }) => needs),
