@@ -1,5 +1,5 @@
 import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
-import { BodyMemory } from "../http/body-memory.ts";
+import { BodyMemory } from "../http/held-body.ts";
 import type { HeaderList } from "../message/message.ts";
 import { createBcryptChecker } from "./bcrypt-checker.ts";
 import type { AskEndpoint } from "./external-call.ts";

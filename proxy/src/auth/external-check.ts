@@ -24,5 +24,5 @@ export type ExternalCheckApi = {
 /** The denial of a service, passed to the client as it is apart from its framing. */
 export const refusal = (status: number, headers: HeaderList, body: string): ExternalVerdict => ({
   allowed: false,
-  reply: { status, headers, body, isVerbatim: true, error: "refused by the authorization service" },
+  reply: { status, headers, body, isVerbatim: true, error: "denied by the authorization service" },
 });

@@ -8,7 +8,7 @@ import {
   type HeaderValueOption,
 } from "@svc-gateway/proto/generated/ext-authz.js";
 import type { Exchange } from "../exchange/exchange.ts";
-import { isGrpc } from "../http/request-headers.ts";
+import { isGrpc } from "../http/request-fields.ts";
 import { fieldPairs, joinedField } from "../message/fields.ts";
 import { isHopByHop } from "../message/hop-by-hop.ts";
 import type { HeaderList } from "../message/message.ts";

@@ -199,6 +199,6 @@ const closeTexts: { readonly [R in ClientCloseReason]: string } = {
   "client-closed": "client closed",
   timeout: "client write timeout",
   shutdown: "shutdown",
-  "broken-response": "response does not fit its head",
+  "broken-response": "response does not match its head",
   "response-memory": "response memory full",
 };

@@ -12,8 +12,8 @@ const challenge: LocalReply = {
   headers: ["WWW-Authenticate", 'Basic realm="Authentication required"'],
   error: "no valid basic credentials",
 };
-const unavailable: LocalReply = { status: 503, error: "no basic credentials to check against" };
-const busy: LocalReply = { status: 503, error: "too many basic credentials to check" };
+const unavailable: LocalReply = { status: 503, error: "list of users unavailable" };
+const busy: LocalReply = { status: 503, error: "too many passwords to check" };
 
 const replyTo = (verdict: UserVerdict): LocalReply | undefined =>
   verdict === "accepted" ? undefined : verdict === "refused" ? challenge : busy;

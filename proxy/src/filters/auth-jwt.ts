@@ -18,7 +18,7 @@ const challenge: LocalReply = {
   error: "no valid token",
 };
 const busy: LocalReply = { status: 503, error: "too many tokens to check" };
-const unavailable: LocalReply = { status: 503, error: "no keys to check tokens with" };
+const unavailable: LocalReply = { status: 503, error: "no keys to verify tokens with" };
 
 /** The longest claims that are remembered for a token, in characters: tokens with longer ones are verified each time. */
 const maxRememberedLength = 2_048;

@@ -3,7 +3,7 @@ import { compileCidrs, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 
-const unavailableReply: LocalReply = { status: 503, error: "no list of client addresses" };
+const unavailableReply: LocalReply = { status: 503, error: "list of client addresses unavailable" };
 const refusal: LocalReply = { status: 403, error: "client address not allowed" };
 
 /**

@@ -11,7 +11,7 @@ export type ListenerFilters = {
 };
 
 /** The reply of a filter that cannot be resolved. */
-export const unresolvedFilter: LocalReply = { status: 500, error: "filter of the listener not resolved" };
+export const unresolvedFilter: LocalReply = { status: 500, error: "listener filter not resolved" };
 const refusing: Filter = { slug: "listener-filters", onRequest: () => unresolvedFilter };
 
 /**

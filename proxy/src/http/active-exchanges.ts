@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange/exchange.ts";
 
 export type ExchangeTimeouts = {
-  /** No byte either way on an ordinary exchange, milliseconds, 0 = off. */
+  /** Without a byte in either direction on an ordinary exchange; milliseconds, 0 = off. */
   readonly streamIdleTimeoutMs: number;
   /** The same for upgraded connections and gRPC. */
   readonly tunnelIdleTimeoutMs: number;
@@ -43,15 +43,15 @@ export class ActiveExchanges {
     last.activeIndex = index;
   }
 
-  /** The connections are gone: ends, and so logs, whatever has not heard of it yet. */
+  /** Ends, and so logs, the exchanges that are left after all connections were closed. */
   end(): void {
     for (const exchange of [...this.exchanges]) exchange.clientClosed("shutdown");
   }
 
-  /** Ends what exceeded its time. `nowMs` is on the awake clock. */
+  /** Ends the exchanges that exceeded a time limit. `nowMs` is on the awake clock. */
   sweep(nowMs: number): void {
     const { streamIdleTimeoutMs, tunnelIdleTimeoutMs, requestTimeoutMs } = this.timeouts;
-    // From the end: what takes the place of an exchange that expires has been looked at already.
+    // From the end: the exchange that takes the place of an expired one has been checked already.
     for (let i = this.exchanges.length - 1; i >= 0; i--) {
       const exchange = this.exchanges[i];
       if (exchange === undefined) continue;

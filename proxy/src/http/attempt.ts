@@ -12,7 +12,7 @@ import { sendSelected } from "../upstream/send-selected.ts";
 import type { Selection, Upstream, UpstreamHandler } from "../upstream/upstream.ts";
 import type { UpstreamStream } from "../upstream/upstream.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
-import type { OutgoingBody } from "./request-body.ts";
+import type { OutgoingBody } from "./outgoing-body.ts";
 import { applyResponseFilters, transformBody } from "./response-filters.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 import { UpstreamTimer, type UpstreamTimeouts } from "./upstream-timer.ts";
@@ -23,13 +23,13 @@ export type AttemptOwner = {
   readonly deps: PipelineDependencies;
   /** The body of the request, ready to be sent; null when it has none. */
   readonly body: OutgoingBody | null;
-  /** Set on routes that try again: may take a failure for itself. */
+  /** Set on routes with retries: may answer a failure with another attempt. */
   readonly retries: RetryDecision | undefined;
   /** Answers the client when no upstream does. */
   reply(reply: LocalReply): void;
 };
 
-/** Decides whether another attempt follows a failed one, which is then given up. */
+/** Decides whether another attempt follows a failed one, which is then discarded. */
 export type RetryDecision = {
   afterResponse(head: ResponseHead): boolean;
   afterError(error: UpstreamError): boolean;
@@ -39,7 +39,7 @@ export type RetryDecision = {
 };
 
 /**
- * One try to have a request answered by one endpoint: hands the request over, relays the response, and turns failures
+ * One try to have a request answered by one endpoint: sends the request, relays the response, and turns failures
  * into the statuses of docs/features/errors.md.
  */
 export class Attempt implements UpstreamHandler, Cancellable {
@@ -52,7 +52,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
   /** Set on routes that limit the time of their upstreams. */
   private timer: UpstreamTimer | undefined = undefined;
   private hasTimedOut = false;
-  /** Another attempt has taken over: whatever still comes is of no interest. */
+  /** True once another attempt has taken over: events of this one are ignored. */
   private discarded = false;
 
   constructor(owner: AttemptOwner) {
@@ -106,8 +106,8 @@ export class Attempt implements UpstreamHandler, Cancellable {
   }
 
   /**
-   * Leaves the client to another attempt. What has arrived already is still read, so that the connection of a small
-   * response is kept; what has not is not waited for.
+   * Leaves the client to another attempt. Data that has already arrived is still read, so that the connection of a small
+   * response is kept; the rest is not waited for.
    */
   private discard(): void {
     this.discarded = true;
@@ -176,7 +176,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     else retries.settle();
   }
 
-  /** Adds what the balancer says to the head of the response, and shows it to the filters. */
+  /** Adds the session cookie of the balancer to the head of the response, and runs the response filters. */
   private complement(head: ResponseHead): void {
     const setCookie = this.selection?.setCookie;
     if (setCookie !== undefined) head.headers.push("Set-Cookie", setCookie);
@@ -187,7 +187,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.stream?.resume();
   }
 
-  /** The client, as a transformation sees it. */
+  /** The client's side, as the sink of a transformation. */
   clientSink(): BodySink {
     const { exchange } = this;
     return {
@@ -202,7 +202,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     };
   }
 
-  /** Nothing of the response has left: the client gets another one. */
+  /** Withdraws a response of which nothing has left, so that the client gets another one. */
   private takeBack(): void {
     const { client } = this.exchange;
     client.takeBack();
@@ -212,7 +212,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     this.transform = undefined;
   }
 
-  /** The response was begun and cannot be completed. */
+  /** Ends a response that was begun and cannot be completed. */
   private fail(error: string): void {
     const { exchange } = this;
     if (exchange.finished) return;
@@ -234,7 +234,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     return this.transform === undefined ? exchange.client.write(chunk) : this.transform.onData(chunk);
   }
 
-  /** Unknown as soon as a filter stands between the upstream and the client. */
+  /** Unknown while a filter transforms the body between the upstream and the client. */
   get pendingBytes(): number | undefined {
     return this.transform === undefined ? this.exchange.client.pendingBytes : undefined;
   }
@@ -265,13 +265,13 @@ export class Attempt implements UpstreamHandler, Cancellable {
   onUpgrade(headers: HeaderList, socket: Duplex, head: Buffer): void {
     this.timer?.stop();
     const { exchange } = this;
-    const gone = exchange.finished || this.discarded;
+    const isOver = exchange.finished || this.discarded;
     const answer = { status: 101, headers, length: undefined, bodyless: true };
-    if (!gone) this.complement(answer);
-    const client = gone ? undefined : exchange.client.upgrade(answer.headers);
+    if (!isOver) this.complement(answer);
+    const client = isOver ? undefined : exchange.client.upgrade(answer.headers);
     if (client === undefined) {
       socket.destroy();
-      if (!gone) this.owner.reply({ status: 502, error: "upgrade not possible" });
+      if (!isOver) this.owner.reply({ status: 502, error: "upgrade not possible" });
       return;
     }
     exchange.status = 101;
@@ -327,7 +327,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     }
   }
 
-  /** The request itself could not be read to its end. */
+  /** The reply when the request itself could not be read to its end. */
   private bodyReply(): LocalReply {
     switch (this.owner.body?.abortReason) {
       case "timeout":
@@ -339,7 +339,7 @@ export class Attempt implements UpstreamHandler, Cancellable {
     }
   }
 
-  /** The upstream took too long, by whichever limit: counted once. */
+  /** Counts an upstream that took too long, once for all limits. */
   private countTimeout(): void {
     if (this.hasTimedOut) return;
     this.hasTimedOut = true;

@@ -5,7 +5,7 @@ import { type ClientPolicy, type DemandedRules, isProvenBy } from "../tls/client
 
 export const clientCertificateHeader = "X-SSL-Client-Cert";
 
-/** What requests see of the client's certificate; the encoding is made once per connection. */
+/** The client's certificate as its requests see it; encoded once per connection. */
 export function verifiedClientOf(
   socket: TLSSocket,
   policy: ClientPolicy | undefined,
@@ -22,11 +22,11 @@ const encodeAll = (text: string): string =>
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
   );
 
-/** Whether a request that is under these rules must not come over this connection (RFC 9110 15.5.20); plain HTTP is free. */
+/** True when a request under these rules must not come over this connection (RFC 9110 15.5.20); never over plain HTTP. */
 export const isUnproven = ({ tls }: ClientConnection, rules: DemandedRules | undefined): boolean =>
   rules !== undefined && tls !== undefined && !isProvenBy(tls.client?.policy, rules);
 
-/** Shows the certificate to the upstream of a host that wants it. */
+/** Adds the client's certificate to requests for hosts that forward it. */
 export function addClientCertificate(
   headers: HeaderList,
   { tls }: ClientConnection,

@@ -7,7 +7,7 @@ import type { ActiveExchanges } from "./active-exchanges.ts";
 import type { Mirrors } from "./mirrors.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 
-/** What the pipeline needs from its process; one per worker. */
+/** What the pipeline depends on; one per worker. */
 export type PipelineDependencies = {
   readonly client: UpstreamClient;
   readonly accessLog: AccessLog;
@@ -17,10 +17,10 @@ export type PipelineDependencies = {
   readonly active: ActiveExchanges;
   readonly mirrors: Mirrors;
   readonly log: Logger;
-  /** Add a Via field to upstream requests. */
+  /** Whether upstream requests get a Via field. */
   readonly via: boolean;
   /** Most bytes of a request body that are kept for a retry. */
   readonly retryBufferBytes: number;
-  /** Counts what upgraded connections hold for their clients. */
+  /** Counts the bytes that upgraded connections hold for their clients. */
   readonly responseMemory: ResponseMemory;
 };

@@ -11,7 +11,7 @@ export type RequestHandler = (connection: ClientConnection, head: RequestHead, c
  */
 export type Front = {
   accept(socket: Duplex, connection: ClientConnection): void;
-  /** Finish what is under way, take nothing new: `Connection: close` or GOAWAY. */
+  /** Finishes requests under way and accepts no new ones: `Connection: close` or GOAWAY. */
   drain(): void;
   /** Number of connections that are still open. */
   readonly connections: number;

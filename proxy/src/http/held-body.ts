@@ -1,17 +1,26 @@
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../message/message.ts";
-import type { BodyMemory } from "./body-memory.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
+
+/** The bytes of request bodies that are held in a worker, with their bound; one each for held bodies and for copies to mirrors. */
+export class BodyMemory {
+  readonly maxBytes: number;
+  heldBytes = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+}
 
 /** Why a body could not be read whole; `no-memory`: too many others are held. */
 export type HoldFailure = BodyAbortReason | "no-memory";
 
 /**
- * The body of a request that is read whole before anything is sent upstream, and then sent from here. Small by its
- * limit, and all held bodies of a worker together by its memory.
+ * The body of a request that is read whole before anything is sent upstream, and then sent from memory. Bounded by its own
+ * limit, and all held bodies of a worker together by their memory.
  */
 export class HeldBody implements RequestBody, BodySink {
   started = false;
-  /** Undefined as long as it is not whole. */
+  /** The whole body; undefined until then. */
   bytes: Buffer | undefined = undefined;
   private readonly source: RequestBody;
   private readonly maxBytes: number;
@@ -21,7 +30,7 @@ export class HeldBody implements RequestBody, BodySink {
   private trailers: HeaderList | undefined = undefined;
   private reserved = 0;
   private settle: ((failure: HoldFailure | undefined) => void) | undefined = undefined;
-  /** Waits for its sink to take more. */
+  /** The sink that takes the end of the body when it resumes. */
   private ending: BodySink | undefined = undefined;
 
   constructor(source: RequestBody, maxBytes: number, memory: BodyMemory, onProgress: () => void) {
@@ -32,7 +41,7 @@ export class HeldBody implements RequestBody, BodySink {
     this.collected = new ReplayBuffer(maxBytes);
   }
 
-  /** Reads the source to its end; answers why that did not succeed. Called once. */
+  /** Reads the source to its end; resolves to the reason when that failed. Called once. */
   collect(): Promise<HoldFailure | undefined> {
     return new Promise((resolve) => {
       this.settle = resolve;
@@ -40,7 +49,7 @@ export class HeldBody implements RequestBody, BodySink {
     });
   }
 
-  /** With trailers the message has to stay without a declared length. */
+  /** The declared length; that of the source where trailers follow, since such a message must not declare one. */
   get length(): number | undefined {
     return this.trailers === undefined ? this.bytes?.length : this.source.length;
   }
@@ -82,7 +91,7 @@ export class HeldBody implements RequestBody, BodySink {
     ending?.onEnd(this.trailers);
   }
 
-  /** Gives the memory back: the request is over, or its body is on the way. */
+  /** Frees the memory: the request is over, or its body is being sent. */
   release(): void {
     this.memory.heldBytes -= this.reserved;
     this.reserved = 0;

@@ -1,17 +1,17 @@
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../message/message.ts";
-import type { BodyMemory } from "./body-memory.ts";
+import type { BodyMemory } from "./held-body.ts";
 
-/** Pieces of a body that wait for a mirror. */
+/** The most pieces of a body that wait for a mirror. */
 const maxChunks = 64;
 
 /**
  * The copy of a request body on its way to a mirror: a bounded channel that the request fills and the mirror empties,
- * each at its own pace. Pieces that find the channel full are dropped, so nobody ever waits for a mirror.
+ * each at its own pace. Pieces that find the channel full are dropped, so no request ever waits for a mirror.
  */
 export class MirrorBody implements RequestBody, BodySink {
   /** Unknown, because pieces may be dropped: the copy travels in the chunked coding. */
   readonly length = undefined;
-  /** Pieces were dropped. */
+  /** True when pieces were dropped. */
   incomplete = false;
   private readonly memory: BodyMemory;
   private readonly chunks: Buffer[] = [];
@@ -47,7 +47,7 @@ export class MirrorBody implements RequestBody, BodySink {
     }
   }
 
-  /** A piece of the request; never says no. */
+  /** Takes a piece of the request; never pauses it. */
   onData(chunk: Chunk): boolean {
     if (this.closed) return true;
     const { memory, chunks } = this;
@@ -70,7 +70,7 @@ export class MirrorBody implements RequestBody, BodySink {
     if (this.flowing) this.settle();
   }
 
-  /** The request will not be completed: neither will its copy. */
+  /** Aborts the copy, because the request will not be completed. */
   onAbort(reason: BodyAbortReason): void {
     if (this.ended || this.closed) return;
     this.abortReason = reason;
@@ -78,7 +78,7 @@ export class MirrorBody implements RequestBody, BodySink {
     this.sink?.onAbort(reason);
   }
 
-  /** Nobody reads any more; what waits is let go of. */
+  /** Frees the pieces that wait: the mirror reads no more. */
   release(): void {
     this.closed = true;
     for (const chunk of this.chunks) this.memory.heldBytes -= chunk.length;

@@ -15,18 +15,18 @@ import type {
   UpstreamStream,
   UpstreamClient,
 } from "../upstream/upstream.ts";
-import type { BodyMemory } from "./body-memory.ts";
+import type { BodyMemory } from "./held-body.ts";
 import { MirrorBody } from "./mirror-body.ts";
-import type { OutgoingBody } from "./request-body.ts";
+import type { OutgoingBody } from "./outgoing-body.ts";
 import { upstreamRequestOf } from "./upstream-request.ts";
 
-/** From the beginning of a copy to the end of its response. */
+/** The time limit of a copy, from its beginning to the end of its response. */
 const timeoutMs = 5000;
 
-/** Fields that a mirror has no use for and must not learn. */
+/** Fields that a mirror has no use for and must not see. */
 const credentials = new Set(["authorization", "cookie", "proxy-authorization"]);
 
-/** What all copies of a worker share. */
+/** The state that all copies of a worker share. */
 export type MirrorOwner = {
   readonly deps: MirrorDependencies;
   readonly memory: BodyMemory;
@@ -37,7 +37,7 @@ export type MirrorOwner = {
   warn(exchange: Exchange, upstream: string, reason: string): void;
 };
 
-/** One copy of a request on its way to one endpoint of a mirror; its response is thrown away. */
+/** One copy of a request, sent to one endpoint of a mirror; its response is discarded. */
 export class MirrorRequest implements UpstreamHandler {
   private readonly mirrors: MirrorOwner;
   private readonly exchange: Exchange;
@@ -99,7 +99,7 @@ export class MirrorRequest implements UpstreamHandler {
   }
 
   onEnd(): void {
-    this.end(this.body?.incomplete === true ? "mirror too slow for the body" : undefined);
+    this.end(this.body?.incomplete === true ? "mirror too slow for the request body" : undefined);
   }
 
   onUpgrade(_headers: HeaderList, socket: Duplex): void {

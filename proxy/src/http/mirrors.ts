@@ -1,18 +1,18 @@
 import type { Exchange } from "../exchange/exchange.ts";
-import { BodyMemory } from "./body-memory.ts";
+import { BodyMemory } from "./held-body.ts";
 import { MirrorRequest, type MirrorDependencies, type MirrorOwner } from "./mirror-request.ts";
-import type { OutgoingBody } from "./request-body.ts";
+import type { OutgoingBody } from "./outgoing-body.ts";
 
-/** Copies under way in a worker; requests beyond are not copied. */
+/** The most copies under way in a worker; requests beyond are not copied. */
 const maxConcurrent = 256;
-/** Body bytes that wait for mirrors in a worker. */
+/** The most body bytes that wait for mirrors in a worker. */
 const maxHeldBytes = 16 * 1024 * 1024;
-/** Failures are told one by one at most this often; the others are counted. */
+/** The shortest time between two logged failures; those in between are counted. */
 const warnIntervalMs = 1000;
 
 /**
- * The copies of requests that a worker sends to mirrors. Nothing that happens to a copy is noticed by its original:
- * nobody waits for it, and what does not fit the bounds is dropped (docs/features/mirror-target.md).
+ * The copies of requests that a worker sends to mirrors. A copy never affects its original, which does not wait for it; what
+ * exceeds the bounds is dropped (docs/features/mirror-target.md).
  */
 export class Mirrors implements MirrorOwner {
   readonly deps: MirrorDependencies;
@@ -20,16 +20,17 @@ export class Mirrors implements MirrorOwner {
   private readonly random: () => number;
   private active = 0;
   private warnedAtMs = Number.NEGATIVE_INFINITY;
-  private untold = 0;
+  /** Failures since the last one that was logged. */
+  private unlogged = 0;
 
   constructor(deps: MirrorDependencies) {
     this.deps = deps;
     this.random = deps.random ?? Math.random;
   }
 
-  /** Sends the copies that the exchange asks for; `body` is its body, which has not been started. */
+  /** Sends the copies that the exchange's plans ask for; `body` is its body, which has not been started. */
   copy(exchange: Exchange, body: OutgoingBody | null): void {
-    // A tunnel is a conversation: there is nothing to copy it to.
+    // A tunnel is a conversation of two, which cannot be copied.
     if (exchange.upgrade !== undefined) return;
     for (const { upstream: current, share } of exchange.mirrors) {
       if (this.random() >= share) continue;
@@ -62,14 +63,14 @@ export class Mirrors implements MirrorOwner {
   warn(exchange: Exchange, upstream: string, reason: string): void {
     const nowMs = performance.now();
     if (nowMs - this.warnedAtMs < warnIntervalMs) {
-      this.untold++;
+      this.unlogged++;
       return;
     }
     this.deps.log.warn(
-      { route_id: exchange.route?.id ?? "", upstream, reason, untold_before: this.untold },
+      { route_id: exchange.route?.id ?? "", upstream, reason, untold_before: this.unlogged },
       "mirror request failed",
     );
     this.warnedAtMs = nowMs;
-    this.untold = 0;
+    this.unlogged = 0;
   }
 }

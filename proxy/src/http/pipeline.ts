@@ -16,13 +16,13 @@ import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { addClientCertificate, isUnproven } from "./client-certificate.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
 import type { RequestHandler } from "./front.ts";
-import { OutgoingBody } from "./request-body.ts";
+import { OutgoingBody } from "./outgoing-body.ts";
 import {
   addForwardingFields,
   fieldsToMatch,
   readRequestFields,
   type RequestFields,
-} from "./request-headers.ts";
+} from "./request-fields.ts";
 import { applyResponseFilters } from "./response-filters.ts";
 import { Retries } from "./retries.ts";
 
@@ -42,7 +42,7 @@ export function createPipeline(dependencies: PipelineDependencies): RequestHandl
   };
 }
 
-/** Methods that no backend gets to see. CONNECT comes before the look at Host: its target is no path. */
+/** The reply to methods that no backend gets. CONNECT is checked before Host, since its target is no path. */
 const methodNotAllowed: LocalReply = {
   status: 405,
   headers: ["Allow", allowedMethods],
@@ -57,13 +57,13 @@ const malformed = {
 
 const noRoute: LocalReply = { status: 404, error: "no route" };
 
-/** Which route it would take is not known, so it takes none (docs/routing.md, "Regular expressions"). */
-const tooLongToMatch: LocalReply = { status: 414, error: "too long for the expressions of its host" };
+/** The reply when the lookup cost too much: which route the request would take is unknown (docs/routing.md, "Regular expressions"). */
+const tooLongToMatch: LocalReply = { status: 414, error: "request too long for regex matching" };
 
-/** The client asks again over a connection of its own (RFC 9110 15.5.20). */
+/** The client repeats such a request over another connection (RFC 9110 15.5.20). */
 const misdirected = {
-  listener: { status: 421, error: "connection of another listener than the host" },
-  client: { status: 421, error: "connection without the client certificate of the host" },
+  listener: { status: 421, error: "host belongs to another listener than the connection" },
+  client: { status: 421, error: "connection lacks the client certificate that the host requires" },
 } as const satisfies Readonly<Record<string, LocalReply>>;
 
 class Request implements ExchangeOwner, AttemptOwner {
@@ -115,7 +115,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     this.filter(route.filters, 0);
   }
 
-  /** The route of the request; undefined when there is none, and that has been answered. */
+  /** Finds the route of the request; answers the request and returns undefined when there is none. */
   private findRoute(query: RouteQuery): CompiledRoute | undefined {
     const { exchange } = this;
     const { listener } = exchange.connection;
@@ -131,7 +131,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     return route;
   }
 
-  /** Once, after the last filter of the listener: whatever comes later does not change the route. */
+  /** Finds the route after the last filter of the listener; later filters do not change the route. */
   private routeFiltered(): void {
     const { exchange } = this;
     const { host, path, query, method, received, headers } = exchange;
@@ -139,11 +139,11 @@ class Request implements ExchangeOwner, AttemptOwner {
     if (route !== undefined) this.filter(route.filters, 0);
   }
 
-  /** From the request of the client to what filters see, and upstreams after them. */
+  /** Prepares the request for filters and upstreams: end-to-end fields, Expect, upgrade, forwarding fields. */
   private prepare(fields: RequestFields, head: RequestHead): void {
     const { exchange } = this;
     exchange.headers = fields.headers;
-    // There must be something to wait for (RFC 9110 10.1.1); backends differ in what they make of the other case.
+    // There must be a body to wait for (RFC 9110 10.1.1); backends differ in how they treat Expect without one.
     const { body } = exchange.client;
     exchange.expectContinue = fields.expect !== undefined && body !== null && body.length !== 0;
     exchange.upgrade =
@@ -151,7 +151,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     this.addForwarding(exchange.connection, fields, head);
   }
 
-  /** Answers a request that has no canonical address: the log shows the one that it came with. */
+  /** Answers a request without a canonical address: the log shows the address as received. */
   private refuse(head: RequestHead, reply: LocalReply): void {
     const { authority, path } = addressAsReceived(head);
     this.exchange.authority = authority;
@@ -185,7 +185,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     }
   }
 
-  /** Runs the filters of the listener, or those of the route, from `index` on; leaves the turn only when one of them waits. */
+  /** Runs the filters of the listener, or those of the route, from `index` on; synchronous unless one of them waits. */
   private filter(filters: readonly Filter[], index: number): void {
     const { exchange } = this;
     for (let i = index; i < filters.length; i++) {
@@ -215,7 +215,7 @@ class Request implements ExchangeOwner, AttemptOwner {
       .catch((error: unknown) => this.failed(error));
   }
 
-  /** A bug showed in a later turn than the one in which the front called, and would hear of it. */
+  /** Handles an exception in a later turn than the front's call; exceptions within that call are the front's to handle. */
   private failed(error: unknown): void {
     const { exchange, deps } = this;
     deps.metrics.limitsReached.with({ limit: "handler-failed" }).inc();
@@ -254,7 +254,7 @@ class Request implements ExchangeOwner, AttemptOwner {
 
   private outgoingBody(source: RequestBody, protocol: Upstream["protocol"]): OutgoingBody {
     const { exchange } = this;
-    // What a server of HTTP/2 has not processed is sent once more on every route (docs/features/http2.md, "Towards backends").
+    // A request that an HTTP/2 server has not processed is sent again on every route (docs/features/http2.md, "Towards backends").
     const keepsBeginning = protocol === "http2";
     return new OutgoingBody(source, exchange.client, {
       maxBytes: exchange.maxBodyBytes,
@@ -266,7 +266,7 @@ class Request implements ExchangeOwner, AttemptOwner {
     });
   }
 
-  /** Answers the request itself; the response filters of what was chosen for the request see the answer too. */
+  /** Answers the request; the response filters of the chosen route and backend see the answer too. */
   reply(reply: LocalReply): void {
     const { exchange } = this;
     const { client } = exchange;
@@ -282,14 +282,14 @@ class Request implements ExchangeOwner, AttemptOwner {
     exchange.finish();
   }
 
-  /** A time limit is over: 504, or the end of a response that has begun. */
+  /** Ends a request whose time is over: with 504, or by cutting a response that has begun. */
   expire(error: string): void {
     const { exchange } = this;
     exchange.work?.cancel(!exchange.client.headSent);
     this.giveUp({ status: 504, error });
   }
 
-  /** Ends the request with this answer, or visibly before its end where another one has begun. */
+  /** Ends the request with this answer, or cuts the response that has begun. */
   private giveUp(reply: LocalReply): void {
     const { exchange } = this;
     if (!exchange.client.headSent) {

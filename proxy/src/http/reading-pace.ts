@@ -2,21 +2,21 @@
 const minBytesPerSecond = 128;
 
 /**
- * Whether a client takes what waits for it. A dripped byte is no progress: within the write timeout it must take all of
- * it, or 128 bytes for each second of the timeout (docs/features/http1.md, "Slow clients").
+ * Detects clients that do not take what waits for them. A dripped byte is no progress: within the write timeout a client
+ * must take all of it, or 128 bytes for each second of the timeout (docs/features/http1.md, "Slow clients").
  */
 export class ReadingPace {
   private sinceMs: number | undefined = undefined;
   private takenBytes = 0;
 
-  /** Nothing waits for the client. */
+  /** Called when nothing waits for the client: ends the measurement. */
   rest(): void {
     this.sinceMs = undefined;
   }
 
   /**
-   * Something waits, and the client has taken `takenBytes` since it was connected. To be called at least a few times within
-   * `timeoutMs` (0 = no limit); times are milliseconds of the awake clock.
+   * True when the client has stalled. Called while something waits, at least a few times within `timeoutMs` (0 = no limit);
+   * `takenBytes` is what the client has taken since it was connected. Times are milliseconds of the awake clock.
    */
   isStalled(nowMs: number, takenBytes: number, timeoutMs: number): boolean {
     const wantedBytes = (timeoutMs * minBytesPerSecond) / 1000;

@@ -3,8 +3,8 @@ import type { Chunk } from "../message/message.ts";
 const firstBytes = 1024;
 
 /**
- * Keeps a body of at most `maxBytes` for another use. Bytes are copied into one piece of memory, so that what is held is
- * bounded however small the pieces are that a client sends; a body that does not fit is let go of at once.
+ * Keeps a body of at most `maxBytes` for another use. Bytes are copied into one piece of memory, so that the memory is
+ * bounded even when a client sends tiny pieces; a body that does not fit is dropped at once.
  */
 export class ReplayBuffer {
   overflowed = false;
@@ -16,7 +16,7 @@ export class ReplayBuffer {
     this.maxBytes = maxBytes;
   }
 
-  /** What was added so far. */
+  /** The bytes that were added so far. */
   get bytes(): Buffer {
     return this.memory.subarray(0, this.size);
   }

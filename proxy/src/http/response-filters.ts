@@ -4,9 +4,9 @@ import { putFields } from "../message/fields.ts";
 import type { BodySink, ResponseHead } from "../message/message.ts";
 
 /**
- * Shows the head of a response to the filters, those of the backend first because they are nearer to the upstream:
- * the route has the last word. Before a backend has been chosen there is only the route (docs/filter-order.md). What checks
- * have for the client stands in the head by then, as if the upstream had said it.
+ * Runs the response filters on the head of a response, those of the backend first because they are nearer to the upstream:
+ * the route has the last word. Before a backend has been chosen there is only the route (docs/filter-order.md). Fields that
+ * checks add for the client are in the head by then, as if the upstream had sent them.
  */
 export function applyResponseFilters(exchange: Exchange, head: ResponseHead): void {
   if (exchange.clientFields !== undefined) putFields(head.headers, exchange.clientFields);
@@ -15,11 +15,11 @@ export function applyResponseFilters(exchange: Exchange, head: ResponseHead): vo
   for (const filter of exchange.route.filters) filter.onResponse?.(exchange, head);
 }
 
-/** What stands at either end of all transformations. */
+/** The two ends of a chain of transformations. */
 type Sides = {
-  /** A sink that writes to the client; asked for only when a filter wants to stand in front of it. */
+  /** Creates a sink that writes to the client; called only when a filter transforms the body. */
   clientSink(): BodySink;
-  /** The upstream may go on. */
+  /** Resumes the upstream. */
   resume(): void;
 };
 
@@ -59,7 +59,7 @@ function addTransforms(
   return chain;
 }
 
-/** Several transformations as one: the body goes in at the last, the client's drain at the first. */
+/** Several transformations as one: the body enters at the last one, the client resumes the first one. */
 function join(chain: readonly BodyTransform[]): BodyTransform {
   const first = chain[0] as BodyTransform;
   const last = chain.at(-1) as BodyTransform;

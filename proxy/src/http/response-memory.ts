@@ -6,9 +6,9 @@ const patienceMs = 1000;
 const reliefShare = 0.875;
 /** At this share of the memory patience ends: reading has stopped, and new responses have still brought more. */
 const hardShare = 1.25;
-/** What a reader that goes on may bring. */
+/** The most bytes that a resumed reader may read. */
 const readBytes = 65_536;
-/** A client that took less than this since it was looked at last has made no progress. */
+/** A client that took less than this since it was last examined has made no progress. */
 const progressBytes = 4096;
 
 /**
@@ -23,31 +23,31 @@ export class ResponseMemory {
   /** Ends of the list of clients that bytes wait for; the first has made no progress for longest. */
   private first: WaitingResponse | undefined = undefined;
   private last: WaitingResponse | undefined = undefined;
-  /** Readers that stopped for want of memory, each at most once. */
+  /** Readers that stopped for lack of memory, each at most once. */
   private stopped: (() => void)[] = [];
   private isReliefDue = false;
 
-  /** `onCut` hears of each client that is cut for want of memory. */
+  /** `onCut` is called for each client that is cut for lack of memory. */
   constructor(maxBytes: number = Number.POSITIVE_INFINITY, onCut: () => void = () => {}) {
     this.maxBytes = maxBytes;
     this.onCut = onCut;
   }
 
-  /** True: nothing more is to be read for clients that bytes wait for. */
+  /** True when nothing more must be read for clients that bytes wait for. */
   get full(): boolean {
     return this.heldBytes >= this.maxBytes;
   }
 
-  /** Calls `resume` once, when there is room again. A caller does not ask twice at a time. */
+  /** Calls `resume` once, when there is room again. A caller waits once at a time. */
   whenRoom(resume: () => void): void {
     this.stopped.push(resume);
     this.scheduleRelief();
   }
 
-  /** Cuts clients where it must, and has stopped readers go on where it can. Called by the sweeps of fronts as well. */
+  /** Cuts clients where it must, and resumes stopped readers where it can. Called by the sweeps of fronts as well. */
   relieve(): void {
     if (this.full) this.cutStalled();
-    // Not all at once: what they read counts when it has come.
+    // Not all at once: what they read is counted only when it has arrived.
     let readers = Math.ceil((this.maxBytes - this.heldBytes) / readBytes);
     const { stopped } = this;
     if (readers >= stopped.length) this.stopped = [];
@@ -97,7 +97,7 @@ export class ResponseMemory {
     }
   }
 
-  /** Not within the write that found the memory full: cutting ends exchanges. */
+  /** Schedules relief outside of the write that found the memory full, because cutting ends exchanges. */
   private scheduleRelief(): void {
     if (this.isReliefDue) return;
     this.isReliefDue = true;
@@ -108,9 +108,9 @@ export class ResponseMemory {
   }
 }
 
-/** What the memory asks of a client that bytes wait for. */
+/** A client that bytes wait for, as the response memory sees it. */
 export type WaitingClient = {
-  /** Says by `hold` how much waits now, and how much the client has taken. */
+  /** Reports by `hold` how much waits now, and how much the client has taken. */
   look(): void;
   /** Ends the response visibly; nothing is held for it afterwards. */
   cut(): void;
@@ -134,7 +134,7 @@ export class WaitingResponse {
     this.client = client;
   }
 
-  /** `bytes` wait for the client, which has taken `takenBytes` so far, of whatever counts its progress. */
+  /** Sets that `bytes` wait for the client, which has taken `takenBytes` so far; only the growth of that count matters. */
   hold(bytes: number, takenBytes: number): void {
     const { memory } = this;
     const change = bytes - this.bytes;

@@ -1,23 +1,23 @@
 import { fastReadBytes } from "../sockets/read-buffer.ts";
 
-/** Most content that is held for a client that does not take it. */
+/** The most content that is held for a client that does not take it. */
 const maxHeldBytes = 65_536;
 /**
- * What the system must have taken at once, piece after piece, before more is read for a client than may be held for it: more
- * than fits between here and a client that reads nothing.
+ * The bytes that the system must have taken without a pause before more is read for a client than may be held for it: more
+ * than fits between the proxy and a client that reads nothing.
  */
 const swiftAfterBytes = 8_388_608;
 
-/** Whether a connection has proved to be fast, which lasts as long as it does. Costs nothing but an addition per piece. */
+/** Records whether a connection has proved to be fast, once and for its whole life. Costs one addition per piece. */
 export class Swiftness {
   private bytes = 0;
 
-  /** The system has taken a whole piece at once. */
+  /** Called when the system has taken a whole piece at once. */
   took(bytes: number): void {
     this.bytes += bytes;
   }
 
-  /** The system has left something. */
+  /** Called when the system has taken less than the whole piece. */
   paused(): void {
     if (this.bytes < swiftAfterBytes) this.bytes = 0;
   }

@@ -41,7 +41,7 @@ export class Retries implements Cancellable, RetryDecision {
     const { owner, tried } = this;
     const { exchange } = owner;
     if (exchange.finished) return;
-    // Asked anew: an endpoint that is gone by now is not tried any more.
+    // The current upstream: an endpoint that was removed meanwhile is not tried any more.
     const { upstream } = this.backend;
     const selection = upstream.pick(exchange, tried.size === 0 ? undefined : tried);
     if (selection === undefined) return owner.reply(noSelection(upstream));
@@ -55,29 +55,29 @@ export class Retries implements Cancellable, RetryDecision {
     this.owner.body?.forget();
   }
 
-  /** True: the response that begins with this head is given up, and another attempt follows. */
+  /** True when the response that begins with this head is discarded and another attempt follows. */
   afterResponse(head: ResponseHead): boolean {
     const { body } = this.owner;
     const condition = this.conditionOf(head);
     return condition !== undefined && (body === null || body.complete) && this.again(condition);
   }
 
-  /** True: another attempt follows one that ended in this error. */
+  /** True when another attempt follows one that ended in this error. */
   afterError(error: UpstreamError): boolean {
     const condition = conditions[error.kind];
     if (condition === undefined) return false;
     if (error.requestSent && !isIdempotent(this.owner.exchange.method)) return false;
-    // What breaks HTTP is answered 502, and the policy says whether that is retried.
+    // A response that breaks HTTP is answered 502, and the policy says whether that is retried.
     if (error.kind === "invalid" && !this.plan.codes.has(502)) return false;
     return this.again(condition, this.leadsElsewhere(error) ? "free" : "budgeted");
   }
 
-  /** Where no connection came about and another endpoint is left, nobody has more work by the next attempt. */
+  /** True when no connection was made and an untried endpoint is left: no endpoint has worked on the request yet, so such a retry is free. */
   private leadsElsewhere({ requestSent, kind }: UpstreamError): boolean {
     return !requestSent && kind !== "reset" && this.tried.size < this.backend.upstream.endpoints.length;
   }
 
-  /** True: another attempt follows one that took longer than the route allows, which is a 504. */
+  /** True when another attempt follows one that took longer than the route allows, which is a 504. */
   afterTimeout(): boolean {
     return this.plan.codes.has(504) && isIdempotent(this.owner.exchange.method) && this.again("timeout");
   }
@@ -120,7 +120,7 @@ export class Retries implements Cancellable, RetryDecision {
   }
 }
 
-/** What failures without a response count as. Broken requests would only be repeated. */
+/** The retry condition of failures without a response. Broken requests are never retried: they would fail again. */
 const conditions: { readonly [Kind in UpstreamError["kind"]]: Condition | undefined } = {
   refused: "connect-failure",
   connect: "connect-failure",

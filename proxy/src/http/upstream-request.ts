@@ -1,10 +1,10 @@
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Upstream, UpstreamRequest } from "../upstream/upstream.ts";
 
-/** What the copies of a request may differ in. */
+/** The parts in which copies of a request may differ. */
 type Own = Pick<UpstreamRequest, "headers" | "body" | "upgrade" | "expectContinue">;
 
-/** A client's request as it goes to an upstream, the backend of its route or a mirror. */
+/** Builds a client's request for an upstream: the backend of its route, or a mirror. */
 export const upstreamRequestOf = (
   exchange: Exchange,
   { protocol }: Upstream,

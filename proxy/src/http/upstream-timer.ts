@@ -31,24 +31,24 @@ export class UpstreamTimer {
         : new AwakeTimer(() => onExpire("upstream request timeout"), limits.backendTimeoutMs);
   }
 
-  /** The request is on a connection, perhaps not on its first one. */
+  /** Called when the request is on a connection, perhaps not its first one. */
   connected(hasBody: boolean): void {
     if (hasBody) this.run(this.limits.sendTimeoutMs, "upstream send timeout");
     else this.requestSent();
   }
 
-  /** The whole request has been handed over. */
+  /** Called when the whole request has been passed to the connection. */
   requestSent(): void {
     this.run(this.limits.readTimeoutMs, "upstream read timeout");
   }
 
-  /** The response has begun. */
+  /** Called when the response has begun. */
   responseBegan(): void {
     this.hasBegun = true;
     this.timer?.clear();
   }
 
-  /** The response has ended, or will never come. */
+  /** Called when the response has ended, or will never come. */
   stop(): void {
     this.responseBegan();
     this.whole?.clear();

@@ -15,7 +15,10 @@ const letsIn = (feature: IpAccessControl, clientIp: string): boolean => {
 describe("the ip-access-control filter", () => {
   it("ip-access-control: every request gets 503 where the list of addresses cannot be read", () => {
     const { onRequest } = ipAccessControlFilter({ unavailable: true, deny: [], allow: ["0.0.0.0/0"] });
-    expect(onRequest?.(exchange())).to.deep.equal({ status: 503, error: "no list of client addresses" });
+    expect(onRequest?.(exchange())).to.deep.equal({
+      status: 503,
+      error: "list of client addresses unavailable",
+    });
   });
 
   const office: IpAccessControl = { deny: ["10.0.0.9/32"], allow: ["10.0.0.0/8", "2001:db8::/32"] };

@@ -17,7 +17,7 @@ const exchangeSince = (startedAtMs: number, expire: (exchange: Exchange) => void
 };
 
 describe("ActiveExchanges", () => {
-  it("expires each exchange whose time is over once, whatever came and went before", () => {
+  it("each exchange whose time is over expires once, however exchanges were added and removed before", () => {
     const step = fc.record({ add: fc.boolean(), pick: fc.nat(), startedAtMs: fc.constantFrom(0, 100) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -37,8 +37,8 @@ describe("ActiveExchanges", () => {
             model.push(exchange);
             active.add(exchange);
           } else if (model.length > 0) {
-            const [gone] = model.splice(pick % model.length, 1);
-            active.delete(gone as Exchange);
+            const [removed] = model.splice(pick % model.length, 1);
+            active.delete(removed as Exchange);
           }
           expect(active.size).to.equal(model.length);
         }

@@ -27,7 +27,7 @@ import type {
 } from "../../src/upstream/upstream.ts";
 import { samePublicPorts } from "../listeners/public-ports.ts";
 
-/** A client's side that records what it is told. */
+/** A client's side that records the calls it gets. */
 export class FakeClient implements ClientStream {
   readonly body: FakeBody | null;
   readonly informational: [number, HeaderList][] = [];

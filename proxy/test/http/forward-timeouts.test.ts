@@ -21,7 +21,7 @@ describe("forwarding under timeouts", () => {
     }).value;
   const ok = () => ({ status: 200, headers: [], length: undefined, bodyless: false });
 
-  it("starts no clock before there is a connection", () => {
+  it("no upstream timeout runs before there is a connection", () => {
     const under = bench();
     const client = under.request();
     mock.timers.tick(1000);
@@ -34,7 +34,7 @@ describe("forwarding under timeouts", () => {
     expect(under.records[0]).to.include({ status: 504, error: "upstream read timeout" });
   });
 
-  it("waits for the response from the end of the body on", () => {
+  it("the read timeout runs from the end of the request body", () => {
     const under = bench();
     const body = new FakeBody();
     const client = under.request({ method: "POST" }, body);
@@ -50,7 +50,7 @@ describe("forwarding under timeouts", () => {
     expect(under.records[0]?.error).to.equal("upstream read timeout");
   });
 
-  it("504 for a body that is not sent in time", () => {
+  it("a request body that is not sent in time is answered 504", () => {
     const under = bench();
     const client = under.request({ method: "POST" }, new FakeBody());
     under.upstream.last.handler.onConnection(true);
@@ -59,7 +59,7 @@ describe("forwarding under timeouts", () => {
     expect(under.records[0]?.error).to.equal("upstream send timeout");
   });
 
-  it("leaves a response that has begun alone", () => {
+  it("a response that has begun is not cut by send and read timeouts", () => {
     const under = bench();
     const client = under.request();
     const { handler } = under.upstream.last;
@@ -72,7 +72,7 @@ describe("forwarding under timeouts", () => {
     expect(timeoutsOf(under)).to.equal(0);
   });
 
-  it("stops when the client leaves or the upstream fails", () => {
+  it("the upstream timeouts stop when the client leaves or the upstream fails", () => {
     const under = bench();
     const left = under.request();
     under.upstream.last.handler.onConnection(true);
@@ -89,7 +89,7 @@ describe("forwarding under timeouts", () => {
   describe("of a route", () => {
     const limited = (timeouts: Timeouts) => createBench({ filters: [timeoutsFilter(timeouts)] });
 
-    it("504 when the whole response is not there in time, connecting included", () => {
+    it("a whole response that does not arrive in time, connecting included, is answered 504", () => {
       const under = limited({ backendTimeoutMs: 100 });
       const client = under.request();
       mock.timers.tick(99);
@@ -101,7 +101,7 @@ describe("forwarding under timeouts", () => {
       expect(timeoutsOf(under)).to.equal(1);
     });
 
-    it("cuts a response that has begun but does not end in time", () => {
+    it("a response that has begun but does not end in time is cut", () => {
       const under = limited({ backendTimeoutMs: 100 });
       const client = under.request();
       const { handler } = under.upstream.last;
@@ -112,7 +112,7 @@ describe("forwarding under timeouts", () => {
       expect(under.records[0]).to.include({ status: 200, error: "upstream request timeout" });
     });
 
-    it("leaves a response alone that ends in time", () => {
+    it("a response that ends in time is not cut", () => {
       const under = limited({ backendTimeoutMs: 100, requestTimeoutMs: 100 });
       const client = under.request();
       const { handler } = under.upstream.last;
@@ -125,7 +125,7 @@ describe("forwarding under timeouts", () => {
       expect(timeoutsOf(under)).to.equal(0);
     });
 
-    it("limits the request as a whole, whatever the upstream does", () => {
+    it("the request timeout limits the whole request independent of the upstream's timeouts", () => {
       const under = limited({ requestTimeoutMs: 100, readTimeoutMs: 1000 });
       const client = under.request();
       under.upstream.last.handler.onConnection(true);

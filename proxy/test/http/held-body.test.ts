@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { BodyMemory } from "../../src/http/body-memory.ts";
-import { HeldBody, type HoldFailure } from "../../src/http/held-body.ts";
+import { BodyMemory, HeldBody, type HoldFailure } from "../../src/http/held-body.ts";
 import type { BodySink, HeaderList, RequestBody } from "../../src/message/message.ts";
 
 /** A client that a test speaks for. */
@@ -21,7 +20,7 @@ class Client implements RequestBody {
   }
 }
 
-/** Takes one piece and then nothing, until it is told to go on. */
+/** Takes one piece and then nothing, until it is resumed. */
 class Sink implements BodySink {
   text = "";
   ended = false;
@@ -56,7 +55,7 @@ describe("a held body", () => {
     return { body, failure: body.collect() };
   };
 
-  it("is read whole, then sent at the pace of its sink; its memory is free from then on", async () => {
+  it("a held body is read whole, then sent at the pace of its sink, and frees its memory", async () => {
     const { body, failure } = hold();
     expect([client.say("abc"), client.say("def")]).to.deep.equal([true, true]);
     expect([memory.heldBytes, body.bytes]).to.deep.equal([6, undefined]);
@@ -71,7 +70,7 @@ describe("a held body", () => {
     expect(sink.ended).to.equal(true);
   });
 
-  it("keeps its length undeclared where trailers follow", async () => {
+  it("a held body declares no length where trailers follow", async () => {
     const { body, failure } = hold();
     client.say("a");
     client.sink?.onEnd(["x-sum", "1"]);
@@ -79,14 +78,14 @@ describe("a held body", () => {
     expect(body.length).to.equal(undefined);
   });
 
-  it("ends when it is too long, and takes nothing more", async () => {
+  it("a held body fails when it is too large, and accepts nothing more", async () => {
     const { body, failure } = hold(3);
     expect([client.say("abc"), client.say("d"), client.say("e")]).to.deep.equal([true, false, false]);
     client.sink?.onEnd(undefined);
     expect([await failure, body.bytes]).to.deep.equal(["too-large", undefined]);
   });
 
-  it("ends when all bodies together are too long", async () => {
+  it("a held body fails when all held bodies together are too large", async () => {
     const other = hold();
     client.say("12345678");
     const { body, failure } = hold();
@@ -96,7 +95,7 @@ describe("a held body", () => {
     expect([await other.failure, memory.heldBytes]).to.deep.equal(["client-closed", 0]);
   });
 
-  it("tells why its client did not end it", async () => {
+  it("a held body reports why its client did not complete it", async () => {
     const { failure } = hold();
     client.sink?.onAbort("timeout");
     expect(await failure).to.equal("timeout");

@@ -5,7 +5,7 @@ export type HeldClock = {
   advance(byMs: number): void;
   /** Lets time pass until something has happened. */
   passing<T>(happened: Promise<T>): Promise<T>;
-  /** How often somebody has looked at it; a front does so in every sweep. */
+  /** How often it has been read; a front does so in every sweep. */
   looks(): number;
 };
 
@@ -13,7 +13,7 @@ const { now } = performance;
 
 /**
  * Holds the clock during each test of the describe block that calls this, which then cannot run out of time by itself. What
- * a test moves it on by is time that passes: nobody takes it for a pause of the process, not even a proxy of another test.
+ * a test moves it on by is time that passes: it is not taken for a pause of the process, not even by a proxy of another test.
  */
 export function holdClock(): HeldClock {
   const { look } = awake;

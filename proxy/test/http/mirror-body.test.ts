@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { BodyMemory } from "../../src/http/body-memory.ts";
+import { BodyMemory } from "../../src/http/held-body.ts";
 import { MirrorBody } from "../../src/http/mirror-body.ts";
 import type { BodyAbortReason, Chunk } from "../../src/message/message.ts";
 
@@ -24,7 +24,7 @@ class Sink {
 }
 
 describe("the body of a copy", () => {
-  it("arrives whole and in order when the mirror keeps up, whenever it starts", () => {
+  it("the body of a copy arrives whole and in order when the mirror keeps up, independent of when it starts", () => {
     const memory = new BodyMemory(1_000_000);
     for (const startAfter of [0, 2, 5]) {
       const body = new MirrorBody(memory);
@@ -41,7 +41,7 @@ describe("the body of a copy", () => {
     expect(memory.heldBytes).to.equal(0);
   });
 
-  it("holds 64 pieces for a mirror that reads nothing and drops the others; nobody waits", () => {
+  it("the body of a copy holds 64 pieces for a mirror that reads nothing and drops the others without delay", () => {
     const memory = new BodyMemory(1_000_000);
     const body = new MirrorBody(memory);
     for (let i = 0; i < 100; i++) expect(body.onData("x")).to.equal(true);
@@ -52,7 +52,7 @@ describe("the body of a copy", () => {
     expect([sink.text.length, sink.ended, memory.heldBytes]).to.deep.equal([64, 1, 0]);
   });
 
-  it("shares a bound on bytes with all other copies", () => {
+  it("the bodies of all copies share a bound on bytes", () => {
     const memory = new BodyMemory(10);
     const [one, other] = [new MirrorBody(memory), new MirrorBody(memory)];
     one.onData("12345678");
@@ -64,7 +64,7 @@ describe("the body of a copy", () => {
     expect(memory.heldBytes).to.equal(0);
   });
 
-  it("breaks off with its original, also before it was started, but not after its end", () => {
+  it("the body of a copy aborts with its original, also before it was started, but not after its end", () => {
     const memory = new BodyMemory(100);
     const [early, late, complete] = [new Sink(), new Sink(), new Sink()];
     const body = (): MirrorBody => new MirrorBody(memory);
@@ -86,7 +86,7 @@ describe("the body of a copy", () => {
     expect(memory.heldBytes).to.equal(0);
   });
 
-  it("keeps its order and its count of bytes, however the mirror stops and goes", () => {
+  it("the body of a copy keeps its order and its count of bytes while the mirror stops and resumes", () => {
     const steps = fc.array(fc.constantFrom("piece", "stop", "go"), { maxLength: 300 });
     fc.assert(
       fc.property(steps, (actions) => {

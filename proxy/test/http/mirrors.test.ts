@@ -34,7 +34,7 @@ const copies = ({ metrics }: Bench): number =>
 const head = { status: 200, headers: [], length: undefined, bodyless: false };
 
 describe("mirrors", () => {
-  it("get the request as the upstream gets it, without credentials", () => {
+  it("a mirror gets the request as the upstream gets it, without credentials", () => {
     const bench = createBench({ filters: [mirroring()] });
     const secrets = ["Authorization", "Basic x", "cookie", "a=b", "Proxy-Authorization", "y"];
     bench.request({
@@ -57,7 +57,7 @@ describe("mirrors", () => {
     expect(copies(bench)).to.equal(1);
   });
 
-  it("get changes that the backend's filters make", () => {
+  it("a mirror gets the changes that the backend's filters make", () => {
     const bench = createBench({
       filters: [mirroring()],
       backendFilters: [{ slug: "x", onRequest: (exchange) => void exchange.headers.push("X-Backend", "1") }],
@@ -66,7 +66,7 @@ describe("mirrors", () => {
     expect(bench.mirrorUpstream.last.request.headers).to.include("X-Backend");
   });
 
-  it("answer into the void: log line and client differ", () => {
+  it("the response of a mirror is discarded and has an access-log line of its own", () => {
     const bench = createBench({ filters: [mirroring()] });
     const client = bench.request();
     const copy = bench.mirrorUpstream.last.handler;
@@ -91,7 +91,7 @@ describe("mirrors", () => {
     expect(bench.log.lines).to.deep.equal([]);
   });
 
-  it("get the body as it comes, never slow it down, and are not started by it", () => {
+  it("a mirror gets the body as it arrives, never slows it down, and does not start it", () => {
     const bench = createBench({ filters: [mirroring()] });
     const body = new FakeBody(6);
     bench.request({ method: "POST" }, body);
@@ -118,7 +118,7 @@ describe("mirrors", () => {
     expect([copied, ended]).to.deep.equal(["abcdef", true]);
   });
 
-  it("are cut when the original ends without its body, and nobody is warned of that", () => {
+  it("a copy is aborted without a warning when the original ends without its body", () => {
     const bench = createBench({ filters: [mirroring()] });
     const client = bench.request({ method: "POST" }, new FakeBody());
     const { request, handler } = bench.mirrorUpstream.last;
@@ -132,7 +132,7 @@ describe("mirrors", () => {
     expect(bench.log.lines).to.deep.equal([]);
   });
 
-  it("are drawn for each request", () => {
+  it("the share of mirrored requests is drawn for each request", () => {
     const share = { numerator: 1, denominator: 4 };
     const drawn = [0, 0.24, 0.25, 0.99].map((random) => {
       const bench = createBench({ filters: [mirroring(share)], random });
@@ -145,13 +145,13 @@ describe("mirrors", () => {
     expect(copies(none)).to.equal(0);
   });
 
-  it("may be several, of the route and of the backend", () => {
+  it("several mirrors of the route and of the backend each get a copy", () => {
     const bench = createBench({ filters: [mirroring()], backendFilters: [mirroring()] });
     bench.request();
     expect(bench.mirrorUpstream.sent).to.have.length(2);
   });
 
-  it("never see what is refused, nor upgrades", () => {
+  it("a mirror gets neither refused requests nor upgrades", () => {
     const refusing: Filter = { slug: "no", onRequest: () => ({ status: 403 }) };
     const refused = createBench({ filters: [mirroring()], backendFilters: [refusing] });
     refused.request();
@@ -160,7 +160,7 @@ describe("mirrors", () => {
     expect([copies(refused), copies(upgraded), upgraded.upstream.sent.length]).to.deep.equal([0, 0, 1]);
   });
 
-  it("are copied to once, whatever is retried, and never again when they fail", async () => {
+  it("a mirror gets one copy of a request that is retried, and a failed copy is not retried", async () => {
     const retries = retryFilter({ attempts: 2, codes: [] });
     const bench = createBench({ filters: [mirroring(), retries], endpoints: 3 });
     bench.request();
@@ -171,7 +171,7 @@ describe("mirrors", () => {
     expect([bench.upstream.sent.length, bench.mirrorUpstream.sent.length]).to.deep.equal([2, 1]);
   });
 
-  it("warn of failures once a second at most", () => {
+  it("failures of mirrors are logged once a second at most", () => {
     const bench = createBench({ filters: [mirroring()] });
     for (let i = 0; i < 5; i++) {
       bench.request();
@@ -201,7 +201,7 @@ describe("mirrors", () => {
     expect([empty.log.lines[0]?.fields["reason"], copies(empty)]).to.deep.equal(["no endpoint", 0]);
   });
 
-  it("are at most 256 at a time; what is beyond is counted", () => {
+  it("at most 256 copies are under way at a time, and the others are counted", () => {
     const bench = createBench({ filters: [mirroring()] });
     for (let i = 0; i < 258; i++) bench.request();
     expect(bench.upstream.sent).to.have.length(258);
@@ -216,7 +216,7 @@ describe("mirrors", () => {
     beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
     afterEach(() => mock.timers.reset());
 
-    it("have five seconds", () => {
+    it("a copy is aborted after five seconds", () => {
       const bench = createBench({ filters: [mirroring()] });
       bench.request();
       mock.timers.tick(4_999);

@@ -5,7 +5,7 @@ import type { BodyEnds, Filter } from "../../src/exchange/filter.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 
 describe("pipeline: Expect, filters, upgrades", () => {
-  it("answers 100 itself when the upstream starts the body without one", () => {
+  it("the proxy answers 100 itself when the upstream starts the body without one", () => {
     const bench = createBench();
     const client = bench.request(
       { method: "POST", headers: ["Host", "a", "Expect", "100-Continue"] },
@@ -17,7 +17,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     expect(client.informational.map(([status]) => status)).to.deep.equal([100]);
   });
 
-  it("asks for no 100 before a body of which nothing comes", () => {
+  it("the proxy sends no 100 for an empty body", () => {
     const bench = createBench();
     const headers = ["Host", "a", "Expect", "100-continue"];
     const client = bench.request({ method: "POST", headers }, new FakeBody(0));
@@ -27,7 +27,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     expect(client.informational).to.deep.equal([]);
   });
 
-  it("relays the upstream's 100 and sends no second one", () => {
+  it("the upstream's 100 is relayed and not followed by another one", () => {
     const bench = createBench();
     const headers = ["Host", "a", "Expect", "100-continue"];
     const client = bench.request({ method: "POST", headers }, new FakeBody(3));
@@ -37,7 +37,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     expect(client.informational).to.have.length(1);
   });
 
-  it("stops at the first filter that answers, and waits for one that takes time", async () => {
+  it("the first filter that answers ends the request, also after one that takes time", async () => {
     const seen: string[] = [];
     let release: (() => void) | undefined;
     const waiting = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
@@ -75,7 +75,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     ],
   ];
   for (const [which, filters] of afterWaiting) {
-    it(`answers 500 for a bug in a filter ${which}, and counts and logs it`, async () => {
+    it(`a bug in a filter ${which} is answered 500, counted and logged`, async () => {
       const bench = createBench({ filters });
       const client = bench.request();
       await setImmediate();
@@ -88,7 +88,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     });
   }
 
-  it("does nothing more when the client left while a filter waited", async () => {
+  it("a request whose client left while a filter waited is not sent upstream", async () => {
     let release: (() => void) | undefined;
     const waiting = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
     const bench = createBench({ filters: [{ slug: "one", onRequest: () => waiting }] });
@@ -100,7 +100,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     expect(bench.records).to.have.length(1);
   });
 
-  it("413 when a streamed body crosses the limit of a filter", () => {
+  it("a streamed body that crosses the limit of a filter is answered 413", () => {
     const bench = createBench({
       filters: [{ slug: "limit", onRequest: (exchange) => void (exchange.maxBodyBytes = 4) }],
     });
@@ -112,7 +112,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     expect(client.head?.status).to.equal(413);
   });
 
-  it("lets a filter change the response head and transform the body", () => {
+  it("a filter changes the response head and transforms the body", () => {
     const bench = createBench({
       filters: [
         {
@@ -165,7 +165,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
       return { bench, client, handler, calls, ends: ends as BodyEnds };
     };
 
-    it("pauses the upstream as the transformation says, and each side wakes its own neighbour", () => {
+    it("a transformation pauses the upstream, and each side resumes its own neighbour", () => {
       const { bench, client, handler, calls, ends } = transformed();
       expect(handler.onData("abc")).to.equal(false);
       expect(handler.pendingBytes).to.equal(undefined);
@@ -176,7 +176,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
       expect(bench.upstream.resumed).to.equal(1);
     });
 
-    it("ends the exchange when the transformation has ended, not when the upstream has", () => {
+    it("the exchange ends when the transformation has ended, not when the upstream has", () => {
       const { bench, client, handler, ends } = transformed();
       handler.onEnd(["x-sum", "1"]);
       expect([client.ended, bench.records.length]).to.deep.equal([false, 0]);
@@ -185,7 +185,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
       expect([client.text, client.trailers, bench.records.length]).to.deep.equal(["all", ["x-sum", "1"], 1]);
     });
 
-    it("frees it when the client leaves, when the upstream fails, and when it fails itself", () => {
+    it("a transformation is freed when the client leaves, when the upstream fails, and when it fails itself", () => {
       const left = transformed();
       left.client.onClose?.("client-closed");
       expect(left.calls).to.deep.equal(["cancel"]);
@@ -203,7 +203,7 @@ describe("pipeline: Expect, filters, upgrades", () => {
     });
   });
 
-  it("asks upstream for websocket only, and destroys a 101 that the client cannot take", () => {
+  it("the upstream is asked to upgrade to websocket only, and a 101 that the client cannot take is destroyed", () => {
     const bench = createBench();
     const upgrade = (token: string) =>
       bench.request({ headers: ["Host", "a", "Connection", "upgrade", "Upgrade", token] });

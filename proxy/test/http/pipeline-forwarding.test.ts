@@ -3,7 +3,7 @@ import type { UpstreamErrorKind } from "../../src/upstream/errors.ts";
 import { createBench, FakeBody, fieldOf } from "./fakes.ts";
 
 describe("pipeline: forwarding", () => {
-  it("sends the normalised path, the query untouched, Host apart and our forwarding fields", () => {
+  it("the upstream gets the normalised path, the query untouched, Host apart and the proxy's forwarding fields", () => {
     const bench = createBench();
     bench.request({
       target: "/a/./b/../%7Ec?q=%7E",
@@ -18,7 +18,7 @@ describe("pipeline: forwarding", () => {
     expect(fieldOf(request.headers, "via")).to.equal("1.1 svc");
   });
 
-  it("relays head, body and safe trailers, then counts and logs once", () => {
+  it("head, body and safe trailers are relayed, then counted and logged once", () => {
     const bench = createBench();
     const client = bench.request();
     const { handler } = bench.upstream.last;
@@ -35,7 +35,7 @@ describe("pipeline: forwarding", () => {
     expect(bench.metrics.upstreamConnections.with({ state: "new" }).value).to.equal(1);
   });
 
-  it("counts for the route and its listener, but not for a route that goes before the response has come", async () => {
+  it("a request is counted for its route and listener, but not for a route that is removed before the response", async () => {
     const bench = createBench();
     const id = "ingress/ns/web:0.0";
     const countOf = async (): Promise<number> =>
@@ -56,7 +56,7 @@ describe("pipeline: forwarding", () => {
     expect(await countOf()).to.be.greaterThan(0);
   });
 
-  it("passes pause and resume on in both directions", () => {
+  it("back-pressure is passed on in both directions", () => {
     const bench = createBench();
     const body = new FakeBody();
     const client = bench.request({ method: "POST" }, body);
@@ -82,7 +82,7 @@ describe("pipeline: forwarding", () => {
     ["timeout", 504],
   ];
   for (const [kind, status] of failures) {
-    it(`${status} when the upstream fails with ${kind}`, () => {
+    it(`an upstream that fails with ${kind} is answered ${status}`, () => {
       const bench = createBench();
       const client = bench.request();
       bench.upstream.last.handler.onError({ kind, text: "some cause", requestSent: true });
@@ -91,7 +91,7 @@ describe("pipeline: forwarding", () => {
     });
   }
 
-  it("cuts a response that has begun", () => {
+  it("a response that has begun is cut when the upstream fails", () => {
     const bench = createBench();
     const client = bench.request();
     const { handler } = bench.upstream.last;
@@ -102,7 +102,7 @@ describe("pipeline: forwarding", () => {
     expect(bench.records[0]).to.deep.include({ status: 200, error: "upstream reset" });
   });
 
-  it("499 and an aborted upstream when the client leaves", () => {
+  it("a client that leaves is logged with 499 and its upstream request is aborted", () => {
     const bench = createBench();
     const client = bench.request();
     client.onClose?.("client-closed");
@@ -118,7 +118,7 @@ describe("pipeline: forwarding", () => {
     ["malformed", 400],
   ] as const;
   for (const [reason, status] of bodyFailures) {
-    it(`${status} when the request body ends with ${reason}`, () => {
+    it(`a request body that ends with ${reason} is answered ${status}`, () => {
       const bench = createBench();
       const body = new FakeBody();
       const client = bench.request({ method: "POST" }, body);

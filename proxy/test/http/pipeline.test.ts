@@ -9,16 +9,16 @@ import { holdClock } from "./held-clock.ts";
 describe("pipeline: answers without an upstream", () => {
   const vias = Array.from({ length: 10 }, () => ["Via", "1.1 svc"]).flat();
   const cases: readonly [string, Partial<RequestHead>, number][] = [
-    ["no Host", { headers: [] }, 400],
-    ["TRACE", { method: "TRACE" }, 405],
-    ["OPTIONS *", { method: "OPTIONS", target: "*" }, 204],
+    ["a missing Host", { headers: [] }, 400],
+    ["the method TRACE", { method: "TRACE" }, 405],
+    ["OPTIONS and the target *", { method: "OPTIONS", target: "*" }, 204],
     ["an unknown expectation", { headers: ["Host", "a", "Expect", "202-later"] }, 417],
     ["ten passes through this proxy", { headers: ["Host", "a", ...vias] }, 508],
     ["a NUL in the path", { target: "/a%00" }, 400],
-    ["no route", { target: "/b" }, 404],
+    ["a path without a route", { target: "/b" }, 404],
   ];
   for (const [name, given, status] of cases) {
-    it(`${status} for ${name}`, () => {
+    it(`a request with ${name} is answered ${status}`, () => {
       const bench = createBench();
       const client = bench.request(given);
       expect(client.head?.status).to.equal(status);
@@ -29,7 +29,7 @@ describe("pipeline: answers without an upstream", () => {
     });
   }
 
-  it("421 for a host of another listener than the connection's", () => {
+  it("a request for a host of another listener than the connection's is answered 421", () => {
     const statusOver = (serverName: string): number | undefined =>
       createBench({ serverName }).request({ target: "/b" }).head?.status;
     expect(statusOver("other")).to.equal(421);
@@ -37,7 +37,7 @@ describe("pipeline: answers without an upstream", () => {
     expect(statusOver("")).to.equal(404);
   });
 
-  it("says code and reason in plain text that nobody stores", () => {
+  it("an error has its status and reason as plain text that must not be stored", () => {
     const { head, text } = createBench().request({ target: "/b" });
     expect(text).to.equal("404 Not Found\n");
     expect(fieldOf(head?.headers ?? [], "content-type")).to.equal("text/plain");
@@ -45,13 +45,13 @@ describe("pipeline: answers without an upstream", () => {
     expect(fieldOf(head?.headers ?? [], "content-length")).to.equal("14");
   });
 
-  it("sends no body in answer to HEAD", () => {
+  it("the response to HEAD has no body", () => {
     const client = createBench().request({ target: "/b", method: "HEAD" });
     expect(client.text).to.equal("");
     expect(client.head?.bodyless).to.equal(true);
   });
 
-  it("speaks gRPC to gRPC clients and logs the unmapped code", () => {
+  it("a gRPC client gets a gRPC status while the log has the HTTP status", () => {
     const bench = createBench();
     const headers = ["content-type", "application/grpc"];
     const client = bench.request({ version: "2.0", authority: "a", target: "/b", headers });
@@ -61,7 +61,7 @@ describe("pipeline: answers without an upstream", () => {
     expect(bench.records[0]?.status).to.equal(404);
   });
 
-  it("503 without endpoints, and the status of a broken backend", () => {
+  it("a request without endpoints is answered 503, and one to a broken backend with its status", () => {
     expect(createBench({ endpoints: 0 }).request().head?.status).to.equal(503);
     expect(createBench({ backend: { kind: "status", status: 500 } }).request().head?.status).to.equal(500);
   });
@@ -69,24 +69,24 @@ describe("pipeline: answers without an upstream", () => {
 
 describe("pipeline: the choice of an endpoint", () => {
   const selecting = (setCookie: string | undefined) => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const endpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
     const watch = {
-      responded: (status: number) => void told.push(`responded ${status}`),
-      failed: () => void told.push("failed"),
-      ended: () => void told.push("ended"),
+      responded: (status: number) => void reported.push(`responded ${status}`),
+      failed: () => void reported.push("failed"),
+      ended: () => void reported.push("ended"),
     };
     const retryBudget = new RetryBudget(0);
     const protocol = "http1" as const;
     const upstream = { key: "ns/web/80", service: "ns/web", protocol, retryBudget, endpoints: [endpoint] };
     const pick = () => ({ endpoint, watch, setCookie });
     return {
-      told,
+      reported,
       ...createBench({ backend: { kind: "upstream", filters: [], upstream: { ...upstream, pick } } }),
     };
   };
 
-  it("gives the client its session cookie with the answer of the endpoint, not with our own", () => {
+  it("the session cookie is set on the answer of the endpoint, not on the proxy's own", () => {
     const bench = selecting("sid=1; Path=/; HttpOnly");
     const answered = bench.request();
     bench.upstream.last.handler.onHead({ status: 200, headers: ["X-A", "1"], length: 0, bodyless: true });
@@ -94,10 +94,10 @@ describe("pipeline: the choice of an endpoint", () => {
     const failed = bench.request();
     bench.upstream.last.handler.onError({ kind: "refused", text: "connection refused", requestSent: false });
     expect(fieldOf(failed.head?.headers ?? [], "set-cookie")).to.equal(undefined);
-    expect(bench.told).to.deep.equal(["responded 200", "failed", "ended"]);
+    expect(bench.reported).to.deep.equal(["responded 200", "failed", "ended"]);
   });
 
-  it("gives it with a 101 as well, since a WebSocket has no other answer", () => {
+  it("the session cookie is set on a 101 as well, since a WebSocket has no other answer", () => {
     const bench = selecting("sid=1; Path=/; HttpOnly");
     const client = bench.request({ headers: ["Host", "a", "Connection", "upgrade", "Upgrade", "websocket"] });
     bench.upstream.last.handler.onUpgrade(["Upgrade", "websocket"], new PassThrough(), Buffer.alloc(0));
@@ -109,20 +109,20 @@ describe("pipeline: the choice of an endpoint", () => {
     ]);
   });
 
-  it("holds a missing answer against the endpoint, not a client that leaves", () => {
+  it("a missing answer counts as a failure of the endpoint, a client that leaves does not", () => {
     const bench = selecting(undefined);
     bench.request();
     bench.active.sweep(performance.now() + 60_000);
-    expect(bench.told.splice(0)).to.deep.equal(["failed", "ended"]);
+    expect(bench.reported.splice(0)).to.deep.equal(["failed", "ended"]);
     const client = bench.request();
     client.onClose?.("client-closed");
-    expect(bench.told.splice(0)).to.deep.equal(["ended"]);
+    expect(bench.reported.splice(0)).to.deep.equal(["ended"]);
     bench.request({ method: "POST" }, new FakeBody());
     bench.active.sweep(performance.now() + 60_000);
-    expect(bench.told).to.deep.equal(["ended"]);
+    expect(bench.reported).to.deep.equal(["ended"]);
   });
 
-  it("says 503 when no breaker lets a request through", () => {
+  it("a request that no circuit breaker lets through is answered 503", () => {
     const retryBudget = new RetryBudget(0);
     const upstream = { key: "ns/web/80", service: "ns/web", protocol: "http1" as const, retryBudget };
     const endpoints = [{ host: "127.0.0.1", port: 1, address: "127.0.0.1:1" }];
@@ -137,7 +137,7 @@ describe("pipeline: the choice of an endpoint", () => {
 describe("pipeline: time limits", () => {
   const clock = holdClock();
 
-  it("504 for what is idle or takes too long", () => {
+  it("a request that is idle or takes too long is answered 504", () => {
     const bench = createBench();
     const idle = bench.request();
     clock.advance(999);

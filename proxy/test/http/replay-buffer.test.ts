@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ReplayBuffer } from "../../src/http/replay-buffer.ts";
 
 describe("replay buffer", () => {
-  it("keeps what fits, from text and buffers of any size, and nothing of what does not", () => {
+  it("a replay buffer keeps what fits, from text and buffers of any size, and drops everything once it overflows", () => {
     const pieces = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 });
     fc.assert(
       fc.property(pieces, fc.nat(200), (arrays, maxBytes) => {
@@ -19,7 +19,7 @@ describe("replay buffer", () => {
     );
   });
 
-  it("holds no memory of the sender and not much more than it keeps", () => {
+  it("a replay buffer holds no memory of the sender and not much more than it keeps", () => {
     const kept = new ReplayBuffer(65_536);
     const slab = Buffer.alloc(65_536, "x");
     for (let i = 0; i < 3_000; i++) kept.add(slab.subarray(i, i + 1));

@@ -18,7 +18,7 @@ const marking = (name: string): Filter => ({
 });
 
 describe("response filters", () => {
-  it("of the backend see the response first, then those of the route; the body goes the same way", () => {
+  it("response filters of the backend see head and body first, then those of the route", () => {
     const bench = createBench({ filters: [marking("route")], backendFilters: [marking("backend")] });
     const client = bench.request();
     const { handler } = bench.upstream.last;
@@ -29,7 +29,7 @@ describe("response filters", () => {
     expect(client.text).to.equal("body backend route");
   });
 
-  it("wake the upstream through each other, and are all freed when the client leaves", () => {
+  it("transformations resume the upstream through each other, and are all freed when the client leaves", () => {
     const bench = createBench({ filters: [marking("route")], backendFilters: [marking("backend")] });
     const client = bench.request();
     bench.upstream.last.handler.onHead({ status: 200, headers: [], length: undefined, bodyless: false });
@@ -39,7 +39,7 @@ describe("response filters", () => {
     expect(cancelled.splice(0)).to.deep.equal(["route", "backend"]);
   });
 
-  it("of the backend see the proxy's own answers from the choice of the backend on", () => {
+  it("response filters of the backend see the proxy's own answers once the backend is chosen", () => {
     const own = createBench({ filters: [marking("route")], backendFilters: [marking("backend")] });
     const failed = own.request();
     own.upstream.last.handler.onError({ kind: "refused", text: "x", requestSent: false });
@@ -53,7 +53,7 @@ describe("response filters", () => {
     expect(bench.request().head?.headers).not.to.include("backend");
   });
 
-  it("of the backend work alone, and may leave the body alone", () => {
+  it("response filters of the backend work alone, and may leave the body unchanged", () => {
     const bench = createBench({
       backendFilters: [{ slug: "looks", transformBody: () => undefined }, marking("backend")],
     });

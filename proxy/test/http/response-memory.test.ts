@@ -14,7 +14,7 @@ describe("ResponseMemory", () => {
     memory = new ResponseMemory(1_000_000, () => cuts++);
   });
 
-  /** A client that holds what it is told to; `look` is what it says when it is asked. */
+  /** A client that holds what the test sets; `look` is called when the memory examines it. */
   const client = (name: string, look?: (response: WaitingResponse) => void): WaitingResponse => {
     const response: WaitingResponse = new WaitingResponse(memory, {
       look: () => look?.(response),
@@ -23,7 +23,7 @@ describe("ResponseMemory", () => {
     return response;
   };
 
-  it("adds up what waits, and forgets what was taken", () => {
+  it("the response memory adds up what waits, and subtracts what was taken", () => {
     const [a, b] = [client("a"), client("b")];
     a.hold(1000, 0);
     b.hold(500, 0);
@@ -34,14 +34,14 @@ describe("ResponseMemory", () => {
     expect(memory.heldBytes).to.equal(0);
   });
 
-  it("cuts nobody while there is room, however long they take nothing", () => {
+  it("the response memory cuts no client while there is room, even one that takes nothing for an hour", () => {
     client("a").hold(999_999, 0);
     clock.advance(3_600_000);
     memory.relieve();
     expect(cut).to.deep.equal([]);
   });
 
-  it("cuts those that have taken nothing for longest, until an eighth is free, and counts them", () => {
+  it("the response memory cuts clients that have taken nothing for longest, until an eighth is free, and counts them", () => {
     for (const name of ["a", "b", "c", "d", "e"]) {
       client(name).hold(200_000, 0);
       clock.advance(10);
@@ -54,7 +54,7 @@ describe("ResponseMemory", () => {
     expect([cut, cuts, memory.heldBytes]).to.deep.equal([["a"], 1, 800_000]);
   });
 
-  it("does not take a dripped byte for progress, but 4 KiB", () => {
+  it("a client that took 4 KiB has made progress, one that took less has not", () => {
     const [a, b, c] = [client("a"), client("b"), client("c")];
     for (const response of [a, b, c]) {
       response.hold(400_000, 0);
@@ -67,7 +67,7 @@ describe("ResponseMemory", () => {
     expect(cut).to.deep.equal(["a"]);
   });
 
-  it("asks a client how much it has taken before it is cut", () => {
+  it("the response memory asks a client how much it has taken before it is cut", () => {
     const a = client("a", (response) => response.hold(500_000, 1_000_000));
     a.hold(600_000, 0);
     client("b").hold(600_000, 0);
@@ -76,7 +76,7 @@ describe("ResponseMemory", () => {
     expect(cut).to.deep.equal(["b"]);
   });
 
-  it("has no patience when much more waits than may", () => {
+  it("the response memory cuts without patience when much more waits than it may hold", () => {
     client("a").hold(600_000, 0);
     client("b").hold(649_999, 0);
     memory.relieve();
@@ -86,14 +86,14 @@ describe("ResponseMemory", () => {
     expect(cut).to.deep.equal(["a"]);
   });
 
-  it("cuts by itself, in another turn than the one that fills it", async () => {
+  it("the response memory cuts by itself, in a later turn than the write that fills it", async () => {
     client("a").hold(1_300_000, 0);
     expect(cut).to.deep.equal([]);
     await new Promise((resolve) => setImmediate(resolve));
     expect(cut).to.deep.equal(["a"]);
   });
 
-  it("has stopped readers go on when there is room again, one for each 64 KiB of it", async () => {
+  it("the response memory resumes stopped readers when there is room again, one for each 64 KiB of it", async () => {
     const a = client("a");
     a.hold(1_000_000, 0);
     const resumed: string[] = [];
@@ -107,7 +107,7 @@ describe("ResponseMemory", () => {
     expect(resumed).to.deep.equal(["x", "y", "z"]);
   });
 
-  it("lets a reader stop again while it goes on", async () => {
+  it("a reader can stop again while it is resumed", async () => {
     const a = client("a");
     a.hold(1_000_000, 0);
     let calls = 0;

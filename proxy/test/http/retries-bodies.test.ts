@@ -3,7 +3,7 @@ import { FakeBody } from "./fakes.ts";
 import { answer, benchWith, fail, head, post, take, turn } from "./retry-bench.ts";
 
 describe("retries: the request body", () => {
-  it("is sent again as it was, with its trailers", async () => {
+  it("a retry sends the request body again as it was, with its trailers", async () => {
     const bench = benchWith();
     post(bench, ["hello ", "world"]);
     await answer(bench, head(503));
@@ -13,7 +13,7 @@ describe("retries: the request body", () => {
     expect(take(bench).text).to.equal("hello world");
   });
 
-  it("holds its end back until a full upstream resumes", async () => {
+  it("a retry holds the end of the body back until a full upstream resumes", async () => {
     const bench = benchWith();
     post(bench, ["hello"]);
     await answer(bench, head(503));
@@ -25,7 +25,7 @@ describe("retries: the request body", () => {
     expect(ended).to.equal(true);
   });
 
-  it("that is larger than the buffer lets the response through, also when its length was declared", async () => {
+  it("a body that is larger than the retry buffer is not retried, also when its length was declared", async () => {
     const streamed = benchWith();
     const client = post(streamed, ["0123456789", "0123456"]);
     await answer(streamed, head(503));
@@ -40,14 +40,14 @@ describe("retries: the request body", () => {
     expect(declared.upstream.sent).to.have.length(1);
   });
 
-  it("that fills the buffer to its last byte is kept", async () => {
+  it("a body that fills the retry buffer to its last byte is retried", async () => {
     const bench = benchWith();
     post(bench, ["0123456789", "012345"]);
     await answer(bench, head(503));
     expect(take(bench).text).to.equal("0123456789012345");
   });
 
-  it("that has arrived in part lets the response through", async () => {
+  it("a body that has arrived in part is not retried after a response", async () => {
     const bench = benchWith();
     const body = new FakeBody();
     const client = bench.request({ method: "POST" }, body);
@@ -57,7 +57,7 @@ describe("retries: the request body", () => {
     expect([bench.upstream.sent.length, client.head?.status]).to.deep.equal([1, 503]);
   });
 
-  it("of any size is kept for a connect that failed, because nothing of it was read", async () => {
+  it("a body of any size is retried after a failed connect, because nothing of it was read", async () => {
     const bench = benchWith();
     const body = new FakeBody(1_000_000);
     bench.request({ method: "POST" }, body);
@@ -67,7 +67,7 @@ describe("retries: the request body", () => {
     expect(got.text).to.have.length(100);
   });
 
-  it("that the client breaks off is not sent again", async () => {
+  it("a body that the client breaks off is not retried", async () => {
     const bench = benchWith();
     const body = new FakeBody();
     const client = bench.request({ method: "PUT" }, body);

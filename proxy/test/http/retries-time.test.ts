@@ -22,7 +22,7 @@ describe("retries: time and budget", () => {
   beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
   afterEach(() => mock.timers.reset());
 
-  it("waits at least the backoff, at most half as long again", async () => {
+  it("a retry waits at least the backoff and at most half as long again", async () => {
     const bench = benchWith({ backoffMs: 100 });
     bench.request();
     await fail(bench, "refused");
@@ -32,7 +32,7 @@ describe("retries: time and budget", () => {
     expect(bench.upstream.sent).to.have.length(2);
   });
 
-  it("ends the wait when the client leaves, or when the time of the request is over", async () => {
+  it("the wait for a retry ends when the client leaves, or when the time of the request is over", async () => {
     for (const status of [499, 504]) {
       const bench = benchWith({ backoffMs: 100 });
       const client = bench.request();
@@ -45,7 +45,7 @@ describe("retries: time and budget", () => {
     }
   });
 
-  it("takes a response timeout for a 504, for idempotent methods", async () => {
+  it("a response timeout is retried like a 504, for idempotent methods", async () => {
     const timedOut = async (method: string, codes: number[]): Promise<Bench> => {
       const bench = createBench({
         filters: [timeoutsFilter({ readTimeoutMs: 50 }), retryFilter({ ...plan, codes })],
@@ -69,12 +69,12 @@ describe("retries: time and budget", () => {
     }
   });
 
-  it("holds a response timeout against the endpoint, though another attempt follows", async () => {
-    const told: string[] = [];
+  it("a response timeout counts as a failure of the endpoint although another attempt follows", async () => {
+    const reported: string[] = [];
     const endpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
     const watch = {
       responded: () => undefined,
-      failed: () => void told.push("failed"),
+      failed: () => void reported.push("failed"),
       ended: () => undefined,
     };
     const retryBudget = new RetryBudget(0);
@@ -89,10 +89,10 @@ describe("retries: time and budget", () => {
     bench.upstream.last.handler.onConnection(false);
     mock.timers.tick(50);
     await turn();
-    expect([bench.upstream.sent.length, told]).to.deep.equal([2, ["failed"]]);
+    expect([bench.upstream.sent.length, reported]).to.deep.equal([2, ["failed"]]);
   });
 
-  it("gives up when the budget of the backend is used up, and counts it", async () => {
+  it("a request is not retried, and counted, when the retry budget of the backend is used up", async () => {
     const bench = benchWith({ attempts: 10_000 });
     const client = bench.request();
     for (let attempt = 0; attempt < 5_000 && client.head === undefined; attempt++)
@@ -103,7 +103,7 @@ describe("retries: time and budget", () => {
   });
 
   for (const [kind] of connectFailures) {
-    it(`${kind}: goes to the next endpoint though the budget is used up`, async () => {
+    it(`a request that failed with ${kind} goes to the next endpoint although the retry budget is used up`, async () => {
       const bench = benchWith();
       bench.request();
       let left = true;
@@ -114,7 +114,7 @@ describe("retries: time and budget", () => {
     });
   }
 
-  it("503 when every endpoint is gone by the time of the retry", async () => {
+  it("a retry is answered 503 when every endpoint was removed before it", async () => {
     const bench = benchWith({ backoffMs: 100 }, 1);
     const client = bench.request();
     await fail(bench, "refused");

@@ -16,7 +16,7 @@ import {
 
 describe("retries: which failures", () => {
   for (const [kind, condition] of connectFailures) {
-    it(`${kind}: for every method, on an endpoint that was not tried, without any code`, async () => {
+    it(`a request that failed with ${kind} is retried for every method, on another endpoint, without any code`, async () => {
       const bench = benchWith({ codes: [] });
       const client = bench.request({ method: "POST" });
       await fail(bench, kind);
@@ -35,7 +35,7 @@ describe("retries: which failures", () => {
     });
   }
 
-  it("at most attempts + 1 in all, and the last failure is the answer", async () => {
+  it("a request is sent attempts + 1 times at most, and the last failure is answered", async () => {
     const bench = benchWith();
     const client = bench.request();
     for (let attempt = 0; attempt < 3; attempt++) await fail(bench, "refused");
@@ -45,7 +45,7 @@ describe("retries: which failures", () => {
     expect(bench.records[0]).to.deep.include({ status: 502, attempts: 3, error: "some refused" });
   });
 
-  it("counted as one request, over the connection of the last attempt that got one", async () => {
+  it("a retried request is counted once, over the connection of the last attempt that got one", async () => {
     const bench = benchWith();
     const counted = (): readonly number[] =>
       ["new", "reused"].map((state) => bench.metrics.upstreamConnections.with({ state }).value);
@@ -62,14 +62,14 @@ describe("retries: which failures", () => {
     expect(counted(), "no connection at all").to.deep.equal([0, 1]);
   });
 
-  it("tried endpoints again when there is no other", async () => {
+  it("a retry uses the same endpoint again when there is no other", async () => {
     const bench = benchWith({}, 1);
     bench.request();
     await fail(bench, "refused");
     expect(addresses(bench)).to.deep.equal(["127.0.0.1:1", "127.0.0.1:1"]);
   });
 
-  it("resets only for idempotent methods, unless the upstream cannot have seen the request", async () => {
+  it("a reset is retried only for idempotent methods, unless the upstream cannot have seen the request", async () => {
     const counts: Record<string, number> = {};
     for (const method of ["GET", "PUT", "DELETE", "POST", "PATCH"]) {
       const bench = benchWith({ codes: [] });
@@ -89,7 +89,7 @@ describe("retries: which failures", () => {
     ["GET", [503], 1],
     ["POST", [502], 1],
   ] as const) {
-    it(`a response to a ${method} that breaks the protocol: ${attempts === 1 ? "not" : "as a 502"} with the code ${codes[0]}`, async () => {
+    it(`a response to a ${method} that breaks the protocol is ${attempts === 1 ? "not retried" : "retried as a 502"} with the code ${codes[0]}`, async () => {
       const bench = benchWith({ attempts: 1, codes: [...codes] });
       const client = bench.request({ method });
       await fail(bench, "invalid");
@@ -99,7 +99,7 @@ describe("retries: which failures", () => {
     });
   }
 
-  it("the listed codes, for every method; other codes pass through", async () => {
+  it("the listed codes are retried for every method, and other codes are relayed", async () => {
     const bench = benchWith({ codes: [429, 503] });
     const client = bench.request({ method: "POST" });
     await answer(bench, head(503, { headers: ["X-Who", "1"] }));
@@ -109,7 +109,7 @@ describe("retries: which failures", () => {
     expect([retriesOf(bench, "5xx"), retriesOf(bench, "http-code")]).to.deep.equal([1, 1]);
   });
 
-  it("passes the last response through, body and all, when attempts are used up", async () => {
+  it("the last response is relayed with its body when attempts are used up", async () => {
     const bench = benchWith({ attempts: 1 });
     const client = bench.request();
     await answer(bench, head(503));
@@ -120,7 +120,7 @@ describe("retries: which failures", () => {
     expect(bench.records[0]).to.deep.include({ status: 503, attempts: 2 });
   });
 
-  it("a response that is given up is aborted and leaves no trace, whatever still comes of it", async () => {
+  it("a response that is given up is aborted and leaves no trace, even when more of it arrives", async () => {
     const bench = benchWith();
     const client = bench.request();
     const first = bench.upstream.last.handler;
@@ -138,7 +138,7 @@ describe("retries: which failures", () => {
     expect(bench.upstream.sent).to.have.length(2);
   });
 
-  it("gRPC statuses of trailers-only responses to gRPC requests", async () => {
+  it("gRPC statuses of trailers-only responses to gRPC requests are retried", async () => {
     const status = (code: string, length: number | undefined): ResponseHead =>
       head(200, { headers: ["grpc-status", code], length });
     const grpc = { headers: ["Host", "a", "content-type", "application/grpc"] };
@@ -158,7 +158,7 @@ describe("retries: which failures", () => {
 });
 
 describe("retries: what the client has seen", () => {
-  it("nothing after a response has begun", async () => {
+  it("a request is not retried after its response has begun", async () => {
     const bench = benchWith();
     const client = bench.request();
     await answer(bench, head(200));
@@ -166,7 +166,7 @@ describe("retries: what the client has seen", () => {
     expect([bench.upstream.sent.length, client.aborted]).to.deep.equal([1, true]);
   });
 
-  it("nothing after an informational head was relayed, save 100", async () => {
+  it("a request is not retried after an informational head was relayed, except for 100", async () => {
     const hinted = benchWith();
     hinted.request();
     hinted.upstream.last.handler.onInformational(103, []);
@@ -188,7 +188,7 @@ describe("retries: what the client has seen", () => {
     expect(client.informational.map(([status]) => status)).to.deep.equal([100]);
   });
 
-  it("nothing for a client that has left", async () => {
+  it("a request of a client that has left is not retried", async () => {
     const bench = benchWith();
     const client = bench.request();
     bench.upstream.last.handler.onError({ kind: "refused", text: "x", requestSent: false });
@@ -200,7 +200,7 @@ describe("retries: what the client has seen", () => {
 });
 
 describe("retries: off", () => {
-  it("a route without the feature tries once and keeps no body", async () => {
+  it("a route without the feature sends a request once and keeps no body", async () => {
     const bench = createBench({ endpoints: 2 });
     const client = post(bench, ["hello"]);
     await answer(bench, head(503));

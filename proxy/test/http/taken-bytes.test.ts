@@ -10,7 +10,7 @@ describe("takenBytes", () => {
   const total = 20_000_000;
 
   for (const secure of [false, true]) {
-    it(`grows with what a client takes, piece by piece of one large write${secure ? ", over TLS" : ""}`, async () => {
+    it(`takenBytes grows with what a client takes, piece by piece of one large write${secure ? ", over TLS" : ""}`, async () => {
       const { chainPem: cert, keyPem: key } = issueCertificate(["a.example"]);
       let accepted: Socket | undefined;
       const tls = createTlsServer({ key, cert }, (socket) => (accepted = socket));

@@ -15,7 +15,7 @@ describe("the upstream timer", () => {
   }
   const both = { sendTimeoutMs: 100, readTimeoutMs: 50 };
 
-  it("waits for a response from the connection on when there is no body", () => {
+  it("the upstream timer waits for a response from the connection on when there is no body", () => {
     const { timer, expired } = start(both);
     mock.timers.tick(1000);
     timer.connected(false);
@@ -25,7 +25,7 @@ describe("the upstream timer", () => {
     expect(expired).to.deep.equal(["upstream read timeout"]);
   });
 
-  it("first times the body, then the wait for the response", () => {
+  it("the upstream timer first limits the body, then the wait for the response", () => {
     const { timer, expired } = start(both);
     timer.connected(true);
     mock.timers.tick(99);
@@ -36,14 +36,14 @@ describe("the upstream timer", () => {
     expect(expired).to.deep.equal(["upstream read timeout"]);
   });
 
-  it("expires when the body takes too long", () => {
+  it("the upstream timer expires when the body takes too long", () => {
     const { timer, expired } = start(both);
     timer.connected(true);
     mock.timers.tick(100);
     expect(expired).to.deep.equal(["upstream send timeout"]);
   });
 
-  it("begins anew on another connection", () => {
+  it("the upstream timer begins again on another connection", () => {
     const { timer, expired } = start(both);
     timer.connected(true);
     mock.timers.tick(60);
@@ -52,7 +52,7 @@ describe("the upstream timer", () => {
     expect(expired).to.deep.equal([]);
   });
 
-  it("is over when the response has begun, also for a body that ends later", () => {
+  it("the upstream timer stops when the response has begun, also for a body that ends later", () => {
     const { timer, expired } = start(both);
     timer.connected(true);
     timer.stop();
@@ -61,7 +61,7 @@ describe("the upstream timer", () => {
     expect(expired).to.deep.equal([]);
   });
 
-  it("has no limit where none is set", () => {
+  it("the upstream timer has no limit where none is set", () => {
     const { timer, expired } = start({ sendTimeoutMs: 100 });
     timer.connected(true);
     timer.requestSent();

@@ -182,7 +182,7 @@ describe("listener-filters", () => {
     await serve({ "a.example": { filters: [asking("ns/yes/1"), {}], routes: [route("a")] } }, [allows]);
     expect(await send("/")).to.include({ status: 500, route: undefined });
     expect([asked.length, seen.length]).to.deep.equal([1, 0]);
-    expect(guarded.gateway.records[0]?.error).to.equal("filter of the listener not resolved");
+    expect(guarded.gateway.records[0]?.error).to.equal("listener filter not resolved");
   });
 
   it("run before the filters of the route, and both do when they are alike", async () => {

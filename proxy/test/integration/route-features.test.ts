@@ -68,7 +68,7 @@ describe("features of a route, through the whole data plane", () => {
     expect((await get(long)).status).to.equal(414);
     expect((await get(`/${"ab".repeat(600)}`)).status).to.equal(200);
     expect(gateway.records.map(({ status, error }) => [status, error])).to.deep.equal([
-      [414, "too long for the expressions of its host"],
+      [414, "request too long for regex matching"],
       [200, undefined],
     ]);
     expect(seen).to.have.lengthOf(1);

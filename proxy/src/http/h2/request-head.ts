@@ -1,6 +1,6 @@
 import type { HeaderList, RequestHead } from "../../message/message.ts";
 import type { FrontLimits } from "../front.ts";
-import { isGrpc } from "../request-headers.ts";
+import { isGrpc } from "../request-fields.ts";
 
 /** A request head and what the front must know about it. */
 export type ReceivedHead = {

@@ -8,33 +8,33 @@ import type {
 } from "../message/message.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
 
-/** What a request body does on its way besides passing it on. */
+/** What an outgoing body does besides passing bytes on. */
 export type OutgoingBodyOptions = {
   /** Most bytes that may pass. */
   readonly maxBytes: number;
   /** The client waits for a 100 before it sends its body. */
   readonly expectContinue: boolean;
-  /** Most bytes kept, so that the body can be sent again; 0: none. */
+  /** The most bytes that are kept for sending the body again; 0: none. */
   readonly replayBytes: number;
-  /** Whether the beginning of a body that declares more than that is kept until there is more of it. */
+  /** Whether the beginning of a body that declares more than `replayBytes` is kept while it is within that bound. */
   readonly keepsBeginning: boolean;
   readonly onProgress: () => void;
-  /** Which of the client's trailers go on; asked once, at the end. */
+  /** Filters the client's trailers; called once, at the end. */
   readonly relayTrailers: (trailers: HeaderList) => HeaderList | undefined;
 };
 
 /**
- * The request body on its way to an upstream: counts bytes against the limit, answers `Expect: 100-continue` when
- * nobody else did, and remembers why a body was cut, so that the pipeline can answer the client properly. A body that
- * was kept whole can be sent again, to another upstream; one of which all that was read is kept, by the same one.
+ * The request body on its way to an upstream: counts bytes against the limit, answers `Expect: 100-continue` when the
+ * upstream did not, and remembers why a body was cut, so that the pipeline can answer the client properly. A body that was
+ * kept whole can be sent again to another upstream; one of which all that was read so far is kept, to the same upstream.
  */
 export class OutgoingBody implements RequestBody, BodySink {
   readonly length: number | undefined;
   abortReason: BodyAbortReason | undefined = undefined;
   receivedBytes = 0;
-  /** Called when all of the body has been handed over. */
+  /** Called when the whole body has been passed on. */
   onEnded: (() => void) | undefined = undefined;
-  /** The client still waits for a 100. */
+  /** True while the client waits for a 100. */
   awaitsContinue: boolean;
   private readonly source: RequestBody;
   private readonly client: ClientStream;
@@ -43,11 +43,11 @@ export class OutgoingBody implements RequestBody, BodySink {
   ended = false;
   private trailers: HeaderList | undefined = undefined;
   private kept: ReplayBuffer | undefined;
-  /** What has come while nobody had the body. */
+  /** Pieces that arrived while the body had no sink. */
   private late: Chunk[] = [];
   /** The end of a replay, held back while its sink is full. */
   private endAfterResume = false;
-  /** Those who get a copy. */
+  /** The sinks that get a copy. */
   private taps: BodySink[] | undefined = undefined;
 
   constructor(source: RequestBody, client: ClientStream, options: OutgoingBodyOptions) {
@@ -65,7 +65,7 @@ export class OutgoingBody implements RequestBody, BodySink {
     return this.sink !== undefined;
   }
 
-  /** All of the body is here. */
+  /** True when the whole body is kept. */
   get complete(): boolean {
     return this.ended && this.kept !== undefined && !this.kept.overflowed;
   }
@@ -85,29 +85,29 @@ export class OutgoingBody implements RequestBody, BodySink {
     this.endAfterResume = false;
   }
 
-  /** The body is for another upstream; whoever had it before hears nothing more. */
+  /** Rewinds the body for another upstream; its sink is not called again. */
   rewind(): void {
     this.restart();
     this.onEnded = undefined;
   }
 
-  /** Gives a copy of the body, as it comes, to a sink whose answers do not matter; before the body is started. */
+  /** Copies the body, as it arrives, to a sink whose answers are ignored; called before the body is started. */
   tap(sink: BodySink): void {
     if (this.taps === undefined) this.taps = [sink];
     else this.taps.push(sink);
   }
 
-  /** The exchange has ended: what has not come by now never will. */
+  /** Called when the exchange has ended: aborts copies of an incomplete body. */
   close(): void {
     if (this.taps !== undefined && !this.ended) for (const tap of this.taps) tap.onAbort("client-closed");
   }
 
-  /** Nobody will ask for the body again. */
+  /** Drops the kept bytes: the body will not be sent again. */
   forget(): void {
     this.kept = undefined;
   }
 
-  /** The upstream's own 100 was relayed: none is needed from us. */
+  /** Called when the upstream's own 100 was relayed: the proxy sends none. */
   continued(): void {
     this.awaitsContinue = false;
   }

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
-import { addForwardingFields, fieldsToMatch, readRequestFields } from "../../src/http/request-headers.ts";
+import { addForwardingFields, fieldsToMatch, readRequestFields } from "../../src/http/request-fields.ts";
 import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { samePublicPorts } from "../listeners/public-ports.ts";
 
 describe("readRequestFields", () => {
-  it("keeps end-to-end fields in order and as spelled", () => {
+  it("end-to-end fields are kept in order and as spelled", () => {
     const { headers } = readRequestFields(["Accept", "*/*", "x-a", "1", "X-A", "2"], "1.1");
     expect(headers).to.deep.equal(["Accept", "*/*", "x-a", "1", "X-A", "2"]);
   });
 
-  it("removes hop-by-hop and framing fields and what Connection names", () => {
+  it("hop-by-hop and framing fields and those that Connection names are removed", () => {
     const received = [
       "Host",
       "a",
@@ -26,12 +26,12 @@ describe("readRequestFields", () => {
     expect(readRequestFields(received, "1.1").headers).to.deep.equal(["X-End", "1"]);
   });
 
-  it("does not let Connection take away credentials or routing", () => {
+  it("fields with credentials are kept although Connection names them", () => {
     const received = ["Connection", "Authorization, Cookie", "Authorization", "b", "Cookie", "c"];
     expect(readRequestFields(received, "1.1").headers).to.deep.equal(["Authorization", "b", "Cookie", "c"]);
   });
 
-  it("removes forwarding fields of the client, underscore spellings too", () => {
+  it("forwarding fields of the client are removed, also when spelled with underscores", () => {
     const names = [
       "Forwarded",
       "X-Forwarded-For",
@@ -44,30 +44,30 @@ describe("readRequestFields", () => {
     expect(readRequestFields(received, "1.1").headers).to.deep.equal([]);
   });
 
-  it("removes Proxy, which programs behind CGI would take for their own setting, in any case", () => {
+  it("Proxy is removed in any case, since CGI programs would take it for their own setting", () => {
     const received = ["Proxy", "http://evil.example", "PROXY", "x", "proxy", "y", "X-Proxy", "z"];
     for (const version of ["1.0", "1.1", "2.0"] as const)
       expect(readRequestFields(received, version).headers).to.deep.equal(["X-Proxy", "z"]);
   });
 
-  it("removes what looks like framing to servers that take `_` for `-`", () => {
+  it("fields that look like framing to servers that treat `_` like `-` are removed", () => {
     const received = ["Transfer_Encoding", "chunked", "Content_Length", "7", "Keep_Alive", "x", "X_Own", "1"];
     expect(readRequestFields(received, "1.1").headers).to.deep.equal(["X_Own", "1"]);
   });
 
-  it("passes `TE: trailers` on and nothing else of TE", () => {
+  it("`TE: trailers` is passed on without the other values of TE", () => {
     expect(readRequestFields(["TE", "gzip, trailers"], "2.0").headers).to.deep.equal(["te", "trailers"]);
     expect(readRequestFields(["TE", "gzip"], "1.1").headers).to.deep.equal([]);
   });
 
-  it("sees an upgrade only on HTTP/1.1 with the Connection option", () => {
+  it("an upgrade is recognised only on HTTP/1.1 with the Connection option", () => {
     const received = ["Connection", "Upgrade", "Upgrade", "WebSocket"];
     expect(readRequestFields(received, "1.1").upgrade).to.equal("websocket");
     expect(readRequestFields(received, "1.0").upgrade).to.equal(undefined);
     expect(readRequestFields(["Upgrade", "websocket"], "1.1").upgrade).to.equal(undefined);
   });
 
-  it("recognises gRPC and counts its own Via entries", () => {
+  it("gRPC is recognised by its content type, and the proxy's own Via entries are counted", () => {
     const fields = readRequestFields(
       ["Content-Type", "application/grpc+proto", "Via", "1.1 svc, 1.0 other"],
       "2.0",
@@ -79,7 +79,7 @@ describe("readRequestFields", () => {
 });
 
 describe("fieldsToMatch", () => {
-  it("are those that filters left, and those of the connection and of proxies as the client sent them", () => {
+  it("the fields to match are those that filters left, with those of the connection and of proxies as the client sent them", () => {
     const received = [
       "Host",
       "a",
@@ -120,7 +120,7 @@ describe("addForwardingFields", () => {
     ...over,
   });
 
-  it("describes the connection", () => {
+  it("the forwarding fields describe the connection", () => {
     const headers: string[] = [];
     addForwardingFields(headers, connection({}), "a.example", {
       version: "1.1",
@@ -134,7 +134,7 @@ describe("addForwardingFields", () => {
     ]);
   });
 
-  it("adds Forwarded behind the PROXY protocol", () => {
+  it("Forwarded is added on connections with the PROXY protocol", () => {
     const headers: string[] = [];
     const proxied = connection({ proxied: true, remoteAddress: "2001:db8::1" });
     addForwardingFields(headers, proxied, "", {

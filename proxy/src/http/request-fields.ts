@@ -6,7 +6,7 @@ import type { HeaderList, HttpVersion } from "../message/message.ts";
 import { memoByName } from "../message/name-memo.ts";
 import { forwardingNames } from "../message/protected-names.ts";
 
-/** What the pipeline learns from the one pass over the request's fields. */
+/** The result of one pass over the request's fields. */
 export type RequestFields = {
   /** Fields that go on: end-to-end ones, in order, without Host and Content-Length. */
   readonly headers: HeaderList;
@@ -20,7 +20,7 @@ export type RequestFields = {
   readonly ownVias: number;
 };
 
-/** Our entry in Via (RFC 9110 7.6.3). */
+/** The proxy's entry in Via (RFC 9110 7.6.3). */
 const viaName = "svc";
 
 type Disposition = "keep" | "drop" | "connection" | "upgrade" | "te" | "expect" | "via" | "content-type";
@@ -47,13 +47,13 @@ const dispositions = new Map<string, Disposition>([
   ...forwardingNames.map((name) => [name, "drop"] as const),
 ]);
 
-/** What to do with a field, by its name as sent. */
+/** The disposition of a field, by its name as sent. */
 const dispositionOf = memoByName((name): Disposition => {
   const plain = plainName(name);
   return dispositions.get(plain) ?? (plain.startsWith("proxy-") ? "drop" : "keep");
 });
 
-/** One pass over the received fields: what goes on, and what the pipeline must know. */
+/** Reads the received fields in one pass: the fields to forward, and what the pipeline must know. */
 export function readRequestFields(received: readonly string[], version: HttpVersion): RequestFields {
   const headers: HeaderList = [];
   let connection: string | undefined;
@@ -109,8 +109,8 @@ export function readRequestFields(received: readonly string[], version: HttpVers
 }
 
 /**
- * What routes are matched with once filters have run: the fields that go on as the filters left them, so that no field that
- * a filter took away comes back in another guise, and those of the connection and of proxies as the client sent them.
+ * The fields that routes are matched with after filters of a listener have run: end-to-end fields as the filters left them,
+ * so that a removed field matches no more, and fields of the connection and of proxies as the client sent them.
  */
 export function fieldsToMatch(received: readonly string[], filtered: readonly string[]): readonly string[] {
   return [...keptFields(received, (name) => !isForFilters(name)), ...keptFields(filtered, isForFilters)];
