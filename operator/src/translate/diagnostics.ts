@@ -66,17 +66,20 @@ const failed =
 
 // Routes
 
-export const invalidHost = failed("error", "InvalidHost", "nothing is served under it");
+export const invalidHost = failed("error", "InvalidHost", "the host is not served");
 export const invalidPath = failed("error", "InvalidPath", "the path is not served");
 export const invalidBackend = failed("error", "InvalidBackend", "requests to it are answered 503");
 
 export const resourceBackendIgnored = (place: Place): Diagnostic =>
-  finding("error", "ResourceBackendIgnored")(place, "Resource backends are not supported and are ignored");
+  finding("error", "ResourceBackendIgnored")(
+    place,
+    "Resource backends are not supported, expected a Service; the backend is ignored",
+  );
 
 export const duplicatePath = (place: Place, host: string, path: string): Diagnostic =>
   finding("error", "DuplicatePath")(
     place,
-    `Host ${host} path ${quote(path)} stands earlier in this Ingress, which is served instead`,
+    `Host ${host} path ${quote(path)} appears twice in this Ingress; only the first one is served`,
   );
 
 /** `answer` is what requests get instead. */
@@ -87,12 +90,12 @@ export const routesTooLarge = (place: Place, maxBytes: number, answer: number): 
   );
 
 export const describeTooLarge = (maxBytes: number): string =>
-  `The routes take more than ${maxBytes / 1_048_576} MiB, counting what is said once for many paths, hosts or listeners at each of them`;
+  `The routes take more than ${maxBytes / 1_048_576} MiB, counting settings that several paths, hosts or listeners share once for each of them`;
 
 export const tooManyCertificates = (place: Place, maxBytes: number): Diagnostic =>
   finding("error", "CertificatesTooLarge")(
     place,
-    `The certificates of the listeners take more than ${maxBytes / 1_048_576} MiB, counting each on every port; none of them is offered`,
+    `The certificates of the listeners take more than ${maxBytes / 1_048_576} MiB, counting each on every port; none of them is served`,
   );
 
 /** Nothing of the routes of an object is served, because the snapshot is full. */
@@ -108,13 +111,13 @@ export function describeLeftOut({ object, level, scope, bytes }: LeftOutObject):
   const isRoutes = object.kind !== "Gateway" && object.kind !== "ListenerSet";
   const proxies = scope === sharedScope ? "the shared proxies" : `Gateway ${scope}`;
   return {
-    message: `The snapshot of ${proxies} is full, and namespace ${object.namespace ?? ""} takes the most of it, ${isRoutes ? "these routes" : "these certificates"} ${Math.max(1, Math.round(bytes / 1024))} KiB`,
+    message: `The snapshot of ${proxies} is full, and namespace ${object.namespace ?? ""} takes the most space in it (${isRoutes ? "these routes" : "these certificates"}: ${Math.max(1, Math.round(bytes / 1024))} KiB)`,
     consequence: !isRoutes
-      ? "they are not offered"
+      ? "they are not served"
       : {
           1: "all their requests are answered 503",
-          2: "requests of their hosts that no other route takes are answered 503",
-          3: "nothing of them is served",
+          2: "requests to their hosts that no other route matches are answered 503",
+          3: "none of them is served",
         }[level],
   };
 }
@@ -123,7 +126,7 @@ export function describeLeftOut({ object, level, scope, bytes }: LeftOutObject):
 export const namespaceTooLarge = (place: Place): Diagnostic =>
   finding("error", "NamespaceTooLarge")(
     place,
-    `The objects of namespace ${place.object.namespace ?? ""} take more of the controller's memory than those of one namespace may; this one is among the newest and is left out, as if it did not exist`,
+    `The objects of namespace ${place.object.namespace ?? ""} take more of the controller's memory than one namespace may; this object is among the newest and is ignored, as if it did not exist`,
   );
 
 export const routeConflict = (place: Place, message: string): Diagnostic =>
@@ -132,7 +135,7 @@ export const routeConflict = (place: Place, message: string): Diagnostic =>
 export const defaultBackendShadowed = (place: Place, host: string, winner: ObjectRef): Diagnostic =>
   finding("info", "DefaultBackendShadowed")(
     place,
-    `On host ${host} the default backend gets no requests, because ${nameOf(winner)} serves the path /`,
+    `The default backend gets no requests on host ${host}, because ${nameOf(winner)} serves the path /`,
   );
 
 /** `on` is a port or several, `what` a listener of `by`. */
@@ -141,7 +144,7 @@ export const hostOfGateway = (
   taken: { readonly host: string; readonly on: string; readonly by: ObjectRef; readonly what: string },
 ): Diagnostic => {
   const { host, on, by, what } = taken;
-  const which = host === "*" ? `, which has no hostname and so takes every host that no Ingress names` : "";
+  const which = host === "*" ? `, which has no hostname and so serves every host that no Ingress names` : "";
   return finding("error", "HostOfGateway")(
     place,
     `Host ${host} on ${on} belongs to ${what} of ${formatRef(by)}${which}; this Ingress gets no requests for it there`,
@@ -151,13 +154,13 @@ export const hostOfGateway = (
 export const regexShadowed = (place: Place, host: string, path: string, winner: ObjectRef): Diagnostic =>
   finding("error", "RegexShadowed")(
     place,
-    `On host ${host} the expression ${quote(path)} gets no requests, because ${nameOf(winner)} serves the prefix /, and prefixes come before expressions`,
+    `Regex path ${quote(path)} on host ${host} is never matched: ${nameOf(winner)} serves the prefix /, and prefixes take precedence over regular expressions`,
   );
 
 export const pathLevelConflict = (place: Place, host: string, level: string, winner: ObjectRef): Diagnostic =>
   finding("warning", "PathLevelConflict")(
     place,
-    `On host ${host} paths are normalised at ${level} for ${nameOf(winner)}, which has precedence; another level is ignored`,
+    `Paths on host ${host} are normalised at level ${level}, which ${nameOf(winner)} sets and which has precedence; the level of this Ingress is ignored`,
   );
 
 // Backends
@@ -177,7 +180,7 @@ export const servicePortNotFound = (place: Place, service: string, port: string)
 export const externalNameNotAllowed = (place: Place, service: string): Diagnostic =>
   finding("error", "ExternalNameNotAllowed")(
     place,
-    `Service ${service} is of type ExternalName, which --allow-external-name must allow; requests to it are answered 503`,
+    `Service ${service} is of type ExternalName, which is only served with --allow-external-name; requests to it are answered 503`,
   );
 
 export const noEndpoints = (
@@ -202,8 +205,8 @@ export function describeEndpointsLeftOut(
   const limit = `${maxBytes / 1_048_576} MiB`;
   const why =
     full === undefined
-      ? `The endpoints of the Service take more than ${limit}, counting each at every port that is sent to`
-      : `The endpoints of all Services take more than ${limit}, and namespace ${full.namespace} takes the most of it, this Service ${Math.max(1, Math.round(full.bytes / 1024))} KiB, counting each at every port that is sent to`;
+      ? `The endpoints of the Service take more than ${limit}, counting each at every port that is used`
+      : `The endpoints of all Services take more than ${limit}, and namespace ${full.namespace} takes the most of it (this Service: ${Math.max(1, Math.round(full.bytes / 1024))} KiB), counting each at every port that is used`;
   return `${why}; none of them is used: requests to the Service are answered 503, connections reset, datagrams dropped`;
 }
 
@@ -217,11 +220,11 @@ export const ownPortRefused = (
 ): Diagnostic =>
   finding("error", "OwnPortRefused")(
     place,
-    `Port ${port} leads to ${endpoint}${count > 1 ? ` and ${count - 1} more` : ""}, ${count > 1 ? "ports" : "a port"} of the gateway itself that no backend may have; ${unserved === undefined ? "only its other endpoints are used" : unserved.map((use) => withoutEndpoints[use]).join(", and ")}`,
+    `Port ${port} leads to ${endpoint}${count > 1 ? ` and ${count - 1} more` : ""}, which ${count > 1 ? "are ports" : "is a port"} of the gateway itself and cannot be used as ${count > 1 ? "backends" : "a backend"}; ${unserved === undefined ? "only its other endpoints are used" : unserved.map((use) => withoutEndpoints[use]).join(", and ")}`,
   );
 
 const withoutEndpoints: { readonly [U in EndpointUse]: string } = {
-  checks: "requests that it is asked about are answered 503",
+  checks: "requests that need its authorization are answered 503",
   connections: "connections to it are reset",
   copies: "requests are not mirrored to it",
   datagrams: "datagrams to it are dropped",
@@ -234,27 +237,27 @@ export const policyValueIgnored = (place: Place, problem: Problem, instead: stri
 export const policyConflict = (place: Place, service: string, winner: string): Diagnostic =>
   finding("warning", "PolicyConflict")(
     place,
-    `Service ${service} has the policy of ${winner}, which is older`,
+    `Service ${service} already uses the older ${winner}; this policy has no effect on it`,
   );
 
 /** Of a policy without which connections to the port go in cleartext. */
 export const tlsPolicyTargetNotFound = (place: Place, target: string): Diagnostic =>
   finding("error", "PolicyTargetNotFound")(
     place,
-    `${target} does not exist; the policy protects nothing there`,
+    `${target} does not exist; the policy protects no connections to it`,
   );
 
 export const policyTargetNotFound = (place: Place, target: string): Diagnostic =>
   finding("warning", "PolicyTargetNotFound")(
     place,
-    `${target} does not exist; the policy does nothing for it`,
+    `${target} does not exist; the policy has no effect there`,
   );
 
 /** The one finding that the log has as an error: nothing else shows that requests travel unprotected. */
 export const cleartextFallback = (place: Place): Diagnostic =>
   finding("error", "CleartextFallback")(
     place,
-    "No name can be used, so backends are connected to in cleartext; with --backend-tls-strict they would not be connected to",
+    "The policy has no usable name, so traffic to the backends is NOT encrypted; --backend-tls-strict refuses such connections instead",
   );
 
 /** That another policy has what a policy of a Gateway names. */
@@ -262,7 +265,7 @@ export const gatewayPolicyConflict = (place: Place, message: string): Diagnostic
   finding("error", "GatewayPolicyConflict")(place, message);
 
 export const gatewayPolicyWithoutTarget = (place: Place, message: string): Diagnostic =>
-  finding("error", "GatewayPolicyTargetNotFound")(place, `${message}; the policy does nothing for it`);
+  finding("error", "GatewayPolicyTargetNotFound")(place, `${message}; the policy has no effect there`);
 
 export const invalidGatewayPolicy = (place: Place, message: string): Diagnostic =>
   finding("error", "InvalidGatewayPolicy")(place, message);
@@ -270,7 +273,7 @@ export const invalidGatewayPolicy = (place: Place, message: string): Diagnostic 
 export const invalidSessionKey = (place: Place): Diagnostic =>
   finding("error", "InvalidSessionKey")(
     place,
-    "The Secret does not hold 32 bytes; sessions are not kept by cookies until it does, or is deleted",
+    "The Secret does not hold a key of 32 bytes; cookies keep no session until it does or the Secret is deleted",
   );
 
 // Gateway API
@@ -299,7 +302,7 @@ const withoutParent = finding("error", "ParentNotFound");
 
 export const parentNotFound = (place: Place, parent: string, isWatched: boolean): Diagnostic => {
   const what = place.object.kind === "ListenerSet" ? "its listeners are" : "the route is";
-  const why = isWatched ? "does not exist" : "is in a namespace that --watch-namespace leaves out";
+  const why = isWatched ? "does not exist" : "is in a namespace that --watch-namespace does not include";
   return withoutParent(place, `${parent} ${why}; ${what} not served there`);
 };
 
@@ -307,11 +310,14 @@ export const parentNotFound = (place: Place, parent: string, isWatched: boolean)
 export const noServingListener = (place: Place): Diagnostic =>
   finding("error", "ListenerNotServed")(
     place,
-    "No listener of this parent that takes the route is served; the route is not served there",
+    "None of the listeners of this parent that accept the route is served; the route is not served there",
   );
 
 export const noParent = (place: Place): Diagnostic =>
-  withoutParent(place, "No parent is named; the route is not served anywhere");
+  withoutParent(
+    place,
+    "The route names no parent, expected one in spec.parentRefs; the route is not served anywhere",
+  );
 
 /** `hint` asks for a class that may be meant. */
 export const gatewayClassNotFound = (place: Place, name: string, hint: string): Diagnostic =>
@@ -326,7 +332,7 @@ export const routeFieldIgnored = (place: Place, message: string): Diagnostic =>
 export const parametersIgnored = (place: Place): Diagnostic =>
   finding("info", "ParametersIgnored")(
     place,
-    "Parameters ask for proxies of the Gateway's own, which only a controller in a cluster can run; it is served like every other",
+    "The parameters ask for dedicated proxies, which only a controller in a cluster can create; the Gateway is served like any other",
   );
 
 // Certificates
@@ -352,7 +358,7 @@ export const lastCertificateKept = (
 ): Diagnostic => finding("warning", "LastCertificateKept")(place, describeKept(secret, problem, until));
 
 export const describeKept = (secret: string, problem: Problem, until: string): string =>
-  `Secret ${secret} cannot be used any more: ${describeProblem(problem)}; its last certificate stays in service until ${until} or a restart`;
+  `Secret ${secret} can no longer be used: ${describeProblem(problem)}; its last certificate is served until ${until} or a restart`;
 
 export const certificateConflict = (place: Place, host: string, owner: ObjectRef): Diagnostic =>
   finding("error", "CertificateConflict")(
@@ -363,23 +369,26 @@ export const certificateConflict = (place: Place, host: string, owner: ObjectRef
 export const certificateHostMismatch = (place: Place, secret: string, host: string): Diagnostic =>
   finding("warning", "CertificateHostMismatch")(
     place,
-    `The certificate of Secret ${secret} does not name host ${host}; clients will refuse it`,
+    `The certificate of Secret ${secret} is not valid for host ${host}; clients will reject it`,
   );
 
 export const certificateExpired = (place: Place, at: string): Diagnostic =>
   finding("warning", "CertificateExpired")(
     place,
-    `The certificate expired at ${at}; it is served, but clients will refuse it`,
+    `The certificate expired at ${at}; it is still served, but clients will reject it`,
   );
 
 export const certificateNotYetValid = (place: Place, at: string): Diagnostic =>
   finding("warning", "CertificateNotYetValid")(
     place,
-    `The certificate is not valid before ${at}; it is served, but clients will refuse it`,
+    `The certificate is not valid before ${at}; it is served, but clients will reject it`,
   );
 
 export const noSecretName = (place: Place): Diagnostic =>
-  finding("info", "NoSecretName")(place, "No Secret is named; the default certificate is offered, if any");
+  finding("info", "NoSecretName")(
+    place,
+    "The TLS entry names no Secret; the default certificate is served, if there is one",
+  );
 
 // Classes and annotations
 
@@ -397,7 +406,7 @@ export const noIngressClass = (place: Place): Diagnostic =>
   graveAmongManifests(
     finding("info", "NoIngressClass")(
       place,
-      "The Ingress names no class and no IngressClass of this gateway is the default one; it is not served",
+      "The Ingress names no class and no IngressClass of this gateway is the default class; the Ingress is not served",
     ),
   );
 
@@ -406,14 +415,14 @@ export const invalidClassParameters = (place: Place, why: string): Diagnostic =>
   graveAmongManifests(
     finding("warning", "InvalidClassParameters")(
       place,
-      `${why}; the class has no defaults, and with --class-parameters-strict its Ingresses would be answered 503`,
+      `${why}; the class has no defaults, and with --class-parameters-strict every request to its Ingresses would be answered 503`,
     ),
   );
 
 export const classClosed = (place: Place): Diagnostic =>
   protectionUnavailable(
     place,
-    "The parameters of the class cannot be used, which may protect its routes",
+    "The parameters of the class, which may protect its routes, cannot be used",
     "every request is answered 503",
   );
 
@@ -452,7 +461,7 @@ export const protectionUnavailable = (place: Place, why: string, consequence: st
 export const targetClosed = (place: Place, by: string, parts: string | undefined): Diagnostic =>
   finding("error", "TargetClosed")(
     place,
-    `${by} names ${parts === undefined ? `this ${place.object.kind}` : parts} and is not valid; what it should protect answers 503, or carries no connection, until it is`,
+    `${by}, which targets ${parts === undefined ? `this ${place.object.kind}` : parts}, is not valid; what it protects answers 503 or accepts no connections until it is`,
   );
 
 export const resourcePartlyIgnored = (place: Place, message: string): Diagnostic =>
@@ -465,20 +474,20 @@ export const keySetNeedsKid = (place: Place, message: string): Diagnostic =>
 export const keySetNotFetched = (place: Place, why: string, hasOldKeys: boolean): Diagnostic =>
   finding("warning", "KeySetNotFetched")(
     place,
-    `The key set cannot be fetched: ${why}; ${hasOldKeys ? "the last one stays in use" : "requests are answered 503 until it can"}`,
+    `The key set cannot be fetched: ${why}; ${hasOldKeys ? "the last one stays in use" : "requests are answered 503 until it is"}`,
   );
 
 export const keySetLeftOut = (place: Place, maxBytes: number, bytes: number): Diagnostic =>
   protectionUnavailable(
     place,
-    `The key sets of all JwtAuths take more than ${maxBytes / 1_048_576} MiB, and namespace ${place.object.namespace ?? ""} takes the most of it, this one ${Math.max(1, Math.round(bytes / 1024))} KiB`,
-    "it is not used, and requests are answered 503",
+    `The key sets of all JwtAuths take more than ${maxBytes / 1_048_576} MiB, and namespace ${place.object.namespace ?? ""} takes the most of it (this key set: ${Math.max(1, Math.round(bytes / 1024))} KiB)`,
+    "the key set is not used, and requests are answered 503",
   );
 
 export const linesLeftOut = (place: Place, named: string, leftOut: readonly string[]): Diagnostic =>
   finding("warning", "LinesLeftOut")(
     place,
-    `${named} has unusable lines, which are left out: ${leftOut.join(", ")}`,
+    `${named} has invalid lines, which are ignored: ${leftOut.join(", ")}`,
   );
 
 export const resourceFieldIgnored = (place: Place, named: string, what: string): Diagnostic =>
@@ -488,7 +497,7 @@ export const mirrorDisabled = (place: Place, why: string): Diagnostic =>
   finding("error", "MirrorDisabled")(place, `${why}; requests are not mirrored`);
 
 const describeRanges = (named: string, refused: readonly string[]): string =>
-  `${named} holds ${quote(refused[0] ?? "")}${refused.length > 1 ? ` and ${refused.length - 1} more` : ""}, not an address or CIDR; left out`;
+  `${named} holds ${quote(refused[0] ?? "")}${refused.length > 1 ? ` and ${refused.length - 1} more, which are not IP addresses or CIDRs; they are ignored` : ", which is not an IP address or CIDR; it is ignored"}`;
 
 export const rangesLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
   finding("warning", "InvalidRange")(place, describeRanges(named, refused));
@@ -500,13 +509,13 @@ export const denialsLeftOut = (place: Place, named: string, refused: readonly st
 export const everyPeerTrusted = (place: Place, header: string): Diagnostic =>
   finding("warning", "EveryPeerTrusted")(
     place,
-    `The header ${quote(header)} of every peer is believed, so a client can choose its address; forwarded-for-trusted-cidrs limits that to proxies`,
+    `Header ${quote(header)} is trusted from every peer, so clients can spoof their address; forwarded-for-trusted-cidrs limits the trust to proxies`,
   );
 
 export const defaultVerifyDepth = (place: Place): Diagnostic =>
   finding("warning", "DefaultVerifyDepth")(
     place,
-    "The depth is not set and is 1, so a client is refused whose certificate an intermediate authority has issued",
+    "auth-tls-verify-depth is not set and defaults to 1, so clients whose certificate was issued by an intermediate CA are rejected",
   );
 
 export const authTlsWithoutHosts = (place: Place): Diagnostic =>
@@ -519,12 +528,15 @@ export const authTlsWithoutHosts = (place: Place): Diagnostic =>
 export const authTlsHostNotListed = (place: Place, host: string): Diagnostic =>
   protectionUnavailable(
     place,
-    `Host ${host} is not under spec.tls, so no handshake for it asks clients for a certificate by these rules`,
+    `Host ${host} is not listed in spec.tls, so no handshake for it asks clients for a certificate by these rules`,
     "its HTTPS requests are answered 421",
   );
 
 export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
-  finding("warning", "UnknownAnnotation")(place, `${quote(key)} is not an annotation of this gateway`);
+  finding("warning", "UnknownAnnotation")(
+    place,
+    `${quote(key)} is not an annotation of this gateway; it has no effect`,
+  );
 
 /** Of a key that is close to one of an annotation: what it should do is not done. */
 export const misspeltAnnotation = (place: Place, key: string, meant: string): Diagnostic =>
@@ -539,7 +551,7 @@ export const misspeltAnnotation = (place: Place, key: string, meant: string): Di
 export const notWatched = (place: Place): Diagnostic =>
   finding("info", "NotWatched")(
     place,
-    "The object is not served: --watch-namespace leaves its namespace out",
+    "The object is not served: --watch-namespace does not include its namespace",
   );
 
 /** A bug of the translation: the object is set aside so that it cannot keep others from being served. */

@@ -5,7 +5,7 @@ import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 const maxCost = 50_000;
 
 const overspent = problem(
-  "the regular expressions of this object take too much together",
+  "the regular expressions of this object are too large together",
   `at most ${maxCost} steps with repetitions written out`,
 );
 

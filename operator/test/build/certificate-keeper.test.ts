@@ -112,9 +112,7 @@ describe("createCertificateKeeper", () => {
     }
     const [finding] = translation().diagnostics.filter(({ reason }) => reason === "LastCertificateKept");
     expect(finding).to.deep.include({ field: "spec.tls[0].secretName", severity: "warning" });
-    expect(finding?.message).to.match(
-      /^Secret shop\/cert cannot be used any more: .* stays in service until 2/,
-    );
+    expect(finding?.message).to.match(/^Secret shop\/cert can no longer be used: .* is served until 2/);
     expect(change(apply(good(second)))).to.equal(second.chainPem);
     expect(keeper.count).to.equal(0);
     expect(change(apply(garbage()))).to.equal(second.chainPem);
@@ -201,7 +199,7 @@ spec:
     const { change, translation } = setUp([...gateway, good(first)]);
     expect(change(apply(garbage()))).to.equal(first.chainPem);
     const text = JSON.stringify(translation().gatewayStatuses.gateways);
-    expect(text).to.include("InvalidCertificateRef").and.to.include("stays in service until");
+    expect(text).to.include("InvalidCertificateRef").and.to.include("is served until");
     const [finding] = translation().diagnostics;
     expect(finding).to.include({ reason: "InvalidCertificateRef", severity: "error" });
     expect(change(remove("Secret", "cert"))).to.equal(undefined);

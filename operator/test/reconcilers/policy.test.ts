@@ -99,7 +99,9 @@ describe("policyReconciler", () => {
     });
     const unusable = buildOf(service("web"), policy("c", ["web"], "fastest"));
     expect(await statusAfter(unusable, "shop/c", {})).to.deep.equal({
-      ancestors: [entry("web", "False", "Invalid", "No setting can be used: spec.loadBalancer.algorithm")],
+      ancestors: [
+        entry("web", "False", "Invalid", "None of the settings is valid: spec.loadBalancer.algorithm"),
+      ],
     });
   });
 

@@ -247,7 +247,7 @@ describe("objects that an invalid one names", () => {
         severity: "error",
         reason: "TargetClosed",
         message:
-          "SvcExternalAuth default/p names this Gateway and is not valid; what it should protect answers 503, or carries no connection, until it is",
+          "SvcExternalAuth default/p, which targets this Gateway, is not valid; what it protects answers 503 or accepts no connections until it is",
       },
     ]);
   });

@@ -189,7 +189,7 @@ describe("translate: hostile sizes", () => {
     expect(routing.hosts[1]?.value.routes).to.have.lengthOf(1);
     const refused = diagnostics.filter(({ reason }) => reason === "InvalidPath");
     expect(refused).to.have.lengthOf(2992);
-    expect(refused[0]?.message).to.include("take too much together");
+    expect(refused[0]?.message).to.include("are too large together");
   });
 
   it("serves an Ingress of hundreds of ordinary expressions", () => {

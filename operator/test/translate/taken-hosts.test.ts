@@ -51,7 +51,7 @@ describe("hosts of Ingresses that a Gateway has", () => {
       ["spec.rules[3]", "Host a.example.com on ports 80 and 443 belongs to listener http of Gateway edge/gw"],
       [
         "spec.defaultBackend",
-        "Host * on port 80 belongs to listener http of Gateway edge/gw, which has no hostname and so takes every host that no Ingress names",
+        "Host * on port 80 belongs to listener http of Gateway edge/gw, which has no hostname and so serves every host that no Ingress names",
       ],
     ]);
   });

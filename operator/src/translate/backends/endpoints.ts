@@ -43,7 +43,7 @@ export function resolveEndpoints(
   const closure = closureFor(service, port);
   const resolved =
     closure !== undefined
-      ? none(`${closure.by.map(formatRef).join(", ")}, which names it, is not valid`)
+      ? none(`${closure.by.map(formatRef).join(", ")}, which targets it, is not valid`)
       : service.spec?.type === "ExternalName"
         ? fromExternalName(service.spec.externalName ?? "", port)
         : fromSlices(service, slices, port, allowExternalName);
@@ -90,7 +90,7 @@ function fromExternalName(externalName: string, port: EndpointNeed["port"]): Add
   const ip = canonicalIp(externalName.trim());
   if (ip !== undefined) return { resolve: "static", addresses: [{ host: ip, port: portNumber }] };
   const name = parseDnsName(externalName);
-  if (!name.ok) return none(`its external name is unusable: ${name.error.message}`);
+  if (!name.ok) return none(`its external name is not valid: ${name.error.message}`);
   return { resolve: "dns", addresses: [{ host: name.value, port: portNumber }] };
 }
 
@@ -116,7 +116,7 @@ function fromSlices(
   const onlyNames = !allowFqdn && usable.every(({ slice }) => slice.addressType === "FQDN");
   return none(
     onlyNames
-      ? "its EndpointSlices hold host names, which --allow-external-name must allow"
+      ? "its EndpointSlices hold host names, which are only used with --allow-external-name"
       : "no endpoint is ready",
   );
 }

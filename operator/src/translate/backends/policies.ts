@@ -106,9 +106,9 @@ function judge(target: {
   const { ignored } = settings;
   const isUsable = Object.keys(settings.policy).length > 0;
   if (ignored.length > 0 && !isUsable) {
-    return { reason: "Invalid", message: `No setting can be used: ${ignored.join(", ")}` };
+    return { reason: "Invalid", message: `None of the settings is valid: ${ignored.join(", ")}` };
   }
   const exception =
-    ignored.length === 0 ? "" : `, without ${ignored.join(", ")}, whose values cannot be used`;
+    ignored.length === 0 ? "" : `, except for ${ignored.join(", ")}, whose values are not valid`;
   return { reason: "Accepted", message: `The policy applies to Service ${key}${exception}` };
 }

@@ -69,7 +69,7 @@ function readAlgorithm(text: string | undefined, ignore: Ignore): LoadBalancer |
   const parsed = parseAlgorithm(text);
   return parsed.ok
     ? parsed.value
-    : ignore("spec.loadBalancer.algorithm", parsed.error, "endpoints are taken in turn");
+    : ignore("spec.loadBalancer.algorithm", parsed.error, "round_robin applies");
 }
 
 const defaults = { windowMs: 10_000, openMs: 5_000, minRequests: 10 };
@@ -82,7 +82,7 @@ function readCircuitBreaker(
   const { threshold, minRequests = defaults.minRequests } = spec;
   const at = (field: string): string => `spec.circuitBreaker.${field}`;
   if (!Number.isInteger(threshold) || threshold < 1 || threshold > 100) {
-    const error = { message: `${threshold} is out of range`, expected: "a whole number from 1 to 100" };
+    const error = { message: `${threshold} is out of range`, expected: "an integer from 1 to 100" };
     return ignore(at("threshold"), error, "there is no circuit breaker");
   }
   const windowMs = readDuration(at("window"), spec.window, ignore, "10s applies") ?? defaults.windowMs;
@@ -95,7 +95,7 @@ function readCircuitBreaker(
   }
   const isUsable = Number.isInteger(minRequests) && minRequests >= 1;
   if (!isUsable) {
-    const error = { message: `${minRequests} is out of range`, expected: "a whole number from 1" };
+    const error = { message: `${minRequests} is out of range`, expected: "an integer of at least 1" };
     ignore(at("minRequests"), error, `${defaults.minRequests} applies`);
   }
   return {
@@ -114,7 +114,7 @@ function readSessionPersistence(
   if (spec === undefined) return undefined;
   const { type, sessionName = "" } = spec;
   const at = (field: string): string => `spec.sessionPersistence.${field}`;
-  const off = "sessions are not kept";
+  const off = "session persistence is off";
   switch (type) {
     case "Cookie": {
       const name = sessionName === "" ? undefined : parseCookieName(sessionName);
@@ -132,7 +132,7 @@ function readSessionPersistence(
 }
 
 const headerNameOf = (name: string): Result<string> =>
-  name === "" ? problem("no header is named", "the name of a header") : parseHeaderName(name);
+  name === "" ? problem("the header name is empty", "the name of a header") : parseHeaderName(name);
 
 /** Without the keys that have no value, so that equal settings have equal forms. */
 const withoutUndefined = (policy: BackendPolicy): BackendPolicy =>

@@ -218,7 +218,7 @@ function acceptedCondition(
 ): DesiredCondition {
   const lost = targets.flatMap(({ service, owner }) => (owner === undefined ? [] : [{ service, owner }]));
   const told = lost.map(
-    ({ service, owner }) => `Service ${service} has the older policy ${nameOf(refOf(owner))}`,
+    ({ service, owner }) => `Service ${service} already uses the older policy ${nameOf(refOf(owner))}`,
   );
   const conflict =
     lost.length === targets.length ? { reason: "Conflicted", message: told.join("; ") } : undefined;

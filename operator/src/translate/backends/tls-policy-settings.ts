@@ -116,5 +116,5 @@ function readName({ type, hostname = "", uri = "" }: WrittenName): Result<Subjec
   // RFC 3986 4.3, as far as it matters here: characters that no URI has cannot be in a certificate either.
   return /^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]+$/.test(uri)
     ? ok({ type: "uri", value: uri })
-    : problem(`${quote(uri)} is no URI with a scheme`);
+    : problem(`${quote(uri)} is not a URI with a scheme`);
 }

@@ -38,7 +38,7 @@ export function createAuthorityFitter(
   return (policy, own) => {
     if (own.tls === undefined || !leftOut.has(formatRef(refOf(policy)))) return own;
     const { authorities, ...tls } = own.tls;
-    const message = `The certificate authorities of all policies take more than ${maxAuthoritiesLength / 1_048_576} MiB, and namespace ${policy.metadata.namespace} takes the most of it, this policy ${Math.round((authorities?.length ?? 0) / 1024)} KiB`;
+    const message = `The certificate authorities of all policies take more than ${maxAuthoritiesLength / 1_048_576} MiB, and namespace ${policy.metadata.namespace} takes the most of it (this policy: ${Math.round((authorities?.length ?? 0) / 1024)} KiB)`;
     return { ...own, tls, unaccepted: own.unaccepted ?? { reason: "Invalid", message } };
   };
 }

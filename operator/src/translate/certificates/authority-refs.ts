@@ -66,13 +66,16 @@ function resolve(
     const named = `ClusterTrustBundle ${name}`;
     // GEP-5075: a namespace must be unset.
     if (ref.namespace !== undefined) {
-      return { why: "object", message: `${named} belongs to no namespace, expected a reference without one` };
+      return {
+        why: "object",
+        message: `${named} is cluster-scoped, expected a reference without a namespace`,
+      };
     }
     const bundle = view.lookup("ClusterTrustBundle", "", name);
     return contentOf(named, bundle && readTrustBundle(bundle));
   }
   if (group !== "" || kind !== "ConfigMap") {
-    const message = `${quoteKind({ group, kind })} is no kind of certificate authorities, expected ConfigMap or ClusterTrustBundle`;
+    const message = `${quoteKind({ group, kind })} is not a kind that holds certificate authorities, expected ConfigMap or ClusterTrustBundle`;
     return { why: "kind", message };
   }
   const named = `ConfigMap ${namespace}/${name}`;

@@ -47,7 +47,7 @@ export const readTlsSecret = memo((secret: ObjectOf<"Secret">): Result<TlsCertif
   if (!certificates.ok) return certificates;
   const chain = orderChain(certificates.value, key.value);
   const [leaf] = chain;
-  if (leaf === undefined) return problem("tls.key belongs to no certificate of tls.crt");
+  if (leaf === undefined) return problem("tls.key does not match any certificate in tls.crt");
   const chainPem = chain.map((certificate) => certificate.toString()).join("");
   const keyPem = String(key.value.export({ type: "pkcs8", format: "pem" }));
   const refused = whyTlsRefuses(chainPem, keyPem);
@@ -110,7 +110,7 @@ function whyTlsRefuses(cert: string, key: string): string | undefined {
     return undefined;
   } catch (error) {
     const reason = error instanceof Error && "reason" in error ? error.reason : undefined;
-    return typeof reason === "string" ? reason : "TLS refuses it";
+    return typeof reason === "string" ? reason : "the TLS library rejects it";
   }
 }
 

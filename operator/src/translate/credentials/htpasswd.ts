@@ -32,8 +32,8 @@ export const readHtpasswdSecret = memo((secret: ObjectOf<"Secret">): Result<Htpa
   if (read.value.users.length > 0) return ok(read);
   return problem(
     read.leftOut.length === 0
-      ? `its key ${contentKey} names no user`
-      : `its key ${contentKey} holds no usable line: ${read.leftOut.slice(0, 3).join(", ")}`,
+      ? `its key ${contentKey} holds no user`
+      : `its key ${contentKey} holds no valid line: ${read.leftOut.slice(0, 3).join(", ")}`,
   );
 });
 
@@ -53,7 +53,7 @@ function readLines(text: string): HtpasswdSecret {
       continue;
     }
     if (users.has(name)) {
-      leftOut.push(`${where} (a user of a line before)`);
+      leftOut.push(`${where} (the user of an earlier line)`);
       continue;
     }
     const refused = whyRefused(hash);

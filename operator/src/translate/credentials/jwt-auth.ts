@@ -42,10 +42,10 @@ export const readJwtAuth = memo((resource: ObjectOf<"JwtAuth">): Result<ReadJwtA
   }));
   const unusable = fromHeaders.find(({ name }) => !isToken(name));
   if (unusable !== undefined)
-    return problem(`spec.fromHeaders names ${quote(unusable.name)}, which is no header name`);
+    return problem(`spec.fromHeaders names ${quote(unusable.name)}, which is not a header name`);
   const isUsable = (field: string, header: string): boolean => {
     if (mayBeIdentityHeader(header)) return true;
-    warnings.push(`spec.${field}: the header ${quote(header)} cannot carry claims and is left out`);
+    warnings.push(`spec.${field}: the header ${quote(header)} cannot carry claims and is ignored`);
     return false;
   };
   const { forwardPayloadHeader: payloadHeader } = spec;
@@ -104,6 +104,6 @@ function readInterval(text: string | undefined, warnings: string[]): number {
   if (text === undefined) return defaultRefreshMs;
   const parsed = parseDuration(text);
   if (parsed.ok) return parsed.value === 0 ? defaultRefreshMs : Math.max(parsed.value, minRefreshMs);
-  warnings.push(`spec.jwks.remote.refreshInterval: ${describeProblem(parsed.error)}; it is 5m`);
+  warnings.push(`spec.jwks.remote.refreshInterval: ${describeProblem(parsed.error)}; 5m applies`);
   return defaultRefreshMs;
 }

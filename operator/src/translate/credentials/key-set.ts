@@ -27,12 +27,12 @@ type Written = { readonly [member: string]: unknown };
 /** Reads a JWK Set (RFC 7517 section 5). The error says why no token can be checked with it. */
 export function readKeySet(value: unknown): Result<UsableKeys> {
   const list = isObject(value) ? value["keys"] : undefined;
-  if (!Array.isArray(list)) return problem("it is no JWK Set", 'an object with a list named "keys"');
+  if (!Array.isArray(list)) return problem("it is not a JWK Set", 'an object with a list named "keys"');
   if (list.length > maxKeys) return problem(`it has ${list.length} keys`, `at most ${maxKeys}`);
   const byText = new Map<string, PublicKey>();
   const unusable: string[] = [];
   for (const [index, written] of (list as readonly unknown[]).entries()) {
-    const key = isObject(written) ? readKey(written) : problem("is no object");
+    const key = isObject(written) ? readKey(written) : problem("is not an object");
     if (key.ok) byText.set(JSON.stringify(key.value), key.value);
     else unusable.push(`${nameOf(written, index)} ${key.error.message}`);
   }
@@ -49,8 +49,8 @@ export function readKeySet(value: unknown): Result<UsableKeys> {
 export function describeUnusable(unusable: readonly string[]): string | undefined {
   const [first, ...others] = unusable;
   if (first === undefined) return undefined;
-  if (others.length === 0) return `${first}; it is left out`;
-  return `${first}; it is left out, like ${others.length} more that cannot be used`;
+  if (others.length === 0) return `${first}; it is ignored`;
+  return `${first}; it is ignored, like ${others.length} more that cannot be used`;
 }
 
 /**
@@ -105,7 +105,7 @@ function readKey(written: Written): Result<PublicKey> {
           ...(x !== undefined && { x }),
           ...(kty === "EC" && y !== undefined && { y }),
         };
-  const refusal = refuseKey(key) ?? (isKey(key) ? undefined : "is no valid key");
+  const refusal = refuseKey(key) ?? (isKey(key) ? undefined : "is not a valid key");
   return refusal === undefined ? ok(key) : problem(refusal);
 }
 

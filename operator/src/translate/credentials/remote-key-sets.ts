@@ -75,7 +75,9 @@ export function createKeySetTranslator(
       }
       const unused = describeUnusable(unusable);
       if (unused !== undefined) {
-        diagnostics.push(resourcePartlyIgnored(place, `JwtAuth ${need.name}: of the key set, ${unused}`));
+        diagnostics.push(
+          resourcePartlyIgnored(place, `JwtAuth ${need.name}: the key set has unusable keys: ${unused}`),
+        );
       }
       const untried = keys && describeUntried(keys);
       if (untried !== undefined) diagnostics.push(keySetNeedsKid(place, `JwtAuth ${need.name}: ${untried}`));

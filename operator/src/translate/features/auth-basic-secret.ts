@@ -32,7 +32,7 @@ export function translateAuthBasicSecret(
   for (const names of inMessages(sha1Users)) {
     context.warn(
       definition,
-      `Secret ${name} holds SHA-1 hashes, which are found out too fast, of the users ${names}`,
+      `Secret ${name} holds SHA-1 password hashes, which are fast to crack (expected bcrypt), for users ${names}`,
     );
   }
   if (leftOut.length > 0)

@@ -40,7 +40,7 @@ export const readClassDefaults = memo(
       if (definition.emptyIsAbsent === true && raw.trim() === "") continue;
       const parsed = definition.classDefault
         ? parseAnnotation(definition, raw, (message) => diagnostics.push(annotationWarning(place, message)))
-        : problem("is read from the Ingress only");
+        : problem("can only be set on an Ingress");
       if (parsed.ok) values.set(definition, parsed.value);
       else if (definition.onInvalid === "ignore" || !definition.classDefault)
         diagnostics.push(

@@ -37,13 +37,13 @@ const readCompression = memo(({ spec }: ObjectOf<"Compression">): ReadCompressio
   const { gzip = false, brotli = false, level = defaultLevel, minSize = defaultMinSize } = spec;
   const ignored: string[] = [];
   const isLevel = Number.isInteger(level) && level >= 1 && level <= 9;
-  if (!isLevel) ignored.push(`spec.level ${level} is not 1 to 9; it is ${defaultLevel}`);
+  if (!isLevel) ignored.push(`spec.level ${level} is not an integer from 1 to 9; ${defaultLevel} applies`);
   const isSize = Number.isSafeInteger(minSize) && minSize >= 0;
-  if (!isSize) ignored.push(`spec.minSize ${minSize} is not a size; it is ${defaultMinSize}`);
+  if (!isSize) ignored.push(`spec.minSize ${minSize} is not a size in bytes; ${defaultMinSize} applies`);
   const types = new Set<string>();
   for (const type of spec.types ?? defaultTypes) {
     if (isMediaType(type)) types.add(type.trim().toLowerCase());
-    else ignored.push(`spec.types: ${quote(type)} is not a media type and is left out`);
+    else ignored.push(`spec.types: ${quote(type)} is not a media type and is ignored`);
   }
   const value = {
     gzip,

@@ -94,7 +94,7 @@ export const usableNames = (
     .filter(
       (name) =>
         isUsable(name) ||
-        void ignored.push(`${field}: the header ${quote(name)} cannot be passed on and is left out`),
+        void ignored.push(`${field}: the header ${quote(name)} cannot be passed on and is ignored`),
     )
     .map((name) => name.toLowerCase());
 
@@ -121,6 +121,6 @@ function readTimeout(text: string | undefined, ignored: string[]): number {
   if (text === undefined) return defaultAuthTimeoutMs;
   const parsed = parseDuration(text);
   if (parsed.ok) return parsed.value === 0 ? defaultAuthTimeoutMs : parsed.value;
-  ignored.push(`spec.timeout: ${describeProblem(parsed.error)}; it is 2s`);
+  ignored.push(`spec.timeout: ${describeProblem(parsed.error)}; 2s applies`);
   return defaultAuthTimeoutMs;
 }

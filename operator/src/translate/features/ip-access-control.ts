@@ -32,7 +32,7 @@ export function translateIpAccessControl(
     context.report(definition, (place) => report(place, `spec.${field} of ${named}`, ranges));
   }
   if (refused.allow.length > 0 && value.allow === undefined) {
-    const why = `spec.allow of ${named} has no entry that is an address or CIDR`;
+    const why = `spec.allow of ${named} has no valid IP address or CIDR`;
     context.report(definition, (place) => unusableResource(place, why, "it restricts nothing"));
   }
   return value;

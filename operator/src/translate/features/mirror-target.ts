@@ -32,7 +32,7 @@ export function translateMirrorTarget(
   if (port === undefined) {
     return disabled(
       address.port === undefined
-        ? `Service ${key} has not exactly one TCP port, and none with the number 80, so that a port must be named`
+        ? `Service ${key} has neither a TCP port 80 nor exactly one TCP port, so the annotation must name a port`
         : `Service ${key} has no TCP port ${address.port}`,
     );
   }

@@ -28,16 +28,17 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
     context.report(definition, (place) => unusableResource(place, `${named} ${why}`, definition.fallback));
   };
   if (!(requestsPerSecond > 0))
-    return unusable(`has spec.requestsPerSecond ${requestsPerSecond}, not above 0`);
+    return unusable(`has spec.requestsPerSecond ${requestsPerSecond}, expected more than 0`);
   if (burst < 0) {
     context.report(definition, (place) =>
-      resourceFieldIgnored(place, named, `spec.burst ${burst} is negative; it is 0`),
+      resourceFieldIgnored(place, named, `spec.burst ${burst} is negative; 0 applies`),
     );
   }
   const rate = { requestsPerSecond, burst: Math.max(0, burst) };
   if (byHeader === undefined) return rate;
   const header = parseHeaderName(byHeader);
-  if (!header.ok) return unusable(`has no header in spec.byHeader: ${describeProblem(header.error)}`);
+  if (!header.ok)
+    return unusable(`has no valid header name in spec.byHeader: ${describeProblem(header.error)}`);
   if (!authenticates(read, context)) {
     const nobody = context.filters === undefined ? "no annotation" : "no filter of the rule";
     context.warnUnlessAuthenticated(

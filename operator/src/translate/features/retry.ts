@@ -40,15 +40,15 @@ export function readRetrySpec(spec: ObjectOf<"RetryPolicy">["spec"], at: string)
   if (attempts < 0) refused.push(`${at}attempts ${attempts} is negative; failed requests are not retried`);
   const http = codesWithin(codes, 100, 599);
   if (http.refused !== undefined) {
-    refused.push(`${at}codes holds ${http.refused}, expected statuses from 100 to 599; it is left out`);
+    refused.push(`${at}codes holds ${http.refused}, expected statuses from 100 to 599; it is ignored`);
   }
   const grpc = codesWithin(grpcCodes, 1, 16);
   if (grpc.refused !== undefined) {
-    refused.push(`${at}grpcCodes holds ${grpc.refused}, expected statuses from 1 to 16; it is left out`);
+    refused.push(`${at}grpcCodes holds ${grpc.refused}, expected statuses from 1 to 16; it is ignored`);
   }
   const wait = backoff === undefined ? undefined : parseDuration(backoff);
   if (wait !== undefined && !wait.ok) {
-    refused.push(`${at}backoff: ${describeProblem(wait.error)}; retries do not wait`);
+    refused.push(`${at}backoff: ${describeProblem(wait.error)}; retries are sent without a wait`);
   }
   if (attempts <= 0) return { value: undefined, refused };
   const backoffMs = wait?.ok === true && wait.value > 0 ? wait.value : undefined;

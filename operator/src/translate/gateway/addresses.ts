@@ -56,12 +56,12 @@ export const requestedAddress = memo(({ spec }: ObjectOf<"Gateway">): RequestedA
   const unusable =
     unroutable !== undefined
       ? addressNotAssigned(
-          `Routability ${quote(unroutable.routability)} of an address of type ${unroutable.type} is not supported, expected ${clusterRoutability} for type IPAddress, or none`,
+          `Routability ${quote(unroutable.routability)} of an address of type ${unroutable.type} is not supported, expected ${clusterRoutability} for type IPAddress, or no routability`,
         )
       : malformed !== undefined
         ? notUsable(`${quote(malformed)} is not an IP address`)
         : ips.length > 1
-          ? notUsable(`A Gateway can have one IP address of its choice, not ${ips.length}`)
+          ? notUsable(`A Gateway can request one IP address, not ${ips.length}`)
           : undefined;
   return {
     requests: wanted,

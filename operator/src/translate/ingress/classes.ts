@@ -147,10 +147,12 @@ function readClass(one: ObjectOf<"IngressClass">, lookup: Lookup, isStrict: bool
     isStrict ? close(why) : { ...noDefaults, diagnostics: [invalidClassParameters(place, why)] };
   const { apiGroup = "", kind, namespace, name, scope } = reference;
   if (apiGroup !== parametersGroup || kind !== parametersKind) {
-    return none(`Parameters must be a ${parametersKind} of group ${parametersGroup}`);
+    return none(
+      `Parameters of another kind are not supported, expected ${parametersKind} of group ${parametersGroup}`,
+    );
   }
   if (scope !== "Namespace" || namespace === undefined || namespace === "") {
-    return none('Parameters need the scope "Namespace" and a namespace');
+    return none('The reference to the parameters is incomplete, expected scope "Namespace" and a namespace');
   }
   const parameters = lookup(parametersKind, namespace, name);
   if (parameters === undefined) return none(`${parametersKind} ${namespace}/${name} does not exist`);

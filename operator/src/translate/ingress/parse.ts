@@ -137,7 +137,7 @@ function parseBackend(
     return undefined;
   }
   if (!isObjectName(service.name)) {
-    const message = `${quote(service.name)} is not the name of a Service`;
+    const message = `${quote(service.name)} is not a valid Service name`;
     diagnostics.push(invalidBackend({ object, field: `${field}.service.name` }, { message }));
     return undefined;
   }

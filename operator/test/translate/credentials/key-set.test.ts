@@ -51,11 +51,11 @@ describe("a JWK Set", () => {
     const unusable = read.ok ? read.value.unusable : [];
     expect(unusable).to.deep.equal([
       'key 2 ("old") has an RSA modulus of 1024 bits, not 2048 to 8192',
-      "key 3 is no object",
+      "key 3 is not an object",
       "key 4 is of a type, or for an algorithm, that is not accepted (kty, crv, alg)",
     ]);
     expect(describeUnusable(unusable)).to.equal(
-      'key 2 ("old") has an RSA modulus of 1024 bits, not 2048 to 8192; it is left out, like 2 more that cannot be used',
+      'key 2 ("old") has an RSA modulus of 1024 bits, not 2048 to 8192; it is ignored, like 2 more that cannot be used',
     );
     expect(describeUnusable([])).to.equal(undefined);
   });

@@ -194,7 +194,7 @@ function findMalformed(podTemplate: unknown): string | undefined {
     const isFine =
       texts === undefined ||
       (isObject(texts) && Object.values(texts).every((text) => typeof text === "string"));
-    if (!isFine) return expected(`podTemplate.metadata.${field}`, "a map of texts");
+    if (!isFine) return expected(`podTemplate.metadata.${field}`, "a map of strings");
   }
   for (const [field, key] of [
     ["containers", "name"],
@@ -228,7 +228,7 @@ function findMalformedList(
   const index = value.findIndex((entry) => !isObject(entry) || typeof entry[key] !== type);
   return index < 0
     ? undefined
-    : expected(`${path}[${index}].${key}`, type === "string" ? "a text" : "a number");
+    : expected(`${path}[${index}].${key}`, type === "string" ? "a string" : "a number");
 }
 
 const expected = (path: string, what: string): string => `${path} must be ${what}`;

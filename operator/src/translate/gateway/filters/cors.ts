@@ -14,7 +14,7 @@ export function readCors(written: Written = {}, { place, findings }: FilterConte
     const read = text === "*" ? undefined : parseOriginPattern(text);
     if (read === undefined || read.ok) return true;
     findings.diagnostics.push(
-      routeFieldIgnored(place, `allowOrigins: ${describeProblem(read.error)}; it is left out`),
+      routeFieldIgnored(place, `allowOrigins: ${describeProblem(read.error)}; it is ignored`),
     );
     return false;
   });

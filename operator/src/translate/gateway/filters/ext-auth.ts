@@ -28,7 +28,7 @@ export function readExternalAuthFilter(
   }
   const pathPrefix = http?.path?.replace(/\/+$/, "") ?? "";
   if (!isGrpc && !isPathPrefix(pathPrefix)) {
-    return unsupported(`The path ${quote(pathPrefix)} of an ExternalAuth filter is no path`);
+    return unsupported(`The path ${quote(pathPrefix)} of an ExternalAuth filter is not a valid path`);
   }
   findings.needs.push(need);
   const ignored: string[] = [];
@@ -42,7 +42,7 @@ export function readExternalAuthFilter(
     : names(http?.allowedResponseHeaders, "http.allowedResponseHeaders");
   const maxBodyBytes = Math.min(forwardBody?.maxSize ?? 0, maxCheckedBodyBytes);
   if ((forwardBody?.maxSize ?? 0) > maxBodyBytes) {
-    ignored.push(`forwardBody.maxSize is more than ${maxCheckedBodyBytes}, which holds instead`);
+    ignored.push(`forwardBody.maxSize is more than ${maxCheckedBodyBytes}; ${maxCheckedBodyBytes} applies`);
   }
   for (const message of ignored) findings.diagnostics.push(routeFieldIgnored(place, message));
   return {

@@ -190,7 +190,7 @@ function readPathRewrite({ namespace, name }: Name, { view, place, findings }: F
   const wrong = checked.ok
     ? isPathText(replacement.replaceAll("$", ""))
       ? undefined
-      : `spec.replacement: ${quote(replacement)} has characters that cannot stand in a path`
+      : `spec.replacement: ${quote(replacement)} has characters that are not valid in a path`
     : `spec.pattern: ${describeProblem(checked.error)}`;
   if (wrong === undefined)
     return { "rewrite-target": { path: { type: "replace", value: replacement, pattern } } };

@@ -25,7 +25,8 @@ export function readHeaderModifier(
       const value = parseHeaderValue(entry.value);
       const wrong = name.ok ? (value.ok ? undefined : value.error) : name.error;
       if (!name.ok || !value.ok) {
-        if (wrong !== undefined) warn(`${quote(entry.name)}: ${describeProblem(wrong)}; left out`);
+        if (wrong !== undefined)
+          warn(`${quote(entry.name)}: ${describeProblem(wrong)}; the header is ignored`);
       } else if (isUntouchable(name.value)) warn(`${name.value} cannot be changed and is left out`);
       else if (!read.has(name.value.toLowerCase()))
         read.set(name.value.toLowerCase(), { name: name.value, value: value.value });
@@ -38,7 +39,7 @@ export function readHeaderModifier(
   const add = fields(written?.add).filter(({ name }) => !isHost(name));
   const remove = (written?.remove ?? []).filter((name) => {
     if (!isUntouchable(name) && !isHost(name)) return true;
-    warn(`${quote(name)} cannot be removed and is left alone`);
+    warn(`${quote(name)} cannot be removed and is kept`);
     return false;
   });
   if (set.length + add.length + remove.length === 0) return undefined;
@@ -56,7 +57,7 @@ function warnOfRepeats(written: Written | undefined, warn: (message: string) => 
   for (const [, [name = "", ...others]] of Map.groupBy(names, (one) => one.toLowerCase())) {
     if (others.length === 0) continue;
     warn(
-      `${quote(name)} stands several times: of each list the first entry counts, and set, add and remove run in this order`,
+      `${quote(name)} appears several times: only the first entry of each list counts, and set, add and remove run in this order`,
     );
   }
 }

@@ -52,7 +52,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
     };
     const key = describe(filter);
     if (seen.has(key) && !isAdditive(filter)) {
-      warn(`Another filter ${key} is ignored: the first one counts`);
+      warn(`A second filter ${key} is ignored: only the first one applies`);
       continue;
     }
     seen.add(key);

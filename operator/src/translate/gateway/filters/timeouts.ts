@@ -13,7 +13,7 @@ export function readTimeouts(
     if (text === undefined) return undefined;
     const parsed = parseTimeout(text);
     if (parsed.ok) return parsed.value;
-    warn(`${name}: ${describeProblem(parsed.error)}; there is no such limit`);
+    warn(`${name}: ${describeProblem(parsed.error)}; this timeout is not set`);
     return undefined;
   };
   const requestTimeoutMs = read("request");

@@ -38,7 +38,7 @@ type Resolved = { readonly certificate?: TlsCertificate; readonly refusal?: Refu
 function resolve(ref: CertificateRef, owner: Referrer, view: View): Resolved {
   const { group = "", kind = "Secret", name, namespace = owner.namespace } = ref;
   if (group !== "" || kind !== "Secret") {
-    return invalid(`${quoteKind({ group, kind })} is no kind of certificate, expected Secret`);
+    return invalid(`${quoteKind({ group, kind })} is not a kind that holds certificates, expected Secret`);
   }
   const named = `Secret ${namespace}/${name}`;
   if (!view.permits(owner, { kind: "Secret", namespace, name })) {

@@ -73,7 +73,7 @@ export function readFrontendValidation(
       field: at,
     } = refusal ?? {
       why: "object",
-      message: "No certificate authorities are named",
+      message: "No certificate authorities are named in caCertificateRefs",
       field,
     };
     return {
@@ -119,7 +119,7 @@ export const ignoredAuthorities = memo((gateway: ObjectOf<"Gateway">): readonly 
     };
     return refs.length < 2
       ? []
-      : [routeFieldIgnored(place, "Of several references the first one counts, and the others are ignored")];
+      : [routeFieldIgnored(place, "Only the first of several references is used; the others are ignored")];
   });
 });
 

@@ -132,7 +132,7 @@ function refuseSet(
     ? undefined
     : {
         reason: "NotAllowed",
-        message: `allowedListeners of Gateway ${metadata.namespace}/${metadata.name} does not let in namespace ${set.metadata.namespace}`,
+        message: `allowedListeners of Gateway ${metadata.namespace}/${metadata.name} does not allow ListenerSets from namespace ${set.metadata.namespace}`,
       };
 }
 

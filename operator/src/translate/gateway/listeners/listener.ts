@@ -113,7 +113,7 @@ const unsupportedProtocol = (protocol: string): Refusal | undefined =>
     ? undefined
     : {
         reason: "UnsupportedProtocol",
-        message: `Protocol ${quote(protocol)} is not served, expected one of ${Object.keys(protocols).join(", ")}`,
+        message: `Protocol ${quote(protocol)} is not supported, expected one of ${Object.keys(protocols).join(", ")}`,
       };
 
 /** The kinds that the protocol carries, or those of them that `allowedRoutes.kinds` names. */

@@ -66,14 +66,14 @@ function findCertificates(listeners: readonly Listener[], overlaps: Map<string, 
       const other = covered.find((one) => one !== holder);
       if (other === undefined) continue;
       const host = `${other.hostname.host} of ${nameFor(holder, other)}`;
-      note(holder, `A certificate of the listener is good for host ${host}`);
+      note(holder, `A certificate of the listener is also valid for host ${host}`);
     }
     for (const listener of covered) {
       const other = holders.find((one) => one !== listener);
       if (other === undefined) continue;
       note(
         listener,
-        `A certificate of ${nameFor(listener, other)} is good for host ${listener.hostname.host} as well`,
+        `A certificate of ${nameFor(listener, other)} is also valid for host ${listener.hostname.host}`,
       );
     }
   }

@@ -191,7 +191,7 @@ function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<strin
   if (missing !== undefined) return missing;
   const target = describeTarget(claim);
   if (elder !== undefined && sockets.length === 0) {
-    const message = `The policies of Gateway ${elder}, which is older and shares the port, apply to ${target}`;
+    const message = `Gateway ${elder} is older and shares the port, so its policies apply to ${target}`;
     return { reason: "Conflicted", message };
   }
   // Claims are in the order of age.
@@ -204,10 +204,11 @@ function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<strin
     return { reason: "Conflicted", message: `ClientTrafficPolicy ${other} applies to ${target}` };
   }
   if (settingsOf(policy).trustsNobody) {
-    const message = `No entry of trustedSources can be used, so every connection to ${target} is closed`;
+    const message = `No entry of trustedSources is valid, so every connection to ${target} is closed`;
     return { reason: "Invalid", message };
   }
-  if (sockets.length === 0) return accepted(`No connections come in at ${target} at present`);
+  if (sockets.length === 0)
+    return accepted(`The policy applies to ${target}, which accepts no connections at present`);
   return accepted(
     lost.length === 0 && elder === undefined
       ? `The policy applies to ${target}`

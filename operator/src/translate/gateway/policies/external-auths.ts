@@ -116,7 +116,7 @@ function judge(
     return { reason: "Conflicted", message };
   }
   if (problem !== undefined) {
-    return { reason: "Invalid", message: `Every request of Gateway ${gateway} is answered 503: ${problem}` };
+    return { reason: "Invalid", message: `All requests to Gateway ${gateway} are answered 503: ${problem}` };
   }
-  return { reason: "Accepted", message: `Every request of Gateway ${gateway} is asked about` };
+  return { reason: "Accepted", message: `All requests to Gateway ${gateway} are authorized by this service` };
 }

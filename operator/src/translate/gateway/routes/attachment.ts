@@ -86,7 +86,7 @@ function attachTo(parent: Parent, parentRef: ParentRef, route: Attachable, view:
   if (open.length === 0) {
     return none(
       "NotAllowedByListeners",
-      `No listener takes ${withArticle(route.kind)} of namespace ${route.namespace}`,
+      `No listener allows ${withArticle(route.kind)} from namespace ${route.namespace}`,
     );
   }
   const listeners = open
@@ -100,7 +100,7 @@ function attachTo(parent: Parent, parentRef: ParentRef, route: Attachable, view:
       );
     return { parentRef, refusal: undefined, listeners, isAuthenticated };
   }
-  return none("NoMatchingListenerHostname", "No host name of the route is one of a listener");
+  return none("NoMatchingListenerHostname", "No hostname of the route matches the hostname of a listener");
 }
 
 function describeMissing({ sectionName, port }: ParentRef): string {

@@ -54,7 +54,10 @@ export function resolveBackendRef(
     refusal: { reason, message },
   });
   if (group !== "" || kind !== "Service") {
-    return refused("InvalidKind", `${quoteKind({ group, kind })} is no kind of backend, expected Service`);
+    return refused(
+      "InvalidKind",
+      `${quoteKind({ group, kind })} is not a supported kind of backend, expected Service`,
+    );
   }
   const { view, allowExternalName, isGrpc, transport = "TCP", use = "requests" } = options;
   if (!view.permits(from, { kind: "Service", namespace, name })) {
@@ -70,7 +73,7 @@ export function resolveBackendRef(
     return found.error === "external-name"
       ? refused(
           "InvalidKind",
-          `Service ${service} is of type ExternalName, which --allow-external-name must allow`,
+          `Service ${service} is of type ExternalName, which is only served with --allow-external-name`,
         )
       : refused(
           "BackendNotFound",

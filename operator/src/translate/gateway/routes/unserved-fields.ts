@@ -16,7 +16,7 @@ export function warnOfSessions(
   findings.diagnostics.push(
     routeFieldIgnored(
       { ...place, field: `${place.field}.sessionPersistence` },
-      "Sessions are not kept by rules; a SvcBackendPolicy of the Service keeps them",
+      "Session persistence of rules is not supported; use a SvcBackendPolicy of the Service",
     ),
   );
 }
@@ -27,7 +27,7 @@ export const unservedOfRoute = ({ spec, ...object }: ObjectOf<RouteKind>): reado
     ? [
         routeFieldIgnored(
           { object: refOf(object), field: "spec.useDefaultGateways" },
-          "There are no default Gateways; the route attaches to those that spec.parentRefs names",
+          "Default Gateways are not supported; the route attaches to the Gateways in spec.parentRefs only",
         ),
       ]
     : [];
@@ -38,7 +38,7 @@ export const unservedOfGateway = memo(({ spec, ...object }: ObjectOf<"Gateway">)
     ? [
         routeFieldIgnored(
           { object: refOf(object), field: "spec.defaultScope" },
-          "There are no default Gateways; only routes that name the Gateway attach to it",
+          "Default Gateways are not supported; only routes that name the Gateway attach to it",
         ),
       ]
     : [],

@@ -85,7 +85,7 @@ function findRefusals(
     const place = placeOf({ port, protocol });
     const flag = flagOf(place);
     if (flag !== undefined) {
-      unavailable(id, `Port ${place.localPort} of this machine belongs to ${flag}`);
+      unavailable(id, `Port ${place.localPort} of this machine is used by ${flag}`);
       continue;
     }
     const holder = holders.get(place.key) ?? { port, family, by, hosts: new Map<string, string>() };
@@ -93,10 +93,10 @@ function findRefusals(
     const owner = holder.hosts.get(hostname.host) ?? by;
     if (holder.port !== port) {
       const whose = holder.by === by ? "" : ` of ${holder.by}`;
-      const why = `Port ${place.localPort} of this machine is where connections for port ${holder.port}${whose} are accepted`;
+      const why = `Port ${place.localPort} of this machine already accepts the connections for port ${holder.port}${whose}`;
       unavailable(id, `${why}: --port-map must give each of them a port of its own`);
     } else if (holder.family !== family) {
-      unavailable(id, `Port ${port} serves ${holder.by} with another protocol`);
+      unavailable(id, `Port ${port} is already used by ${holder.by} with another protocol`);
     } else if (owner !== by && !hasHostnames(family)) {
       unavailable(id, `Port ${port} belongs to ${owner}`);
     } else if (owner !== by) {

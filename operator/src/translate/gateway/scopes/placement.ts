@@ -130,7 +130,8 @@ const missingImage = (
     ? undefined
     : {
         reason: "InvalidParameters",
-        message: "No image is given, neither by the parameters nor by --dedicated-image of the controller",
+        message:
+          "No proxy image is set, neither in the parameters nor with --dedicated-image of the controller",
       };
 
 const asksForDedicated = ({ spec }: ObjectOf<"Gateway">, gatewayClass: ObjectOf<"GatewayClass">): boolean =>
@@ -138,12 +139,12 @@ const asksForDedicated = ({ spec }: ObjectOf<"Gateway">, gatewayClass: ObjectOf<
 
 const noDedicated: Refusal = {
   reason: "InvalidParameters",
-  message: "Proxies for single Gateways are switched off by --disable-dedicated-gateways of the controller",
+  message: "Dedicated proxies are disabled by --disable-dedicated-gateways of the controller",
 };
 
 const classGone = (name: string): Refusal => ({
   reason: "Invalid",
-  message: `GatewayClass ${name} does not exist; what serves the Gateway stays as it is until the class is back or the Gateway is deleted`,
+  message: `GatewayClass ${name} does not exist; what serves the Gateway is not changed until the class is back or the Gateway is deleted`,
 });
 
 /** Whether the shared proxies have a Service for a Gateway. */
@@ -194,7 +195,7 @@ function withoutPodPorts(planned: PlannedGateway): PlannedGateway {
           serves: false,
           unaccepted: {
             reason: "PortUnavailable",
-            message: `Port ${listener.port} of the proxy's pod has another use`,
+            message: `Port ${listener.port} is reserved by the proxy pod`,
           },
         }
       : listener,

@@ -156,7 +156,7 @@ function listenerStatus(listener: Listener, { attached, ports, overlaps }: Liste
             type: "Conflicted",
             status: "False",
             reason: "NoConflicts",
-            message: "No other listener is in the way",
+            message: "No conflicts",
           }
         : { type: "Conflicted", status: "True", ...conflict },
       resolvedRefs(unresolved),

@@ -93,9 +93,9 @@ const classConditions = (object: ObjectOf<"GatewayClass">, view: View): readonly
         ? undefined
         : {
             reason: "UnsupportedVersion",
-            message: "The Gateway API is older than v1.0, expected v1.0 or later",
+            message: "The installed version of the Gateway API is older than v1.0, expected v1.0 or later",
           },
-      { reason: "SupportedVersion", message: "The Gateway API is installed in a version that is supported" },
+      { reason: "SupportedVersion", message: "The installed version of the Gateway API is supported" },
     ),
   ];
 };
