@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, relative, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { textOf } from "../common/src/values/errors.ts";
 import { startEchoBackend, type EchoBackend } from "./echo/backend.ts";
 import { describeRunPorts, portsOfRun } from "./run-ports.ts";
 import { writeExampleSecret } from "./quickstart/secret.ts";
@@ -56,7 +57,7 @@ async function prepareQuickstart(): Promise<boolean> {
     try {
       backends.push(await startEchoBackend({ name, port }));
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = textOf(error);
       process.stderr.write(`the example backend ${name} cannot listen on port ${port}: ${why}\n`);
       await closeBackends();
       return false;

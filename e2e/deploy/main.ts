@@ -8,6 +8,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { textOf } from "../../common/src/values/errors.ts";
 import { echoManifests } from "../support/echo-manifests.ts";
 import { isClusterUp, providerName, root, showProvider } from "../support/provider.ts";
 import { buildImage, imageName, loadImage, type Image } from "./image.ts";
@@ -89,6 +90,6 @@ try {
   if (command === undefined) throw new Error(`main.ts ${Object.keys(commands).join(" | ")}`);
   await command();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${textOf(error)}\n`);
   process.exitCode = 1;
 }

@@ -3,6 +3,7 @@
  * that says how they went; `.cache/<name>-results.json` has it for .ci/run, with the names of what failed. KEEP=1 leaves a cluster that this
  * run has started as it is; one that was up before stays up, unless FRESH=1 asks for a new one.
  */
+import { textOf } from "../../common/src/values/errors.ts";
 import {
   isFailed,
   resultsFile,
@@ -58,7 +59,7 @@ async function withCluster(test: () => Promise<Results>): Promise<Results> {
 
 /** Shows an error and counts it, by its first line. */
 function failedFor(results: Results, error: unknown): Results {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = textOf(error);
   tell(text);
   return withFailures(results, [text.split("\n", 1)[0] ?? ""]);
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { textOf } from "../../common/src/values/errors.ts";
 
 const pauseMs = 100;
 
@@ -19,7 +20,7 @@ export async function poll<T>(
       if (value !== undefined && value !== false) return { value, tookMs: performance.now() - startedMs };
       lastFailure = "";
     } catch (error) {
-      lastFailure = `: ${error instanceof Error ? error.message : String(error)}`;
+      lastFailure = `: ${textOf(error)}`;
     }
     if (performance.now() - startedMs > limitMs)
       throw new Error(`waited ${limitMs} ms in vain for ${what}${lastFailure}`);

@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { connect, type ClientHttp2Session } from "node:http2";
 import { parseArgs } from "node:util";
+import { textOf } from "../../common/src/values/errors.ts";
 import { createMessageReader, decodeText, encodeMessage, encodeText } from "./grpc-framing.ts";
 
 export type CallResult = {
@@ -63,7 +64,7 @@ if (import.meta.main) {
     console.log(`backend ${String(headers["echo-backend"])}, grpc-status ${String(trailers["grpc-status"])}`);
     process.exitCode = trailers["grpc-status"] === "0" ? 0 : 1;
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    console.error(textOf(error));
     process.exitCode = 1;
   } finally {
     session.close();

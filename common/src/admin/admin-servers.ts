@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { ProcessSettings } from "../settings/settings.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Exposition } from "../telemetry/exposition.ts";
+import { textOf } from "../values/errors.ts";
 import { ok, problem, type Problem, type Result } from "../values/result.ts";
 import { createAdminApp, jsonAnswer, textAnswer, type AdminAccess, type AdminRoute } from "./admin-app.ts";
 import type { HealthRegistry } from "./health.ts";
@@ -121,9 +122,7 @@ async function listen(
     await once(server, "listening");
     return ok(server);
   } catch (error) {
-    return problem(
-      `cannot listen on ${host} port ${port}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    return problem(`cannot listen on ${host} port ${port}: ${textOf(error)}`);
   }
 }
 

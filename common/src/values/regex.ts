@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { textOf } from "./errors.ts";
 import { estimateSteps, estimateTables } from "./regex-size.ts";
 import { ok, problem, type Result } from "./result.ts";
 
@@ -76,7 +77,7 @@ function lookUp(pattern: string): Result<RE2JS> {
   try {
     fresh = RE2JS.compile(pattern);
   } catch (error) {
-    return problem(error instanceof Error ? error.message : "invalid regular expression", syntax);
+    return problem(textOf(error), syntax);
   }
   if (fresh.programSize() > maxRegexSteps) return tooLarge;
   if (compiled.size >= maxCompiled) {

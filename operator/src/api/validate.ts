@@ -1,5 +1,5 @@
 /** Turns a parsed manifest into a typed object, or says what is wrong with it. Never throws, whatever the input. */
-import { fail, type Result } from "@svc-gateway/common/values/result.ts";
+import { type Result, fail, ok } from "@svc-gateway/common/values/result.ts";
 import type { KindName, KnownObject } from "./kinds.ts";
 import { apiVersionOf, definitionOf, kindOf, kindOfGroup } from "./kinds.ts";
 import { checkCoreKind } from "./validation/core.ts";
@@ -60,7 +60,7 @@ function validateKind(
   const object = { apiVersion, kind, metadata: checkedMetadata, ...fields } as unknown as KnownObject;
   const complete = errors.length > 0 ? object : checkCoreKind(object, findings);
   if (errors.length > 0) return fail({ reason: "invalid", problems: errors });
-  return { ok: true, value: { object: complete, warnings } };
+  return ok({ object: complete, warnings });
 }
 
 /** Of kinds whose names are of another form than those of the rest. */

@@ -10,6 +10,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { fleetRoutes } from "../admin/fleet.ts";
 import { createGatewayPods } from "../admin/gateway-pods.ts";
@@ -284,7 +285,7 @@ async function connect(
     }
     return ok({ config, client: await createApiClient(config) });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = textOf(error);
     return problem(`no usable configuration of an API server: ${why}`);
   }
 }

@@ -1,6 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { BootstrapRequest, BootstrapResponse } from "@svc-gateway/proto/generated/discovery.js";
 import { formatIdentity, type WorkloadIdentity, type WorkloadPod } from "@svc-gateway/proto/identity.ts";
@@ -134,7 +135,7 @@ export function createBootstrap(
       });
       return ok({ response, principal: reviewed.value });
     } catch (error) {
-      return reject("signing_error", error instanceof Error ? error.message : "signing failed", principal);
+      return reject("signing_error", textOf(error), principal);
     }
   };
 }

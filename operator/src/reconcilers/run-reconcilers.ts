@@ -2,7 +2,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { type Result, ok, problem } from "@svc-gateway/common/values/result.ts";
 import type { KindName } from "../api/kinds.ts";
 import type { Build } from "../build/table-builder.ts";
 import type { StatusWriter } from "../write/status-writer.ts";
@@ -130,9 +130,10 @@ async function reconcileOne(
   build: Build | undefined,
   { statuses, metrics, log, signal, failures }: RunReconcilersOptions & { readonly failures: Failures },
 ): Promise<Result<string>> {
-  if (build === undefined) return { ok: true, value: "unchanged" };
+  if (build === undefined) return ok("unchanged");
   const startedMs = performance.now();
-  const result = await withoutThrowing(() => reconcile(name, { build, statuses, signal }));
+  const work = async (): Promise<Result<string>> => reconcile(name, { build, statuses, signal });
+  const result = await work().catch(describeBug);
   // What was cut short by the end of the time in office is neither a success nor a failure.
   if (signal.aborted) return result;
   const durationMs = performance.now() - startedMs;
@@ -155,12 +156,5 @@ async function reconcileOne(
 }
 
 /** A bug in one reconciler is a failure of what it was working on, and of nothing else. */
-async function withoutThrowing(work: () => Promise<Result<string>>): Promise<Result<string>> {
-  try {
-    return await work();
-  } catch (error) {
-    return problem(
-      `internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
-  }
-}
+const describeBug = (error: unknown): Result<never> =>
+  problem(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

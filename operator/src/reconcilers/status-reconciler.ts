@@ -1,4 +1,5 @@
 import { listChanges } from "@svc-gateway/common/collections/list-changes.ts";
+import { ok } from "@svc-gateway/common/values/result.ts";
 import type { KindName } from "../api/kinds.ts";
 import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 import type { Build } from "../build/table-builder.ts";
@@ -73,7 +74,7 @@ function reconcilerOf(
     dirty,
     async reconcile(name, { build, statuses: writer, signal }) {
       const object = findObject(build, kind, name);
-      if (object === undefined) return { ok: true, value: "gone" };
+      if (object === undefined) return ok("gone");
       const change = changeOf(object, build);
       return writer.write({ kind, name, uid: object.metadata.uid, change }, signal);
     },

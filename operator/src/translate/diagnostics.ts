@@ -2,6 +2,7 @@
  * The findings of a translation, one constructor each: severity and reason are decided here and nowhere else.
  * docs/reference/events.md lists them.
  */
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";
 import type { EndpointUse } from "./backends/service-port-ref.ts";
@@ -558,5 +559,5 @@ export const notWatched = (place: Place): Diagnostic =>
 export const internalError = (place: Place, error: unknown): Diagnostic =>
   finding("error", "InternalError")(
     place,
-    `The object cannot be translated and is not served: ${error instanceof Error ? error.message : String(error)}`,
+    `The object cannot be translated and is not served: ${textOf(error)}`,
   );

@@ -1,4 +1,4 @@
-import { problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { type Result, ok, problem } from "@svc-gateway/common/values/result.ts";
 import { joinedField } from "./fields.ts";
 import type { RequestHead } from "./message.ts";
 
@@ -53,7 +53,7 @@ function originAddress(
 ): Result<RequestAddress> {
   if (hostField === undefined || hostField === "") {
     if (head.version !== "1.0") return problem("Host is missing");
-    return { ok: true, value: { authority: "", host: "", target } };
+    return ok({ authority: "", host: "", target });
   }
   return addressOf(hostField, target);
 }
@@ -92,7 +92,7 @@ function absoluteAddress(head: RequestHead, hostField: string | undefined): Resu
 function addressOf(authority: string, target: string): Result<RequestAddress> {
   const host = hostOf(authority);
   if (host === undefined) return problem("Host is not host[:port]");
-  return { ok: true, value: { authority, host, target } };
+  return ok({ authority, host, target });
 }
 
 function sameAuthority(a: string, b: string, scheme: string): boolean {

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv6 } from "node:net";
 import { formatEndpoint, type Endpoint } from "@svc-gateway/common/values/endpoint.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** Finds the addresses behind a name; replaceable in tests. */
@@ -35,7 +36,7 @@ export async function resolveEndpoint(
     if (unique.length === 0) return problem(`${host} has no address`);
     return ok(shuffled(unique, random).map((address) => ({ host: address, port })));
   } catch (error) {
-    return problem(`${host} cannot be resolved: ${error instanceof Error ? error.message : String(error)}`);
+    return problem(`${host} cannot be resolved: ${textOf(error)}`);
   } finally {
     cancel();
   }

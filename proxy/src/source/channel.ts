@@ -2,6 +2,7 @@ import { Client, ChannelCredentials, type ChannelOptions } from "@grpc/grpc-js";
 import { isIP } from "node:net";
 import { createSecureContext, type PeerCertificate } from "node:tls";
 import type { Endpoint } from "@svc-gateway/common/values/endpoint.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import {
   formatIdentity,
@@ -49,9 +50,7 @@ export function createChannel(request: ChannelRequest): Result<Client> {
     const credentials = ChannelCredentials.createFromSecureContext(secureContext, { checkServerIdentity });
     return ok(new Client(grpcTarget(address), credentials, channelOptions(controller, keepalive)));
   } catch (error) {
-    return problem(
-      `the connection cannot be prepared: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    return problem(`the connection cannot be prepared: ${textOf(error)}`);
   }
 }
 

@@ -5,6 +5,7 @@ import type { ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { SnapshotUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { textOf, withoutThrowing } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { AuthStore } from "../auth/auth-store.ts";
 import { createEncoderSlots } from "../filters/encoder-slots.ts";
@@ -194,7 +195,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
 
   const stage = (update: SnapshotUpdate): Result<StagedState> => {
     const startedMs = performance.now();
-    const prepared = withoutThrowing(() => prepare(update));
+    const prepared = withoutThrowing(() => prepare(update), describeBug);
     forget();
     const stagedMs = performance.now() - startedMs;
     if (!prepared.ok) {
@@ -242,13 +243,7 @@ type Prepared = Pick<ApplySummary, "version" | "changes" | "problems"> & { commi
  * A bug that a snapshot brings to light must not take down every proxy that receives it: the snapshot is refused and
  * the last good one goes on serving.
  */
-function withoutThrowing<Value>(work: () => Result<Value>): Result<Value> {
-  try {
-    return work();
-  } catch (error) {
-    return problem(`internal error: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
+const describeBug = (error: unknown): string => `internal error: ${textOf(error)}`;
 
 function changedMap<Key, Value>(
   map: ReadonlyMap<Key, Value>,

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Certificate } from "@svc-gateway/common/ir/certificate.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** A certificate that can be served. */
@@ -23,8 +24,6 @@ export function loadCertificate({ chainPem, keyPem }: Certificate): Result<Loade
       notAfterMs: leaf.validToDate.getTime(),
     });
   } catch (error) {
-    return problem(
-      `not a certificate with its key: ${error instanceof Error ? error.message : "unreadable"}`,
-    );
+    return problem(`not a certificate with its key: ${textOf(error)}`);
   }
 }

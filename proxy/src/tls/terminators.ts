@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
+import { withoutThrowing } from "@svc-gateway/common/values/errors.ts";
+import { ok, problem } from "@svc-gateway/common/values/result.ts";
 import { type LoadedCertificate, loadCertificate } from "./certificate.ts";
 import type { ClientPolicy } from "./client-validation.ts";
 import { clientValidationOptions, commonTlsOptions, type TlsSettings } from "./settings.ts";
@@ -75,7 +76,7 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
       if (policy?.mode === "require") events.onStrictServer?.(server);
       return server;
     };
-    const first = withoutThrowing(() => create(ring.newest));
+    const first = withoutThrowing(() => ok(create(ring.newest)));
     if (!first.ok) {
       log.error({ certificates: ids, reason: first.error.message }, "certificates left out");
       return undefined;
@@ -147,12 +148,4 @@ function loadAll(
     else if (!byType.has(loaded.value.keyType)) byType.set(loaded.value.keyType, loaded.value);
   }
   return [...byType.values()];
-}
-
-function withoutThrowing<Value>(work: () => Value): Result<Value> {
-  try {
-    return ok(work());
-  } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error));
-  }
 }

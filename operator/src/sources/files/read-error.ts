@@ -1,3 +1,4 @@
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
@@ -19,6 +20,6 @@ export function describeReadError(error: unknown, what: "the file" | "the folder
     case "ELOOP":
       return `${what} is a symbolic link that leads back to itself`;
     default:
-      return `${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      return `${what} cannot be read: ${textOf(error)}`;
   }
 }

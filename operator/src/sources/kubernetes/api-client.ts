@@ -1,6 +1,7 @@
 import type { RequestOptions } from "node:https";
 import { createInterface } from "node:readline";
 import { KubeConfig } from "@kubernetes/client-node";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { Agent, type Dispatcher, request } from "undici";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 
@@ -201,6 +202,6 @@ async function errorOf(response: Dispatcher.ResponseData): Promise<ApiError> {
 }
 
 function noAnswer(error: unknown): ApiError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = textOf(error);
   return { status: 0, reason: "NoAnswer", message };
 }

@@ -1,5 +1,5 @@
 import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import { fail, type Result } from "@svc-gateway/common/values/result.ts";
+import { type Result, fail, ok } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import { frugal } from "./frugal.ts";
@@ -125,7 +125,7 @@ async function listAll(
       return fail({ status: 0, reason: "EndlessList", message: "the server's list does not come to an end" });
     }
     if (token === undefined || token === "") {
-      return { ok: true, value: { version: page.value.metadata?.resourceVersion ?? "", objects } };
+      return ok({ version: page.value.metadata?.resourceVersion ?? "", objects });
     }
   }
 }

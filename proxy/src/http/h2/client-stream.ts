@@ -9,6 +9,7 @@ import type {
   ReadonlyHeaderList,
   ResponseHead,
 } from "../../message/message.ts";
+import { ignore } from "../../sockets/ignore.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type ResponseMemory, type WaitingClient, WaitingResponse } from "../response-memory.ts";
 import { roomBytes } from "../response-room.ts";
@@ -359,4 +360,3 @@ const trailersFollow = { waitForTrailers: true } as const;
 /** The option of Node's own Http2ServerResponse, which its types do not know. */
 const withoutDate = (options?: ServerStreamResponseOptions): ServerStreamResponseOptions =>
   Object.assign({ sendDate: false }, options);
-const ignore = (): void => undefined;

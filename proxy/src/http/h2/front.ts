@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
+import { ignore } from "../../sockets/ignore.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import type { Front, FrontLimits, RequestHandler } from "../front.ts";
 import { ResponseMemory } from "../response-memory.ts";
@@ -98,5 +99,3 @@ function sweepInterval(limits: FrontLimits): number {
   const shortest = Math.min(...timeouts.filter((limitMs) => limitMs > 0));
   return Math.max(10, Math.min(maxSweepIntervalMs, shortest / 4));
 }
-
-const ignore = (): void => undefined;

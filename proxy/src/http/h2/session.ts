@@ -9,6 +9,7 @@ import type { ClientConnection } from "../../exchange/client-connection.ts";
 import { containErrors } from "../../http2/contain-errors.ts";
 import { connectionWindowBytes, serverOptions } from "../../http2/settings.ts";
 import { renderReply } from "../../message/local-reply.ts";
+import { ignore } from "../../sockets/ignore.ts";
 import { awake } from "../../timing/awake-clock.ts";
 import type { FrontLimits, RequestHandler } from "../front.ts";
 import type { ResponseMemory } from "../response-memory.ts";
@@ -362,5 +363,3 @@ function byteCount(socket: Duplex, counter: "bytesRead" | "bytesWritten"): numbe
   const value = (socket as Partial<Record<typeof counter, number>>)[counter];
   return value ?? 0;
 }
-
-const ignore = (): void => undefined;

@@ -8,6 +8,7 @@ import {
 import type { Socket } from "node:net";
 import { containErrors } from "../../http2/contain-errors.ts";
 import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../http2/settings.ts";
+import { ignore } from "../../sockets/ignore.ts";
 import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError, type UpstreamError } from "../errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
@@ -231,5 +232,3 @@ export class UpstreamSession implements IdleConnection {
     this.linger();
   }
 }
-
-const ignore = (): void => undefined;

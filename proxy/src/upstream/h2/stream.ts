@@ -9,6 +9,7 @@ import type {
   ReadonlyHeaderList,
 } from "../../message/message.ts";
 import { isIdempotent } from "../../message/methods.ts";
+import { ignore } from "../../sockets/ignore.ts";
 import { upstreamError, type UpstreamError } from "../errors.ts";
 import type { UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
 import { readResponseHead } from "./response-head.ts";
@@ -291,5 +292,3 @@ function withoutHost(headers: HeaderList): ReadonlyHeaderList {
   if (headers[0]?.toLowerCase() !== "host") return headers;
   return headers.slice(2);
 }
-
-const ignore = (): void => undefined;
