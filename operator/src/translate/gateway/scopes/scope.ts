@@ -70,7 +70,10 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
     const tls = new Map<number, TlsPort>();
     const clientCerts = new Map<number, ClientCertPort>();
     for (const { port, listeners } of ports) {
-      const secure = listeners.filter(({ tlsMode }) => tlsMode === "terminate");
+      // A wildcard's certificate is also for the names below it, whoever owns the wildcard.
+      const secure = listeners.filter(
+        (one) => one.tlsMode === "terminate" && !(one.hostname.kind === "exact" && isTaken(one, port)),
+      );
       if (secure.length === 0) continue;
       const build = tlsOf.get(port) ?? createTlsBuilder();
       tlsOf.set(port, build);
