@@ -9,7 +9,12 @@ export const cleanRooms: readonly string[] = [
   "README.md",
   "config/chart/values.yaml",
   "crds",
+  "docs/cli.md",
+  "docs/controller.md",
+  "docs/installation.md",
   "docs/operations.md",
   "docs/reference",
+  "docs/security.md",
+  "docs/standalone.md",
   "docs/style.md",
 ];
