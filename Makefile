@@ -7,7 +7,7 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test golden generate format bench-smoke bench-mirror bench-control bench-metrics bench-translate clean \
+.PHONY: help install run build test golden generate format bench bench-mirror bench-control bench-metrics bench-translate clean \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager conformance
 
 help: ## Show the targets
@@ -40,8 +40,8 @@ generate: $(INSTALLED) ## Rewrite generated code and pages
 format: $(INSTALLED) ## Format all files
 	@node_modules/.bin/prettier --write --log-level warn .
 
-bench-smoke: build ## Compare requests per core with nginx
-	@$(NODE) bench/smoke/main.ts
+bench: build ## Measure side by side with nginx, HAProxy and Envoy: CASES, SUBJECTS, ROUNDS, SECONDS, BASELINE=ref
+	@$(NODE) bench/compare/main.ts
 
 bench-mirror: build ## Show what a slow or dead mirror does to latency
 	@$(NODE) bench/mirror/main.ts

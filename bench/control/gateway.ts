@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { stop } from "../smoke/process.ts";
+import { stop } from "../processes.ts";
 import { installNamespace } from "./objects.ts";
 
 export type Gateway = {

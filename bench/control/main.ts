@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gatewayApiDefinitions } from "../../e2e/deploy/gateway-api.ts";
-import { isInstalled } from "../smoke/process.ts";
+import { isInstalled } from "../processes.ts";
 import { missingPrograms } from "./api-server.ts";
 import { isInside, openNetwork, runFolder, runInside } from "./isolation.ts";
 import { figureTable } from "./report.ts";

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePorts, stop, waitForPort } from "../smoke/process.ts";
+import { freePorts, stop, waitForPort } from "../processes.ts";
 import { mirrorKinds, writeManifests, type MirrorKind } from "./manifests.ts";
 
 const rounds = Number(process.env["ROUNDS"] ?? 8);

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { freePorts, stop, waitForPort } from "../smoke/process.ts";
+import { freePorts, stop, waitForPort } from "../processes.ts";
 import { type Instance, startInstance } from "./backend.ts";
 import { runGrpc } from "./clients/grpc.ts";
 import { runHttp1 } from "./clients/http1.ts";

@@ -1,0 +1,26 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** The folder of a commit of this project with its bundle, which is built there once. It uses the present dependencies. */
+export function checkoutOf(ref: string): string {
+  const git = (...args: readonly string[]): string =>
+    execFileSync("git", ["-C", root, ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    }).trim();
+  const commit = git("rev-parse", "--short=12", `${ref}^{commit}`);
+  const folder = join(root, ".cache/bench", `baseline-${commit}`);
+  if (!existsSync(folder)) git("worktree", "add", "--detach", folder, commit);
+  if (!existsSync(join(folder, "node_modules")))
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  if (!existsSync(join(folder, "dist/svc-gateway.mjs"))) {
+    execFileSync(process.execPath, ["scripts/build.ts"], {
+      cwd: folder,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  }
+  return folder;
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { benchHost, benchPath, browserHeaders, grpcHost } from "../setup.ts";
+import { numberIn, runPinned, type Load } from "./load.ts";
+
+type H2loadOptions = {
+  readonly secure?: boolean;
+  /** HTTP/1.1 in its place, with one request under way on each connection. */
+  readonly http1?: boolean;
+  readonly host?: string;
+  readonly path?: string;
+  /** The body of a POST; absent: GET. */
+  readonly body?: Buffer;
+  readonly headers?: readonly string[];
+  /** Connections, and requests that each has under way. */
+  readonly connections?: number;
+  readonly streams?: number;
+  /** What one response counts for, such as the messages of a gRPC stream. */
+  readonly unitsPerResponse?: number;
+};
+
+/** HTTP/2 with several requests under way on each of few connections; or HTTP/1.1 over TLS, which wrk sends without a host's name. */
+export function h2load(options: H2loadOptions = {}): Load {
+  const {
+    secure = false,
+    http1 = false,
+    host = benchHost,
+    path = benchPath,
+    body,
+    unitsPerResponse = 1,
+  } = options;
+  const { headers = browserHeaders, connections = 8, streams = 16 } = options;
+  return async ({ ports }, seconds) => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-gateway-h2load-"));
+    try {
+      const upload = body === undefined ? [] : ["-d", writeBody(folder, body)];
+      const text = await runPinned("h2load", [
+        ...["-t1", `-c${connections}`, `-m${http1 ? 1 : streams}`, "-D", String(seconds), ...upload],
+        ...(http1 ? ["--h1"] : []),
+        // An address in the URL would be the server name that the certificate is chosen by.
+        ...["--connect-to", `127.0.0.1:${secure ? ports.https : ports.h2c}`],
+        ...headers.flatMap((field) => ["-H", field]),
+        `${secure ? "https" : "http"}://${host}${path}`,
+      ]);
+      const answered = numberIn(text, /status codes: (\d+) 2xx/);
+      const others = /status codes: \d+ 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx/.exec(text)?.slice(1) ?? [];
+      const errors = others.reduce((sum, count) => sum + Number(count), 0);
+      return { units: answered * unitsPerResponse, errors };
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+}
+
+/** `messages` messages in one call; the backend answers one each, see grpc-backend.ts. */
+export function grpcCalls(method: "Unary" | "Stream", unitsPerResponse: number): Load {
+  const message = Buffer.from("a".repeat(128));
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return h2load({
+    host: grpcHost,
+    path: `/bench.Echo/${method}`,
+    body: Buffer.concat([prefix, message]),
+    headers: ["content-type: application/grpc", "te: trailers", "user-agent: grpc-bench/1"],
+    unitsPerResponse,
+  });
+}
+
+function writeBody(folder: string, body: Buffer): string {
+  const file = join(folder, "body");
+  writeFileSync(file, body);
+  return file;
+}

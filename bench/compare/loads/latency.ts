@@ -1,0 +1,27 @@
+import { compiled } from "../programs.ts";
+import { benchHost, benchPath } from "../setup.ts";
+import { numberIn, runPinned, type Load } from "./load.ts";
+
+/** `rate` requests per second on 64 connections, an open loop: latencies count from when a request was due. */
+export function fixedRate(rate: number): Load {
+  return async ({ ports }, seconds) => {
+    // Half a second of it does not count.
+    const args = [ports.http, benchHost, benchPath, 64, rate, Math.max(seconds, 3)].map(String);
+    const text = await runPinned(compiled("fixed-rate"), args);
+    return {
+      units: numberIn(text, /answered (\d+)/),
+      errors: numberIn(text, /errors (\d+)/),
+      values: {
+        p50: percentile(text, "p50"),
+        p99: percentile(text, "p99"),
+        "p99.9": percentile(text, "p99.9"),
+      },
+    };
+  };
+}
+
+/** Microseconds; not a number where nothing was answered. */
+const percentile = (text: string, name: string): number => {
+  const words = text.trim().split(" ");
+  return Number(words[words.indexOf(name) + 1] ?? Number.NaN);
+};

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { residentKiB } from "../../processes.ts";
+import { benchHost, benchPath } from "../setup.ts";
+import { loadCpu, runPinned, type Load, type Outcome } from "./load.ts";
+
+const program = join(import.meta.dirname, "clients.ts");
+
+/** TLS handshakes with an ECDSA certificate on eight clients, without any request; those resumed are of TLS 1.2. */
+export function handshakes(kind: "full-handshakes" | "resumed-handshakes"): Load {
+  return ({ ports }, seconds) => run(kind, { port: ports.https, seconds, count: 8 });
+}
+
+/** Messages of 64 bytes to and fro on 64 connections. */
+export const websocketMessages: Load = ({ ports }, seconds) =>
+  run("websocket", { port: ports.http, seconds, count: 64 });
+
+type Options = { readonly port: number; readonly seconds: number; readonly count: number };
+
+const argumentsOf = (kind: string, options: Options): readonly string[] => [
+  program,
+  kind,
+  JSON.stringify({ host: benchHost, path: benchPath, ...options }),
+];
+
+async function run(kind: string, options: Options): Promise<Outcome> {
+  const text = await runPinned(process.execPath, argumentsOf(kind, options));
+  return text === "" ? { units: 0, errors: 1 } : (JSON.parse(text) as Outcome);
+}
+
+/** Memory in KiB that each of `count` connections takes which had one request and are idle now. */
+export function idleConnections(secure: boolean, count: number): Load {
+  return async ({ ports, pid }) => {
+    const before = residentKiB(pid);
+    const options = { port: secure ? ports.https : ports.http, seconds: 0, count };
+    const args = [
+      "-c",
+      String(loadCpu),
+      process.execPath,
+      ...argumentsOf(secure ? "idle-tls" : "idle", options),
+    ];
+    const child = spawn("taskset", args, { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      const [line] = (await once(child.stdout, "data")) as [Buffer];
+      const { units, errors } = JSON.parse(String(line)) as Outcome;
+      // Collectors give memory back a little later.
+      await delay(2000);
+      return { units, errors, values: { "KiB each": (residentKiB(pid) - before) / count } };
+    } finally {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+  };
+}

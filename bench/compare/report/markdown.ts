@@ -1,0 +1,45 @@
+import { figuresOf, median, ratioOf, type CaseResult, type Results, type Sample } from "./results.ts";
+
+/** The subject that all ratios are of. */
+const own = "gateway";
+
+/** A table: a row per case and figure, with what each subject reaches, and this proxy's ratio to each other with its spread. */
+export function markdownOf({ rounds, seconds, cases }: Results): string {
+  const names = [...new Set(cases.flatMap(({ subjects }) => Object.keys(subjects)))];
+  const others = names.filter((name) => name !== own);
+  const head = ["Case", "", ...names, ...others.map((name) => `/ ${name}`)];
+  const rows = cases.flatMap((one) => rowsOf(one, names, others));
+  return [
+    `Medians of ${rounds} interleaved rounds of ${seconds} s each. A ratio above 1 means that this proxy is ahead; in brackets its least and greatest value.`,
+    "",
+    line(head),
+    line(head.map(() => "---")),
+    ...rows.map(line),
+    "",
+  ].join("\n");
+}
+
+function rowsOf(one: CaseResult, names: readonly string[], others: readonly string[]): readonly string[][] {
+  const samplesOf = (name: string): readonly Sample[] => one.subjects[name] ?? [];
+  return figuresOf(one).map((figure, index) => [
+    index === 0 ? `\`${one.name}\`: ${one.title}` : "",
+    figure.label,
+    ...names.map((name) => {
+      const samples = samplesOf(name);
+      const errors = samples.reduce((sum, sample) => sum + sample.errors, 0);
+      const value = median(samples.map((sample) => figure.of(sample)));
+      if (Number.isNaN(value)) return "–";
+      return `${format(value)}${errors > 0 ? ` (${errors} errors)` : ""}`;
+    }),
+    ...others.map((name) => {
+      const ratio = ratioOf(figure, samplesOf(own), samplesOf(name));
+      if (Number.isNaN(ratio.median)) return "–";
+      return `**${ratio.median.toFixed(2)}** (${ratio.least.toFixed(2)}–${ratio.most.toFixed(2)})`;
+    }),
+  ]);
+}
+
+const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+const format = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(value >= 10 ? 1 : 2);

@@ -1,0 +1,102 @@
+/** Runs the cases of one variant: all subjects at once on one processor, of which one is under load at a time. */
+import type { ChildProcess } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Case } from "./cases.ts";
+import { loadCpu, type Target } from "./loads/load.ts";
+import { cpuSeconds, freePorts, startPinned, stop, waitForPort } from "../processes.ts";
+import { compiled } from "./programs.ts";
+import type { CaseResult, Sample } from "./report/results.ts";
+import { createCertificate, createTokenIssuer, type Setup } from "./setup.ts";
+import type { Subject } from "./subjects/subject.ts";
+
+type Pace = { readonly rounds: number; readonly seconds: number };
+type Running = { readonly name: string; readonly target: Target };
+
+/** The processor of subjects, or as many as they have workers: those behind the one of the loads. */
+function cpusFor(workers: number): string {
+  if (workers === 1) return "0";
+  const last = availableParallelism() - 1;
+  return last > loadCpu ? `0,${loadCpu + 1}-${last}` : `0-${last}`;
+}
+
+export async function measureVariant(
+  cases: readonly Case[],
+  subjects: readonly Subject[],
+  pace: Pace,
+): Promise<readonly CaseResult[]> {
+  const [first] = cases;
+  if (first === undefined) return [];
+  const { variant } = first;
+  const shared = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+  const folder = mkdtempSync(join(shared, "svc-gateway-bench-"));
+  // The workers of a server that root starts may be another user's.
+  chmodSync(folder, 0o755);
+  const started: ChildProcess[] = [];
+  const start = (...args: Parameters<typeof startPinned>): number => {
+    const child = startPinned(...args);
+    started.push(child);
+    if (child.pid === undefined) throw new Error(`${args[1]} did not start`);
+    return child.pid;
+  };
+  try {
+    const [backendPort = 0, grpcBackendPort = 0] = await freePorts(2);
+    start(String(loadCpu), compiled("backend"), [String(backendPort)]);
+    const grpcBackend = join(import.meta.dirname, "grpc-backend.ts");
+    start(String(loadCpu), process.execPath, [grpcBackend, String(grpcBackendPort)]);
+    await Promise.all([waitForPort(backendPort), waitForPort(grpcBackendPort)]);
+    const tls = createCertificate(join(folder, "tls"));
+    const token = createTokenIssuer();
+    const running: Running[] = [];
+    for (const subject of subjects) {
+      const [http = 0, https = 0, h2c = 0] = await freePorts(3);
+      const own = join(folder, subject.name);
+      const setup: Setup = { variant, folder: own, tls, backendPort, grpcBackendPort, token };
+      // Most take both protocols on one port, and those that do not listen on the third.
+      const ports = { http, https, h2c: subject.splitsProtocols === true ? h2c : http };
+      const command = subject.configure(setup, ports);
+      if (command === undefined) continue;
+      const pid = start(cpusFor(variant.workers), command.command, command.args, command.env);
+      await waitForPort(http).catch(() => {
+        throw new Error(`${subject.name} does not listen; its messages are above`);
+      });
+      running.push({ name: subject.name, target: { ports, pid, token } });
+    }
+    const results: CaseResult[] = [];
+    for (const one of cases) results.push(await measure(one, running, pace));
+    return results;
+  } finally {
+    await Promise.all(started.map(stop));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(
+  one: Case,
+  running: readonly Running[],
+  { rounds, seconds }: Pace,
+): Promise<CaseResult> {
+  process.stderr.write(`${one.name}: ${one.title}\n`);
+  const samples = new Map<string, Sample[]>(running.map(({ name }) => [name, []]));
+  if (one.once !== true) for (const { target } of running) await one.load(target, Math.min(seconds, 2));
+  for (let round = 0; round < (one.once === true ? 1 : rounds); round++) {
+    // Each round begins with another, so that none always follows the same one.
+    for (let step = 0; step < running.length; step++) {
+      const subject = running[(step + round) % running.length];
+      if (subject === undefined) continue;
+      const { name, target } = subject;
+      const before = cpuSeconds(target.pid);
+      const outcome = await one.load(target, seconds);
+      samples.get(name)?.push({ ...outcome, cpuSeconds: cpuSeconds(target.pid) - before });
+    }
+  }
+  const { name, title, unit, values } = one;
+  return {
+    name,
+    title,
+    unit,
+    ...(values !== undefined && { values }),
+    subjects: Object.fromEntries(samples),
+  };
+}
