@@ -50,12 +50,12 @@ describe("auth-basic-secret, through the whole data plane", () => {
     return message;
   }
 
-  it("lets a user pass and tells the upstream who it is", async () => {
+  it("auth-basic-secret: the credentials of a user pass and go on to the upstream", async () => {
     expect((await send(basic("alice", "a"))).statusCode).to.equal(200);
     expect(seen[0]?.headers.authorization).to.equal(basic("alice", "a"));
   });
 
-  it("asks everybody else, and contacts no upstream", async () => {
+  it("auth-basic-secret: other requests get 401 with a challenge, and no upstream is contacted", async () => {
     for (const authorization of [undefined, basic("alice", "b"), basic("bob", "a"), "Bearer a"]) {
       const message = await send(authorization);
       expect(message.statusCode).to.equal(401);
@@ -67,14 +67,14 @@ describe("auth-basic-secret, through the whole data plane", () => {
     expect(JSON.stringify(gateway.records)).not.to.include("$2b$");
   });
 
-  it("follows a changed password at once", async () => {
+  it("auth-basic-secret: a changed password holds at once", async () => {
     expect((await send(basic("alice", "a"))).statusCode).to.equal(200);
     gateway.update({ ...plan, resources: [users("new")] });
     expect((await send(basic("alice", "a"))).statusCode).to.equal(401);
     expect((await send(basic("alice", "new"))).statusCode).to.equal(200);
   });
 
-  it("answers 503 while the list of users is gone", async () => {
+  it("auth-basic-secret: requests get 503 while the list of users is missing", async () => {
     gateway.update({ ...plan, resources: [] });
     expect((await send(basic("alice", "a"))).statusCode).to.equal(503);
     gateway.update(plan);
@@ -82,7 +82,7 @@ describe("auth-basic-secret, through the whole data plane", () => {
     expect(seen).to.have.lengthOf(1);
   });
 
-  it("lets those pass who are users of every list, asked in order", async () => {
+  it("auth-basic-secret: a request passes when every list has its user, checked in order", async () => {
     const both = { "auth-basic-secret": [{ htpasswd: "ns/users" }, { htpasswd: "ns/staff" }] };
     for (const [resources, expected] of [
       [[users("a"), users("a", "ns/staff")], 200],
@@ -104,14 +104,14 @@ describe("auth-basic-secret, through the whole data plane", () => {
     expect(seen[0]?.headers.authorization).to.equal(basic("alice", "a"));
   });
 
-  it("answers a gRPC client with UNAUTHENTICATED", async () => {
+  it("auth-basic-secret: a gRPC client gets UNAUTHENTICATED", async () => {
     const message = await send(undefined, { "content-type": "application/grpc" });
     expect(message.statusCode).to.equal(200);
     expect(message.headers).to.include({ "grpc-status": "16" });
     expect(message.headers["www-authenticate"]).to.match(/^Basic /);
   });
 
-  it("asks before a connection is upgraded", async () => {
+  it("auth-basic-secret: credentials are checked before a connection is upgraded", async () => {
     const handshake = (fields: string): string =>
       `GET / HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
       `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${fields}\r\n`;

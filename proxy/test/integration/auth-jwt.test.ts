@@ -57,7 +57,7 @@ describe("auth-jwt, through the whole data plane", () => {
   }
   const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-  it("lets a valid token pass and tells the upstream what it says", async () => {
+  it("auth-jwt: a valid token passes and its claims go to the upstream", async () => {
     const token = await signToken(key);
     const forged = { "x-user": "root", x_user: "root", "X-Claims": "forged" };
     for (let times = 0; times < 2; times++) {
@@ -68,7 +68,7 @@ describe("auth-jwt, through the whole data plane", () => {
     }
   });
 
-  it("takes identity away from a client even if the token has no such claim", async () => {
+  it("auth-jwt: a client's own identity header is removed even if the token has no such claim", async () => {
     expect(
       (await send({ ...bearer(await signToken(key, { sub: undefined as never })), "x-user": "root" }))
         .statusCode,
@@ -76,7 +76,7 @@ describe("auth-jwt, through the whole data plane", () => {
     expect(seen[0]?.headers).not.to.have.property("x-user");
   });
 
-  it("lets no client tell who it is in trailers", async () => {
+  it("auth-jwt: identity headers in a client's trailers are removed", async () => {
     const token = await signToken(key, { sub: undefined as never });
     const options = { host: "127.0.0.1", port: gateway.port, agent: false, method: "POST" };
     const sent = request({ ...options, headers: { host: "a.example", trailer: "x", ...bearer(token) } });
@@ -90,7 +90,7 @@ describe("auth-jwt, through the whole data plane", () => {
     expect(seen[0]?.trailers).to.deep.equal({ "x-sum": "1" });
   });
 
-  it("answers 401 with a bare challenge to everything else, and contacts no upstream", async () => {
+  it("auth-jwt: other requests get 401 with a bare challenge, and no upstream is contacted", async () => {
     const token = await signToken(key);
     const other = await signToken(makeKey("EC", "ES256", "one"));
     for (const headers of [
@@ -107,7 +107,7 @@ describe("auth-jwt, through the whole data plane", () => {
     expect(seen).to.deep.equal([]);
   });
 
-  it("finds the token where it is told to; the first header decides", async () => {
+  it("auth-jwt: the token is read from the first of the configured headers that the request has", async () => {
     const fromHeaders = [
       { name: "X-Token", prefix: "" },
       { name: "Authorization", prefix: "Bearer " },
@@ -120,7 +120,7 @@ describe("auth-jwt, through the whole data plane", () => {
     expect((await send({ "x-token": "bad", ...bearer(token) })).statusCode).to.equal(401);
   });
 
-  it("follows a rotation at once, also for tokens that it has accepted", async () => {
+  it("auth-jwt: a rotation of keys holds at once, also for tokens that were accepted before", async () => {
     const token = await signToken(key);
     expect((await send(bearer(token))).statusCode).to.equal(200);
     const next = makeKey("EC", "ES256", "two");
@@ -131,7 +131,7 @@ describe("auth-jwt, through the whole data plane", () => {
     expect((await send(bearer(token))).statusCode).to.equal(401);
   });
 
-  it("answers 503 without keys, or without rules", async () => {
+  it("auth-jwt: requests get 503 without keys, or without rules", async () => {
     const token = await signToken(key);
     gateway.update({ ports, ...plan({}, key), resources: [] });
     expect((await send(bearer(token))).statusCode).to.equal(503);
@@ -140,15 +140,15 @@ describe("auth-jwt, through the whole data plane", () => {
     expect(seen).to.deep.equal([]);
   });
 
-  describe("with a tenant whose keys are dear to check", () => {
+  describe("with a tenant whose keys are expensive to check", () => {
     const random = (bytes: number): Buffer => {
       const value = randomBytes(bytes);
       value[0] = 0xff;
       value[bytes - 1] = 0xff;
       return value;
     };
-    /** The largest that are used; nobody has the private ones. */
-    const dear = Array.from({ length: 3 }, (_, index) => ({
+    /** The largest that are used; the private keys exist nowhere. */
+    const expensive = Array.from({ length: 3 }, (_, index) => ({
       kty: "RSA" as const,
       alg: "RS256",
       kid: `k${index}`,
@@ -192,7 +192,7 @@ describe("auth-jwt, through the whole data plane", () => {
       return { release: () => allow(Number.POSITIVE_INFINITY) };
     }
 
-    it("answers 503 to those that find no place among its own, and checks the tokens of others between", async function () {
+    it("auth-jwt: a flood of one namespace gets 503 beyond its places while tokens of other namespaces are checked", async function () {
       this.timeout(60_000);
       const evil = { ...rules, keySet: "evil/id" };
       const table: Route = {
@@ -208,7 +208,7 @@ describe("auth-jwt, through the whole data plane", () => {
         ...(features && { features }),
         resources: [
           ...resources,
-          encodeResource<"jwks">(jwksKey("evil/id"), { keys: dear }),
+          encodeResource<"jwks">(jwksKey("evil/id"), { keys: expensive }),
           encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: "evil.example" }), {
             listener: "ingress",
             inherit: false,
@@ -237,7 +237,7 @@ describe("auth-jwt, through the whole data plane", () => {
     });
   });
 
-  it("checks a token once that comes many times at once", async () => {
+  it("auth-jwt: a token that arrives many times at once is checked once", async () => {
     const token = await signToken(key);
     const answers = await Promise.all(Array.from({ length: 40 }, () => send(bearer(token))));
     expect(new Set(answers.map(({ statusCode }) => statusCode))).to.deep.equal(new Set([200]));
@@ -266,7 +266,7 @@ describe("auth-jwt, through the whole data plane", () => {
     const ask = (...asked: readonly TokenRules[]): void =>
       gateway.update({ ports, features: { "auth-jwt": asked.map((one) => ({ rules: one })) }, resources });
 
-    it("asks each for its token, and tells the upstream what all of them say", async () => {
+    it("auth-jwt: each of several rules gets its token, and the upstream gets the claims of all", async () => {
       ask(rules, device);
       const [token, second] = [await signToken(key), await deviceToken()];
       const forged = { "x-user": "root", x_device: "root", "X-Device": "root", "x-claims": "forged" };
@@ -284,7 +284,7 @@ describe("auth-jwt, through the whole data plane", () => {
       }
     });
 
-    it("refuses what is valid for some of them only, in whatever order", async () => {
+    it("auth-jwt: tokens that are valid for some of several rules only are refused, in any order of the rules", async () => {
       const [token, second] = [await signToken(key), await deviceToken()];
       for (const asked of [
         [rules, device],
@@ -305,7 +305,7 @@ describe("auth-jwt, through the whole data plane", () => {
       expect(seen).to.deep.equal([]);
     });
 
-    it("holds one token against the rules of all, and forwards it only if all do", async () => {
+    it("auth-jwt: one token is checked by several rules, and forwarded only if all of them forward it", async () => {
       ask(rules, audience);
       const both = await signToken(key, { aud: ["shop", "office"], email: "a@x.example" });
       expect((await send(bearer(both))).statusCode).to.equal(200);
@@ -324,7 +324,7 @@ describe("auth-jwt, through the whole data plane", () => {
       ]);
     });
 
-    it("takes the later one's word where two set the same header, and reads tokens as the client sent them", async () => {
+    it("auth-jwt: the later of two rules sets a header that both have, and tokens are read as the client sent them", async () => {
       const user = { claimToHeaders: [{ claim: "sub", header: "X-User" }] };
       ask(rules, { ...device, ...user, fromHeaders: [{ name: "X-User", prefix: "" }] });
       expect(
@@ -333,7 +333,7 @@ describe("auth-jwt, through the whole data plane", () => {
       expect(seen[0]?.headers["x-user"]).to.equal("phone");
     });
 
-    it("answers 503 if one of them cannot be asked, and as the first that fails if a key set is not there", async () => {
+    it("auth-jwt: requests get 503 if a rule is missing, and the answer of the first failing rule if a key set is missing", async () => {
       const token = await signToken(key);
       for (const asked of [
         [{ rules }, {}],

@@ -85,7 +85,7 @@ describe("backends with TLS, through the whole data plane", () => {
       error_type: "tls",
     }).value;
 
-  it("sends requests and their copies", async () => {
+  it("a backend with TLS gets requests and their mirrored copies", async () => {
     await serve({
       features: { "mirror-target": [{ service: "ns/web", endpoints: "ns/web/80", protocol: "http1" }] },
     });
@@ -97,7 +97,7 @@ describe("backends with TLS, through the whole data plane", () => {
     ]);
   });
 
-  it("shows the certificate of the Gateway, and connects to nobody while it has none", async () => {
+  it("the certificate of the Gateway is shown to backends, and requests get 502 while it is missing", async () => {
     const certificate = issueCertificate(["gateway.test"], { issuer: authority });
     const shown = encodeResource<"backendcert">(backendCertificateKey("ns/edge"), { certificate });
     const plan = { backendCertificate: "ns/edge", resources: [policyOf(), shown] };
@@ -111,7 +111,7 @@ describe("backends with TLS, through the whole data plane", () => {
     expect([seen.length, tlsErrors()]).to.deep.equal([1, 1]);
   });
 
-  it("asks an authorization service in the same way, and lets nobody pass whom it cannot ask about", async () => {
+  it("an authorization service is reached over TLS in the same way, and requests get 503 when it is not trusted", async () => {
     const certificate = issueCertificate(["gateway.test"], { issuer: authority });
     const shown = encodeResource<"backendcert">(backendCertificateKey("ns/edge"), { certificate });
     const check = { ...httpCheck, endpoints: "ns/web/80" };
@@ -140,7 +140,7 @@ describe("backends with TLS, through the whole data plane", () => {
     expect(gateway.records[2]).to.include({ status: 503, error: "authorization service failed" });
   });
 
-  it("answers 502 for a backend that is not believed, and says so", async () => {
+  it("a backend whose certificate is not trusted is answered 502, with the reason in the access log", async () => {
     await serve({ resources: [policyOf({ authorities: stranger.leafPem })] });
     expect(await get()).to.equal(502);
     expect([seen.length, tlsErrors()]).to.deep.equal([0, 1]);
@@ -148,7 +148,7 @@ describe("backends with TLS, through the whole data plane", () => {
     expect(gateway.records[0]).to.include({ status: 502, error: "upstream certificate not trusted" });
   });
 
-  it("lets requests under way finish when the policy changes, and makes new connections", async () => {
+  it("a change of the policy lets requests under way finish, and later ones use new connections", async () => {
     await serve();
     const first = get("/held");
     await eventually(() => held.length === 1);

@@ -56,7 +56,7 @@ describe("features that look at the client's address", () => {
 
   const asClient = (ip: string) => ({ "X-Forwarded-For": ip, "X-Forwarded-Proto": "https" });
 
-  it("reads the client behind a trusted proxy, and tells the backend and the access log", async () => {
+  it("trust-forwarded-for: the client behind a trusted proxy is shown to the backend and the access log", async () => {
     serve({ "trust-forwarded-for": { header: "X-Forwarded-For", trustedCidrs: ["127.0.0.0/8"] } });
     await get(asClient("198.51.100.1, 203.0.113.5, 10.0.0.1"));
     expect(seen[0]).to.include({
@@ -68,7 +68,7 @@ describe("features that look at the client's address", () => {
     expect(gateway.records[0]?.clientIp).to.equal("203.0.113.5");
   });
 
-  it("does not believe other peers, nor any peer of a route without the feature", async () => {
+  it("trust-forwarded-for: other peers are not trusted, nor is any peer on a route without the feature", async () => {
     for (const features of [
       { "trust-forwarded-for": { header: "X-Forwarded-For", trustedCidrs: ["192.0.2.0/24"] } },
       {},
@@ -84,7 +84,7 @@ describe("features that look at the client's address", () => {
     }
   });
 
-  it("lets clients in by address, before any upstream connection", async () => {
+  it("ip-access-control: clients are admitted by address before any upstream connection", async () => {
     const trust = { "trust-forwarded-for": { header: "X-Forwarded-For", trustedCidrs: ["127.0.0.0/8"] } };
     serve({ ...trust, "ip-access-control": { deny: ["203.0.113.9/32"], allow: ["203.0.113.0/24"] } });
     const statuses = [];
@@ -99,7 +99,7 @@ describe("features that look at the client's address", () => {
     expect((await get()).status).to.equal(200);
   });
 
-  it("limits the rate of each client, also across changes of the configuration", async () => {
+  it("rate-limit: the rate of each client is limited, also across changes of the configuration", async () => {
     const trust = { "trust-forwarded-for": { header: "X-Forwarded-For", trustedCidrs: ["127.0.0.0/8"] } };
     // So slow that no test run lasts until the next request is due.
     serve({ ...trust, "rate-limit": { requestsPerSecond: 0.0001, burst: 2 } });

@@ -115,14 +115,14 @@ describe("requests to hosts with client certificates", () => {
       outgoing.end();
     });
 
-  it("serve a client with a certificate and show it to the upstream", async () => {
+  it("a client with a certificate is served, and the upstream gets the certificate", async () => {
     expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(200);
     const encoded = String(seen[0]?.["x-ssl-client-cert"]);
     expect(encoded).to.match(/^(?:[A-Za-z0-9]|%[0-9A-F]{2})+$/);
     expect(decodeURIComponent(encoded).replaceAll(/\s/g, "")).to.equal(alice.leafPem.replaceAll(/\s/g, ""));
   });
 
-  it("never pass on what a client claims in the header, whatever its spelling", async () => {
+  it("a client's own X-SSL-Client-Cert is never passed on, in any spelling", async () => {
     const forged = { "X-SSL-Client-Cert": "forged", X_SSL_Client_Cert: "forged" };
     expect(await ask({ sni: "m.example", host: "m.example", identity: alice, headers: forged })).to.equal(
       200,
@@ -132,13 +132,13 @@ describe("requests to hosts with client certificates", () => {
     expect(seen[1]?.["x-ssl-client-cert"]).to.equal(undefined);
   });
 
-  it("show nothing where it is not asked for", async () => {
+  it("the upstream gets no certificate where the host does not forward it", async () => {
     gateway.update({ ...plan, clientCerts: clientCerts(false), clients: clients(false) });
     expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(200);
     expect(seen[0]?.["x-ssl-client-cert"]).to.equal(undefined);
   });
 
-  it("show it no more on an open connection when it is not asked for any more", async () => {
+  it("the upstream gets no certificate on an open connection once the host stops forwarding it", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const asked = { sni: "m.example", host: "m.example", identity: alice, agent };
     expect(await ask(asked)).to.equal(200);
@@ -148,7 +148,7 @@ describe("requests to hosts with client certificates", () => {
     agent.destroy();
   });
 
-  it("are answered 421 over a connection for another host, with or without a certificate", async () => {
+  it("a request for a host with client certificates gets 421 over a connection for another host", async () => {
     expect(await ask({ sni: "open.example", host: "m.example" })).to.equal(421);
     expect(await ask({ sni: "open.example", host: "M.example:443", identity: alice })).to.equal(421);
     expect(await ask({ sni: "m.example", host: "other.example", identity: alice })).to.equal(421);
@@ -158,7 +158,7 @@ describe("requests to hosts with client certificates", () => {
     expect(gateway.records.filter(({ status }) => status === 421)).to.have.length(3);
   });
 
-  it("are answered 421 on an HTTP/2 connection that a client shares between hosts", async () => {
+  it("a request for a host with client certificates gets 421 on an HTTP/2 connection that is shared between hosts", async () => {
     const session = connectHttp2("https://open.example", {
       createConnection: () =>
         connect({
@@ -182,14 +182,14 @@ describe("requests to hosts with client certificates", () => {
     session.destroy();
   });
 
-  it("are answered 421 without a server name, under the default certificate", async () => {
+  it("a request for a host with client certificates gets 421 on a connection without a server name", async () => {
     const { certificates: _, ...others } = plan;
     gateway.update({ ...others, certificate: server });
     expect(await ask({ sni: "", host: "m.example" })).to.equal(421);
     expect(await ask({ sni: "", host: "open.example" })).to.equal(200);
   });
 
-  it("are answered 421 under a route with rules of its own, unless these or equal ones were checked", async () => {
+  it("a request for a route with client rules of its own gets 421 unless these or equal rules were checked", async () => {
     const open = { ...plan, clients: { route: rules("m", "root") } };
     gateway.update(open);
     expect(await ask({ sni: "open.example", host: "open.example" })).to.equal(421);
@@ -201,7 +201,7 @@ describe("requests to hosts with client certificates", () => {
     expect(seen).to.have.length(2);
   });
 
-  it("stay open to clients of connections that its rules let in, until they let nobody in", async () => {
+  it("an open connection is served while its owner still has rules, and gets 421 under another owner or without authorities", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const asked = { sni: "m.example", host: "m.example", identity: alice, agent };
     expect(await ask(asked)).to.equal(200);
@@ -218,7 +218,7 @@ describe("requests to hosts with client certificates", () => {
     agent.destroy();
   });
 
-  it("serve plain HTTP to the host as ever", async () => {
+  it("plain HTTP to a host with client certificates is served as before", async () => {
     const response = await new Promise<number>((resolve, reject) => {
       get({ host: "127.0.0.1", port: gateway.port, headers: { host: "m.example" } }, (answer) => {
         answer.resume();
@@ -229,7 +229,7 @@ describe("requests to hosts with client certificates", () => {
     expect(seen[0]?.["x-ssl-client-cert"]).to.equal(undefined);
   });
 
-  it("demand a certificate on open connections as soon as the host does", async () => {
+  it("an open connection gets 421 as soon as its host demands a certificate", async () => {
     const { clientCerts: _, clients: __, ...open } = plan;
     gateway.update(open);
     const session = connectHttp2("https://m.example", {

@@ -46,7 +46,7 @@ describe("ext-auth with bodies", () => {
     "POST / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" +
     `${body.length.toString(16)}\r\n${body}\r\n${end}`;
 
-  it("shows the body to the service and sends it upstream", async () => {
+  it("ext-auth: the body goes to the service and to the upstream", async () => {
     await start();
     expect((await guarded.send({ body: "0123456789" })).statusCode).to.equal(200);
     expect(asked.map(({ text, headers }) => [text, headers["content-length"]])).to.deep.equal([
@@ -55,14 +55,14 @@ describe("ext-auth with bodies", () => {
     expect(guarded.seen.map(({ text }) => text)).to.deep.equal(["0123456789"]);
   });
 
-  it("asks with an empty body where the request has none", async () => {
+  it("ext-auth: the service gets an empty body where the request has none", async () => {
     await start();
     expect((await guarded.send({})).statusCode).to.equal(200);
     expect((await guarded.send({ body: "" })).statusCode).to.equal(200);
     expect(asked.map(({ text }) => text)).to.deep.equal(["", ""]);
   });
 
-  it("takes a body without a declared length, with its trailers", async () => {
+  it("ext-auth: a body without a declared length is read, and goes upstream with its trailers", async () => {
     await start();
     const reply = await exchange(guarded.gateway.port, chunked("abc", "0\r\nx-sum: 1\r\n\r\n"));
     expect(reply).to.match(/^HTTP\/1.1 200 /);
@@ -70,14 +70,14 @@ describe("ext-auth with bodies", () => {
     expect([guarded.seen[0]?.text, guarded.seen[0]?.trailers]).to.deep.equal(["abc", { "x-sum": "1" }]);
   });
 
-  it("answers 413 to a longer body, declared or not, and asks nobody", async () => {
+  it("ext-auth: a body above the limit gets 413, declared or not, and the service is not asked", async () => {
     await start();
     expect((await guarded.send({ body: "0123456789a" })).statusCode).to.equal(413);
     expect(await exchange(guarded.gateway.port, chunked("0123456789a"))).to.match(/^HTTP\/1.1 413 /);
     expect([asked.length, guarded.seen.length]).to.deep.equal([0, 0]);
   });
 
-  it("answers 413 to a longer body on HTTP/2, where other requests of the connection go on", async () => {
+  it("ext-auth: a body above the limit gets 413 on HTTP/2, and other requests of the connection are served", async () => {
     await start();
     const session = connectHttp2(`http://127.0.0.1:${guarded.gateway.port}`);
     guarded.onClose(() => session.destroy());
@@ -92,13 +92,13 @@ describe("ext-auth with bodies", () => {
     expect([await ask("0123456789a"), await ask("0123456789")]).to.deep.equal([413, 200]);
   });
 
-  it("holds the smaller of its limit and that of max-body-size", async () => {
+  it("ext-auth: the smaller of its limit and that of max-body-size holds", async () => {
     await start({}, { "max-body-size": { maxBytes: 4 } });
     expect(await exchange(guarded.gateway.port, chunked("01234"))).to.match(/^HTTP\/1.1 413 /);
     expect((await guarded.send({ body: "0123" })).statusCode).to.equal(200);
   });
 
-  it("asks a client that waits for a 100 to go on, and the upstream is not asked again", async () => {
+  it("ext-auth: a client that waits for a 100 gets it from the proxy, and the upstream gets no Expect", async () => {
     await start();
     const head =
       "POST / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
@@ -113,7 +113,7 @@ describe("ext-auth with bodies", () => {
     expect(guarded.seen[0]?.headers).not.to.have.property("expect");
   });
 
-  it("sends the body again where the route retries", async () => {
+  it("ext-auth: the body is sent again where the route retries", async () => {
     await start({}, { retry: { attempts: 2, codes: [503] } });
     guarded.upstream = (_, response) => {
       response.statusCode = guarded.seen.length < 3 ? 503 : 200;
@@ -124,7 +124,7 @@ describe("ext-auth with bodies", () => {
     expect(asked).to.have.lengthOf(1);
   });
 
-  it("reads the body once for several services, each with its own limit", async () => {
+  it("ext-auth: the body is read once for several services, each with its own limit", async () => {
     const gate = await guarded.listen(
       createServer(async (message, response) => {
         asked.push(Object.assign(message, { text: await readText(message) }));
@@ -139,20 +139,20 @@ describe("ext-auth with bodies", () => {
     expect(guarded.seen).to.have.lengthOf(1);
   });
 
-  it("answers 400 to a body that is none, and asks nobody", async () => {
+  it("ext-auth: a malformed body gets 400, and the service is not asked", async () => {
     await start();
     expect(await exchange(guarded.gateway.port, chunked("abc", "nonsense\r\n"))).to.match(/^HTTP\/1.1 400 /);
     expect(asked).to.deep.equal([]);
   });
 
-  it("answers 408 to a client that does not go on sending", async () => {
+  it("ext-auth: a client that stops sending its body gets 408", async () => {
     await start({}, {}, ["--proxy-client-body-timeout=50ms"]);
     const head = "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 3\r\n\r\na";
     expect(await exchange(guarded.gateway.port, head)).to.match(/^HTTP\/1.1 408 /);
     expect(asked).to.deep.equal([]);
   });
 
-  it("forgets the body of a client that leaves", async () => {
+  it("ext-auth: the memory of a body is freed when its client leaves", async () => {
     await start({ maxBodyBytes: 65_535 });
     for (let i = 0; i < 3; i++) {
       const socket = connect({ host: "127.0.0.1", port: guarded.gateway.port });
@@ -166,7 +166,7 @@ describe("ext-auth with bodies", () => {
     expect(guarded.seen[0]?.text.length).to.equal(65_535);
   });
 
-  it("shows a service over gRPC text as text and other bytes as bytes", async () => {
+  it("ext-auth: a gRPC service gets UTF-8 bodies as text and other bodies as bytes", async () => {
     const requests: Message[] = [];
     const server = await startAuthorizationServer((request, answer) => {
       requests.push(((request.attributes as Message).request as Message).http as Message);

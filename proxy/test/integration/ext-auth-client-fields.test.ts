@@ -43,7 +43,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
   const start = async (more: Partial<ExternalCheck> = cookiesOnly, features: Plan["features"] = {}) =>
     guarded.start([{ ...httpCheck, ...more }], [await gate(gateName, renewing)], features);
 
-  it("adds the cookies to those of the upstream, and tells the upstream nothing of them", async () => {
+  it("ext-auth: cookies of the service are added to those of the upstream's response and not sent upstream", async () => {
     await start();
     guarded.upstream = (_, response) => void response.setHeader("set-cookie", ["a=1", "b=2"]).end("upstream");
     const { headers, text } = await guarded.send({});
@@ -53,7 +53,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect(guarded.seen[0]?.headers).not.to.have.any.keys("set-cookie", "x-session");
   });
 
-  it("sends no fields that are not named, and none where the check names none", async () => {
+  it("ext-auth: the client gets no fields that are not named, and none where the check names none", async () => {
     await start({ clientResponseHeaders: [] });
     expect((await guarded.send({})).headers).not.to.have.any.keys("set-cookie", "x-session");
     guarded.gateway.update({
@@ -63,7 +63,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect((await guarded.send({})).headers).not.to.have.any.keys("set-cookie", "x-session");
   });
 
-  it("puts other fields in place of those of the upstream", async () => {
+  it("ext-auth: other fields of the service replace those of the upstream's response", async () => {
     await start({ clientResponseHeaders: ["x-session", "set-cookie", "x-missing"] });
     guarded.upstream = (_, response) =>
       void response.setHeader("x-session", ["old", "older"]).setHeader("x-missing", "kept").end();
@@ -75,7 +75,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect(named("set-cookie")).to.deep.equal(renewal);
   });
 
-  it("never lets an answer frame the response, whatever is named", async () => {
+  it("ext-auth: fields that frame the response or belong to the connection are dropped even when they are named", async () => {
     const service = await startTcp((socket) => {
       socket.once("data", () =>
         socket.end(
@@ -97,7 +97,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect(headers).not.to.have.any.keys("proxy-x");
   });
 
-  it("comes with errors of the proxy too, and with a redirect", async () => {
+  it("ext-auth: the client gets the service's fields with errors of the proxy and with a redirect", async () => {
     await start();
     const failing: RequestListener = (message) => message.socket.destroy();
     guarded.upstream = failing;
@@ -115,7 +115,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect([moved.statusCode, moved.headers["set-cookie"]]).to.deep.equal([302, renewal]);
   });
 
-  it("comes once with a response that took several attempts, for which the service was asked once", async () => {
+  it("ext-auth: the client gets the service's fields once with a response that took several attempts", async () => {
     await start(cookiesOnly, { retry: { attempts: 3, codes: [503] } });
     let attempts = 0;
     guarded.upstream = (_, response) => {
@@ -128,7 +128,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect(headers["set-cookie"]).to.deep.equal(renewal);
   });
 
-  it("comes with the answer to a WebSocket handshake", async () => {
+  it("ext-auth: the client gets the service's fields with the answer to a WebSocket handshake", async () => {
     await start();
     const upstream = await startTcp((socket) => {
       socket.once("data", () =>
@@ -146,7 +146,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect(answer.endsWith("\r\n\r\ntunnelled")).to.equal(true);
   });
 
-  it("comes over HTTP/2 as fields of their own", async () => {
+  it("ext-auth: the client gets each cookie of the service as a field of its own over HTTP/2", async () => {
     await start();
     const session = connect(`http://127.0.0.1:${guarded.gateway.port}`);
     const stream = session.request({ ":path": "/", ":authority": "a.example" });
@@ -157,7 +157,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect(headers["set-cookie"]).to.deep.equal(renewal);
   });
 
-  it("comes with the refusal of a later service, and of two that say the same the later has the word", async () => {
+  it("ext-auth: the client gets fields of an earlier service with the denial of a later one, and the later one's value of a field", async () => {
     const first = await gate("ns/first/1", renewing);
     const second = await gate("ns/second/1", (message, response) => {
       response.setHeader("Set-Cookie", "second=1").setHeader("X-Session", "second");
@@ -175,7 +175,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect(passed.headers["x-session"]).to.equal("second");
   });
 
-  it("comes from a check of the listener as well, also where there is no route", async () => {
+  it("ext-auth: the client gets the fields of a listener's check, also where there is no route", async () => {
     const check = { ...httpCheck, ...cookiesOnly };
     await guarded.start([], [await gate(gateName, renewing)]);
     const host = { kind: "exact", host: "b.example" } as const;
@@ -195,7 +195,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect([statusCode, headers["set-cookie"]]).to.deep.equal([404, renewal]);
   });
 
-  it("does not come from a service that failed, where failures let the request pass", async () => {
+  it("ext-auth: the client gets no fields of a service that failed open", async () => {
     const service = await startTcp((socket) => {
       socket.once("data", () =>
         socket.end("HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nContent-Length: 9\r\n\r\nshort"),
@@ -210,7 +210,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect([statusCode, headers["set-cookie"]]).to.deep.equal([200, undefined]);
   });
 
-  it("can be taken away, or added to, by the response headers of the route", async () => {
+  it("ext-auth: response headers of the route can remove fields of the service and add others", async () => {
     await start(cookiesOnly, {
       "response-headers": { remove: ["Set-Cookie"], add: [{ name: "X-Own", value: "1" }] },
     });
@@ -219,7 +219,7 @@ describe("ext-auth, fields of an allowing answer for the client", () => {
     expect(headers).not.to.have.property("set-cookie");
   });
 
-  it("comes over gRPC from response_headers_to_add, and never from the fields for the upstream", async () => {
+  it("ext-auth: the client gets response_headers_to_add of a gRPC answer, and never its fields for the upstream", async () => {
     const field = (key: string, value: string): Message => ({ header: { key, value } });
     const server = await startAuthorizationServer((_, answer) =>
       answer(null, {

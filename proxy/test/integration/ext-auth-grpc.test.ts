@@ -41,7 +41,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
   const httpOf = (request: Message = {}): Message =>
     ((request.attributes as Message).request as Message).http as Message;
 
-  it("describes the request by Envoy's attributes", async () => {
+  it("ext-auth over gRPC: the service gets the request as Envoy's attributes", async () => {
     await start((answer) => answer(null, allowed));
     const headers = {
       authorization: "Bearer t",
@@ -81,13 +81,13 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
     expect(time.seconds).to.be.within(Date.now() / 1000 - 600, Date.now() / 1000 + 1);
   });
 
-  it("sends only the fields that are allowed, where some are named", async () => {
+  it("ext-auth over gRPC: the service gets only the fields that are named, where some are", async () => {
     await start((answer) => answer(null, allowed), { allowedHeaders: ["x-key"] });
     await guarded.send({ headers: { authorization: "Bearer t", "x-key": "k" } });
     expect(httpOf(asked[0]).headers).to.deep.equal({ "x-key": "k" });
   });
 
-  it("tells the upstream what an allowing answer says, and never what the client says under those names", async () => {
+  it("ext-auth over gRPC: the upstream gets named fields of an allowing answer and never the client's of these names", async () => {
     await start((answer) =>
       answer(null, {
         status: { code: 0 },
@@ -99,7 +99,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
     expect(guarded.seen[0]?.headers).not.to.have.property("x_user");
   });
 
-  it("takes every usable field of the answer where none are named, in place of the client's", async () => {
+  it("ext-auth over gRPC: every usable field of the answer replaces the client's where none are named", async () => {
     await start(
       (answer) =>
         answer(null, {
@@ -120,7 +120,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
     expect(guarded.seen[0]?.headers).not.to.have.any.keys("x_team", "content-length", "te");
   });
 
-  it("hands a denial on: its status, fields and body", async () => {
+  it("ext-auth over gRPC: the client gets the status, fields and body of a denial", async () => {
     await start((answer) =>
       answer(null, {
         status: { code: 7 },
@@ -144,7 +144,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("refuses with 403 where a denial names no status, or one that is none", async () => {
+  it("ext-auth over gRPC: a denial without a valid status is answered 403", async () => {
     const denials: Message[] = [
       { status: { code: 7 } },
       { status: { code: 7 }, denied_response: { body: "" } },
@@ -158,7 +158,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("takes the end of the call with PERMISSION_DENIED or UNAUTHENTICATED for a refusal, also when failures open", async () => {
+  it("ext-auth over gRPC: a call that ends with PERMISSION_DENIED or UNAUTHENTICATED is a denial, also when it fails open", async () => {
     const codes = [7, 16];
     await start((answer) => answer({ code: codes.shift() ?? 0 }), { failClosed: false });
     expect((await guarded.send({})).statusCode).to.equal(403);
@@ -166,7 +166,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("leaves out fields of a denial that would split or frame the response", async () => {
+  it("ext-auth over gRPC: fields of a denial that would split or frame the response are dropped", async () => {
     await start((answer) =>
       answer(null, {
         status: { code: 7 },
@@ -194,7 +194,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
     expect(Buffer.from(reply.headers["x-raw"] as string, "latin1")).to.deep.equal(Buffer.from([0xff, 0xfe]));
   });
 
-  it("answers gRPC clients in their own terms", async () => {
+  it("ext-auth over gRPC: a denied gRPC client gets a gRPC status", async () => {
     await start((answer) =>
       answer(null, { status: { code: 16 }, denied_response: { status: { code: "Unauthorized" } } }),
     );
@@ -206,19 +206,19 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
     [true, 503],
     [false, 200],
   ] as const) {
-    it(`answers ${status} when the call ends with another status and failClosed is ${failClosed}`, async () => {
+    it(`ext-auth over gRPC: a call that ends with another status is answered ${status} when failClosed is ${failClosed}`, async () => {
       await start((answer) => answer({ code: 14 }), { failClosed });
       expect((await guarded.send({ headers: { "x-user": "root" } })).statusCode).to.equal(status);
       expect(guarded.seen[0]?.headers["x-user"]).to.equal(undefined);
     });
 
-    it(`answers ${status} when the service does not answer in time and failClosed is ${failClosed}`, async () => {
+    it(`ext-auth over gRPC: a service that does not answer in time is answered ${status} when failClosed is ${failClosed}`, async () => {
       await start(() => {}, { failClosed, timeoutMs: 50 });
       expect((await guarded.send({})).statusCode).to.equal(status);
     });
   }
 
-  it("shares connections between questions and asks many at a time", async () => {
+  it("ext-auth over gRPC: many check requests at a time share connections", async () => {
     const waiting: Answer[] = [];
     await start((answer) => {
       waiting.push(answer);
@@ -229,7 +229,7 @@ describe("ext-auth over gRPC, asking an independent implementation", () => {
   });
 });
 
-describe("ext-auth over gRPC, asking services that lie", () => {
+describe("ext-auth over gRPC, asking services that break the protocol", () => {
   let guarded: GuardedGateway;
 
   beforeEach(() => {
@@ -276,7 +276,7 @@ describe("ext-auth over gRPC, asking services that lie", () => {
 
   const ok = Buffer.from([0, 0, 0, 0, 4, 0x0a, 0x00, 0x1a, 0x00]);
 
-  it("passes with the plain answer that the lies below are made of", async () => {
+  it("ext-auth over gRPC: the plain answer that the malformed ones below are made of allows the request", async () => {
     await lie(respond(ok));
     expect((await guarded.send({})).statusCode).to.equal(200);
   });
@@ -341,14 +341,14 @@ describe("ext-auth over gRPC, asking services that lie", () => {
   };
 
   for (const [what, answer] of Object.entries(lies)) {
-    it(`answers 503 to ${what}`, async () => {
+    it(`ext-auth over gRPC: ${what} from the service is answered 503`, async () => {
       await lie(answer);
       expect((await guarded.send({})).statusCode).to.equal(503);
       expect(guarded.seen).to.deep.equal([]);
     });
   }
 
-  it("answers 503 when the service speaks something else, or ends at once", async () => {
+  it("ext-auth over gRPC: a service that speaks another protocol or closes at once is answered 503", async () => {
     for (const greeting of ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""]) {
       const service = await startTcp((socket) => socket.end(greeting));
       guarded.onClose(() => service.close());
@@ -357,14 +357,14 @@ describe("ext-auth over gRPC, asking services that lie", () => {
     }
   });
 
-  it("answers 503 when the service begins and never ends, within its time", async () => {
+  it("ext-auth over gRPC: an answer that begins and never ends is answered 503 within the timeout", async () => {
     await lie((stream) => stream.respond({ ":status": 200, "content-type": "application/grpc" }), {
       timeoutMs: 50,
     });
     expect((await guarded.send({})).statusCode).to.equal(503);
   });
 
-  it("gives every place back, whatever the answers were", async () => {
+  it("ext-auth over gRPC: every place is given back, also after failed answers", async () => {
     let calls = 0;
     await lie((stream) => (++calls % 2 === 0 ? respond(ok)(stream) : stream.close(constants.NGHTTP2_CANCEL)));
     const replies: number[] = [];

@@ -36,7 +36,7 @@ describe("ext-auth over HTTP", () => {
     );
   }
 
-  it("asks with the request's line, the allowed fields and no body, and tells the upstream the answer", async () => {
+  it("ext-auth over HTTP: the service gets the request line, allowed fields and no body, and the upstream its answer", async () => {
     await start((_, response) => response.setHeader("x-user", "alice").setHeader("x-other", "1").end());
     const sent = { authorization: "Bearer t", cookie: "c=1", "x-user": "root", x_user: "root" };
     expect((await guarded.send({ headers: sent, body: "body" })).text).to.equal("upstream");
@@ -56,7 +56,7 @@ describe("ext-auth over HTTP", () => {
     expect(guarded.seen[0]?.headers).not.to.have.any.keys("x_user", "x-other");
   });
 
-  it("sees the client's credentials also where its answer replaces them for the upstream", async () => {
+  it("ext-auth over HTTP: the service gets the client's credentials also where its answer replaces them for the upstream", async () => {
     const answers: (string | undefined)[] = ["Bearer exchanged", undefined];
     await start(
       (_, response) => {
@@ -73,7 +73,7 @@ describe("ext-auth over HTTP", () => {
     }
   });
 
-  it("sees the token that another check keeps from the upstream", async () => {
+  it("ext-auth over HTTP: the service gets the token that auth-jwt does not forward to the upstream", async () => {
     const key = makeKey("EC", "ES256", "one");
     const port = await guarded.listen(
       createServer((message, response) => {
@@ -97,7 +97,7 @@ describe("ext-auth over HTTP", () => {
     expect(guarded.seen[0]?.headers).not.to.have.property("authorization");
   });
 
-  it("hands a refusal on as it is, and contacts no upstream", async () => {
+  it("ext-auth over HTTP: the client gets a denial as it is, and no upstream is contacted", async () => {
     await start((_, response) => {
       response.writeHead(418, {
         "content-type": "text/html",
@@ -118,7 +118,7 @@ describe("ext-auth over HTTP", () => {
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("maps a refusal for gRPC clients", async () => {
+  it("ext-auth over HTTP: a denied gRPC client gets a gRPC status", async () => {
     await start((_, response) => void response.writeHead(403).end());
     const { headers } = await guarded.send({ headers: { "content-type": "application/grpc" } });
     expect(headers["grpc-status"]).to.equal("7");
@@ -128,25 +128,25 @@ describe("ext-auth over HTTP", () => {
     [true, 503],
     [false, 200],
   ] as const) {
-    it(`answers ${status} when the service fails and failClosed is ${failClosed}`, async () => {
+    it(`ext-auth over HTTP: a request gets ${status} when the service fails and failClosed is ${failClosed}`, async () => {
       await start((message) => message.socket.destroy(), { failClosed });
       expect((await guarded.send({ headers: { "x-user": "root" } })).statusCode).to.equal(status);
       expect(guarded.seen[0]?.headers["x-user"]).to.equal(undefined);
     });
 
-    it(`answers ${status} when the service is too slow and failClosed is ${failClosed}`, async () => {
+    it(`ext-auth over HTTP: a request gets ${status} when the service is too slow and failClosed is ${failClosed}`, async () => {
       await start(() => {}, { failClosed, timeoutMs: 50 });
       expect((await guarded.send({})).statusCode).to.equal(status);
     });
   }
 
-  it("answers 503 without an endpoint, also when failures open", async () => {
+  it("ext-auth over HTTP: a request gets 503 without an endpoint, also when the check fails open", async () => {
     await start(undefined, { failClosed: false });
     expect((await guarded.send({})).statusCode).to.equal(503);
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("takes an answer that is no HTTP, or that tries to split a field, for a failure", async () => {
+  it("ext-auth over HTTP: an answer that is no HTTP, or that splits a field, counts as a failure", async () => {
     for (const answer of [
       "SSH-2.0\r\n\r\n",
       "HTTP/1.1 200 OK\r\nX-User: a\rInjected: b\r\nContent-Length: 0\r\n\r\n",
@@ -159,7 +159,7 @@ describe("ext-auth over HTTP", () => {
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("stops asking when the client leaves", async () => {
+  it("ext-auth over HTTP: the check request is aborted when the client leaves", async () => {
     let gone = false;
     await start((message) => void message.socket.on("close", () => (gone = true)));
     const sent = request({
@@ -176,7 +176,7 @@ describe("ext-auth over HTTP", () => {
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("sets its prefix in front of the path, and its own fields in place of the client's", async () => {
+  it("ext-auth over HTTP: the path gets the prefix, and the proxy's own fields replace the client's", async () => {
     await start((_, response) => void response.end(), {
       pathPrefix: "/check",
       allowedHeaders: ["x-forwarded-for", "x-key"],
@@ -190,7 +190,7 @@ describe("ext-auth over HTTP", () => {
     });
   });
 
-  it("asks every service, one after another, until one refuses", async () => {
+  it("ext-auth over HTTP: services are asked one after another until one denies the request", async () => {
     const answers = [200, 200, 401];
     const port = await guarded.listen(
       createServer((message, response) => {
@@ -206,13 +206,13 @@ describe("ext-auth over HTTP", () => {
     expect([asked.length, guarded.seen.length]).to.deep.equal([3, 1]);
   });
 
-  it("does not care how long the body of an answer is that allows the request", async () => {
+  it("ext-auth over HTTP: the body of an allowing answer may have any length", async () => {
     await start((_, response) => void response.setHeader("x-user", "alice").end("a".repeat(300_000)));
     expect((await guarded.send({})).statusCode).to.equal(200);
     expect(guarded.seen[0]?.headers["x-user"]).to.equal("alice");
   });
 
-  it("takes a refusal that is too long, or an answer that never ends, for a failure", async () => {
+  it("ext-auth over HTTP: a denial that is too long, or an answer that never ends, counts as a failure", async () => {
     await start((_, response) => void response.writeHead(403).end("a".repeat(70_000)));
     expect((await guarded.send({})).statusCode).to.equal(503);
     await start((_, response) => void response.writeHead(200, { "content-length": "9" }).write("a"), {
@@ -222,7 +222,7 @@ describe("ext-auth over HTTP", () => {
     expect(guarded.seen).to.deep.equal([]);
   });
 
-  it("does not follow a redirect: it is the client's answer", async () => {
+  it("ext-auth over HTTP: a redirect of the service is not followed but passed to the client", async () => {
     await start((_, response) => void response.writeHead(302, { location: "http://169.254.169.254/" }).end());
     const reply = await guarded.send({});
     expect([reply.statusCode, reply.headers.location]).to.deep.equal([302, "http://169.254.169.254/"]);
@@ -232,7 +232,7 @@ describe("ext-auth over HTTP", () => {
     [true, 503],
     [false, 200],
   ] as const) {
-    it(`spares a service that its circuit breaker keeps closed off: ${status} where failClosed is ${failClosed}`, async () => {
+    it(`ext-auth over HTTP: a service with an open circuit breaker is not asked, and requests get ${status} when failClosed is ${failClosed}`, async () => {
       const port = await guarded.listen(
         createServer((message) => {
           asked.push(message);
@@ -255,7 +255,7 @@ describe("ext-auth over HTTP", () => {
     });
   }
 
-  it("asks the endpoint with the fewest questions under way, where the policy of the Service says so", async () => {
+  it("ext-auth over HTTP: the policy of the Service chooses the endpoint, here the one with the fewest requests", async () => {
     const ports = await Promise.all(
       [0, 1].map((index) =>
         guarded.listen(

@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL("./few-descriptors-program.ts", import.met
 type Counts = { readonly sessions: number; readonly refused: number; readonly failed: number };
 
 describe("a proxy with few descriptors", () => {
-  it("serves connections while more UDP clients come than it has descriptors", async () => {
+  it("a proxy serves connections while more UDP clients arrive than it has descriptors", async () => {
     const sockets: UdpSocket[] = [];
     const udp = createSocket("udp4");
     const tcp = createServer((socket) => socket.end("hello"));

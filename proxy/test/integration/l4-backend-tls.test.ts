@@ -50,7 +50,7 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
         text += chunk.toString();
         received += chunk.toString();
       });
-      const client = socket.getPeerX509Certificate()?.subjectAltName ?? "nobody";
+      const client = socket.getPeerX509Certificate()?.subjectAltName ?? "no certificate";
       socket.on("end", () => socket.end(`${String(socket.servername)} heard ${text} of ${client}`));
     });
     server.listen(0, "127.0.0.1");
@@ -97,22 +97,22 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
     return tellOverTls(socket, bytes);
   }
 
-  it("asks for the name of the policy, and passes on the end of one side alone", async () => {
+  it("a TLS route connects with the server name of the policy and relays a half-close", async () => {
     gateway = await startL4(planOf({ resources: [policyOf()] }));
-    expect(await talk("hello")).to.equal("backend.test heard hello of nobody");
+    expect(await talk("hello")).to.equal("backend.test heard hello of no certificate");
   });
 
-  it("shows the certificate of the Gateway", async () => {
+  it("a TLS route shows the certificate of the Gateway to the backend", async () => {
     gateway = await startL4(planOf({ clientCertificate: "ns/edge", resources: [policyOf(), shown] }));
     expect(await talk("hello")).to.equal("backend.test heard hello of DNS:edge.test");
   });
 
   for (const [way, connectTimeout] of [
     ["resets", "60s"],
-    // Nobody reads that before the backend answers.
-    ["sends what is no TLS", "2s"],
+    // These bytes are not read before the backend answers.
+    ["sends garbage instead of TLS", "2s"],
   ] as const) {
-    it(`survives a client that ${way} while the backend does not answer the handshake`, async () => {
+    it(`a client that ${way} while the backend does not answer the handshake ends only its own connection`, async () => {
       const silent = await startTcp((socket) => void socket.resume());
       const plan = planOf({ resources: [policyOf()] });
       gateway = await startL4({ ...plan, endpoints: { [set]: [silent.port] } }, [
@@ -129,16 +129,16 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
       await eventually(() => upstream.closed);
       await silent.close();
       await gateway.update(plan);
-      expect(await talk("hello")).to.equal("backend.test heard hello of nobody");
+      expect(await talk("hello")).to.equal("backend.test heard hello of no certificate");
     });
   }
 
   for (const [name, policy] of [
-    ["an authority that the policy does not name", { authorities: stranger.leafPem }],
-    ["another name", { hostname: "other.test" }],
+    ["another authority", { authorities: stranger.leafPem }],
+    ["another hostname", { hostname: "other.test" }],
     ["no authority", { authorities: undefined }],
   ] as const) {
-    it(`resets clients, and sends the backend nothing of theirs: ${name}`, async () => {
+    it(`clients are reset and the backend gets none of their bytes when the policy names ${name}`, async () => {
       gateway = await startL4(planOf({ resources: [policyOf(policy)] }));
       expect(await talk("secret")).to.equal("[ECONNRESET]");
       const errors = await gateway.samples("svc_proxy_upstream_errors_total");
@@ -147,7 +147,7 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
     });
   }
 
-  it("resets clients while there is no endpoint", async () => {
+  it("clients of a TLS route are reset while there is no endpoint", async () => {
     gateway = await startL4({ ...planOf({ resources: [policyOf()] }), endpoints: { [set]: [] } });
     expect(await talk("secret")).to.equal("[ECONNRESET]");
   });

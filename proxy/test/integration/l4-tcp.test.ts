@@ -51,7 +51,7 @@ describe("TCP routes", () => {
     return text;
   };
 
-  it("pass on bytes, and the end of one side alone", async () => {
+  it("a TCP route relays bytes and a half-close", async () => {
     const port = await serve((socket) => {
       let text = "";
       socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -62,13 +62,13 @@ describe("TCP routes", () => {
     expect(await talk(gateway.tcpPort, "hello")).to.equal("got hello");
   });
 
-  it("pass on the end of a client that came before the backend was connected", async () => {
+  it("a TCP route relays a half-close that arrived before the backend was connected", async () => {
     const port = await serve((socket) => void socket.resume().on("end", () => socket.end("bye")));
     const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
     expect(await talk(gateway.tcpPort, "")).to.equal("bye");
   });
 
-  it("end the attempt to connect to a backend when the client resets", async () => {
+  it("a TCP route stops connecting to a backend when the client resets", async () => {
     const silent = await silentPort();
     closing.push(silent);
     const gateway = await start(
@@ -85,7 +85,7 @@ describe("TCP routes", () => {
     expect(await gateway.samples("svc_proxy_upstream_errors_total")).to.deep.equal([]);
   });
 
-  it("hold the place of a client that ended its side while its backend is connected to", async () => {
+  it("a half-closed client counts as a connection while its backend is being connected", async () => {
     const silent = await silentPort();
     closing.push(silent);
     const gateway = await start(
@@ -107,7 +107,7 @@ describe("TCP routes", () => {
     expect(active.value).to.equal(0);
   });
 
-  it("give up on backends that do not answer connects, for clients that ended their side, too", async () => {
+  it("a TCP route gives up on backends that do not answer connects, also for half-closed clients", async () => {
     const silent = await silentPort();
     closing.push(silent);
     const gateway = await start(
@@ -120,13 +120,13 @@ describe("TCP routes", () => {
     );
   });
 
-  it("pass on the bytes of a server that speaks first", async () => {
+  it("a TCP route relays the bytes of a server that speaks first", async () => {
     const port = await serve((socket) => socket.end("220 ready"));
     const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
     expect(await talk(gateway.tcpPort, "")).to.equal("220 ready");
   });
 
-  it("reset the share of a backend that cannot be used, and what has no route or endpoint", async () => {
+  it("a TCP listener resets the share of a broken backend, and connections without a route or endpoint", async () => {
     const port = await serve((socket) => socket.end("ok"));
     const plan = { tcp: l4Route([set, 3], ["", 1]), endpoints: { [set]: [port] } };
     const gateway = await start(plan);
@@ -143,7 +143,7 @@ describe("TCP routes", () => {
     );
   });
 
-  it("give backends their weights, and none to weight 0", async () => {
+  it("a TCP route distributes connections by weight, and none to weight 0", async () => {
     const ports = [
       await serve((socket) => socket.end("a")),
       await serve((socket) => socket.end("b")),
@@ -160,7 +160,7 @@ describe("TCP routes", () => {
     expect(answers.filter((answer) => answer === "b").length).to.be.within(27, 33);
   });
 
-  it("try another endpoint when one refuses the connection", async () => {
+  it("a TCP route tries another endpoint when one refuses the connection", async () => {
     const port = await serve((socket) => socket.end("ok"));
     const refusing = await holdRefusingPort();
     closing.push(refusing);
@@ -171,7 +171,7 @@ describe("TCP routes", () => {
     );
   });
 
-  it("reset the client when the backend resets, and the backend when the client does", async () => {
+  it("a TCP route relays resets in both directions", async () => {
     const ends: string[] = [];
     const port = await serve((socket) => {
       socket.on("error", (error: NodeJS.ErrnoException) => void ends.push(error.code ?? ""));
@@ -192,7 +192,7 @@ describe("TCP routes", () => {
     await eventually(() => ends.includes("ECONNRESET"));
   });
 
-  it("stop reading from a backend whose client reads nothing", async () => {
+  it("a TCP route stops reading from a backend whose client reads nothing", async () => {
     let sent = 0;
     const port = await serve((socket) => {
       const chunk = Buffer.alloc(64 * 1024);
@@ -219,7 +219,7 @@ describe("TCP routes", () => {
     await eventually(() => received > stopped);
   });
 
-  it("reset what is idle for too long", async () => {
+  it("a TCP route resets connections that are idle for too long", async () => {
     const port = await serve(() => undefined);
     const gateway = await start(
       { tcp: l4Route([set, 1]), endpoints: { [set]: [port] } },
@@ -231,7 +231,7 @@ describe("TCP routes", () => {
     expect(gateway.metrics.limitsReached.with({ limit: "tunnel-idle-timeout" }).value).to.equal(1);
   });
 
-  it("take the address of the client from the PROXY protocol, for balancing by it", async () => {
+  it("a TCP route balances by the client address of the PROXY protocol", async () => {
     const ports = await Promise.all(["a", "b", "c"].map((name) => serve((socket) => socket.end(name))));
     const gateway = await start(
       {
@@ -252,7 +252,7 @@ describe("TCP routes", () => {
     expect(await Promise.all(Array.from({ length: 30 }, (_, last) => ask(last)))).to.deep.equal(answers);
   });
 
-  it("let connections of a removed listener finish, and leave other listeners alone", async () => {
+  it("connections of a removed TCP listener finish, and other listeners are not touched", async () => {
     const port = await serve((socket) => socket.pipe(socket));
     const plan = { tcp: l4Route([set, 1]), udp: l4Route(), endpoints: { [set]: [port] } };
     const gateway = await start(plan);
@@ -270,7 +270,7 @@ describe("TCP routes", () => {
     await once(client, "close");
   });
 
-  it("go on while the proxy shuts down, until it is told to hurry", async () => {
+  it("TCP connections continue while the proxy shuts down, until the shutdown is forced", async () => {
     const port = await serve((socket) => void socket.pipe(socket));
     const gateway = await start({ tcp: l4Route([set, 1]), endpoints: { [set]: [port] } });
     const client = dial(gateway.tcpPort);
@@ -288,7 +288,7 @@ describe("TCP routes", () => {
     expect(gateway.metrics.requestsForceClosed.with({ reason: "shutdown" }).value).to.equal(1);
   });
 
-  it("cut connections when the time to drain is over", async () => {
+  it("TCP connections of a removed listener are cut when the drain timeout is over", async () => {
     const port = await serve(() => undefined);
     const gateway = await start(
       { tcp: l4Route([set, 1]), endpoints: { [set]: [port] } },

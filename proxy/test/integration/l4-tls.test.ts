@@ -105,13 +105,13 @@ describe("TLS routes", () => {
     return { socket, ended };
   };
 
-  it("pass TLS through to the backend, which sees the name", async () => {
+  it("a TLS route passes TLS through to the backend, which gets the server name", async () => {
     await start({ tls: [passthrough(wildcard("*.example.com"))] });
     expect(await talk("through.example.com")).to.equal("backend through.example.com");
     expect(await talk("a.b.example.com")).to.equal("backend a.b.example.com");
   });
 
-  it("end TLS and go on in cleartext, the end of one side alone included", async () => {
+  it("a TLS route terminates TLS and relays cleartext and a half-close", async () => {
     await start({
       tls: [terminate(exact("end.example.com"))],
       certificates: certificates("end.example.com"),
@@ -119,7 +119,7 @@ describe("TLS routes", () => {
     expect(await talk("end.example.com", "hello")).to.equal("plain hello");
   });
 
-  it("pass on the end of a client that came before the backend was connected", async () => {
+  it("a TLS route relays a half-close that arrived before the backend was connected", async () => {
     const ending = await startTcp((socket) => void socket.resume().on("end", () => socket.end("bye")));
     await start({
       endpoints: { [plain]: [ending.port] },
@@ -130,7 +130,7 @@ describe("TLS routes", () => {
     await ending.close();
   });
 
-  it("do both on one port, by server name, and HTTPS besides", async () => {
+  it("one port serves passthrough, termination and HTTPS by server name", async () => {
     await start({
       tls: [
         passthrough(wildcard("*.example.com")),
@@ -147,7 +147,7 @@ describe("TLS routes", () => {
     expect(await talk("other.org")).to.match(/UNRECOGNIZED_NAME/);
   });
 
-  it("negotiate no application protocol where they end TLS", async () => {
+  it("a TLS route that terminates TLS negotiates no application protocol", async () => {
     await start({
       tls: [terminate(exact("end.example.com"))],
       certificates: certificates("end.example.com"),
@@ -157,7 +157,7 @@ describe("TLS routes", () => {
     expect(socket.alpnProtocol).to.equal(false);
   });
 
-  it("reset unknown names, no name, and names without a route", async () => {
+  it("clients with an unknown server name, with none, or with one without a route are reset", async () => {
     await start({
       tls: [
         passthrough(exact("through.example.com")),
@@ -172,12 +172,12 @@ describe("TLS routes", () => {
     );
   });
 
-  it("serve clients without a name where a listener is for every host", async () => {
+  it("a TLS listener for every host serves clients without a server name", async () => {
     await start({ tls: [passthrough(anyHost)] });
     expect(await talk(undefined)).to.equal("backend false");
   });
 
-  it("reset what is not TLS, and a ClientHello of more than 16 KiB", async () => {
+  it("a TLS listener resets clients that do not speak TLS or send a ClientHello of more than 16 KiB", async () => {
     await start({ tls: [passthrough(anyHost)] });
     const first = dialPlain();
     first.socket.write("GET / HTTP/1.1\r\n\r\n");
@@ -189,7 +189,7 @@ describe("TLS routes", () => {
     expect(await second.ended).to.equal("ECONNRESET");
   });
 
-  it("take a ClientHello that comes byte by byte", async () => {
+  it("a TLS route accepts a ClientHello that arrives byte by byte", async () => {
     await start({ tls: [passthrough(anyHost)] });
     const hello = await capturedHello({ servername: "through.example.com" });
     const { socket } = dialPlain();
@@ -199,14 +199,14 @@ describe("TLS routes", () => {
     expect(answer[0]).to.equal(22);
   });
 
-  it("end connections whose ClientHello does not come in time", async () => {
+  it("a TLS listener closes connections whose ClientHello does not arrive in time", async () => {
     await start({ tls: [passthrough(anyHost)] }, "--proxy-tls-handshake-timeout=50ms");
     const { socket, ended } = dialPlain();
     socket.write(Buffer.from([22, 3, 1]));
     expect(await ended).to.be.oneOf(["closed", "ECONNRESET"]);
   });
 
-  it("reset TLS clients when the backend resets", async () => {
+  it("a TLS route resets clients when the backend resets", async () => {
     const resetting = await startTcp((socket) => socket.once("data", () => socket.resetAndDestroy()));
     await start({
       endpoints: { [plain]: [resetting.port] },
@@ -220,7 +220,7 @@ describe("TLS routes", () => {
     await resetting.close();
   });
 
-  it("change mode and route without another socket, and leave open connections alone", async () => {
+  it("a TLS route changes mode and backend on the same socket without touching open connections", async () => {
     const echo = await startTcp((socket) => socket.pipe(socket));
     await start({
       endpoints: { ...endpoints, "ns/echo/7": [echo.port] },

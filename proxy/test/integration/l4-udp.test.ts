@@ -39,7 +39,7 @@ describe("UDP routes", () => {
     return (await answer)[0].toString();
   };
 
-  it("carry datagrams there and back, one session for each client, by weight", async () => {
+  it("a UDP route relays datagrams in both directions, with one session for each client, by weight", async () => {
     const [a, b] = ["ns/a/53/udp", "ns/b/53/udp"] as const;
     const endpoints = { [a]: [await serve("a")], [b]: [await serve("b")] };
     gateway = await startL4({ udp: l4Route([a, 7], [b, 3]), endpoints });
@@ -52,7 +52,7 @@ describe("UDP routes", () => {
     expect(await gateway.samples("svc_proxy_udp_sessions_total")).to.deep.equal(['{listener="5300"} 51']);
   });
 
-  it("keep the session of a client on one of several workers", async () => {
+  it("a UDP route keeps the session of a client on one of several workers", async () => {
     const endpoints = { [set]: [await serve("a")] };
     const memory = createSharedMemory(2);
     const plan = { udp: l4Route([set, 1]), endpoints };
@@ -78,7 +78,7 @@ describe("UDP routes", () => {
     }
   });
 
-  it("follow another backend at once", async () => {
+  it("a UDP route uses a changed backend at once", async () => {
     const endpoints = { [set]: [await serve("old")], "ns/new/53/udp": [await serve("new")] };
     gateway = await startL4({ udp: l4Route([set, 1]), endpoints });
     const client = createClient();
@@ -87,7 +87,7 @@ describe("UDP routes", () => {
     expect(await ask("x", client)).to.equal("new x");
   });
 
-  it("give a port back that is wanted again while its sessions drain", async () => {
+  it("a UDP port that is needed again while its sessions drain is bound again", async () => {
     const endpoints = { [set]: [await serve("a")] };
     gateway = await startL4({ udp: l4Route([set, 1]), endpoints });
     expect(await ask("x")).to.equal("a x");

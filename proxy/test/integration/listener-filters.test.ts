@@ -102,7 +102,7 @@ describe("listener-filters", () => {
     return { status: statusCode, route: answered["x-route"], text: await readText(message) };
   }
 
-  it("let what a service says choose the route, and nothing that the client says in its place", async () => {
+  it("listener-filters: a header of the authorization service chooses the route, a client's own header does not", async () => {
     const says = await gate("ns/gate/1", (message, response) => {
       const tenant = message.headers.authorization;
       if (tenant !== undefined) response.setHeader("X-Tenant", tenant);
@@ -124,7 +124,7 @@ describe("listener-filters", () => {
     expect(await send("/", { authorization, "x-tenant": "red" })).to.include({ route: "blue" });
   });
 
-  it("let no client say in trailers what a service says", async () => {
+  it("listener-filters: headers that the authorization service sets are removed from a client's trailers", async () => {
     const says = await gate("ns/gate/1", (_, response) => void response.end());
     const reader = createServer((message, response) => {
       message.resume().on("end", () => response.end(JSON.stringify(message.trailers)));
@@ -148,7 +148,7 @@ describe("listener-filters", () => {
     [["ns/first/1", "ns/second/1"], "second"],
     [["ns/second/1", "ns/first/1"], "first"],
   ] as const) {
-    it(`run in the order of their list: ${last} comes last and has the last word`, async () => {
+    it(`listener-filters: filters run in the order of their list, and the last one (${last}) decides a header that both set`, async () => {
       const gates = await Promise.all(
         ["first", "second"].map((name) =>
           gate(`ns/${name}/1`, (_, response) => void response.setHeader("x-tenant", name).end()),
@@ -164,7 +164,7 @@ describe("listener-filters", () => {
     });
   }
 
-  it("keep requests from later filters and from routes, also those that have no route", async () => {
+  it("listener-filters: a denied request reaches no later filter and no route, also when it has none", async () => {
     const denies = await gate("ns/no/1", (_, response) => void response.writeHead(403).end("no"));
     const allows = await gate("ns/yes/1", (_, response) => void response.end());
     const filters = [asking("ns/no/1"), asking("ns/yes/1")];
@@ -177,7 +177,7 @@ describe("listener-filters", () => {
     expect(guarded.gateway.records.map(({ routeId }) => routeId)).to.deep.equal(["", "", ""]);
   });
 
-  it("answer 500 in the place of one that cannot be followed", async () => {
+  it("listener-filters: a filter that cannot be resolved answers 500 in its place", async () => {
     const allows = await gate("ns/yes/1", (_, response) => void response.end());
     await serve({ "a.example": { filters: [asking("ns/yes/1"), {}], routes: [route("a")] } }, [allows]);
     expect(await send("/")).to.include({ status: 500, route: undefined });
@@ -185,7 +185,7 @@ describe("listener-filters", () => {
     expect(guarded.gateway.records[0]?.error).to.equal("listener filter not resolved");
   });
 
-  it("run before the filters of the route, and both do when they are alike", async () => {
+  it("listener-filters: filters of the listener and of the route both run, even if they are equal", async () => {
     const allows = await gate("ns/yes/1", (_, response) => void response.end());
     const check = asking("ns/yes/1");
     await serve({ "a.example": { filters: [check], routes: [route("a", {}, check.features)] } }, [allows]);
@@ -193,7 +193,7 @@ describe("listener-filters", () => {
     expect(asked.length).to.equal(2);
   });
 
-  it("are those of the listener that the host of the request belongs to, on all of its hosts", async () => {
+  it("listener-filters: the filters of the listener that owns the request's host run, on all of its hosts", async () => {
     const denies = await gate("ns/no/1", (_, response) => void response.writeHead(403).end());
     const filters = [asking("ns/no/1")];
     await serve(
@@ -212,7 +212,7 @@ describe("listener-filters", () => {
     expect(await statusOf("elsewhere.test")).to.equal(200);
   });
 
-  it("count rates over all hosts of the listener, each filter for itself and apart from those of routes", async () => {
+  it("listener-filters: a rate limit counts over all hosts of the listener, apart from those of routes", async () => {
     const filters = [{ features: limited }];
     const table = { filters, routes: [route("a", {}, limited)] };
     await serve({
@@ -227,7 +227,7 @@ describe("listener-filters", () => {
     expect(seen.length).to.equal(1);
   });
 
-  it("choose the route by the path that they leave, each going on from the one before", async () => {
+  it("listener-filters: the path that rewrites leave chooses the route, each continuing from the one before", async () => {
     const filters = [rewriting("^/v[0-9]+", ""), rewriting("^/shop", "/store")];
     const routes = [
       route("old", { path: { type: "prefix", value: "/v1" } }),
@@ -240,7 +240,7 @@ describe("listener-filters", () => {
     expect((await send("/v1/elsewhere")).status).to.equal(404);
   });
 
-  it("leave the fields of the connection as conditions of routes", async () => {
+  it("listener-filters: routes still match Host and forwarding headers as the client sent them", async () => {
     const filters = [rewriting("^/x", "/y")];
     const match = (name: string, value: string): Partial<Match> => ({
       headers: [{ name, type: "exact", value }],
@@ -257,7 +257,7 @@ describe("listener-filters", () => {
     expect(await send("/", { accept: "text/plain" })).to.include({ route: "kept" });
   });
 
-  it("come and go with the snapshot", async () => {
+  it("listener-filters: filters are added and removed with the snapshot", async () => {
     const denies = await gate("ns/no/1", (_, response) => void response.writeHead(403).end());
     const guardedTable = { "a.example": { filters: [asking("ns/no/1")], routes: [route("a")] } };
     const openTable = { "a.example": { routes: [route("a")] } };

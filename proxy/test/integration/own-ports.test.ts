@@ -61,7 +61,7 @@ describe("Ports of the gateway itself", () => {
 
   for (const protocol of ["http1", "http2"] as const) {
     for (const flag of ["admin-port", "health-port"]) {
-      it(`are answered 503 as backends over ${protocol} (--${flag})`, async () => {
+      it(`the gateway's own port (--${flag}) as a backend over ${protocol} is answered 503`, async () => {
         const gateway = await start({ ports: [adminPort], protocol }, `--${flag}=${adminPort}`);
         expect(statusOf(await exchange(gateway.port, get))).to.equal("503");
         expect(gateway.records.at(-1)).to.include({
@@ -73,7 +73,7 @@ describe("Ports of the gateway itself", () => {
     }
   }
 
-  it("are answered 503 when the snapshot names them as those of another pod, and served when it does no more", async () => {
+  it("an own port of another pod is answered 503 while the snapshot names it", async () => {
     const plan = { ports: [adminPort] };
     const gateway = await start({ ...plan, resources: [ownPorts("127.0.0.1", adminPort)] });
     expect(statusOf(await exchange(gateway.port, get))).to.equal("503");
@@ -82,7 +82,7 @@ describe("Ports of the gateway itself", () => {
     expect(statusOf(await exchange(gateway.port, get))).to.equal("200");
   });
 
-  it("are not reached through other endpoints of the same Service, which answer", async () => {
+  it("the other endpoints of a Service answer while its endpoint on an own port gets 503", async () => {
     const good = await startHttp((_, response) => void response.end("good"));
     closing.push(good);
     const gateway = await start({ ports: [adminPort, good.port] }, `--admin-port=${adminPort}`);
@@ -104,7 +104,7 @@ describe("Ports of the gateway itself", () => {
     ...(host ? [host] : []),
   ];
   for (const spelling of spellings) {
-    it(`are not copied to, asked or sent to as ${spelling === host ? "an address of an interface" : spelling}`, async () => {
+    it(`an own port at ${spelling === host ? "an address of an interface" : spelling} gets no mirror, check request or TCP connection`, async () => {
       const good = await startHttp((_, response) => void response.end("good"));
       closing.push(good);
       const flags = [`--admin-port=${adminPort}`];
@@ -130,7 +130,7 @@ describe("Ports of the gateway itself", () => {
     });
   }
 
-  it("get no datagrams", async () => {
+  it("an own port gets no datagrams", async () => {
     const backend = createSocket("udp4");
     closing.push(backend);
     let datagrams = 0;
@@ -155,7 +155,7 @@ describe("Ports of the gateway itself", () => {
     expect(datagrams).to.equal(0);
   });
 
-  it("are whatever loopback leads to only while they are bound there", async () => {
+  it("a loopback port is not an own port when the management address is another one", async () => {
     const gateway = await start(
       { ports: [adminPort] },
       `--admin-port=${adminPort}`,

@@ -79,7 +79,7 @@ describe("the port that clients see", () => {
 
   // Of names that sort before and after that of the Ingresses.
   for (const owners of [["a/gw"], ["z/gw"], ["a/gw", "z/gw"]]) {
-    it(`is that of the Ingresses for their requests, with ${owners.join(" and ")} on the same sockets`, async () => {
+    it(`the Ingresses keep their public port with the Gateways ${owners.join(" and ")} on the same sockets`, async () => {
       gateway.update({ ...plan, resources: gateways(owners) });
       expect((await ask("http", "a.example")).port).to.equal("8000");
       expect((await ask("https", "a.example")).port).to.equal("8443");
@@ -88,7 +88,7 @@ describe("the port that clients see", () => {
     });
   }
 
-  it("is that of whose route serves the request, over one connection of HTTP/2", async () => {
+  it("each request on one HTTP/2 connection gets the public port of the owner of its route", async () => {
     gateway.update({ ...plan, resources: gateways(["a/gw"]) });
     const session = connectHttp2(`https://127.0.0.1:${gateway.tlsPort}`, { rejectUnauthorized: false });
     try {
@@ -107,7 +107,7 @@ describe("the port that clients see", () => {
     }
   });
 
-  it("is in the redirects of each, and not where it is that of the scheme", async () => {
+  it("redirects have the public port of the route's owner, unless it is the default port of the scheme", async () => {
     const features: RouteFeatures = { redirect: { hostname: "new.example", statusCode: 302 } };
     gateway.update({ ...plan, features, resources: gateways(["a/gw"], features) });
     expect((await ask("http", "a.example")).location).to.equal("http://new.example:8000/");
@@ -116,7 +116,7 @@ describe("the port that clients see", () => {
     expect((await ask("https", "gw.example")).location).to.equal("https://new.example/");
   });
 
-  it("follows the listener, and stays when others come and go", async () => {
+  it("the public port follows its listener, and stays when others are added and removed", async () => {
     gateway.update(plan);
     expect((await ask("http", "a.example")).port).to.equal("8000");
     gateway.update({ ...plan, resources: gateways(["a/gw"]) });
@@ -130,7 +130,7 @@ describe("the port that clients see", () => {
 });
 
 describe("the port that clients see, behind a load balancer with the PROXY protocol", () => {
-  it("is that of the listener, not that of the header", async () => {
+  it("the public port behind the PROXY protocol is that of the listener, not of the header", async () => {
     const upstream = await startHttp((request, response) => {
       response.end(String(request.headers["x-forwarded-port"]));
     });

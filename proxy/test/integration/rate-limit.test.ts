@@ -71,7 +71,7 @@ describe("rate limits of several namespaces, through the whole data plane", func
     for (let at = 0; at < keys.length; at += 500) await statuses(gateway.port, keys.slice(at, at + 500));
   };
 
-  it("stay reached when another namespace, or another route, has more clients than there are places", async () => {
+  it("rate limits stay reached when another namespace or route has more clients than there are places", async () => {
     const known = Array.from({ length: 100 }, (_, index) => `client ${index}`);
     const onRoute = known.map((key) => asked("shop.example", "/api/x", key));
     const onListener = known.map((key) => asked("guarded.example", "/", key));

@@ -111,7 +111,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
       ["a small body", "hello"],
       ["a body of 60 KiB", "b".repeat(61_440)],
     ] as const) {
-      it(`are sent once more after ${refusal}, a POST of HTTP/1 with ${what}`, async () => {
+      it(`a POST over HTTP/1 with ${what} is sent once more after ${refusal}`, async () => {
         await start(refusing(refusal));
         const told = await exchange(gateway.port, post(body));
         expect(told).to.match(/^HTTP\/1\.1 200 [^]*served/);
@@ -122,7 +122,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
       });
     }
 
-    it(`are sent once more after ${refusal}, a unary gRPC call`, async () => {
+    it(`a unary gRPC call is sent once more after ${refusal}`, async () => {
       await start(refusing(refusal));
       const { stream, done } = call();
       stream.end("message");
@@ -130,7 +130,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
       expect(peers.map((peer) => bodyOf(peer))).to.deep.equal(["message", "message"]);
     });
 
-    it(`are sent once more after ${refusal}, a streaming gRPC call, from its first message on`, async () => {
+    it(`a streaming gRPC call is sent once more from its first message after ${refusal}`, async () => {
       await start(refusing(refusal, { isDue: (peer) => bodyOf(peer) === "one," }));
       const { stream, done } = call();
       stream.write("one,");
@@ -142,7 +142,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
       expect(bodyOf(peers[1])).to.equal("one,two,three");
     });
 
-    it(`lose nothing after ${refusal} of what a client sends while the new connection is opened`, async () => {
+    it(`a request loses no byte that its client sends while the new connection after ${refusal} is opened`, async () => {
       const text = Array.from({ length: 12_000 }, (_, index) => `${index},`)
         .join("")
         .slice(0, 60_000);
@@ -157,7 +157,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
       expect(bodyOf(peers[1]) === text).to.equal(true);
     });
 
-    it(`fail after ${refusal} where more of the body is gone than is kept`, async () => {
+    it(`a request fails after ${refusal} when more of its body was sent than is kept`, async () => {
       const body = "b".repeat(200_000);
       await start(refusing(refusal, { isDue: (peer) => bodyOf(peer).length > 100_000 }));
       expect(await exchange(gateway.port, post(body))).to.match(/^HTTP\/1\.1 502 /);
@@ -170,7 +170,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
       ]);
     });
 
-    it(`are sent once more after ${refusal}, a large body of which little has been read`, async () => {
+    it(`a large body of which little has been read is sent once more after ${refusal}`, async () => {
       const body = "c".repeat(500_000);
       await start(
         refusing(refusal, { isDue: (peer) => peer.frames.some(({ type }) => type === frameTypes.headers) }),
@@ -183,13 +183,13 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
       expect(bodyOf(peers[1]) === body).to.equal(true);
     });
 
-    it(`fail after the second ${refusal}`, async () => {
+    it(`a request fails after the second ${refusal}`, async () => {
       await start(refusing(refusal, { times: 2 }));
       expect(await exchange(gateway.port, post("hello"))).to.match(/^HTTP\/1\.1 502 /);
       expect(peers).to.have.length(2);
     });
 
-    it(`go on by the rules of the route after the second ${refusal}`, async () => {
+    it(`a request follows the route's retries after the second ${refusal}`, async () => {
       const answered = new Set<string>();
       const bodies: string[] = [];
       await start(
@@ -212,7 +212,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
     });
   }
 
-  it("are not those that other codes reset", async () => {
+  it("a stream that is reset with another code is not sent again", async () => {
     const done = new Set<RawPeer>();
     await start((peer) => {
       if (done.has(peer) || !isEnded(peer)) return;
@@ -223,7 +223,7 @@ describe("streams that an HTTP/2 backend has not processed, through the whole da
     expect(peers).to.have.length(1);
   });
 
-  it("are forgotten when their client leaves before the new connection is there", async () => {
+  it("a refused request is dropped when its client leaves before the new connection is open", async () => {
     let refused = false;
     await start((peer, index) => {
       if (index > 0 || refused || bodyOf(peer) === "") return;

@@ -62,7 +62,7 @@ describe("features of a route, through the whole data plane", () => {
     return { status: message.statusCode ?? 0, message, body: await textOf(message) };
   }
 
-  it("use-regex: a path that is too long for the expressions is answered 414, and the next one is served", async () => {
+  it("use-regex: a path that is too long for regex matching gets 414, and the next request is served", async () => {
     await serve({}, undefined, { path: { type: "regex", value: "/.*a.{951}z?$" } });
     const long = `/${"ab".repeat(6000)}`;
     expect((await get(long)).status).to.equal(414);
@@ -125,7 +125,7 @@ describe("features of a route, through the whole data plane", () => {
     expect(refused.message.headers["x-set"]).to.equal("gateway");
   });
 
-  it("response-headers: Date is gone where it is removed, and not added again", async () => {
+  it("response-headers: Date is absent where it is removed, and not added again", async () => {
     await serve({ "response-headers": { remove: ["DATE"] } });
     expect((await get("/")).message.headers).not.to.have.property("date");
     gateway.update({ ports: [], features: { "response-headers": { remove: ["date"] } } });
@@ -163,7 +163,7 @@ describe("features of a route, through the whole data plane", () => {
     expect(answer.endsWith("\r\n\r\ntunnelled")).to.equal(true);
   });
 
-  it("redirect: answers without the upstream, with an absolute Location and an empty body", async () => {
+  it("redirect: a request is redirected without the upstream, with an absolute Location and an empty body", async () => {
     const redirect = {
       hostname: "b.example",
       path: { type: "full", value: "/new" },
@@ -215,7 +215,7 @@ describe("features of a route, through the whole data plane", () => {
     expect(gateway.records.at(-1)?.path).to.equal("/a/b");
   });
 
-  it("ssl-redirect: leaves cleartext, serves TLS", async () => {
+  it("ssl-redirect: a cleartext request is redirected, a request over TLS is served", async () => {
     const { chainPem, keyPem } = issueCertificate([host]);
     await serve({ "ssl-redirect": { port: 8443, statusCode: 308 } }, undefined, {
       certificate: { chainPem, keyPem },
@@ -229,7 +229,7 @@ describe("features of a route, through the whole data plane", () => {
 
   const timeouts = { listener: "80", route: routeId, upstream: "ns/web", error_type: "timeout" };
 
-  it("timeouts: 504 when the upstream does not answer in time, and its request is aborted", async () => {
+  it("timeouts: a request gets 504 and is aborted when the upstream does not answer in time", async () => {
     let closed = false;
     const backend = await startTcp((socket) => socket.resume().on("close", () => (closed = true)));
     stop.push(() => backend.close());
@@ -242,7 +242,7 @@ describe("features of a route, through the whole data plane", () => {
     expect(gateway.metrics.upstreamErrors.with(timeouts).value).to.equal(1);
   });
 
-  it("timeouts: 504 when the request is not sent in time", async () => {
+  it("timeouts: a request gets 504 when it is not sent in time", async () => {
     await serve({ timeouts: { sendTimeoutMs: 1, readTimeoutMs: 60_000 } }, () => {});
     const request = `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9\r\n\r\nhalf`;
     expect(await exchange(gateway.port, request)).to.match(/^HTTP\/1\.1 504 /);
@@ -251,7 +251,7 @@ describe("features of a route, through the whole data plane", () => {
     expect(gateway.metrics.upstreamErrors.with(timeouts).value).to.equal(1);
   });
 
-  it("timeouts: a response that begins in time may take as long as it likes", async () => {
+  it("timeouts: a response that begins in time may end late", async () => {
     let finish: (() => void) | undefined;
     await serve({ timeouts: { readTimeoutMs: 30_000, sendTimeoutMs: 30_000 } }, (_, response) => {
       response.write("slow ");
