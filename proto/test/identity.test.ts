@@ -5,7 +5,7 @@ import { identityOfNames, parseSpiffeId, spiffeId } from "@svc-gateway/proto/ide
 const workload = { namespace: "svc-system", serviceAccount: "svc-shared-proxy" };
 
 describe("SPIFFE IDs", () => {
-  it("come back as the service account that they were made of", () => {
+  it("a SPIFFE ID is parsed back to its service account", () => {
     const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
     fc.assert(
       fc.property(name, name, (namespace, serviceAccount) => {
@@ -30,7 +30,7 @@ describe("SPIFFE IDs", () => {
     `spiffe://example.org/ns/a/sa/${"b".repeat(600)}`,
   ];
   for (const id of strangers) {
-    it(`refuses ${id.slice(0, 50)}`, () => {
+    it(`parseSpiffeId rejects ${id.slice(0, 50)}`, () => {
       expect(parseSpiffeId("example.org", id)).to.equal(undefined);
     });
   }
@@ -39,14 +39,14 @@ describe("SPIFFE IDs", () => {
 describe("the identity in a certificate", () => {
   const uri = `URI:${spiffeId("example.org", workload)}`;
 
-  it("is its one URI, whatever other names there are", () => {
+  it("the identity of a certificate is its only URI, beside any other names", () => {
     expect(identityOfNames("example.org", uri)).to.deep.equal(workload);
     expect(identityOfNames("example.org", `DNS:a.example, ${uri}, IP Address:10.0.0.1`)).to.deep.equal(
       workload,
     );
   });
 
-  it("is none with no URI, two of them, or one that had to be quoted", () => {
+  it("a certificate without a URI, with two, or with a quoted one has no identity", () => {
     expect(identityOfNames("example.org", undefined)).to.equal(undefined);
     expect(identityOfNames("example.org", "DNS:a.example")).to.equal(undefined);
     expect(identityOfNames("example.org", `${uri}, ${uri}`)).to.equal(undefined);

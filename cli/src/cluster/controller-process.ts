@@ -65,5 +65,5 @@ export async function runController(
   await Promise.race([ended, ...hurried]);
   await admin.value.close();
   await sink.close();
-  return stop === undefined ? fail("the controller ended by itself, see its log") : ok(undefined);
+  return stop === undefined ? fail("the controller stopped unexpectedly, see its log") : ok(undefined);
 }

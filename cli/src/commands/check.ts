@@ -12,7 +12,7 @@ const flags = [outputFlag, failOnFlag, ...meaningFlags];
 /** `check PATH`: what manifests mean, before they serve anything. See docs/cli.md. */
 export const check: Command = {
   name: "check",
-  summary: "Say what manifests mean, and what of them would not be served.",
+  summary: "Report what manifests mean, and which parts would not be served.",
   help: () =>
     [
       "Usage: svc-gateway check PATH [flags]",

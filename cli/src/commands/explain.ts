@@ -17,7 +17,7 @@ const flags = [standaloneFlag("manifests"), outputFlag, ...meaningFlags];
 /** `explain METHOD URL`: the way of one request, by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
   name: "explain",
-  summary: "Say which route a request takes, and why no other one.",
+  summary: "Show which route a request takes, and why no other one.",
   help: () =>
     [
       "Usage: svc-gateway explain [METHOD] URL --manifests PATH [-H 'Name: value']... [flags]",

@@ -31,7 +31,8 @@ export function createFindingsLog(log: Logger): FindingsLog {
         write(log, severity, { ...fields, ...(object === undefined ? {} : placeOf(object)) });
       }
       const fixed = [...known].filter((key) => !findings.has(key)).length;
-      if (fixed > 0) log.info({ event: "findings_gone", gone: fixed, left: findings.size }, "findings gone");
+      if (fixed > 0)
+        log.info({ event: "findings_gone", gone: fixed, left: findings.size }, "findings resolved");
       known = new Set(findings.keys());
     },
   };

@@ -18,7 +18,7 @@ function parsePathLevel(text: string, warn: Warn): Result<PathLevel> {
   const word = text.toLowerCase();
   if (word === formerLevel) {
     warn(
-      `"${formerLevel}" is no level any more, because paths are always normalised; the level is base`,
+      `"${formerLevel}" is no longer a level, because paths are always normalised; the level is base`,
       "event",
     );
     return ok("base");

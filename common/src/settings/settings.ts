@@ -86,13 +86,13 @@ export function readProxySettings(input: FlagInput): Result<ReadSettings<ProxySe
     read.value.settings;
   if (shared === dedicated)
     return problem(
-      "--shared, --dedicated: exactly one of them is required, with --dedicated also the Gateway",
+      "--shared, --dedicated: exactly one of them is required; --dedicated also requires --gateway-name and --gateway-namespace",
     );
   const hasGateway = gatewayName !== undefined && gatewayNamespace !== undefined;
   if (dedicated && !hasGateway)
     return problem("--dedicated: requires --gateway-name and --gateway-namespace");
   if (shared && (gatewayName !== undefined || gatewayNamespace !== undefined))
-    return problem("--shared: does not go with --gateway-name or --gateway-namespace");
+    return problem("--shared: cannot be combined with --gateway-name or --gateway-namespace");
   const scope: ProxyScope =
     dedicated && hasGateway
       ? { kind: "dedicated", gateway: { namespace: gatewayNamespace, name: gatewayName } }

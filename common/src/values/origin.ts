@@ -60,12 +60,12 @@ export function parseOriginPattern(text: string): Result<OriginPattern, Problem>
   // Any host in place of the wildcard shows whether the rest is an origin.
   const isWildcard = after !== undefined && rest.length === 0 && !before?.includes("/");
   const origin = parseOrigin(isWildcard ? `${before}://x${after}` : text);
-  if (origin === undefined) return problem(`${JSON.stringify(shown(text))} is no origin`, expected);
+  if (origin === undefined) return problem(`${JSON.stringify(shown(text))} is not an origin`, expected);
   const { scheme, host, port } = origin;
   if (!isWildcard) return ok({ scheme, host, port });
   const suffix = host.slice(1);
   if (suffix !== "" && !(suffix.startsWith(".") && suffix.length > 1)) {
-    return problem(`${JSON.stringify(shown(text))} is no origin`, expected);
+    return problem(`${JSON.stringify(shown(text))} is not an origin`, expected);
   }
   return ok({ scheme, port, host: { suffix } });
 }

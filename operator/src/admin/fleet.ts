@@ -1,6 +1,7 @@
 import { jsonAnswer, type AdminAnswer, type AdminRoute } from "@svc-gateway/common/admin/admin-app.ts";
 import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { problem, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { shown } from "@svc-gateway/common/values/clip.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { Fleet } from "../discovery/fleet.ts";
 import { buildRoutesDocument, type RoutesQuery, type ServedTable } from "../translate/routes-document.ts";
@@ -142,5 +143,5 @@ function integer(query: URLSearchParams, name: string, min: number, max: number)
   if (text === undefined) return ok(undefined);
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return ok(value);
-  return problem(`${name} must be a whole number from ${min}`);
+  return problem(`${name} is "${shown(text)}", expected a whole number of at least ${min}`);
 }

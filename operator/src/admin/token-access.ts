@@ -34,7 +34,7 @@ const reviewTimeoutMs = 5_000;
 const challenge = 'Bearer realm="svc-gateway"';
 const unauthenticated: AdminAnswer = { ...textAnswer("unauthorized\n", 401), challenge };
 const forbidden = textAnswer("forbidden\n", 403);
-const unavailable = textAnswer("the token cannot be checked now\n", 503);
+const unavailable = textAnswer("the token cannot be reviewed now\n", 503);
 
 /**
  * Lets those in whose bearer token the API server knows (TokenReview) and who may `get` the path (SubjectAccessReview with
@@ -82,7 +82,10 @@ export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
       .catch((error: unknown) => fail({ status: 0, reason: "Error", message: String(error) }))
       .finally(() => reviews--);
     if (!reviewed.ok) {
-      log.warn({ error: describeApiError(reviewed.error) }, "token of an admin request cannot be checked");
+      log.warn(
+        { error: describeApiError(reviewed.error) },
+        "token of an admin request could not be reviewed",
+      );
       return undefined;
     }
     remembered.delete(key);

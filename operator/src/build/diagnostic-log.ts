@@ -87,8 +87,8 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
     const place = placeOf(diagnostic);
     // What is wrong there for another reason now is not gone.
     if (places.count(place) > 0 || !told.delete(place)) return;
-    if (diagnostic.severity === "info") log.debug(fieldsOf(diagnostic), "finding gone");
-    else log.info(fieldsOf(diagnostic), "finding gone");
+    if (diagnostic.severity === "info") log.debug(fieldsOf(diagnostic), "finding resolved");
+    else log.info(fieldsOf(diagnostic), "finding resolved");
   };
 
   return {

@@ -108,7 +108,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
       ]);
     } catch (error) {
       metrics.routingTableRebuilds.with({ result: "error" }).inc();
-      log.error({ err: error }, "routing table cannot be built, the last one stays");
+      log.error({ err: error }, "routing table build failed, the last table stays in service");
       return;
     }
     metrics.routingTableRebuilds.with({ result: "ok" }).inc();

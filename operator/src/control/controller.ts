@@ -285,7 +285,6 @@ async function connect(
     }
     return ok({ config, client: await createApiClient(config) });
   } catch (error) {
-    const why = textOf(error);
-    return problem(`no usable configuration of an API server: ${why}`);
+    return problem(`no usable API server configuration: ${textOf(error)}`);
   }
 }

@@ -104,7 +104,7 @@ export function createBootstrap(
 
   return async (bytes) => {
     const request = decode(bytes);
-    if (request === undefined) return reject("malformed_csr", "the request cannot be read");
+    if (request === undefined) return reject("malformed_csr", "the message is not a BootstrapRequest");
     if (request.wire_version !== wireVersion) {
       return reject(
         "wire_version",

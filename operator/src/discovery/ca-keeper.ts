@@ -145,8 +145,8 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
       const reason = result.ok ? "" : result.error.message;
       // It is tried every few seconds; what is said already is not said again.
       if (reason !== "") {
-        log[reason === lastProblem ? "debug" : "warn"]({ reason }, "certificate authority is not settled");
-      } else if (lastProblem !== "") log.info({}, "certificate authority is settled");
+        log[reason === lastProblem ? "debug" : "warn"]({ reason }, "certificate authority is not ready");
+      } else if (lastProblem !== "") log.info({}, "certificate authority is ready again");
       lastProblem = reason;
     }
     running = undefined;

@@ -116,7 +116,10 @@ async function load(trustDomain: string, pem: CaPem): Promise<Result<Certificate
   const privateKey = createPrivateKey(pem.privateKeyPem);
   if (!certificate.ca) return problem("tls.crt is not the certificate of an authority");
   if (!certificate.checkPrivateKey(privateKey)) return problem("tls.key is not the key of tls.crt");
-  if (!isStrongKey(certificate.publicKey)) return problem("the key is weaker than P-256");
+  if (!isStrongKey(certificate.publicKey))
+    return problem(
+      "the key is too weak or unsupported, expected P-256, P-384, P-521 or RSA of 3072 to 8192 bits",
+    );
   const key = signingKey(privateKey);
   const parsed = Certificate.fromBER(new Uint8Array(own));
   const keyId = subjectKeyId(parsed);

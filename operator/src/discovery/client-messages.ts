@@ -35,7 +35,7 @@ export function readProxyMessage(bytes: Uint8Array): Result<ProxyMessage> {
   try {
     message = ClientMessage.deserialize(bytes);
   } catch {
-    return problem("the message cannot be read");
+    return problem("the message is not a ClientMessage");
   }
   switch (message.message) {
     case "subscribe": {
@@ -95,7 +95,7 @@ export function readScope(scope: Scope | undefined): ProxyScope | undefined {
 
 function readPorts(ports: readonly number[]): Result<ProxyMessage> {
   if (ports.length > maxPort || ports.some((port) => port < 1 || port > maxPort)) {
-    return problem("a bound port is not a port");
+    return problem("bound_ports must be at most 65535 ports from 1 to 65535");
   }
   return ok({ kind: "node_status", boundPorts: [...new Set(ports)].sort((a, b) => a - b) });
 }

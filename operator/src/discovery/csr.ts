@@ -12,19 +12,22 @@ const maxCsrBytes = 16 * 1024;
  * the token decides what goes into the certificate.
  */
 export async function publicKeyOfCsr(pem: Uint8Array): Promise<Result<Uint8Array>> {
-  if (pem.byteLength > maxCsrBytes) return problem("the request is larger than 16 KiB");
+  if (pem.byteLength > maxCsrBytes) return problem("the certificate signing request is larger than 16 KiB");
   const text = Buffer.from(pem).toString("latin1");
   const [der, ...more] = pemBlocks(text, "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST");
   if (der === undefined || more.length > 0) return problem("expected one CERTIFICATE REQUEST in PEM");
   try {
     const request = CertificationRequest.fromBER(new Uint8Array(der));
     const publicKey = new Uint8Array(request.subjectPublicKeyInfo.toSchema().toBER());
-    if (!isStrongKey(publicKeyOf(publicKey))) return problem("the key is weaker than P-256");
+    if (!isStrongKey(publicKeyOf(publicKey)))
+      return problem(
+        "the key is too weak or unsupported, expected P-256, P-384, P-521 or RSA of 3072 to 8192 bits",
+      );
     return (await request.verify(cryptoEngine))
       ? ok(publicKey)
-      : problem("the request is not signed with its own key");
+      : problem("the certificate signing request is not signed with its own key");
   } catch {
     // The parsers throw on malformed input and on algorithms that they do not know.
-    return problem("the request cannot be read");
+    return problem("the certificate signing request cannot be parsed");
   }
 }

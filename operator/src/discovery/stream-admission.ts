@@ -72,7 +72,7 @@ export function admitProxy(
   const principal = formatIdentity(identity);
   const pod = podOfSubject(certificate.subject);
   if (pod !== undefined && pod.name !== message.nodeId) {
-    const text = `the certificate is that of pod ${pod.name}, not of ${message.nodeId}`;
+    const text = `the certificate was issued to pod ${pod.name}, not to ${message.nodeId}`;
     return refuse(status.PERMISSION_DENIED, text, principal);
   }
   if (!cache.isListed()) return refuse(status.UNAVAILABLE, "this replica is not ready yet", principal);
@@ -80,12 +80,12 @@ export function admitProxy(
   if (expected === undefined || !isSameIdentity(expected, identity)) {
     return refuse(
       status.PERMISSION_DENIED,
-      `${principal} may not have the scope ${scopeKey(scope)}`,
+      `${principal} is not authorized for scope ${scopeKey(scope)}`,
       principal,
     );
   }
   if (cache.get(scope) === undefined) {
-    return refuse(status.UNAVAILABLE, `there is no snapshot of the scope ${scopeKey(scope)} yet`, principal);
+    return refuse(status.UNAVAILABLE, `there is no snapshot for scope ${scopeKey(scope)} yet`, principal);
   }
   const certificateEndsMs = Date.parse(certificate.valid_to);
   return ok({

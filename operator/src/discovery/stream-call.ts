@@ -42,7 +42,7 @@ export function serveCall(
     if (session !== undefined) log.info({ node: nodeId, reason: why }, "proxy disconnected");
   };
 
-  const end = (refusal?: StreamRefusal, why: string = "the proxy is gone"): void => {
+  const end = (refusal?: StreamRefusal, why: string = "the proxy closed the stream"): void => {
     if (isEnded) return;
     release(refusal?.message ?? why);
     if (refusal === undefined) call.end();
@@ -101,7 +101,7 @@ export function serveCall(
   call.on("data", onMessage);
   // The proxy has said its last word, or is gone.
   call.on("end", () => end());
-  const onLost = (): void => release("the proxy is gone");
+  const onLost = (): void => release("the proxy cancelled the stream or its connection was lost");
   call.on("cancelled", onLost);
   const closed = new Promise<void>((resolve) => {
     call.once("close", () => {

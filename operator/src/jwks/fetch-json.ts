@@ -57,9 +57,7 @@ export async function fetchJson(url: string, options: FetchOptions): Promise<Res
     sent.once("response", (response) => void readJson(response).then(settle));
     sent.once("error", (error: NodeJS.ErrnoException) =>
       settle(
-        problem(
-          signal.aborted ? "there was no answer in time" : `the connection failed (${error.code ?? "?"})`,
-        ),
+        problem(signal.aborted ? "the request timed out" : `the connection failed (${error.code ?? "?"})`),
       ),
     );
     sent.end();

@@ -61,7 +61,7 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
       const reason = describeProblem(set.error);
       const { keys, unusable = [] } = fetched.get(url) ?? {};
       note(url, { keys, unusable, problem: reason });
-      log.warn({ url, reason, failures: one.failures }, "key set not fetched");
+      log.warn({ url, reason, failures: one.failures }, "key set fetch failed");
     }
     const retryMs = firstRetryMs * 2 ** (one.failures - 1);
     const delayMs = one.failures === 0 ? one.refreshMs : Math.min(retryMs, one.refreshMs);

@@ -118,7 +118,8 @@ export function createKubernetesCaStore(options: KubernetesCaStoreOptions): CaSt
           },
         });
       };
-      const reportBug = (error: unknown): void => log.error({ err: error }, "watch ended");
+      const reportBug = (error: unknown): void =>
+        log.error({ err: error }, "certificate authority watch ended unexpectedly");
       void follow("Secret", secrets, secret).catch(reportBug);
       void follow("ConfigMap", configMaps, trustConfigMap).catch(reportBug);
       return () => stop.abort();

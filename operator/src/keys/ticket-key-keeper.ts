@@ -116,7 +116,7 @@ export function createTicketKeyKeeper(options: TicketKeyKeeperOptions): TicketKe
       .catch((error: unknown) => problem(`internal error: ${String(error)}`))
       .then((result) => {
         running = false;
-        if (!result.ok) log.warn({ reason: result.error.message }, "session ticket key is not renewed");
+        if (!result.ok) log.warn({ reason: result.error.message }, "session ticket key renewal failed");
         wait(retryMs);
       });
   };

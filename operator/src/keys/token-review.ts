@@ -50,7 +50,11 @@ function judge({ status }: TokenReview, audience: string): Result<ReviewedToken,
   }
   const identity = parseServiceAccountUser(username);
   if (identity === undefined) {
-    return fail({ reason: "invalid_principal", message: "not a service account", principal: username });
+    return fail({
+      reason: "invalid_principal",
+      message: "the user of the token is not a service account",
+      principal: username,
+    });
   }
   const name = status.user?.extra?.[podNameKey]?.[0];
   const uid = status.user?.extra?.[podUidKey]?.[0] ?? "";

@@ -36,4 +36,4 @@ export function createEventCap(): (events: readonly ObjectEvent[]) => readonly O
 }
 
 const moreOf = (count: number): string =>
-  `${count} more like the first ${maxEventsOfObject}, which have Events of their own`;
+  `${count} more findings with this reason; only the first ${maxEventsOfObject} of an object get an Event each`;

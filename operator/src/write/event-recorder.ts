@@ -90,7 +90,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     process: (key) => send(key),
     // A namespace with thousands of Events does not hold back those of others.
     turnOf: namespaceOf,
-    onBug: (error) => log.error({ err: error }, "event recorder threw"),
+    onBug: (error) => log.error({ err: error }, "event recorder failed"),
   });
 
   const send = async (key: string): Promise<Result<unknown>> => {
@@ -101,12 +101,15 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     if (!sent.ok && !refusals.has(sent.error.status)) {
       log.debug(
         { ...describe(entry), error: describeApiError(sent.error) },
-        "event not sent, will be tried again",
+        "sending an Event failed, it is sent again later",
       );
       return problem(sent.error.message);
     }
     if (!sent.ok) {
-      log.warn({ ...describe(entry), error: describeApiError(sent.error) }, "event refused");
+      log.warn(
+        { ...describe(entry), error: describeApiError(sent.error) },
+        "Event rejected by the API server",
+      );
       entry.unsent = 0;
     }
     entry.isPlanned = false;
@@ -167,7 +170,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const remember = (key: string, event: ObjectEvent): Entry | undefined => {
     if (entries.size >= maxEvents) evict(namespaceOf(key));
     if (entries.size >= maxEvents) {
-      if (!isFull) log.warn({ events: entries.size }, "too many events, further ones are not sent");
+      if (!isFull) log.warn({ events: entries.size }, "too many Events, further ones are not sent");
       isFull = true;
       return undefined;
     }

@@ -104,7 +104,11 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
         if (uid !== undefined && fresh.value.metadata.uid !== uid) return ok("gone");
         observed = { version: fresh.value.metadata.resourceVersion ?? "", status: fresh.value.status };
       }
-      return problem(signal.aborted ? "no longer leading" : "the object keeps changing");
+      return problem(
+        signal.aborted
+          ? "no longer leading"
+          : `status not written: the object changed during each of ${maxAttempts} attempts`,
+      );
     },
   };
 }

@@ -98,7 +98,7 @@ function createTellers(isRouted: boolean) {
     if (usable.length === 0) return notAssigned;
     const missing = missingHostname(requested, usable);
     if (missing !== undefined) {
-      return refusedBecause(requested)(`The load balancer has not given the host name ${missing}`);
+      return refusedBecause(requested)(`The load balancer has not assigned the hostname ${missing}`);
     }
     return isRouted ? assigned(requested, usable) : plain(usable);
   };

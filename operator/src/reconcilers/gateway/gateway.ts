@@ -141,8 +141,8 @@ function readiness(
   handover: GatewayReconcilerOptions["handover"],
 ): readonly DesiredCondition[] {
   if (!status.placement.inDedicated) return [];
-  const ready = { reason: "Ready", message: "Proxies of the Gateway's own serve it" };
+  const ready = { reason: "Ready", message: "Served by dedicated proxies" };
   return [conditionOf(dedicatedProxyReady, handover.notReady(status), ready)];
 }
 
-const noPort: Refusal = { reason: "Pending", message: "No internal port is left for it" };
+const noPort: Refusal = { reason: "Pending", message: "No internal port is left for this listener" };

@@ -32,12 +32,13 @@ export function createHandover({ fleet, provisioned, addressesOf, failures }: Ha
     if (failure !== undefined) return provisioning(failure);
     const deployment = provisioned.get({ kind: "Deployment", namespace, name: dedicatedName(object) });
     if (deployment === undefined) return provisioning("The Deployment does not exist yet");
-    if ((deployment.status?.readyReplicas ?? 0) < 1) return provisioning("No pod is ready");
+    if ((deployment.status?.readyReplicas ?? 0) < 1)
+      return provisioning("No pod of the Deployment is ready yet");
     // On the way back the proxies that serve are not those that should.
     if (scope.kind === "shared") return undefined;
     return notProgrammed({ bound, listeners, scope }, fleet) === undefined
       ? undefined
-      : provisioning("Not all proxies serve the present configuration");
+      : provisioning("Not all dedicated proxies serve the latest configuration yet");
   };
   return {
     notReady,

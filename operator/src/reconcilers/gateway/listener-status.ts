@@ -39,7 +39,7 @@ export function programmedCondition({
       type: "Programmed",
       status: "True",
       reason: "Programmed",
-      message: "All proxies have it in place",
+      message: "Programmed on all proxies",
     };
   }
   const before = generation === undefined ? undefined : Math.max(0, generation - 1);

@@ -86,7 +86,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     const found = await client.call<Service>(pathOf(name), { signal });
     if (!found.ok && found.error.status !== 404) return problem(describeApiError(found.error));
     const isTaken = found.ok && !isOurs(found.value);
-    const message = `Service ${namespace}/${name} exists, but was not made by this controller; it is left alone`;
+    const message = `Service ${namespace}/${name} exists but was not created by this controller; it is left unchanged`;
     const owner = nameOf(refOf(gateway));
     taken.set(owner, isTaken ? message : undefined);
     if (isTaken) takenFrom.set(name, owner);

@@ -91,7 +91,7 @@ function convertMap(node: YAMLMap.Parsed, state: State): Expanded {
     const name = keyText(key, state);
     if (name === undefined) continue;
     if (written.has(name)) {
-      refuse(key.range[0], `the key ${JSON.stringify(name)} stands twice in this map`, state);
+      refuse(key.range[0], `duplicate key ${JSON.stringify(name)} in this map`, state);
       const earlier = state.overwritten.get(map) ?? [];
       state.overwritten.set(map, [...earlier, [name, map[name]]]);
     }
@@ -127,8 +127,8 @@ function resolveAlias(anchor: string, offset: number, state: State): Expanded {
     return target;
   }
   const why = state.anchors.has(anchor)
-    ? "stands inside the value that it names"
-    : "names no anchor above it";
+    ? "refers to the value that contains it"
+    : "refers to no anchor before it";
   refuse(offset, `the alias *${anchor} ${why}`, state);
   return nothing;
 }

@@ -95,7 +95,7 @@ export async function startFileSource(
       } catch (error) {
         log.error(
           { event: "manifest_folder_failed", folder, err: error },
-          "manifests could not be taken over",
+          "reading the manifest folder failed",
         );
       }
     }

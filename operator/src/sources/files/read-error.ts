@@ -16,7 +16,7 @@ export function describeReadError(error: unknown, what: "the file" | "the folder
         : "the file does not exist: a part of its path is not a folder";
     case "EACCES":
     case "EPERM":
-      return `${what} may not be read by this user`;
+      return `${what} cannot be read: permission denied`;
     case "ELOOP":
       return `${what} is a symbolic link that leads back to itself`;
     default:

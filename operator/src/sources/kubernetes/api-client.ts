@@ -129,7 +129,7 @@ export async function createApiClient(
         const length = Number(response.headers["content-length"] ?? 0);
         if (length > maxResponseBytes) {
           response.body.destroy();
-          return fail(noAnswer(`answer of ${length} bytes is too large`));
+          return fail(noAnswer(`the response of ${length} bytes is larger than 512 MiB`));
         }
         return ok((await response.body.json()) as T);
       } catch (error) {

@@ -209,8 +209,8 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       log.warn(
         { kind, object: name, problems: problemsOf(outcome.error) },
         own.get(name) === undefined
-          ? "object refused, it is left out"
-          : "object refused, its last good state stays",
+          ? "invalid object, it is not used"
+          : "invalid object, its last valid version stays in use",
       );
       return false;
     }

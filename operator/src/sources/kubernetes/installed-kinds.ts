@@ -81,7 +81,7 @@ export async function waitForInstalledKinds({
       if (missing.length === 0) return found.value;
       answeredMs ??= performance.now();
       if (performance.now() - answeredMs >= ownKindsMs) {
-        log.warn({ kinds: missing }, "definitions are missing; these kinds are not watched");
+        log.warn({ kinds: missing }, "custom resource definitions are missing; these kinds are not watched");
         return found.value;
       }
     } else if (!signal.aborted) {

@@ -122,7 +122,11 @@ async function listAll(
     token = page.value.metadata?.continue;
     // A list that leads back to where it was would be read for ever, into memory.
     if (token && token === last) {
-      return fail({ status: 0, reason: "EndlessList", message: "the server's list does not come to an end" });
+      return fail({
+        status: 0,
+        reason: "EndlessList",
+        message: "the list does not end: the API server returned the same continue token twice",
+      });
     }
     if (token === undefined || token === "") {
       return ok({ version: page.value.metadata?.resourceVersion ?? "", objects });

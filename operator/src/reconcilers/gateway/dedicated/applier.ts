@@ -132,7 +132,7 @@ export function createApplier({
   /** What belongs to another owner is never written, known or not. */
   const refuseTaken = (manifest: Manifest): Result<string> => {
     const { kind, metadata } = manifest;
-    const message = `${kind} ${metadata.namespace}/${metadata.name} exists, but was not made for this Gateway; it is left alone`;
+    const message = `${kind} ${metadata.namespace}/${metadata.name} exists but was not created for this Gateway; it is left unchanged`;
     taken.set(gatewayOf(manifest) ?? "", message);
     return problem(message);
   };

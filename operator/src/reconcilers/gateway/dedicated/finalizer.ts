@@ -40,7 +40,9 @@ export function createFinalizerKeeper(client: Pick<ApiClient, "call">, name: str
       const changed = await changeOnce(object, next, signal);
       if (changed !== "conflict") return changed;
     }
-    return problem(`the ${object.kind} keeps changing`);
+    return problem(
+      `finalizers not updated: the ${object.kind} changed during each of ${maxAttempts} attempts`,
+    );
   };
 
   const changeOnce = async (

@@ -38,11 +38,11 @@ export function createTrustCopies(client: ApiClient, installNamespace: string): 
     if (namespace === installNamespace) return ok("original");
     const bundle = bundleOf(find(installNamespace, world));
     if (bundle === undefined)
-      return problem(`ConfigMap ${installNamespace}/${trustConfigMap} is not there yet`);
+      return problem(`ConfigMap ${installNamespace}/${trustConfigMap} does not exist yet`);
     const present = find(namespace, world);
     if (present !== undefined && !isOurs(present)) {
       return problem(
-        `ConfigMap ${namespace}/${trustConfigMap} exists, but was not made by this controller; it is left alone, and without it the proxies of Gateways in this namespace cannot start`,
+        `ConfigMap ${namespace}/${trustConfigMap} exists but was not created by this controller; it is left unchanged, and without it the proxies of Gateways in this namespace cannot start`,
       );
     }
     if (bundleOf(present) === bundle) return ok("unchanged");
