@@ -66,7 +66,7 @@ describe("the command line", () => {
       [["version", "now"], /^svc-gateway: unexpected argument "now"/],
     ];
     for (const [argv, message] of cases) {
-      it(`svc-gateway ${argv.join(" ")}`, async () => {
+      it(`"svc-gateway ${argv.join(" ")}" fails with exit code 2 and one line`, async () => {
         const { code, out, err } = await runInside(argv);
         expect({ code, out }).to.deep.equal({ code: 2, out: "" });
         expect(err).to.match(message);
@@ -75,21 +75,21 @@ describe("the command line", () => {
     }
   });
 
-  it("gives its exit code to the process and its lines to the right stream", async () => {
+  it("the exit code and the output streams of the process are those of the command", async () => {
     const [refused, released] = await Promise.all([runProgram(["chek"]), runProgram(["version"])]);
     expect(refused).to.include({ code: 2, out: "" });
     expect(refused.err).to.match(/^svc-gateway: unknown command "chek".*\n$/);
     expect(released).to.deep.equal({ code: 0, out: "svc-gateway 0.1.0\n", err: "" });
   });
 
-  it("prints the release", async () => {
+  it("version prints the release", async () => {
     const expected = { code: 0, out: "svc-gateway 0.1.0\n", err: "" };
     expect(await runInside(["version"])).to.deep.equal(expected);
     expect(await runInside(["--version"])).to.deep.equal(expected);
   });
 
   describe("helps", () => {
-    it("with the list of commands", async () => {
+    it("help lists all commands", async () => {
       for (const argv of [["--help"], ["-h"], ["help"]]) {
         const { code, out, err } = await runInside(argv);
         expect({ code, err }).to.deep.equal({ code: 0, err: "" });
@@ -98,14 +98,14 @@ describe("the command line", () => {
     });
 
     for (const { name, help } of commands) {
-      it(`with ${name}, whatever else is on the line`, async () => {
+      it(`${name} --help prints its help, with any other words on the line`, async () => {
         const { code, out, err } = await runInside([...name.split(" "), "--nonsense", "--help"]);
         expect({ code, out, err }).to.deep.equal({ code: 0, out: help(), err: "" });
         expect(out).to.match(new RegExp(`^Usage: svc-gateway ${name}`));
       });
     }
 
-    it("for every role", () => {
+    it("a serve command exists for every role", () => {
       for (const role of roles) expect(commands.map(({ name }) => name)).to.include(`serve ${role}`);
     });
   });
@@ -117,7 +117,7 @@ describe("the command line", () => {
     });
     afterEach(() => rm(folder, { recursive: true }));
 
-    it("from the environment, as serve standalone does; a flag wins", async () => {
+    it("settings are read from the environment, and a flag overrides its variable", async () => {
       const manifest = (kind: string, spec: object): string =>
         JSON.stringify({ apiVersion: "networking.k8s.io/v1", kind, metadata: { name: "a" }, spec });
       const rules = [{ host: "a.example.com" }];
@@ -136,7 +136,7 @@ describe("the command line", () => {
       expect((await runInside(argv, { env })).code).to.equal(0);
     });
 
-    it("and finds nothing wrong with an empty folder", async () => {
+    it("an empty folder passes check with no objects", async () => {
       const { code, out } = await runInside(["check", folder]);
       expect({ code, out }).to.deep.equal({
         code: 0,

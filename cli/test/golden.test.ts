@@ -32,7 +32,7 @@ describe("command line: golden transcripts", () => {
   for (const name of readdirSync(testdata)) {
     const folder = join(testdata, name);
     for (const file of readdirSync(folder).filter((entry) => entry.endsWith(".txt"))) {
-      it(`${name}/${file}`, async () => {
+      it(`the command prints the transcript ${name}/${file}`, async () => {
         const expected = readFileSync(join(folder, file), "utf8");
         const [command = ""] = expected.split("\n");
         expect(command.startsWith(prompt), "the first line is a command").to.equal(true);

@@ -27,7 +27,7 @@ function expectTaken({ scopes }: Translation, what: string): void {
 
 describe("proxies take every snapshot that controllers make", () => {
   for (const [kind, cases] of resourceCases) {
-    it(`with whatever stands in a resource of the kind ${kind}`, function () {
+    it(`proxies accept the snapshot of any valid ${kind} resource, with any value in it`, function () {
       this.timeout(60_000);
       for (const { path, value } of casesOf(cases)) {
         const spec = withField(cases.full, path, value);
@@ -57,7 +57,7 @@ describe("proxies take every snapshot that controllers make", () => {
     "a/b/c",
   ];
 
-  it("with whatever stands in an annotation", function () {
+  it("proxies accept the snapshot of an Ingress with any value in an annotation", function () {
     this.timeout(60_000);
     const known: Readonly<Record<string, readonly (readonly [string, unknown])[]>> = annotationCases;
     for (const [key, { name }] of annotations) {

@@ -23,7 +23,7 @@ const manifests = [
 ].join("\n");
 
 describe("manifests that are no folder", () => {
-  it("are read from standard input, with places in it", async () => {
+  it("manifests are read from standard input, with places in it", async () => {
     // In two parts, the second of which begins within a line.
     const input = [manifests.slice(0, 100), manifests.slice(100)];
     const { code, out } = await runInside(["check", "-"], { input });
@@ -34,7 +34,7 @@ describe("manifests that are no folder", () => {
     expect(explained.out).to.include("no route: answered 404");
   });
 
-  it("are read from a pipe, and from a file with any name", async () => {
+  it("manifests are read from a pipe, and from a file with any name", async () => {
     const folder = await mkdtemp(join(tmpdir(), "svc-gateway-input-"));
     const file = join(folder, "manifests.txt");
     await writeFile(file, `\uFEFF${manifests}`);
@@ -53,7 +53,7 @@ describe("manifests that are no folder", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("are refused with a line when they are no YAML, no text, or too large", async () => {
+  it("standard input that is not YAML or too large is rejected with one line", async () => {
     const errOf = async (...input: readonly string[]): Promise<string> =>
       (await runInside(["check", "-"], { input })).err;
     expect(await errOf("a: {")).to.match(/^svc-gateway: <stdin>:1:\d+: /);
@@ -62,7 +62,7 @@ describe("manifests that are no folder", () => {
     );
   });
 
-  it("are empty without a document", async () => {
+  it("empty standard input has no objects", async () => {
     expect((await runInside(["check", "-"])).code).to.equal(0);
   });
 });

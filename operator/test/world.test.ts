@@ -30,13 +30,13 @@ const namesOf = (objects: readonly KubeObject[]): readonly string[] =>
   objects.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
 describe("world", () => {
-  it("sorts each kind by namespace, then name", () => {
+  it("the objects of a kind are sorted by namespace, then name", () => {
     const world = createWorld([service("b", "a"), service("a-b", "x"), service("a", "z"), service("a", "b")]);
     expect(namesOf(world.Service)).to.deep.equal(["a/b", "a/z", "a-b/x", "b/a"]);
     expect(world.Ingress).to.deep.equal([]);
   });
 
-  it("keeps the later of two objects with one name, and no object of an unknown kind", () => {
+  it("the later of two objects with one name is kept, and objects of unknown kinds are left out", () => {
     const later = service("a", "x", "2");
     const unknown = {
       apiVersion: "example.com/v1",
@@ -48,7 +48,7 @@ describe("world", () => {
     expect(world.Service[0]).to.equal(later);
   });
 
-  it("keeps the identity of lists that a change leaves as they were", () => {
+  it("a list that a change does not affect keeps its identity", () => {
     const known = service("a", "x");
     const world = createWorld([known, slice("s", "x")]);
     const next = updateWorld(world, [{ type: "apply", object: service("a", "x", "2") }]);
@@ -61,7 +61,7 @@ describe("world", () => {
     expect(updateWorld(world, [{ type: "delete", kind: "Namespace", name: "y" }])).to.equal(world);
   });
 
-  it("applies changes in their order, whatever they are", () => {
+  it("the changes of an update are applied in their order", () => {
     const name = fc.constantFrom("a", "b", "c", "d");
     const change = fc.oneof(
       fc.tuple(name, name, fc.nat().map(String)).map(([namespace, one, revision]): WorldChange => ({
@@ -89,7 +89,7 @@ describe("world", () => {
     );
   });
 
-  it("finds objects by kind, namespace and name", () => {
+  it("an object is found by kind, namespace and name", () => {
     const found = service("a", "x");
     const cluster = { apiVersion: "v1", kind: "Namespace", metadata: { name: "a" } };
     const lookup = createLookup(createWorld([found, service("a", "y"), cluster]));
@@ -99,7 +99,7 @@ describe("world", () => {
     expect(lookup("Ingress", "a", "x")).to.equal(undefined);
   });
 
-  it("finds the EndpointSlices of a Service by their label", () => {
+  it("the EndpointSlices of a Service are found by their label", () => {
     const world = createWorld([slice("c", "x"), slice("a", "x"), slice("b", "y"), slice("d", undefined)]);
     expect(namesOf(endpointSlicesOf(world, "shop", "x"))).to.deep.equal(["shop/a", "shop/c"]);
     expect(endpointSlicesOf(world, "shop", "z")).to.deep.equal([]);

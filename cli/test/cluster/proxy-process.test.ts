@@ -8,7 +8,7 @@ import { createExampleCertificates } from "../../../scripts/quickstart/certifica
 import { startProgram } from "../support.ts";
 
 describe("serve proxy", () => {
-  it("ends when it is told to, though a connection to a controller still hangs", async () => {
+  it("a proxy ends on SIGTERM although a connection to a controller hangs", async () => {
     // Takes connections and never says a word, like an address that swallows packets.
     const controller = createServer();
     const folder = await mkdtemp(join(tmpdir(), "svc-gateway-proxy-"));

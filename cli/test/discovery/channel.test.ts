@@ -38,7 +38,7 @@ describe("the discovery channel", () => {
     return until(() => proxy.state.snapshot().version === version, `version ${version}`);
   };
 
-  it("brings the snapshot to a proxy, then its changes, and the acknowledgements back", async () => {
+  it("a proxy gets the snapshot and then its changes, and acknowledges them", async () => {
     publish({ a: 1, b: 1 });
     const proxy = await proxyOf();
     await serves(proxy, { a: 1, b: 1 });
@@ -53,7 +53,7 @@ describe("the discovery channel", () => {
     expect(proxy.metrics.svidExpiry.with({}).value).to.be.closeTo(24 * 3600, 60);
   });
 
-  it("is Ready with the first snapshot, and says so to the controller with its ports", async () => {
+  it("a proxy is Ready with the first snapshot and reports that with its ports", async () => {
     const proxy = await proxyOf();
     expect(proxy.client.state()).to.equal("Pending");
     expect(proxy.metrics.state.with({}).value).to.equal(0);
@@ -69,7 +69,7 @@ describe("the discovery channel", () => {
     await until(() => node()?.boundPorts.length === 1, "the changed ports");
   });
 
-  it("merges what changes while a proxy is busy", async () => {
+  it("several changes are merged while a proxy is busy", async () => {
     publish({ a: 0 });
     const proxy = await proxyOf();
     await serves(proxy, { a: 0 });
@@ -81,7 +81,7 @@ describe("the discovery channel", () => {
     expect(proxy.state.updates.length).to.be.lessThan(5);
   });
 
-  it("keeps what it has when a snapshot is refused, says why, and takes the next one that is good", async () => {
+  it("a proxy that rejects a snapshot keeps what it has, reports why, and accepts the next valid one", async () => {
     publish({ a: 1 });
     const proxy = await proxyOf();
     await serves(proxy, { a: 1 });
@@ -96,7 +96,7 @@ describe("the discovery channel", () => {
     expect(controller.server.fleet.node("proxy-1")?.lastAckedVersion).to.equal(snapshotOf({ a: 1 }).version);
   });
 
-  it("goes on with deltas after a refusal was repaired", async () => {
+  it("a proxy gets deltas again after a rejected update was repaired", async () => {
     publish({ a: 1 });
     const proxy = await proxyOf();
     await serves(proxy, { a: 1 });
@@ -110,7 +110,7 @@ describe("the discovery channel", () => {
     expect(proxy.state.updates.at(-1)?.full).to.equal(false);
   });
 
-  it("serves on when the controller is gone, is Degraded, and comes back when it returns", async () => {
+  it("a proxy keeps serving as Degraded while the controller is down, and is Ready when it returns", async () => {
     publish({ a: 1 });
     const proxy = await proxyOf();
     await serves(proxy, { a: 1 });
@@ -128,7 +128,7 @@ describe("the discovery channel", () => {
     expect(proxy.metrics.bootstraps.with({ result: "success" }).value).to.equal(1);
   });
 
-  it("waits for a controller that does not know the world yet", async () => {
+  it("a proxy waits for a controller that has not published yet", async () => {
     const proxy = await proxyOf();
     await until(() => controller.streamCount("rejected") >= 2, "two attempts");
     expect(proxy.client.state()).to.equal("Pending");
@@ -136,7 +136,7 @@ describe("the discovery channel", () => {
     await serves(proxy, { a: 1 });
   });
 
-  it("waits for its token and its trust bundle, and reads them anew for each attempt", async () => {
+  it("a proxy reads its token and trust bundle again for each attempt", async () => {
     publish({ a: 1 });
     const other = await startController();
     const proxy = await proxyOf({ token: "wrong", bundlePem: await ready(other) });
@@ -149,7 +149,7 @@ describe("the discovery channel", () => {
     await serves(proxy, { a: 1 });
   });
 
-  it("does not trust a controller of another namespace", async () => {
+  it("a proxy does not trust a controller of another namespace", async () => {
     publish({ a: 1 });
     const proxy = await proxyOf({
       controller: {
@@ -162,7 +162,7 @@ describe("the discovery channel", () => {
     expect(controller.bootstrapCount("ok") + controller.bootstrapCount("sa_token")).to.equal(0);
   });
 
-  it("gives a dedicated proxy its own scope", async () => {
+  it("a dedicated proxy gets its own scope", async () => {
     const scope = { kind: "dedicated", gateway: { namespace: "team", name: "gw" } } as const;
     controller.gateways.push({ gateway: scope.gateway, serviceAccount: "gw-svc" });
     controller.server.cache.publish([
@@ -183,7 +183,7 @@ describe("the discovery channel", () => {
     await until(isProgrammed, "programmed");
   });
 
-  it("never serves a proxy that asks for another scope than its own", async () => {
+  it("a proxy that asks for another scope than its own is never served", async () => {
     publish({ secret: 1 });
     controller.gateways.push({ gateway: { namespace: "team", name: "gw" }, serviceAccount: "gw-svc" });
     const proxy = await proxyOf({ token: "token:team:gw-svc" });
@@ -192,7 +192,7 @@ describe("the discovery channel", () => {
     expect(proxy.client.state()).to.equal("Pending");
   });
 
-  it("notices a controller that has vanished without a word", async () => {
+  it("a proxy detects a controller that has vanished without closing the connection", async () => {
     publish({ a: 1 });
     const relay = await startRelay({ host: "127.0.0.1", port: controller.ports.streamPort });
     try {
@@ -209,7 +209,7 @@ describe("the discovery channel", () => {
     }
   });
 
-  it("leaves a controller that is frozen: it keeps the connection open and says nothing", async () => {
+  it("a proxy leaves a frozen controller that keeps the connection open but does not answer", async () => {
     publish({ a: 1 });
     const relay = await startRelay({ host: "127.0.0.1", port: controller.ports.streamPort });
     try {
@@ -227,7 +227,7 @@ describe("the discovery channel", () => {
     }
   });
 
-  it("keeps a controller that has nothing to say, and whose proxy is busy for long", async () => {
+  it("a proxy keeps a controller that has nothing to send, even if the proxy is busy for long", async () => {
     publish({ a: 1 });
     const answered: string[] = [];
     const proxy = await proxyOf({
@@ -244,7 +244,7 @@ describe("the discovery channel", () => {
     expect(answered).to.deep.equal([]);
   });
 
-  it("survives a bug in what the client calls", async () => {
+  it("a proxy survives a bug in the callbacks of the client", async () => {
     publish({ a: 1 });
     const clock = createManualClock();
     let calls = 0;
@@ -262,7 +262,7 @@ describe("the discovery channel", () => {
     await serves(proxy, { a: 1 });
   });
 
-  it("carries a snapshot of many megabytes", async () => {
+  it("a snapshot of many megabytes is delivered", async () => {
     const body = "x".repeat(1000);
     const states = Object.fromEntries([...Array(8_000)].map((_, index) => [`${body}${index}`, index]));
     publish(states);
@@ -272,7 +272,7 @@ describe("the discovery channel", () => {
     await serves(proxy, { ...states, a: 1 });
   });
 
-  it("writes neither tokens nor keys nor snapshots into the log", async () => {
+  it("the log contains neither tokens nor keys nor snapshots", async () => {
     const lines: string[] = [];
     const write = (fields: LogFields, message: string): void =>
       void lines.push(JSON.stringify({ ...fields, message }));

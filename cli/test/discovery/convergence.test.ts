@@ -50,7 +50,7 @@ describe("convergence", () => {
     await stopControllers();
   });
 
-  it("is reached whatever changes and breaks: in the end the proxy serves what it should", async () => {
+  it("a proxy converges to the last snapshot after any sequence of changes and failures", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 25 }), world, async (happenings, last) => {
         const nodeId = `proxy-${(runs += 1)}`;

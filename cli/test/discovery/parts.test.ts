@@ -44,7 +44,7 @@ describe("snapshots in parts", () => {
     await stopControllers();
   });
 
-  it("reach a new proxy when they are larger than a message may be, full and as a delta", async () => {
+  it("a snapshot larger than a message reaches a proxy in parts, full and as a delta", async () => {
     const first = largeSnapshot(70, "a");
     controller.server.cache.publish([[shared, first]]);
     const proxy = await startProxy({ ports: controller.ports, bundlePem });
@@ -57,7 +57,7 @@ describe("snapshots in parts", () => {
     expect(proxy.metrics.reconnects.with({}).value).to.equal(0);
   });
 
-  it("that are cut off leave a proxy with what it had, and come whole over the next stream", async () => {
+  it("a snapshot whose parts are cut off leaves the proxy unchanged and is sent in full over the next stream", async () => {
     const small = snapshotOf({ a: 1 });
     controller.server.cache.publish([[shared, small]]);
     const relay = await startRelay({ host: "127.0.0.1", port: controller.ports.streamPort });

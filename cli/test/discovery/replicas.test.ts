@@ -67,7 +67,7 @@ describe("two replicas", () => {
   };
   const isAt = (replica: TestController): boolean => replica.server.fleet.node("proxy-1") !== undefined;
 
-  it("share the proxies until one leads, and a proxy that is elsewhere finds it", async () => {
+  it("a proxy at a follower moves to the leader once it can be found", async () => {
     await start();
     const clock = createManualClock();
     publish({ a: 1 });
@@ -85,7 +85,7 @@ describe("two replicas", () => {
     await serves(proxy, { a: 2 });
   });
 
-  it("keep a proxy where it is while nobody leads, and it looks again every two seconds", async () => {
+  it("a proxy stays where it is while there is no leader, and looks for one every two seconds", async () => {
     await start();
     replicas[0].leadership.set(false);
     const clock = createManualClock();
@@ -105,7 +105,7 @@ describe("two replicas", () => {
     expect(proxy.history).to.deep.equal(["Ready"]);
   });
 
-  it("let a proxy stay where the lead arrives", async () => {
+  it("a proxy stays when its replica becomes the leader", async () => {
     await start();
     const clock = createManualClock();
     publish({ a: 1 });
@@ -121,7 +121,7 @@ describe("two replicas", () => {
     expect(isAt(replicas[1])).to.equal(true);
   });
 
-  it("take over from each other at once, and no update is lost", async () => {
+  it("the other replica takes over at once, and no update is lost", async () => {
     await start();
     publish({ a: 1 });
     const proxy = await proxyOf();
@@ -140,7 +140,7 @@ describe("two replicas", () => {
     expect(proxy.state.updates.map(({ full }) => full)).to.include.members([true, false]);
   });
 
-  it("serve one proxy each when its network reaches only one of them", async () => {
+  it("a proxy that reaches only one replica is served by it", async () => {
     await start();
     publish({ a: 1 });
     const proxy = await proxyOf({ addresses: ["127.0.0.3", "127.0.0.4", "127.0.0.2"] });
@@ -148,7 +148,7 @@ describe("two replicas", () => {
     expect(isAt(replicas[1])).to.equal(true);
   });
 
-  it("follow a name whose addresses change", async () => {
+  it("a proxy follows a name whose addresses change", async () => {
     await start();
     publish({ a: 1 });
     const proxy = await proxyOf({ addresses: ["127.0.0.1"] });
@@ -159,7 +159,7 @@ describe("two replicas", () => {
     await serves(proxy, { a: 2 });
   });
 
-  it("are found by a proxy that still waits for an answer from an address that nobody has any more", async () => {
+  it("a proxy finds a replica while it still waits for an address that does not answer", async () => {
     await start();
     publish({ a: 1 });
     const silent = createServer();

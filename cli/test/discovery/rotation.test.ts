@@ -57,7 +57,7 @@ describe("rotation", () => {
   describe("of a proxy's certificate", () => {
     beforeEach(() => start(shortLifetimeMs));
 
-    it("renews the certificate at half its life and moves the stream without a gap", async () => {
+    it("the proxy certificate is renewed at half its lifetime, and the stream moves without a gap", async () => {
       await clock.advance(minuteMs - 2_000);
       expect(bootstraps("success")).to.equal(1);
       await clock.advance(2_000);
@@ -77,7 +77,7 @@ describe("rotation", () => {
       expect(proxy.history).to.deep.equal(["Ready"]);
     });
 
-    it("keeps the stream while renewing fails, and tries again after five seconds", async () => {
+    it("the stream stays while a renewal fails, and the renewal is retried after five seconds", async () => {
       review = () => Promise.resolve(fail({ reason: "token_review_error", message: "down" }));
       await clock.advance(minuteMs);
       await until(() => bootstraps("failure") === 1, "the first failure");
@@ -95,7 +95,7 @@ describe("rotation", () => {
       expect(proxy.history).to.deep.equal(["Ready"]);
     });
 
-    it("serves on when the certificate has run out, and recovers when it gets another", async () => {
+    it("a proxy with an expired certificate keeps serving and recovers with a new one", async () => {
       review = () => Promise.resolve(fail({ reason: "token_review_error", message: "down" }));
       await clock.advance(minuteMs);
       await until(() => bootstraps("failure") === 1, "the first failure");
@@ -122,7 +122,7 @@ describe("rotation", () => {
       );
     });
 
-    it("drops no stream, and gives proxies certificates of the new one at their time", async () => {
+    it("a new certificate authority drops no stream, and proxies get certificates of it on renewal", async () => {
       publish(2);
       await serves(2);
       await clock.advance(longLifetimeMs / 2);
@@ -132,7 +132,7 @@ describe("rotation", () => {
       expect(proxy.history).to.deep.equal(["Ready"]);
     });
 
-    it("reaches proxies whose mounted bundle lags behind with their next certificate", async () => {
+    it("a proxy whose mounted bundle lags trusts the new authority with its next certificate", async () => {
       await clock.advance(longLifetimeMs / 2);
       await until(() => bootstraps("success") === 2 && streams() === 2, "renewed and moved");
       // A controller that starts now knows the old root only as a retired one, and shows a certificate of the new one.
@@ -148,7 +148,7 @@ describe("rotation", () => {
       await serves(4);
     });
 
-    it("reaches proxies that hold no certificate yet through the file", async () => {
+    it("a proxy without a certificate trusts the new authority through its mounted bundle", async () => {
       await clock.advance(0);
       const published = controller.store.published() ?? "";
       expect(published).to.contain(bundlePem);

@@ -91,7 +91,7 @@ describe("a controller of another wire version", () => {
     return { port: bound.value, calls: () => calls };
   };
 
-  it("is asked for an identity once; the proxy stays Pending until it restarts", async () => {
+  it("a controller of another wire version is asked for an identity once, and the proxy stays Pending", async () => {
     const rejecting = await startRejecting(0);
     const clock = createManualClock();
     const ports = { ...controller.ports, bootstrapPort: rejecting.port };
@@ -102,7 +102,7 @@ describe("a controller of another wire version", () => {
     expect(proxy.client.state()).to.equal("Pending");
   });
 
-  it("is asked for a stream once; a proxy without a snapshot stays Pending", async () => {
+  it("a controller of another wire version is asked for a stream once, and the proxy stays Pending", async () => {
     const rejecting = await startRejecting(0);
     const clock = createManualClock();
     const ports = { ...controller.ports, streamPort: rejecting.port };
@@ -115,7 +115,7 @@ describe("a controller of another wire version", () => {
     expect(proxy.metrics.bootstraps.with({ result: "success" }).value).to.equal(1);
   });
 
-  it("leaves a proxy with a snapshot Degraded, and it serves on", async () => {
+  it("a proxy with a snapshot is Degraded and keeps serving when the controller has another wire version", async () => {
     const clock = createManualClock();
     const log = fakeLog();
     const proxy = await startProxy({ ports: controller.ports, bundlePem, clock, log });
@@ -133,7 +133,7 @@ describe("a controller of another wire version", () => {
     expect(proxy.state.snapshot().version).to.equal(snapshotOf({ a: 1 }).version);
   });
 
-  it("is passed over while another replica is compatible", async () => {
+  it("a controller of another wire version is skipped while another replica is compatible", async () => {
     const rejecting = await startRejecting(controller.ports.streamPort, "127.0.0.2");
     const proxy = await startProxy({
       ports: controller.ports,

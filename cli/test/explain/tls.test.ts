@@ -30,7 +30,7 @@ describe("explainTls", () => {
     "": ["default", "*", "fallback.example.org"],
   };
   for (const [serverName, [bucket, host, certificate]] of Object.entries(cases)) {
-    it(`shows ${serverName === "" ? "a client without a server name" : serverName} its certificate`, () => {
+    it(`the certificate shown to ${serverName === "" ? "a client without a server name" : serverName} is explained`, () => {
       const tls = explainTls(port, serverName)?.tls;
       expect(tls).to.include({ serverName, bucket, host });
       expect(tls?.certificates.map(({ names }) => names)).to.deep.equal([[certificate]]);
@@ -38,13 +38,13 @@ describe("explainTls", () => {
     });
   }
 
-  it("says that a handshake is refused", () => {
+  it("a handshake that is refused has no explanation", () => {
     const [exact] = port.hosts;
     const hosts = exact === undefined ? [] : [exact];
     expect(explainTls({ ...port, hosts }, "b.example.com")).to.equal(undefined);
   });
 
-  it("never tells a private key", () => {
+  it("an explanation never contains a private key", () => {
     expect(JSON.stringify(explainTls(port, "a.example.com"))).not.to.include("PRIVATE");
   });
 });

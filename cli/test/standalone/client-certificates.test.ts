@@ -143,7 +143,7 @@ describe("client certificates of a host, standalone", () => {
       tls: [{ hosts: [host], secretName }],
     });
 
-  it("stay with their owner while its server certificate is missing and another namespace offers one", async () => {
+  it("a host keeps its client validation while its server certificate is missing and another namespace offers one", async () => {
     const other = ingress("blog", "other", {
       ...{ month: 9, rules: [["m.example.com", "/blog"]] },
       tls: [{ hosts: ["m.example.com"], secretName: "cert" }],
@@ -157,7 +157,7 @@ describe("client certificates of a host, standalone", () => {
     });
   });
 
-  it("close their routes where an older Ingress of another namespace lists the host without them, or with its own", async () => {
+  it("a route with client validation answers 421 when an older Ingress of another namespace owns the host's TLS", async () => {
     for (const asks of [false, true]) {
       const other = ingress("blog", "other", {
         ...{ month: 1, asks, rules: [["m.example.com", "/blog"]] },
@@ -176,7 +176,7 @@ describe("client certificates of a host, standalone", () => {
     }
   });
 
-  it("hold for hosts of a wildcard that another namespace lists by themselves", async () => {
+  it("client validation of a wildcard covers hosts that another namespace lists under spec.tls", async () => {
     const narrower = ingress("blog", "narrower", {
       ...{ month: 9, rules: [["unrelated.example.com", "/"]] },
       tls: [{ hosts: ["x.example.com"], secretName: "cert" }],
@@ -201,7 +201,7 @@ describe("client certificates of a host, standalone", () => {
     });
   });
 
-  it("hold under the operator's default certificate, without a server name, and for every host", async () => {
+  it("client validation holds under the default certificate, without a server name, and for every host", async () => {
     const everyHost = {
       ...ingress("shop", "every-host", { month: 3, rules: [], asks: true }),
       spec: {
@@ -220,7 +220,7 @@ describe("client certificates of a host, standalone", () => {
     });
   });
 
-  it("close an Ingress without hosts under spec.tls, and hosts that it does not list there", async () => {
+  it("an Ingress with client validation answers 503 without hosts under spec.tls, and 421 for hosts not listed there", async () => {
     const objects = [
       ingress("shop", "without", { month: 1, asks: true, rules: [["open.example.com", "/"]] }),
       ingress("blog", "beside", { month: 2, rules: [["open.example.com", "/blog"]] }),
@@ -246,7 +246,7 @@ describe("client certificates of a host, standalone", () => {
     });
   });
 
-  it("of a Gateway hold for hosts of two labels, without a server name, and on connections for others", async () => {
+  it("client validation of a Gateway holds for hosts of two labels, without a server name, and on other connections", async () => {
     const gatewayApi = "gateway.networking.k8s.io/v1";
     const gatewayOf = (
       namespace: string,

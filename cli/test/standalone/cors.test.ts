@@ -48,7 +48,7 @@ describe("CORS of an HTTPRoute, standalone", () => {
   });
   after(() => web.close());
 
-  it("compares origins with the ports that browsers leave out, and exposes fields by their names", async () => {
+  it("origins are compared with their default ports, and exposed headers are listed by name", async () => {
     const files = { "all.json": listOf(...serviceManifests("web", [web.port]), ...manifests) };
     await withGateway({ manifests: files }, async ({ httpPort }) => {
       const ask = async (path: string, origin: string, method = "GET"): Promise<IncomingHttpHeaders> => {

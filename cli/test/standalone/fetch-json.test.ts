@@ -43,13 +43,13 @@ describe("fetching JSON that a tenant names", () => {
     return result.ok ? "" : result.error.message;
   };
 
-  it("gives what the server says, asked by its name", async () => {
+  it("a fetch returns the JSON of the server, which is addressed by its name", async () => {
     answer = (_, response) => response.end('{"keys":[]}');
     expect(await fetch("/a?b=c")).to.deep.equal({ ok: true, value: { keys: [] } });
     expect(seen).to.deep.equal([`localhost:${port()} /a?b=c`]);
   });
 
-  it("connects to no address that is neither public nor allowed", async () => {
+  it("a fetch never connects to an address that is neither public nor allowed", async () => {
     answer = (_, response) => response.end("{}");
     const urls = ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1"];
     for (const host of [
@@ -70,28 +70,28 @@ describe("fetching JSON that a tenant names", () => {
     expect(seen).to.deep.equal([]);
   });
 
-  it("follows no redirect", async () => {
+  it("a fetch does not follow redirects", async () => {
     answer = (_, response) => response.writeHead(302, { location: "/other" }).end();
     expect(await why(fetch("/"))).to.equal("the answer has status 302, not 200");
     expect(seen).to.have.lengthOf(1);
   });
 
-  it("reads at most 1 MiB", async () => {
+  it("a response of more than 1 MiB is rejected", async () => {
     answer = (_, response) => response.end(Buffer.alloc(1024 * 1024 + 1, "x"));
     expect(await why(fetch("/"))).to.equal("the answer has more than 1 MiB");
   });
 
-  it("wants JSON", async () => {
+  it("a response that is not JSON is rejected", async () => {
     answer = (_, response) => response.end("<html>");
     expect(await why(fetch("/"))).to.equal("the answer is not JSON");
   });
 
-  it("waits only so long", async () => {
+  it("a fetch without a response times out", async () => {
     answer = () => {};
-    expect(await why(fetch("/", { timeoutMs: 200 }))).to.equal("there was no answer in time");
+    expect(await why(fetch("/", { timeoutMs: 200 }))).to.equal("the request timed out");
   });
 
-  it("notices an answer that breaks off", async () => {
+  it("a truncated response is rejected", async () => {
     answer = (_, response) => {
       response.writeHead(200, { "content-length": "10" });
       response.write("{", () => response.destroy());
@@ -99,7 +99,7 @@ describe("fetching JSON that a tenant names", () => {
     expect(await why(fetch("/"))).to.match(/broke off|connection failed/);
   });
 
-  it("trusts no certificate of a stranger", async () => {
+  it("a certificate of an untrusted authority is rejected", async () => {
     answer = (_, response) => response.end("{}");
     const stranger = issueCertificate(["localhost"]).chainPem;
     expect(await why(fetch("/", { ca: stranger }))).to.match(/^the connection failed \(/);

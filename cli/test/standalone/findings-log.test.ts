@@ -42,7 +42,7 @@ describe("createFindingsLog", () => {
     };
   });
 
-  it("writes a finding once, with object, field and place; what is declared wrong is a warning", () => {
+  it("a finding is logged once with object, field and place, as a warning for invalid declarations", () => {
     findings.report([problem], [diagnostic("web")]);
     findings.report([problem], [diagnostic("web"), diagnostic("web")]);
     expect(lines).to.deep.equal([
@@ -73,7 +73,7 @@ describe("createFindingsLog", () => {
     ]);
   });
 
-  it("writes a finding with the place of its object, and not again when that is moved in its file", () => {
+  it("a finding has the place of its object and is not logged again when the object moves in its file", () => {
     findings.report([], [diagnostic("web"), diagnostic("elsewhere")]);
     line = 40;
     findings.report([], [diagnostic("web"), diagnostic("elsewhere")]);
@@ -83,7 +83,7 @@ describe("createFindingsLog", () => {
     ]);
   });
 
-  it("has an error for requests that travel unprotected, and for manifests that cannot be taken", () => {
+  it("findings about unprotected traffic and unusable manifests are logged as errors", () => {
     findings.report(
       [{ ...problem, severity: "error", reason: "InvalidYaml" }],
       [{ ...diagnostic("web"), reason: "CleartextFallback" }],
@@ -91,7 +91,7 @@ describe("createFindingsLog", () => {
     expect(lines.map(({ level }) => level)).to.deep.equal(["error", "error"]);
   });
 
-  it("says how many are gone, and writes one that comes back again", () => {
+  it("the number of resolved findings is logged, and a finding that returns is logged again", () => {
     findings.report([], [diagnostic("a"), diagnostic("b")]);
     lines = [];
     findings.report([], [diagnostic("a")]);

@@ -12,7 +12,7 @@ describe("createStandaloneHealth", () => {
     return registry.document().subsystems["controller"]?.checks;
   };
 
-  it("degrades what comes from a folder that cannot be read", () => {
+  it("the controller checks are degraded while the folder cannot be read", () => {
     const all = { disableIngress: false, disableGatewayApi: false };
     const ready = { ingress: "Ready", httproute: "Ready", gateway: "Ready" };
     const degraded = { ingress: "Degraded", httproute: "Degraded", gateway: "Degraded" };
@@ -20,13 +20,13 @@ describe("createStandaloneHealth", () => {
     expect(checksOf(all, false)).to.include(degraded);
   });
 
-  it("finds nothing wrong with what is switched off", () => {
+  it("the check of a disabled API stays ready", () => {
     const settings = { disableIngress: false, disableGatewayApi: true };
     expect(checksOf(settings, true)).to.include({ ingress: "Ready", httproute: "Ready", gateway: "Ready" });
     expect(checksOf(settings, false)).to.include({ ingress: "Degraded", gateway: "Ready" });
   });
 
-  it("is ready when every listener is bound, and stays so when a later one is not", () => {
+  it("the process is ready when every listener is bound, and stays so when a later one is not", () => {
     const registry = createHealthRegistry("0.1.0");
     const health = createStandaloneHealth(registry, { disableIngress: false, disableGatewayApi: false });
     health.sourceRead(true);

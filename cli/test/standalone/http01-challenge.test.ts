@@ -59,7 +59,7 @@ describe("HTTP-01 challenges, standalone", () => {
   });
   after(() => Promise.all([web.close(), solver.close()]));
 
-  it("reach their solvers past parents that redirect or ask for credentials, and vanish with them", async () => {
+  it("an HTTP-01 challenge reaches its solver although the parent Ingress redirects or authenticates", async () => {
     const served = parents.map(([host, own]) => {
       const annotations = Object.fromEntries(
         Object.entries(own).map(([name, value]) => [`ingress.svc-labs.dev/${name}`, value]),

@@ -9,11 +9,11 @@ const read = (...argv: readonly string[]): StandaloneSettings => {
 };
 
 describe("describeIdleSettings", () => {
-  it("says nothing of defaults and of flags that work", () => {
+  it("flags with default values and flags that have an effect are not reported", () => {
     expect(describeIdleSettings(read("--ingress-class", "svc", "--proxy-workers", "4"))).to.deep.equal([]);
   });
 
-  it("names flags that were given in vain", () => {
+  it("flags without effect are reported", () => {
     const settings = read("--proxy-default-backend-request-timeout", "45s", "--status-address", "192.0.2.1");
     expect(describeIdleSettings(settings)).to.deep.equal(["--status-address: has no effect in this release"]);
   });

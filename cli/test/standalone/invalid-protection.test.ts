@@ -286,7 +286,7 @@ describe("serve standalone with protection that it never saw valid", () => {
   });
   after(() => backend.close());
 
-  it("answers 503 for all that the invalid object names, and serves all else", async () => {
+  it("everything that an invalid protecting object names is answered 503, and all else is served", async () => {
     const manifests = Object.fromEntries(
       cases.map((one, index) => [`n${index}.yaml`, manifestsOf(one, index, backend.port)]),
     );

@@ -30,7 +30,7 @@ async function isShown({ httpsPort }: Gateway): Promise<boolean> {
 }
 
 describe("a TLS Secret that is changed into garbage, standalone", () => {
-  it("keeps its last certificate in service and says so, and is gone when it is deleted", async () => {
+  it("a TLS Secret that becomes garbage keeps its last certificate in service until it is deleted", async () => {
     const manifests = {
       "ingress.json": listOf(
         ingressManifest("web", host, [{ path: "/", service: "web" }], { tlsSecret: "cert" }),

@@ -31,7 +31,7 @@ describe("createPublisher", () => {
     });
   });
 
-  it("sends everything first, then what changed", async () => {
+  it("the first update is full, later ones are deltas", async () => {
     await publisher.publish([endpoints("a", 1), endpoints("b", 1)]);
     await publisher.publish([endpoints("a", 2), endpoints("c", 1)]);
     expect(updates.map(summary)).to.deep.equal([
@@ -40,13 +40,13 @@ describe("createPublisher", () => {
     ]);
   });
 
-  it("sends nothing when nothing changed", async () => {
+  it("no update is sent when nothing changed", async () => {
     await publisher.publish([endpoints("a", 1)]);
     expect(await publisher.publish([endpoints("a", 1)])).to.equal(undefined);
     expect(updates).to.have.length(1);
   });
 
-  it("sends the difference from what was applied last after a refusal", async () => {
+  it("an update after a rejected one is the difference from the last applied snapshot", async () => {
     await publisher.publish([endpoints("a", 1)]);
     isRefusing = true;
     expect(await publisher.publish([endpoints("a", 1), endpoints("bad", 1)])).to.have.property("ok", false);
@@ -55,7 +55,7 @@ describe("createPublisher", () => {
     expect(updates.map(summary).at(-1)).to.deep.equal({ full: false, changed: ["endpoints|b"], removed: [] });
   });
 
-  it("starts with a full update again while none was applied", async () => {
+  it("the update is full until one was applied", async () => {
     isRefusing = true;
     await publisher.publish([endpoints("a", 1)]);
     await publisher.publish([endpoints("b", 1)]);

@@ -51,7 +51,7 @@ describe("logs of serve standalone", () => {
   before(async () => (backend = await startEchoBackend({ name: "a" })));
   after(() => backend.close());
 
-  it("hold no secret at any level", async () => {
+  it("the logs of serve standalone contain no secret at any level", async () => {
     const { certificatePem, keyPem } = await createExampleCertificates(["tls.example.com"]);
     const other = await createExampleCertificates(["other.example.com"]);
     const broken = "-----BEGIN PRIVATE KEY-----\n";

@@ -42,7 +42,7 @@ describe("serve standalone", () => {
   });
   after(() => Promise.all([a.close(), b.close()]));
 
-  it("routes HTTP, HTTPS, HTTP/2, gRPC and WebSocket", async () => {
+  it("a standalone process routes HTTP, HTTPS, HTTP/2, gRPC and WebSocket", async () => {
     const { authorityPem, certificatePem, keyPem } = await createExampleCertificates(["a.example.com"]);
     const secret = {
       apiVersion: "v1",
@@ -122,7 +122,7 @@ describe("serve standalone", () => {
     );
   });
 
-  it("loses no request over 100 edits under load", async function () {
+  it("no request is lost over 100 edits under load", async function () {
     this.timeout(900_000);
     const ingress = (edit: number): string =>
       listOf(
@@ -169,7 +169,7 @@ describe("serve standalone", () => {
     });
   });
 
-  it("serves the last good state while a file is broken, and says so once", async () => {
+  it("the last valid state is served while a file is broken, which is logged once", async () => {
     const good = (service: string): string =>
       listOf(
         ...serviceManifests("a", [a.port]),
@@ -193,7 +193,7 @@ describe("serve standalone", () => {
         await published(2);
         expect(backendOf(await fetchPath(httpPort, "b.example.com", "/"))).to.equal("b");
         await write("all.json", good("b"));
-        await log(({ message }) => message === "findings gone");
+        await log(({ message }) => message === "findings resolved");
         await published(3);
         expect(backendOf(await fetchPath(httpPort, "a.example.com", "/"))).to.equal("b");
         expect(logLines.filter(({ message }) => message === "manifest finding")).to.have.length(1);
@@ -228,7 +228,7 @@ describe("serve standalone", () => {
       }
     };
 
-    it("after SIGTERM when the requests have ended", () =>
+    it("SIGTERM ends the process when its requests have ended", () =>
       withSlowBackend(async (manifests, answer, reached) => {
         const flags = ["--proxy-shutdown-grace-period", "2s", "--proxy-shutdown-timeout", "20s"];
         await withGateway(
@@ -246,7 +246,7 @@ describe("serve standalone", () => {
         );
       }));
 
-    it("after Ctrl-C without waiting for load balancers, when clients have only idle connections", async () => {
+    it("Ctrl-C ends the process at once when clients have only idle connections", async () => {
       await withGateway({ manifests: { "all.json": listOf() } }, async ({ httpPort, kill, log, ended }) => {
         const agent = new Agent({ keepAlive: true });
         expect((await fetchPath(httpPort, "a.example.com", "/", agent)).status).to.equal(404);
@@ -259,7 +259,7 @@ describe("serve standalone", () => {
       });
     });
 
-    it("at once after a second signal", () =>
+    it("a second signal ends the process at once", () =>
       withSlowBackend(async (manifests, _answer, reached) => {
         const flags = ["--proxy-shutdown-grace-period", "1h"];
         await withGateway(
@@ -282,7 +282,7 @@ describe("serve standalone", () => {
       }));
   });
 
-  it("does not start when a port of its own is taken, and says which", async () => {
+  it("a management port that is in use prevents the start, and the error names its flag", async () => {
     const taken = createTcpServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;

@@ -53,7 +53,7 @@ describe("serve standalone where a port is taken", () => {
   });
   afterEach(() => void server.close());
 
-  it("says once who has the port, and is not ready until it has it", async () => {
+  it("a listener port in use is logged once with its owner, and the process is not ready until it is bound", async () => {
     await withGateway(
       { manifests: { "all.json": gatewayOn(port) }, flags: ["--proxy-workers", "2"] },
       async (gateway) => {
@@ -75,7 +75,7 @@ describe("serve standalone where a port is taken", () => {
     );
   });
 
-  it("stays ready when a port is taken that is asked for later", async () => {
+  it("the process stays ready when a later listener port is in use", async () => {
     await withGateway({ manifests: { "all.json": listOf() } }, async (gateway) => {
       expect(await readiness(gateway)).to.equal("200 ok");
       await gateway.write("all.json", gatewayOn(port));

@@ -60,7 +60,7 @@ describe("admin servers", () => {
   });
   after(() => servers.close());
 
-  it("answer /healthz with ok", async () => {
+  it("/healthz answers ok", async () => {
     const { status, body, headers } = await ask(servers.healthPort, "/healthz");
     expect({ status, body }).to.deep.equal({ status: 200, body: "ok" });
     expect(headers).to.include({
@@ -71,7 +71,7 @@ describe("admin servers", () => {
     expect(headers).to.not.have.any.keys("x-powered-by", "etag", "server");
   });
 
-  it("answer /readyz with what is missing, then with ok", async () => {
+  it("/readyz answers 503 with what is missing, then ok", async () => {
     proxy.set("routing_table_loaded", "Pending");
     expect(await ask(servers.healthPort, "/readyz")).to.include({
       status: 503,
@@ -81,7 +81,7 @@ describe("admin servers", () => {
     expect(await ask(servers.healthPort, "/readyz")).to.include({ status: 200, body: "ok" });
   });
 
-  it("answer the health document", async () => {
+  it("/api/v1/health answers the health document", async () => {
     proxy.set("routing_table_loaded", "Ready");
     const { status, headers, body } = await ask(servers.adminPort, "/api/v1/health");
     expect(status).to.equal(200);
@@ -92,7 +92,7 @@ describe("admin servers", () => {
     });
   });
 
-  it("answer the metrics", async () => {
+  it("/metrics answers the metrics", async () => {
     const { status, headers, body } = await ask(servers.adminPort, "/metrics");
     expect({ status, body, type: headers["content-type"] }).to.deep.equal({
       status: 200,
@@ -101,7 +101,7 @@ describe("admin servers", () => {
     });
   });
 
-  it("answer HEAD like GET, without the body", async () => {
+  it("HEAD is answered like GET, without the body", async () => {
     const { status, headers, body } = await ask(servers.adminPort, "/metrics", "HEAD");
     expect({ status, body, length: headers["content-length"] }).to.deep.equal({
       status: 200,
@@ -111,7 +111,7 @@ describe("admin servers", () => {
   });
 
   for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
-    it(`refuse ${method}`, async () => {
+    it(`the method ${method} is answered 405`, async () => {
       for (const [port, path] of [
         [servers.healthPort, "/readyz"],
         [servers.adminPort, "/metrics"],
@@ -124,7 +124,7 @@ describe("admin servers", () => {
     });
   }
 
-  it("know no other path, each port only its own", async () => {
+  it("each port answers 404 to any path that is not its own", async () => {
     for (const path of [
       "/",
       "/status",
@@ -140,7 +140,7 @@ describe("admin servers", () => {
       expect((await ask(servers.adminPort, path)).status, path).to.equal(404);
   });
 
-  it("pass parameters and query to further routes, and their status on", async () => {
+  it("a further route gets its parameters and query, and its status is sent", async () => {
     const { body } = await ask(servers.adminPort, "/api/v1/fleet/proxies/pod-1/routes?host=a%20b&host=c");
     expect(JSON.parse(body)).to.deep.equal({ pod: "pod-1", host: "a b" });
     expect(await ask(servers.adminPort, "/unknown-pod")).to.include({
@@ -150,12 +150,12 @@ describe("admin servers", () => {
     expect((await ask(servers.adminPort, "/api/v1/fleet/proxies/%ff/routes")).status).to.equal(400);
   });
 
-  it("answer 500 without detail when a route fails, and log the reason", async () => {
+  it("a route that throws is answered 500 without detail, and the error is logged", async () => {
     expect(await ask(servers.adminPort, "/broken")).to.include({ status: 500, body: "internal error\n" });
     expect(sink.lines.at(-1)).to.include("a bug").and.to.include("/broken");
   });
 
-  it("serve 64 connections at a time, and close the oldest for a further one", async () => {
+  it("a port serves 64 connections at a time and closes the oldest for a further one", async () => {
     const held: Socket[] = [];
     const openOne = async (): Promise<Socket> => {
       const socket = connect(servers.healthPort, "127.0.0.1");
@@ -180,7 +180,7 @@ describe("admin servers", () => {
     await Promise.all(held.filter(({ closed }) => !closed).map((socket) => once(socket, "close")));
   });
 
-  it("end connections that say nothing, requests that stay incomplete, and answers that nobody takes", async () => {
+  it("silent connections, incomplete requests and responses that are not read are ended", async () => {
     const size = 32 * 1024 * 1024;
     const big: AdminRoute = { path: "/big", answer: () => textAnswer("x".repeat(size)) };
     const options = { settings, health, metrics, logger, extraRoutes: [big], timeLimitMs: 500 };
@@ -218,7 +218,7 @@ describe("admin servers", () => {
     }
   });
 
-  it("say which port they could not take, and then run neither", async () => {
+  it("a port that is in use is reported with its flag, and neither server runs", async () => {
     const occupant = createServer().listen(0, "127.0.0.1");
     await once(occupant, "listening");
     const { port } = occupant.address() as AddressInfo;
@@ -233,7 +233,7 @@ describe("admin servers", () => {
     await once(occupant, "close");
   });
 
-  it("ask for access before any page of the admin port, and never on the health port", async () => {
+  it("access is checked before any page of the admin port, and never on the health port", async () => {
     const asked: unknown[] = [];
     const started = await startAdminServers({
       settings,
@@ -267,7 +267,7 @@ describe("admin servers", () => {
     }
   });
 
-  it("say nothing to refused peers, on either port", async () => {
+  it("a refused peer gets no answer, on either port", async () => {
     let isRefused = true;
     const options = { settings, health, metrics, logger, isRefusedPeer: () => isRefused };
     const started = await startAdminServers(options);
@@ -292,7 +292,7 @@ describe("admin servers", () => {
     }
   });
 
-  it("stop at once, open connections included", async () => {
+  it("both servers and their open connections end at once on close", async () => {
     const started = await startAdminServers({ settings, health, metrics, logger });
     if (!started.ok) throw new Error(started.error.message);
     const idle = connect(started.value.adminPort, "127.0.0.1");
@@ -306,7 +306,7 @@ describe("admin servers", () => {
     expect(error.code).to.equal("ECONNREFUSED");
   });
 
-  it("turn unready at once when the process shuts down, while it still lives", async () => {
+  it("a process that shuts down is unready at once, while /healthz still answers ok", async () => {
     health.beginShutdown();
     expect(await ask(servers.healthPort, "/readyz")).to.include({ status: 503, body: "shutting down\n" });
     expect(await ask(servers.healthPort, "/healthz")).to.include({ status: 200, body: "ok" });

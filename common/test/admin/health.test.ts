@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createHealthRegistry } from "../../src/admin/health.ts";
 
 describe("health registry", () => {
-  it("reports every check, and per subsystem the worst of them", () => {
+  it("the health document has every check, and the worst of them per subsystem", () => {
     const health = createHealthRegistry("1.2.3");
     const controller = health.register("controller", ["httproute", "ingress", "routing_table_built"]);
     const proxy = health.register("proxy", ["routing_table_loaded"]);
@@ -28,7 +28,7 @@ describe("health registry", () => {
     expect(controller.get("ingress")).to.equal("Ready");
   });
 
-  it("is ready when no check is pending, degraded ones included", () => {
+  it("the process is ready when no check is pending, even if some are degraded", () => {
     const health = createHealthRegistry("0");
     const proxy = health.register("proxy", ["routing_table_loaded"]);
     const controller = health.register("controller", ["ingress", "gateway"]);
@@ -43,7 +43,7 @@ describe("health registry", () => {
     expect(health.readiness()).to.deep.equal({ isReady: true });
   });
 
-  it("is not ready before anything is registered, and never again once it shuts down", () => {
+  it("the process is not ready before a subsystem is registered, nor after shutdown has begun", () => {
     const health = createHealthRegistry("0");
     expect(health.readiness().isReady).to.equal(false);
     health.register("proxy", ["routing_table_loaded"]).set("routing_table_loaded", "Ready");
@@ -51,7 +51,7 @@ describe("health registry", () => {
     expect(health.readiness()).to.deep.equal({ isReady: false, waitingFor: ["shutting down"] });
   });
 
-  it("refuses a second subsystem of one name", () => {
+  it("a second subsystem of the same name throws", () => {
     const health = createHealthRegistry("0");
     health.register("proxy", ["routing_table_loaded"]);
     expect(() => health.register("proxy", ["routing_table_loaded"])).to.throw("registered twice");

@@ -6,7 +6,7 @@ const entry = fc.constantFrom(...Array.from({ length: 60 }, (_, id) => ({ id }))
 const list = fc.uniqueArray(entry, { maxLength: 60 });
 
 describe("listChanges", () => {
-  it("leads from one list to the other", () => {
+  it("the changes lead from one list to the other", () => {
     fc.assert(
       fc.property(list, list, (before, after) => {
         const { gone, come } = listChanges(before, after);
@@ -17,7 +17,7 @@ describe("listChanges", () => {
     );
   });
 
-  it("names nothing but what differs, also where many entries were put in or taken out", () => {
+  it("the changes are minimal where entries were only inserted or removed", () => {
     fc.assert(
       fc.property(list, fc.nat(59), fc.nat(59), (entries, from, length) => {
         const part = entries.slice(from, from + length);

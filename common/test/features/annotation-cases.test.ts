@@ -6,7 +6,7 @@ import { annotationCases, type Verdict } from "./annotation-cases.ts";
 const refusals: ReadonlySet<Verdict> = new Set(["malformed", "senseless"]);
 
 describe("the table of annotation values", () => {
-  it("has good and bad values of every annotation, and of no other", () => {
+  it("the table of annotation values has valid and malformed values of every annotation, and of no other", () => {
     expect(Object.keys(annotationCases)).to.have.members([...annotations.values()].map(({ name }) => name));
     for (const [name, cases] of Object.entries(annotationCases)) {
       const verdicts = cases.map(([, verdict]) => verdict);
@@ -16,7 +16,7 @@ describe("the table of annotation values", () => {
   });
 
   for (const [key, { name, parse, form }] of annotations) {
-    it(`is what the parser of ${key} says`, () => {
+    it(`the parser of ${key} gives the verdicts of the table of annotation values`, () => {
       for (const [value, verdict] of annotationCases[name] ?? []) {
         const warnings: string[] = [];
         const text = value.trim();
@@ -28,7 +28,7 @@ describe("the table of annotation values", () => {
     });
 
     if (form === undefined) continue;
-    it(`is what the form of ${key} says, which the message names`, () => {
+    it(`the form of ${key} gives the verdicts of the table, and its message names the form`, () => {
       const pattern = RE2JS.compile(form.pattern);
       for (const [value, verdict] of annotationCases[name] ?? []) {
         const text = value.trim();

@@ -18,7 +18,7 @@ function run<T>(parse: (text: string, warn: Warn) => Result<T>, text: string) {
 }
 
 describe("header modifier", () => {
-  it("reads a field per line, commas, colons and empty values included", () => {
+  it("a header modifier is read with one field per line, including commas, colons and empty values", () => {
     const { value, warnings } = run(parseHeaderFields, "X-A: 1, 2\r\n\n  x-b :http://h:1\nX-C:");
     expect(value).to.deep.equal([
       { name: "X-A", value: "1, 2" },
@@ -29,7 +29,7 @@ describe("header modifier", () => {
     expect(headerModifierSchema.parse({ set: value })).to.deep.equal({ set: value });
   });
 
-  it("turns text outside ASCII into octets", () => {
+  it("text outside ASCII in a header value becomes octets", () => {
     expect(run(parseHeaderFields, "X-A: é").value).to.deep.equal([{ name: "X-A", value: "Ã©" }]);
   });
 
@@ -42,7 +42,7 @@ describe("header modifier", () => {
     "X-A: 1\nbad",
     "é: 1",
   ]) {
-    it(`refuses ${JSON.stringify(text)} as a whole`, () =>
+    it(`a header modifier with ${JSON.stringify(text)} is rejected as a whole`, () =>
       expect(run(parseHeaderFields, text).value).to.equal(undefined));
   }
 
@@ -58,7 +58,7 @@ describe("header modifier", () => {
     "X-SSL-Client-Cert",
   ];
   for (const name of untouchable) {
-    it(`leaves out ${name} in any case and warns`, () => {
+    it(`the protected field ${name} is left out in any case, with a warning`, () => {
       for (const spelling of [name, name.toLowerCase(), name.toUpperCase()]) {
         const warnings = [`${spelling} cannot be changed and is left out`];
         expect(run(parseHeaderFields, `${spelling}: 1\nX-A: 1`)).to.deep.equal({
@@ -70,12 +70,12 @@ describe("header modifier", () => {
     });
   }
 
-  it("reads names between commas and refuses what is no name", () => {
+  it("comma-separated header names are read, and an invalid name is rejected", () => {
     expect(run(parseHeaderNames, "X-A,, x-b ,").value).to.deep.equal(["X-A", "x-b"]);
     expect(run(parseHeaderNames, "X-A, X B").value).to.equal(undefined);
   });
 
-  it("lets a request's Host be set to a host with or without port, and to nothing else", () => {
+  it("Host may be set to a host with or without a port, and to nothing else", () => {
     for (const host of ["b.example", "b.example:8080", "[::1]:80", "192.0.2.1"]) {
       expect(run(parseHeaderFieldsToSet, `Host: ${host}`).value).to.deep.equal([
         { name: "Host", value: host },
@@ -86,7 +86,7 @@ describe("header modifier", () => {
     }
   });
 
-  it("neither adds a second Host nor takes the only one away", () => {
+  it("a second Host is not added, and the only one is not removed", () => {
     const added = run(parseHeaderFieldsToAdd, "X-A: 1\nHOST: b.example");
     expect(added.value).to.deep.equal([{ name: "X-A", value: "1" }]);
     expect(added.warnings).to.have.lengthOf(1);
@@ -99,7 +99,7 @@ describe("header modifier", () => {
     const none = { set: undefined, add: undefined, remove: undefined };
     const field = [{ name: "A", value: "1" }];
 
-    it("holds the lists that have entries", () => {
+    it("the modifier of three annotations holds the lists that have entries", () => {
       expect(headerModifierOf({ set: field, add: [], remove: ["B"] }, () => none)).to.deep.equal({
         set: field,
         remove: ["B"],
@@ -107,7 +107,7 @@ describe("header modifier", () => {
       expect(headerModifierOf({ ...none, remove: [] }, () => none)).to.equal(undefined);
     });
 
-    it("is that of the class alone when a list of the Ingress does not parse", () => {
+    it("the class defaults apply when a list of the Ingress is malformed", () => {
       const ofClass = { ...none, remove: ["Server"] };
       expect(headerModifierOf({ set: "invalid", add: field, remove: ["B"] }, () => ofClass)).to.deep.equal({
         remove: ["Server"],
@@ -115,7 +115,7 @@ describe("header modifier", () => {
       expect(headerModifierOf({ ...none, add: "invalid" }, () => none)).to.equal(undefined);
     });
 
-    it("is off when the class has a list that does not parse either", () => {
+    it("the modifier is off when a list of the class is malformed, too", () => {
       const ofClass = { ...none, set: "invalid", remove: ["Server"] } as const;
       expect(headerModifierOf({ ...none, add: "invalid" }, () => ofClass)).to.equal(undefined);
     });

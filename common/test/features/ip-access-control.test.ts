@@ -4,7 +4,7 @@ import { ipAccessControl, ipAccessControlSchema } from "../../src/features/ip-ac
 describe("ip-access-control", () => {
   const { parse } = ipAccessControl.annotations.ipAccessControl;
 
-  it("reads a reference", () => {
+  it("ip-access-control: the annotation is a reference", () => {
     expect(parse("infra/office", () => {})).to.deep.equal({
       ok: true,
       value: { namespace: "infra", name: "office" },
@@ -12,10 +12,10 @@ describe("ip-access-control", () => {
   });
 
   for (const text of ["office", "/office", "infra/", "a/b/c", "Infra/office", "infra/of fice"]) {
-    it(`refuses ${text}`, () => expect(parse(text, () => {}).ok).to.equal(false));
+    it(`ip-access-control: rejects ${text}`, () => expect(parse(text, () => {}).ok).to.equal(false));
   }
 
-  it("travels with ranges only, and tells an empty allow list from none", () => {
+  it("ip-access-control: the snapshot accepts ranges only, and an empty allow list differs from none", () => {
     expect(ipAccessControlSchema.parse({ deny: ["10.0.0.0/8"], allow: [] })).to.deep.equal({
       deny: ["10.0.0.0/8"],
       allow: [],

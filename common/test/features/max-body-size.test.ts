@@ -11,13 +11,14 @@ describe("max-body-size", () => {
     ["9007199254740991", Number.MAX_SAFE_INTEGER],
   ];
   for (const [text, maxBytes] of sizes) {
-    it(`reads ${text}`, () => {
+    it(`max-body-size: reads ${text}`, () => {
       expect(parseMaxBodySize(text)).to.deep.equal({ ok: true, value: { maxBytes } });
       expect(maxBodySizeSchema.parse({ maxBytes })).to.deep.equal({ maxBytes });
     });
   }
 
   for (const text of ["", "k", "-1", "1.5m", "1mb", "1 m", "0x10", "9007199254740992"]) {
-    it(`refuses ${JSON.stringify(text)}`, () => expect(parseMaxBodySize(text).ok).to.equal(false));
+    it(`max-body-size: rejects ${JSON.stringify(text)}`, () =>
+      expect(parseMaxBodySize(text).ok).to.equal(false));
   }
 });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mirrorTargetSchema, parseServiceAddress } from "../../src/features/mirror-target.ts";
 
 describe("mirror-target", () => {
-  it("reads a Service as the cluster names it, with or without a port", () => {
+  it("mirror-target: the value is a Service as the cluster names it, with or without a port", () => {
     const address = { namespace: "shop", name: "copy" };
     for (const host of ["copy.shop", "copy.shop.svc", "copy.shop.svc.cluster.local"]) {
       expect(parseServiceAddress(host)).to.deep.equal({ ok: true, value: { ...address, port: undefined } });
@@ -36,12 +36,12 @@ describe("mirror-target", () => {
     "copy.shop:80\nX: y",
   ];
   for (const value of wrong) {
-    it(`refuses ${JSON.stringify(value.slice(0, 40))}`, () => {
+    it(`mirror-target: rejects ${JSON.stringify(value.slice(0, 40))}`, () => {
       expect(parseServiceAddress(value).ok).to.equal(false);
     });
   }
 
-  it("travels with a fraction that can be computed", () => {
+  it("mirror-target: the fraction in the snapshot must be computable", () => {
     const mirror = { service: "shop/copy", endpoints: "shop/copy/80", protocol: "http1" };
     const accepts = (fraction?: object): boolean =>
       mirrorTargetSchema.safeParse([{ ...mirror, ...(fraction && { fraction }) }]).success;

@@ -3,24 +3,25 @@ import { parseRedirectPath, parseRedirectStatus, redirect } from "../../src/feat
 
 describe("redirect", () => {
   for (const status of [301, 302, 307, 308]) {
-    it(`reads the status ${status}`, () =>
+    it(`redirect: the status ${status} is accepted`, () =>
       expect(parseRedirectStatus(String(status))).to.deep.equal({ ok: true, value: status }));
   }
   for (const text of ["", "300", "303", "304", "200", "301.0", "0x12d", "three"]) {
-    it(`refuses the status ${JSON.stringify(text)}`, () =>
+    it(`redirect: rejects the status ${JSON.stringify(text)}`, () =>
       expect(parseRedirectStatus(text).ok).to.equal(false));
   }
 
   for (const path of ["/", "/a/b", "//a", "/%C3%A9", "/a;b=c,d/@:!$&'()*+~_-."]) {
-    it(`reads the path ${path}`, () =>
+    it(`redirect: the path ${path} is accepted`, () =>
       expect(parseRedirectPath(path)).to.deep.equal({ ok: true, value: { type: "full", value: path } }));
   }
   const badPaths = ["", "a", "http://b.example/", "/a b", "/é", "/a?b", "/a#b", "/%", "/%zz", "/a\r\nX: y"];
   for (const path of badPaths) {
-    it(`refuses the path ${JSON.stringify(path)}`, () => expect(parseRedirectPath(path).ok).to.equal(false));
+    it(`redirect: rejects the path ${JSON.stringify(path)}`, () =>
+      expect(parseRedirectPath(path).ok).to.equal(false));
   }
 
-  it("reads schemes, hosts and ports", () => {
+  it("redirect: scheme, hostname and port are read", () => {
     const { redirectScheme, redirectHostname, redirectPort } = redirect.annotations;
     const nobody = (): void => {};
     expect(redirectScheme.parse("Https", nobody)).to.deep.equal({ ok: true, value: "https" });
@@ -33,7 +34,7 @@ describe("redirect", () => {
     for (const text of ["0", "65536", "http"]) expect(redirectPort.parse(text, nobody).ok).to.equal(false);
   });
 
-  it("goes nowhere by a status alone, and has the status 302 unless told otherwise", () => {
+  it("redirect: a status alone does not redirect, and the default status is 302", () => {
     const none = {
       redirectScheme: undefined,
       redirectHostname: undefined,

@@ -11,19 +11,19 @@ import {
 describe("feature registry", () => {
   const owners = { ...features, ...routingOptions, ...tlsOptions };
 
-  it("files every feature and option under its own slug", () => {
+  it("every feature and option is registered under its own slug", () => {
     for (const [slug, owner] of Object.entries(owners)) expect(owner.slug).to.equal(slug);
     expect(Object.keys(routeFeaturesSchema.shape)).to.deep.equal(Object.keys(features));
   });
 
-  it("gives a form to every annotation whose type has one", () => {
+  it("every annotation whose type has a form has that form", () => {
     const free = new Set(["csv", "mirror-target", "newline-list", "string"]);
     for (const { name, type, form } of annotations.values()) {
       expect(form === undefined, name).to.equal(free.has(type));
     }
   });
 
-  it("knows every annotation once, with a sentence for its reference", () => {
+  it("every annotation is registered once, with a sentence for its reference", () => {
     const declared = Object.values(owners).flatMap((owner) => Object.values(owner.annotations));
     expect([...annotations.keys()]).to.deep.equal(declared.map(annotationKey));
     expect(annotations.size).to.equal(declared.length);

@@ -4,7 +4,7 @@ import { retry, retrySchema } from "../../src/features/retry.ts";
 describe("retry", () => {
   const { parse } = retry.annotations.retry;
 
-  it("reads a reference", () => {
+  it("retry: the annotation is a reference", () => {
     expect(parse("infra/twice", () => {})).to.deep.equal({
       ok: true,
       value: { namespace: "infra", name: "twice" },
@@ -12,7 +12,7 @@ describe("retry", () => {
     expect(parse("twice", () => {}).ok).to.equal(false);
   });
 
-  it("travels with what makes sense only", () => {
+  it("retry: the snapshot rejects values out of range", () => {
     const accepts = (value: object): boolean => retrySchema.safeParse(value).success;
     const full = { attempts: 1, codes: [503], backoffMs: 0.5, grpcCodes: [14] };
     expect(accepts(full)).to.equal(true);

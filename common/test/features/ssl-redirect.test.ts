@@ -4,7 +4,7 @@ import { sslRedirect, sslRedirectSchema } from "../../src/features/ssl-redirect.
 describe("ssl-redirect", () => {
   const nobody = (): void => {};
 
-  it("reads a switch and the status of a redirect", () => {
+  it("ssl-redirect: a boolean and a redirect status are read", () => {
     const { sslRedirect: isOn, sslRedirectCode } = sslRedirect.annotations;
     expect(isOn.parse("TRUE", nobody)).to.deep.equal({ ok: true, value: true });
     expect(isOn.parse("false", nobody)).to.deep.equal({ ok: true, value: false });
@@ -13,7 +13,7 @@ describe("ssl-redirect", () => {
     expect(sslRedirectCode.parse("200", nobody).ok).to.equal(false);
   });
 
-  it("travels as a port and a status", () => {
+  it("ssl-redirect: the snapshot has a port and a status", () => {
     expect(sslRedirectSchema.safeParse({ port: 443, statusCode: 308 }).success).to.equal(true);
     expect(sslRedirectSchema.safeParse({ port: 0, statusCode: 308 }).success).to.equal(false);
   });

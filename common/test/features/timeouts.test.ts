@@ -9,22 +9,22 @@ describe("timeouts", () => {
     ["100us", 0.1],
     ["24h", 86_400_000],
   ] as const) {
-    it(`reads ${text}`, () => {
+    it(`timeouts: ${text} is read as a limit`, () => {
       expect(parseTimeout(text)).to.deep.equal({ ok: true, value: ms });
       expect(timeoutsSchema.parse({ readTimeoutMs: ms })).to.deep.equal({ readTimeoutMs: ms });
     });
   }
 
   for (const text of ["0", "0s", "0h0m"]) {
-    it(`takes ${text} for absent`, () =>
+    it(`timeouts: ${text} counts as absent`, () =>
       expect(parseTimeout(text)).to.deep.equal({ ok: true, value: undefined }));
   }
 
   for (const text of ["30", "-1s", "1 s", "24h1s", "1d", "s"]) {
-    it(`refuses ${JSON.stringify(text)}`, () => expect(parseTimeout(text).ok).to.equal(false));
+    it(`timeouts: rejects ${JSON.stringify(text)}`, () => expect(parseTimeout(text).ok).to.equal(false));
   }
 
-  it("carries the limits that annotations set, and is off without any", () => {
+  it("timeouts: the feature has the limits that annotations set, and is off without any", () => {
     const limits = (readTimeout?: number, sendTimeout?: number) => {
       const values = { readTimeout, sendTimeout };
       return timeouts.fromAnnotations(values, () => values);

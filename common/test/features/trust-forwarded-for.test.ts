@@ -7,14 +7,14 @@ const read = (text: string) => {
 };
 
 describe("trust-forwarded-for", () => {
-  it("reads ranges and bare addresses into canonical form", () => {
+  it("trust-forwarded-for: ranges and bare addresses are read into canonical form", () => {
     expect(read(" 10.1.2.3/8 ,, 192.0.2.7, 2001:DB8::1/32 ")).to.deep.equal({
       result: { ok: true, value: ["10.0.0.0/8", "192.0.2.7/32", "2001:db8::/32"] },
       warnings: [],
     });
   });
 
-  it("leaves out what is no range, and says so", () => {
+  it("trust-forwarded-for: an entry that is not a range is left out with a warning", () => {
     expect(read("10.0.0.0/8,proxy,10.0.0.0/33")).to.deep.equal({
       result: { ok: true, value: ["10.0.0.0/8"] },
       warnings: ['"proxy" is not a CIDR and is left out', '"10.0.0.0/33" is not a CIDR and is left out'],
@@ -22,10 +22,11 @@ describe("trust-forwarded-for", () => {
   });
 
   for (const text of [",", "proxy", "a,b", "1.2.3.4/"]) {
-    it(`refuses a list without any range: ${text}`, () => expect(read(text).result.ok).to.equal(false));
+    it(`trust-forwarded-for: rejects a list without any range: ${text}`, () =>
+      expect(read(text).result.ok).to.equal(false));
   }
 
-  it("travels with ranges only", () => {
+  it("trust-forwarded-for: the snapshot accepts ranges only", () => {
     const header = "X-Forwarded-For";
     expect(trustForwardedForSchema.safeParse({ header }).success).to.equal(true);
     expect(trustForwardedForSchema.safeParse({ header, trustedCidrs: ["10.0.0.0/8"] }).success).to.equal(

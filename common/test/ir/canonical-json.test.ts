@@ -30,7 +30,7 @@ const values = fc.letrec((tie) => ({
 }));
 
 describe("canonicalJson", () => {
-  it("writes what another implementation of RFC 8785 writes", () => {
+  it("canonicalJson writes what another implementation of RFC 8785 writes", () => {
     fc.assert(
       fc.property(fc.dictionary(names, values.value, { maxKeys: 8 }), (value) => {
         expect(canonicalJson(value)).to.equal(canonicalize(value));
@@ -39,14 +39,14 @@ describe("canonicalJson", () => {
     );
   });
 
-  it("leaves the value as it is", () => {
+  it("canonicalJson does not change the value", () => {
     const value = { b: [{ d: 1, c: 2 }], a: { z: undefined } };
     expect(canonicalJson(value)).to.equal('{"a":{},"b":[{"c":2,"d":1}]}');
     expect(value).to.deep.equal({ b: [{ d: 1, c: 2 }], a: { z: undefined } });
     expect(Object.keys(value)).to.deep.equal(["b", "a"]);
   });
 
-  it("writes half of a surrogate pair as an escape, which reads back as what it was", () => {
+  it("half of a surrogate pair is written as an escape that reads back unchanged", () => {
     const text = canonicalJson({ name: "a\ud800b" });
     expect(text).to.equal(String.raw`{"name":"a\ud800b"}`);
     expect(JSON.parse(text)).to.deep.equal({ name: "a\ud800b" });

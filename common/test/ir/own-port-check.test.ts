@@ -13,7 +13,7 @@ const pods: OwnPorts = {
 };
 
 describe("The check for ports of the gateway itself", () => {
-  it("finds the ports of pods in every spelling of their addresses", () => {
+  it("the own ports of pods are found in every spelling of their addresses", () => {
     const isOwn = createOwnPortCheck(pods);
     for (const ip of ["10.0.0.7", "::ffff:10.0.0.7", "::ffff:a00:7", "::10.0.0.7", "64:ff9b::a00:7"])
       expect(isOwn(ip, 8082), ip).to.equal(true);
@@ -22,7 +22,7 @@ describe("The check for ports of the gateway itself", () => {
     expect(isOwn("192.0.2.1", 8082)).to.equal(true);
   });
 
-  it("leaves other ports of pods, and other addresses, to backends", () => {
+  it("other ports of pods and other addresses are not own ports", () => {
     const isOwn = createOwnPortCheck(pods, [8081]);
     expect(isOwn("10.0.0.7", 80)).to.equal(false);
     expect(isOwn("fd00::7", 50051)).to.equal(false);
@@ -30,7 +30,7 @@ describe("The check for ports of the gateway itself", () => {
     expect(isOwn("shop.example", 8082)).to.equal(false);
   });
 
-  it("finds local ports behind loopback, unspecified and link-local addresses", () => {
+  it("local ports are found behind loopback, unspecified and link-local addresses", () => {
     const isOwn = createOwnPortCheck(noOwnPorts, [8082]);
     for (const ip of ["127.0.0.1", "127.8.8.8", "0.0.0.0", "::", "::1", "::ffff:127.0.0.1", "fe80::1%lo"])
       expect(isOwn(ip, 8082), ip).to.equal(true);
@@ -40,7 +40,7 @@ describe("The check for ports of the gateway itself", () => {
 });
 
 describe("The check for peers that are pods of the gateway", () => {
-  it("leaves out addresses that a pod shares with its node", () => {
+  it("an address that a pod shares with its node is not an own peer", () => {
     const isOwn = createOwnPeerCheck(pods);
     expect(isOwn("10.0.0.7")).to.equal(true);
     expect(isOwn("::ffff:10.0.0.7")).to.equal(true);
@@ -53,14 +53,14 @@ describe("The check for peers that are pods of the gateway", () => {
 describe("The own ports of an update", () => {
   const resource = encodeResource<"own-ports">(ownPortsKey, pods);
 
-  it("are found among its resources", () => {
+  it("the own ports of an update are found among its resources", () => {
     const other = { ...resource, key: sessionKeyKey };
     expect(ownPortsIn([other, resource])).to.deep.equal(pods);
     expect(ownPortsIn([other])).to.equal(undefined);
     expect(ownPortsIn([{ ...resource, hash: "0" }])).to.equal(undefined);
   });
 
-  it("are a resource that every proxy can decode", () => {
+  it("the own ports are a resource that every proxy can decode", () => {
     expect(decodeResource(resource)).to.have.nested.property("value.value").that.deep.equals(pods);
   });
 });

@@ -12,7 +12,7 @@ const resources = ["a", "b", "c", "d", "e"].flatMap((key) =>
 const state = fc.uniqueArray(fc.constantFrom(...resources), { selector: ({ key }) => key });
 
 describe("createSnapshotBuilder", () => {
-  it("gives after any sequence what each state gives by itself", () => {
+  it("a built snapshot is that of its resources, after any sequence of builds", () => {
     fc.assert(
       fc.property(fc.array(state, { maxLength: 8 }), (states) => {
         const build = createSnapshotBuilder();
@@ -21,7 +21,7 @@ describe("createSnapshotBuilder", () => {
     );
   });
 
-  it("gives the same snapshot again for equal resources", () => {
+  it("equal resources give the same snapshot object", () => {
     const build = createSnapshotBuilder();
     const one = (hash: string): Resource => ({ key: "a" as ResourceKey, hash, body: "" });
     const first = build([one("1")]);

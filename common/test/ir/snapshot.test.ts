@@ -13,7 +13,7 @@ const snapshot = fc
   .map((list) => createSnapshot(list));
 
 describe("diffSnapshots", () => {
-  it("leads from one snapshot to the other, with what differs and nothing else", () => {
+  it("diffSnapshots gives what differs between two snapshots and nothing else", () => {
     fc.assert(
       fc.property(snapshot, snapshot, (previous, next) => {
         const { version, full, resources: changed, removed } = diffSnapshots(previous, next);

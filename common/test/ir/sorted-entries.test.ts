@@ -12,7 +12,7 @@ const key = fc.integer({ min: 0, max: 60 }).map((number) => `key-${number}`);
 const changes = fc.array(fc.tuple(key, fc.option(fc.nat({ max: 3 }), { nil: undefined })), { maxLength: 40 });
 
 describe("changeEntries", () => {
-  it("gives after few and after many changes what a map holds", () => {
+  it("changeEntries gives what a map would hold, after few and after many changes", () => {
     fc.assert(
       fc.property(fc.array(changes, { maxLength: 6 }), (steps) => {
         const expected = new Map<string, number>();
@@ -38,7 +38,7 @@ describe("changeEntries", () => {
 });
 
 describe("entriesUnder", () => {
-  it("finds the values of all keys that begin with a text, in key order", () => {
+  it("entriesUnder finds the values of all keys with a prefix, in key order", () => {
     const entries = sortEntries(
       new Map([
         ["a/bc/80", 4],

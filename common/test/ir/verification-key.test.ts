@@ -17,7 +17,7 @@ const even = (bits: number): string => {
 describe("refuseKey", () => {
   const rsa = (n: string, e = "AQAB") => refuseKey({ kty: "RSA", alg: "RS256", n, e });
 
-  it("takes RSA moduli of 2048 to 8192 bits, also with a leading zero byte", () => {
+  it("RSA moduli of 2048 to 8192 bits are accepted, also with a leading zero byte", () => {
     for (const n of [number(2048), number(2049), number(3072), number(8192), number(8192, 1)]) {
       expect(rsa(n)).to.equal(undefined);
     }
@@ -36,15 +36,15 @@ describe("refuseKey", () => {
     ["an even exponent", number(2048), "AQAA", "RSA exponent that is even or below 3"],
     ["no exponent", number(2048), "", "RSA exponent that is even or below 3"],
   ] as const) {
-    it(`refuses ${what}`, () => expect(rsa(n, e)).to.include(reason));
+    it(`a key with ${what} is rejected`, () => expect(rsa(n, e)).to.include(reason));
   }
 
-  it("takes every odd exponent of 2 to 32 bits", () => {
+  it("every odd exponent of 2 to 32 bits is accepted", () => {
     for (const e of ["Aw", "EQ", "AQAB", "_____w", "AAEAAQ"])
       expect(rsa(number(2048), e)).to.equal(undefined);
   });
 
-  it("refuses names and coordinates that no key of a usual issuer has", () => {
+  it("key ids and coordinates of unusual length are rejected", () => {
     const curve = { kty: "EC", alg: "ES512", crv: "P-521", x: "A".repeat(88), y: "A".repeat(88) } as const;
     expect(refuseKey({ ...curve, kid: "k".repeat(1_024) })).to.equal(undefined);
     expect(refuseKey({ ...curve, x: "A".repeat(89) })).to.include("coordinates");

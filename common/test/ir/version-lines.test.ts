@@ -10,7 +10,7 @@ const key = fc.string({ unit: "binary", maxLength: 3 }).map((text) => text as Re
 const hash = fc.constantFrom("a", "b", undefined);
 
 describe("version lines", () => {
-  it("give the version of the snapshot after any sequence of changes", () => {
+  it("the version lines give the version of the snapshot after any sequence of changes", () => {
     const changes = fc.array(fc.array(fc.tuple(key, hash), { maxLength: 6 }), { maxLength: 6 });
     fc.assert(
       fc.property(changes, (steps) => {

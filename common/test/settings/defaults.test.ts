@@ -3,7 +3,7 @@ import { flagsOf } from "../../src/settings/settings.ts";
 import { controller, proxy, standalone } from "./readers.ts";
 
 describe("settings: defaults", () => {
-  it("are those of the reference for a controller", () => {
+  it("the defaults of a controller are those of the reference", () => {
     expect(controller()).to.deep.include({
       podName: "svc-local",
       podNamespace: "svc-system",
@@ -49,7 +49,7 @@ describe("settings: defaults", () => {
     });
   });
 
-  it("are those of the reference for a proxy", () => {
+  it("the defaults of a proxy are those of the reference", () => {
     expect(proxy(["--shared"])).to.deep.include({
       scope: { kind: "shared" },
       portMap: [],
@@ -89,7 +89,7 @@ describe("settings: defaults", () => {
     });
   });
 
-  it("differ for standalone where it has no cluster", () => {
+  it("the defaults of standalone differ where it has no cluster", () => {
     expect(standalone()).to.deep.include({
       manifests: "dir",
       allowExternalName: true,
@@ -100,7 +100,7 @@ describe("settings: defaults", () => {
     });
   });
 
-  it("of every flag are values that the flag itself would read", () => {
+  it("the default of every flag is a value that the flag accepts", () => {
     for (const { name, type, defaultValue, standaloneDefault } of flagsOf("controller").concat(
       flagsOf("proxy"),
       flagsOf("standalone"),

@@ -5,7 +5,7 @@ import { flagsOf } from "../../src/settings/settings.ts";
 
 describe("serveHelp", () => {
   for (const role of roles) {
-    it(`lists exactly the flags of ${role}, within the width of a terminal`, () => {
+    it(`the help of ${role} lists exactly its flags, within the width of a terminal`, () => {
       const help = serveHelp(role);
       const listed = Array.from(help.matchAll(/^ {2}--([a-z-]+)/gm), ([, name]) => name);
       expect(listed).to.deep.equal(flagsOf(role).map(({ name }) => name));
@@ -14,7 +14,7 @@ describe("serveHelp", () => {
     });
   }
 
-  it("shows the default of the role, and what is required", () => {
+  it("the help shows the defaults of the role and which flags are required", () => {
     const text = serveHelp("standalone").replaceAll(/\s+/g, " ");
     expect(text).to.include(
       "--manifests <path> Folder of manifests to serve; it is watched for changes. (required)",

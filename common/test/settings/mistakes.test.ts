@@ -50,15 +50,19 @@ describe("settings", () => {
       [
         "proxy",
         ["--dedicated"],
-        "--shared, --dedicated: exactly one of them is required, with --dedicated also the Gateway",
+        "--shared, --dedicated: exactly one of them is required; --dedicated also requires --gateway-name and --gateway-namespace",
       ],
-      ["proxy", ["--gateway-name=g"], "--shared: does not go with --gateway-name or --gateway-namespace"],
+      [
+        "proxy",
+        ["--gateway-name=g"],
+        "--shared: cannot be combined with --gateway-name or --gateway-namespace",
+      ],
     ];
     for (const [role, argv, message] of cases) {
-      it(`${role} ${argv.join(" ")}`, () => expect(errorOf(role, argv)).to.equal(message));
+      it(`the ${role} rejects ${argv.join(" ")}`, () => expect(errorOf(role, argv)).to.equal(message));
     }
 
-    it("report a missing required flag, after mistakes in what was given", () => {
+    it("a missing required flag is reported after invalid values", () => {
       const missing = readStandaloneSettings({ argv: [], env: {} });
       expect(missing).to.deep.equal({
         ok: false,
@@ -68,7 +72,7 @@ describe("settings", () => {
       expect(both.ok || both.error.message).to.match(/^--admin-port/);
     });
 
-    it("accept both ports as 0, and no Ingress port at all", () => {
+    it("both management ports may be 0, and there may be no Ingress port", () => {
       expect(
         standalone(["--admin-port=0", "--health-port=0", "--ingress-http-port=0", "--ingress-https-port=0"])
           .adminPort,
@@ -77,19 +81,19 @@ describe("settings", () => {
   });
 
   describe("the scope of a proxy", () => {
-    it("is shared, or the one Gateway of a dedicated proxy", () => {
+    it("the scope of a proxy is shared, or one Gateway", () => {
       expect(proxy(["--dedicated", "--gateway-name=web", "--gateway-namespace=shop"]).scope).to.deep.equal({
         kind: "dedicated",
         gateway: { namespace: "shop", name: "web" },
       });
     });
 
-    it("is required", () => {
+    it("the scope of a proxy is required", () => {
       const read = readProxySettings({ argv: ["--discovery-endpoint=ctl"], env: {} });
       expect(read.ok).to.equal(false);
     });
 
-    it("is incomplete without the namespace of the Gateway", () => {
+    it("a dedicated scope requires the namespace of the Gateway", () => {
       const read = readProxySettings({
         argv: ["--discovery-endpoint=ctl", "--dedicated", "--gateway-name=web"],
         env: {},
@@ -100,24 +104,24 @@ describe("settings", () => {
     });
   });
 
-  describe("variables that nobody reads", () => {
+  describe("unknown variables", () => {
     const warningsOf = (env: Env): readonly string[] => {
       const read = readStandaloneSettings({ argv: ["--manifests=dir"], env });
       return read.ok ? read.value.warnings : [read.error.message];
     };
 
-    it("give one warning each, in order", () => {
+    it("each unknown SVC_ variable gives one warning, in order", () => {
       expect(warningsOf({ SVC_PROXY_WORKRS: "1", SVC_ACCESSLOG: "true", OTHER: "x" })).to.deep.equal([
         "SVC_ACCESSLOG: unknown variable, ignored",
         "SVC_PROXY_WORKRS: unknown variable, ignored",
       ]);
     });
 
-    it("give none when they belong to another role", () => {
+    it("a variable of another role gives no warning", () => {
       expect(warningsOf({ SVC_DISCOVERY_PORT: "1", SVC_IMAGE: "x", SVC_SHARED: "true" })).to.deep.equal([]);
     });
 
-    it("give none, and set nothing, when Kubernetes made them for a Service", () => {
+    it("the service link variables of Kubernetes give no warning and set nothing", () => {
       const links = {
         SVC_SHARED_PROXY_SERVICE_HOST: "10.0.0.1",
         SVC_SHARED_PROXY_SERVICE_PORT: "80",

@@ -8,12 +8,12 @@ import { controller, errorOf, standalone } from "./readers.ts";
 
 describe("settings", () => {
   describe("sources", () => {
-    it("accept a flag in both spellings", () => {
+    it("a flag may be written with a space or an equals sign", () => {
       expect(standalone(["--admin-port", "1"]).adminPort).to.equal(1);
       expect(standalone(["--admin-port=2"]).adminPort).to.equal(2);
     });
 
-    it("accept a switch alone, with a value, and with a word", () => {
+    it("a switch may be given alone, with a value, or with a following word", () => {
       expect(standalone(["--proxy-accept-proxy-protocol"]).proxyAcceptProxyProtocol).to.equal(true);
       expect(standalone(["--access-log=false"]).accessLog).to.equal(false);
       expect(standalone(["--access-log", "False", "--proxy-via=true"])).to.include({
@@ -26,29 +26,29 @@ describe("settings", () => {
       });
     });
 
-    it("let a flag win over its variable, and a variable over the default", () => {
+    it("a flag overrides its variable, and a variable the default", () => {
       const env = { SVC_PROXY_WORKERS: "3", SVC_LOG_FORMAT: "console" };
       expect(standalone(["--proxy-workers", "2"], env)).to.include({ proxyWorkers: 2, logFormat: "console" });
     });
 
-    it("take required flags from variables too", () => {
+    it("a required flag may come from its variable", () => {
       const read = readStandaloneSettings({ argv: [], env: { SVC_MANIFESTS: "folder" } });
       expect(read.ok && read.value.settings.manifests).to.equal("folder");
     });
 
-    it("take the pod from POD_NAME and POD_NAMESPACE", () => {
+    it("the pod is read from POD_NAME and POD_NAMESPACE", () => {
       const env = { POD_NAME: "svc-controller-0", POD_NAMESPACE: "edge", SVC_POD_NAME: "other" };
       expect(controller([], env)).to.include({ podName: "svc-controller-0", podNamespace: "edge" });
     });
 
-    it("take the image from SVC_DEDICATED_IMAGE, else from SVC_IMAGE", () => {
+    it("the image is read from SVC_DEDICATED_IMAGE, else from SVC_IMAGE", () => {
       expect(controller([], { SVC_IMAGE: "own:1" }).dedicatedImage).to.equal("own:1");
       expect(controller([], { SVC_IMAGE: "own:1", SVC_DEDICATED_IMAGE: "other:2" }).dedicatedImage).to.equal(
         "other:2",
       );
     });
 
-    it("read an empty variable as unset, but as an empty selector or list where there is one", () => {
+    it("an empty variable counts as unset, except for selectors and lists", () => {
       expect(
         controller([], { SVC_STATUS_ADDRESS: "", SVC_SHARED_PROXY_SELECTOR: "", SVC_WATCH_NAMESPACE: "" }),
       ).to.deep.include({
@@ -58,7 +58,7 @@ describe("settings", () => {
       });
     });
 
-    it("give every flag the variable of its name", () => {
+    it("every flag has the variable of its name", () => {
       expect(flags.map(variableOf)).to.include.members([
         "SVC_PROXY_UPSTREAM_KEEPALIVE_POOL_SIZE",
         "SVC_DISCOVERY_ENDPOINT",
@@ -68,7 +68,7 @@ describe("settings", () => {
   });
 
   describe("values", () => {
-    it("read the types", () => {
+    it("the values of all types of flags are read", () => {
       expect(
         standalone([
           "--log=warn,svc_proxy::access=off",
@@ -125,7 +125,8 @@ describe("settings", () => {
       ["standalone", "--status-address=", '--status-address: expected an IP address or a DNS name, got ""'],
     ];
     for (const [role, argument, message] of refused) {
-      it(`refuse ${argument}`, () => expect(errorOf(role, [argument])).to.equal(message));
+      it(`the flag ${argument} is rejected with its expected form`, () =>
+        expect(errorOf(role, [argument])).to.equal(message));
     }
 
     const badValues: readonly (readonly [Role, string])[] = [
@@ -153,26 +154,26 @@ describe("settings", () => {
       ["proxy", "--discovery-bootstrap-endpoint=a:b"],
     ];
     for (const [role, argument] of badValues) {
-      it(`refuse ${argument}`, () => {
+      it(`the flag ${argument} is rejected`, () => {
         const flag = argument.slice(0, argument.indexOf("="));
         expect(errorOf(role, [argument])).to.match(new RegExp(`^${flag}: expected [^\\n]+, got "`));
       });
     }
 
-    it("name the variable when it is at fault", () => {
+    it("the error names the variable when its value is invalid", () => {
       expect(errorOf("standalone", [], { SVC_PROXY_WORKERS: "many" })).to.equal(
         'SVC_PROXY_WORKERS: expected a whole number from 0 to 1024, got "many"',
       );
     });
 
-    it("show a hostile value on one bounded line", () => {
+    it("a hostile value is shown on one line of limited length", () => {
       const message = errorOf("standalone", [`--log-format=a\nb${"c".repeat(10_000)}`]);
       expect(message).to.have.length.below(200);
       expect(message).to.not.include("\n");
     });
   });
 
-  it("have one property per flag, named after it", () => {
+  it("the settings have one property per flag, named after it", () => {
     expect(Object.keys(standalone()).toSorted()).to.deep.equal(
       flagsOf("standalone").map(settingName).toSorted(),
     );

@@ -16,18 +16,18 @@ const directives = (text: string): LogDirectives => {
 };
 
 describe("log directives", () => {
-  it("are a level for everything and levels for targets", () => {
+  it("directives set a level for everything and levels for targets", () => {
     expect(directives(" Debug , svc_proxy::access = off ")).to.deep.equal({
       level: "debug",
       targets: [{ prefix: "svc_proxy::access", level: "off" }],
     });
   });
 
-  it("leave the general level at info when they name only targets", () => {
+  it("the general level is info when directives name only targets", () => {
     expect(directives("svc_proxy=trace").level).to.equal("info");
   });
 
-  it("let the last word on a target count", () => {
+  it("the last directive for a target wins", () => {
     expect(directives("warn,a=off,error,a=info")).to.deep.equal({
       level: "error",
       targets: [{ prefix: "a", level: "info" }],
@@ -35,10 +35,10 @@ describe("log directives", () => {
   });
 
   for (const text of ["", "loud", "info,", "=info", "a=", "a=loud", "a=b=info", "a b=info", "info debug"]) {
-    it(`refuse "${text}"`, () => expect(parseLogDirectives(text).ok).to.equal(false));
+    it(`parseLogDirectives rejects "${text}"`, () => expect(parseLogDirectives(text).ok).to.equal(false));
   }
 
-  it("are read back as they are written", () => {
+  it("formatted directives are parsed back to the same value", () => {
     const level = fc.constantFrom(...logLevels, "off" as const);
     const targets = fc.uniqueArray(
       fc.record({ prefix: fc.stringMatching(/^[a-z_]{1,8}(::[a-z]{1,5})?$/), level }),
@@ -53,7 +53,7 @@ describe("log directives", () => {
     );
   });
 
-  it("decide by the longest prefix, whatever the order", () => {
+  it("the longest matching prefix decides, in any order", () => {
     for (const text of [
       "info,svc_proxy=warn,svc_proxy::access=off",
       "info,svc_proxy::access=off,svc_proxy=warn",
@@ -67,7 +67,7 @@ describe("log directives", () => {
     }
   });
 
-  it("pass what is at least as severe as the threshold", () => {
+  it("an event passes when it is at least as severe as the threshold", () => {
     expect(logLevels.map((level) => passes(level, "info"))).to.deep.equal([true, true, true, false, false]);
     expect(logLevels.some((level) => passes(level, "off"))).to.equal(false);
     expect(logLevels.every((level) => passes(level, "trace"))).to.equal(true);

@@ -33,7 +33,7 @@ describe("log sink", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("writes every line in order and has written them when it is closed", async () => {
+  it("every line is written in order before close resolves", async () => {
     const file = join(folder, "log");
     const fd = openSync(file, "w");
     const sink = createLogSink({ fd });
@@ -45,7 +45,7 @@ describe("log sink", () => {
     expect(sink.droppedLines()).to.equal(0);
   });
 
-  it("writes what waits when the process exits", async () => {
+  it("waiting lines are written when the process exits", async () => {
     const child = run(`
       const sink = createLogSink({ fd: 1 });
       sink.write("one\\n"); sink.write("two\\n");
@@ -54,7 +54,7 @@ describe("log sink", () => {
     expect(output.split("\n").toSorted()).to.deep.equal(["", "one", "two"]);
   });
 
-  it("drops and counts whole lines when nobody reads, within its bound, and goes on when somebody does", async () => {
+  it("whole lines are dropped and counted while the reader is blocked, and written again later", async () => {
     const child = run(`
       const sink = createLogSink({ fd: 1, maxBufferedBytes: 64 * 1024 });
       const line = "x".repeat(1023) + "\\n";
@@ -86,7 +86,7 @@ describe("log sink", () => {
     expect(JSON.parse(told.split("\n")[1] ?? "")).to.deep.equal({ congested: false, accepts: true });
   });
 
-  it("outlives a reader that goes away", async () => {
+  it("the process survives a reader that closes the pipe", async () => {
     const child = run(`
       const sink = createLogSink({ fd: 1, maxBufferedBytes: 1024 });
       let rounds = 0;

@@ -15,7 +15,7 @@ const parsed = (sink: MemorySink): Record<string, unknown>[] =>
   sink.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe("logger", () => {
-  it("writes one JSON object per event, with time, level, target and message first", () => {
+  it("an event is one JSON object with time, level, target and message first", () => {
     const { sink, logger } = setUp();
     const before = Date.now();
     logger.warn({ route: "a/b", count: 3 }, "route shadowed");
@@ -39,7 +39,7 @@ describe("logger", () => {
     expect(Date.parse(String(event?.["timestamp"]))).to.be.within(before, Date.now());
   });
 
-  it("writes what passes the threshold of its target and nothing else", () => {
+  it("an event is written only when it passes the threshold of its target", () => {
     const { sink, logger } = setUp("warn,svc_proxy::tls=debug,svc_proxy::access=off");
     const tls = logger.child("svc_proxy::tls");
     const access = logger.child("svc_proxy::access");
@@ -60,7 +60,7 @@ describe("logger", () => {
     ]);
   });
 
-  it("adds the fields of a child to each of its events, and to those of its children", () => {
+  it("the fields of a child are added to its events and to those of its children", () => {
     const { sink, logger } = setUp();
     logger
       .child("svc_discovery", { proxy: "p1" })
@@ -69,7 +69,7 @@ describe("logger", () => {
     expect(parsed(sink)[0]).to.include({ target: "svc_discovery", proxy: "p2", stream: 2 });
   });
 
-  it("keeps a field from replacing what every event has", () => {
+  it("a field never replaces a standard property of an event", () => {
     const { sink, logger } = setUp();
     logger.info({ level: "x", message: "y", timestamp: "z", target: "t" }, "real");
     expect(parsed(sink)[0]).to.include({
@@ -81,7 +81,7 @@ describe("logger", () => {
     });
   });
 
-  it("stays one line of valid JSON for any text", () => {
+  it("an event is one line of valid JSON for any text", () => {
     const { sink, logger } = setUp();
     const text = 'a"b\\c\nd\u2028\ud800\u0000\u001b[31m%s %d';
     logger.info({ text }, text);
@@ -89,7 +89,7 @@ describe("logger", () => {
     expect(parsed(sink)[0]).to.include({ text, message: text });
   });
 
-  it("writes errors with message, code and cause", () => {
+  it("an error is written with message, code and cause", () => {
     const { sink, logger } = setUp();
     const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
     logger.error({ err: new Error("cannot connect", { cause }) }, "failed");
@@ -97,7 +97,7 @@ describe("logger", () => {
     expect(sink.lines[0]).to.include("ECONNREFUSED");
   });
 
-  it("survives fields that JSON cannot hold", () => {
+  it("fields that JSON cannot hold are written in a readable form", () => {
     const { sink, logger } = setUp();
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
@@ -127,7 +127,7 @@ describe("logger", () => {
     expect(parsed(sink)[0]).to.not.have.any.keys("nothing", "run");
   });
 
-  it("writes readable console lines that cannot steer a terminal", () => {
+  it("console lines are readable and cannot control a terminal", () => {
     const { sink, logger } = setUp("info", "console");
     logger.info({ name: "a/b", text: "two words", evil: "\u001b[2J\n\u009b", count: 2 }, "line\nbreak");
     expect(sink.lines).to.have.length(1);
@@ -136,7 +136,7 @@ describe("logger", () => {
     );
   });
 
-  it("says how many lines were lost once the reader has caught up", () => {
+  it("the number of dropped lines is logged once the reader has caught up", () => {
     const { sink, logger } = setUp();
     sink.block(true);
     logger.info({}, "lost");
@@ -153,7 +153,7 @@ describe("logger", () => {
     ]);
   });
 
-  it("can be silent", () => {
+  it("the silent logger writes nothing", () => {
     silentLogger.child("x").error({}, "nothing");
     expect(silentLogger.isEnabled("error")).to.equal(false);
   });

@@ -77,12 +77,12 @@ svc_discovery_client_svid_expiry_seconds gauge
 svc_discovery_client_snapshots_total counter kind result`;
 
 describe("metric declarations", () => {
-  it("keep the contract: names, types and labels", () => {
+  it("the names, types and labels of all metrics are those of the contract", () => {
     const declared = all.map(({ name, type, labels }) => [name, type, ...Object.keys(labels)].join(" "));
     expect(declared).to.deep.equal(contract.trim().split("\n"));
   });
 
-  it("follow the naming rules of Prometheus", () => {
+  it("the metric names follow the rules of Prometheus", () => {
     for (const { name, type, help, buckets } of all) {
       expect(name, name).to.match(/^svc_(proxy|controller|discovery)_[a-z_]+$/);
       expect(name.endsWith("_total"), name).to.equal(type === "counter");
@@ -93,7 +93,7 @@ describe("metric declarations", () => {
     expect(new Set(all.map(({ name }) => name)).size).to.equal(all.length);
   });
 
-  it("give histograms the documented range", () => {
+  it("the histograms have the documented range", () => {
     const range = (declaration: MetricDeclaration) => [declaration.buckets?.[0], declaration.buckets?.at(-1)];
     expect(range(proxyMetrics.requestDuration)).to.deep.equal([0.0025, 10]);
     expect(range(proxyMetrics.connectionDuration)).to.deep.equal([0.05, 300]);
@@ -101,7 +101,7 @@ describe("metric declarations", () => {
     expect(range(controllerMetrics.reconcileDuration)).to.deep.equal([0.005, 60]);
   });
 
-  it("name the registered methods once each", () => {
+  it("the registered methods are listed once each", () => {
     expect(registeredMethods).to.include.members([
       "GET",
       "HEAD",

@@ -26,7 +26,7 @@ const samples = (body: string): Record<string, number> =>
   );
 
 describe("metric set", () => {
-  it("exposes help and type of every metric in the Prometheus text format", async () => {
+  it("every metric is exposed with help and type in the Prometheus text format", async () => {
     const { body, contentType } = await exposeMetrics(createSet());
     expect(contentType).to.equal("text/plain; version=0.0.4; charset=utf-8");
     for (const { name, type, help } of Object.values(declarations)) {
@@ -35,7 +35,7 @@ describe("metric set", () => {
     expect(body.endsWith("\n")).to.equal(true);
   });
 
-  it("starts at zero what is known beforehand, and nothing else", async () => {
+  it("the series that are known beforehand start at zero, and no others", async () => {
     expect(samples((await exposeMetrics(createSet())).body)).to.deep.equal({
       't_events_total{kind="a"}': 0,
       't_events_total{kind="b"}': 0,
@@ -44,7 +44,7 @@ describe("metric set", () => {
     });
   });
 
-  it("counts, sets and observes", async () => {
+  it("counters, gauges and histograms are exposed with their values", async () => {
     const set = createSet();
     set.events.with({ kind: "a" }).inc();
     set.events.with({ kind: "a" }).inc(2);
@@ -67,7 +67,7 @@ describe("metric set", () => {
     });
   });
 
-  it("gives the same series for the same labels in any order", () => {
+  it("the same labels in any order give the same series", () => {
     const set = createSet();
     expect(set.requests.with({ route: "r", code: "x" })).to.equal(
       set.requests.with({ code: "x", route: "r" }),
@@ -77,13 +77,13 @@ describe("metric set", () => {
     );
   });
 
-  it("escapes label values", async () => {
+  it("label values are escaped", async () => {
     const set = createSet();
     set.duration.with({ route: 'a"b\\c\nd' });
     expect((await exposeMetrics(set)).body).to.include('t_duration_seconds_count{route="a\\"b\\\\c\\nd"} 0');
   });
 
-  it("drops removed series, and forgets what is counted on them afterwards", async () => {
+  it("a removed series is no longer exposed, and further counts on it are dropped", async () => {
     const set = createSet();
     const removed = set.requests.with({ route: "old", code: "x" });
     set.requests.with({ route: "new", code: "x" }).inc();
@@ -96,14 +96,14 @@ describe("metric set", () => {
     expect(set.requests.with({ route: "old", code: "x" }).value).to.equal(0);
   });
 
-  it("keeps sets apart, and exposes several together", async () => {
+  it("several sets are separate and can be exposed together", async () => {
     const one = createMetricSet({ a: gauge("t_a", "A.") });
     const two = createMetricSet({ b: gauge("t_b", "B.") });
     one.a.with({}).set(1);
     expect(samples((await exposeMetrics(one, two)).body)).to.deep.equal({ t_a: 1, t_b: 0 });
   });
 
-  it("sorts an observation into the first bucket that holds it", () => {
+  it("an observation is counted in the first bucket that holds it", () => {
     const bounds = [0.1, 1, 10];
     fc.assert(
       fc.property(fc.double({ min: 0, max: 20, noNaN: true }), (value) => {
@@ -134,7 +134,7 @@ describe("merged exports", () => {
     return [exportMetrics(one), exportMetrics(two)] as const;
   };
 
-  it("add up, or take the largest or smallest value, as declared", async () => {
+  it("merged exports are summed, or take the largest or smallest value, as declared", async () => {
     const merged = samples(await expose(workers()));
     expect(merged).to.deep.include({
       't_events_total{kind="a"}': 3,
@@ -150,13 +150,13 @@ describe("merged exports", () => {
     });
   });
 
-  it("survive the way between threads and a second merge", async () => {
+  it("an export survives the transfer between threads and a second merge", async () => {
     const [one, two] = workers();
     const copied = structuredClone(await mergeExports([one]));
     expect(samples(await expose([copied, two]))).to.deep.equal(samples(await expose([one, two])));
   });
 
-  it("are empty without workers", async () => {
+  it("merged exports without workers are empty", async () => {
     expect(await expose([])).to.equal("");
   });
 });

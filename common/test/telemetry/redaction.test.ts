@@ -46,7 +46,7 @@ describe("redaction", () => {
     "key_pem",
   ];
   for (const name of secretNames) {
-    it(`hides a field named ${name}, at any depth`, () => {
+    it(`the value of a field named ${name} is masked, at any depth`, () => {
       for (const line of written({
         [name]: secret,
         deep: { list: [{ [name]: secret }], map: new Map([[name, secret]]) },
@@ -57,7 +57,7 @@ describe("redaction", () => {
     });
   }
 
-  it("shows references to Secrets and other harmless names", () => {
+  it("references to Secrets and other harmless fields are not masked", () => {
     const fields = {
       secret: "shop/tls",
       tokens: 3,
@@ -79,7 +79,7 @@ describe("redaction", () => {
     "a SHA-1 htpasswd hash": ["bob:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=", "W6ph5Mm5Pz8"],
   };
   for (const [what, [text, hidden]] of Object.entries(shapes)) {
-    it(`hides ${what} in any text`, () => {
+    it(`the text of ${what} is masked in any value`, () => {
       const fields = {
         note: `before ${text}`,
         list: [text],
@@ -92,12 +92,12 @@ describe("redaction", () => {
     });
   }
 
-  it("hides nothing of ordinary text", () => {
+  it("ordinary text is not masked", () => {
     const text = "GET /basic/bearer?x=1 eyJ not a token, Basic auth is off";
     expect(JSON.parse(written({ text })[0] ?? "")).to.include({ text });
   });
 
-  it("cuts long values at 8 KiB, at the end of a character", () => {
+  it("a long value is cut at 8 KiB, at the end of a character", () => {
     const [line = ""] = written({ text: "é".repeat(10_000) });
     const { text } = JSON.parse(line) as { text: string };
     expect(Buffer.byteLength(text)).to.equal(8192);

@@ -3,7 +3,7 @@ import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import { createManualClock } from "./manual-clock.ts";
 
 describe("sleep", () => {
-  it("resolves true after the delay and not before", async () => {
+  it("sleep resolves true after the delay and not before", async () => {
     const clock = createManualClock();
     let result: boolean | undefined;
     void sleep(clock, 100, new AbortController().signal).then((value) => (result = value));
@@ -13,7 +13,7 @@ describe("sleep", () => {
     expect(result).to.equal(true);
   });
 
-  it("resolves false when the signal aborts, and leaves no timer behind", async () => {
+  it("sleep resolves false when the signal aborts, and leaves no timer", async () => {
     const clock = createManualClock();
     const abort = new AbortController();
     const sleeping = sleep(clock, 100, abort.signal);
@@ -25,7 +25,7 @@ describe("sleep", () => {
 });
 
 describe("the machine's clock", () => {
-  it("does not fire at once when a delay is longer than Node's timers take", async () => {
+  it("a delay beyond the limit of Node's timers does not fire at once", async () => {
     let hasFired = false;
     const cancel = systemClock.schedule(2 ** 40, () => (hasFired = true));
     await new Promise((resolve) => systemClock.schedule(5, () => resolve(undefined)));

@@ -14,7 +14,8 @@ describe("parseByteSize", () => {
     ["9007199254740991", Number.MAX_SAFE_INTEGER],
   ];
   for (const [text, bytes] of accepted) {
-    it(`reads "${text}"`, () => expect(parseByteSize(text)).to.deep.equal({ ok: true, value: bytes }));
+    it(`parseByteSize reads "${text}"`, () =>
+      expect(parseByteSize(text)).to.deep.equal({ ok: true, value: bytes }));
   }
 
   for (const text of [
@@ -31,10 +32,10 @@ describe("parseByteSize", () => {
     "9007199254740992",
     "8388608g",
   ]) {
-    it(`refuses "${text}"`, () => expect(parseByteSize(text).ok).to.equal(false));
+    it(`parseByteSize rejects "${text}"`, () => expect(parseByteSize(text).ok).to.equal(false));
   }
 
-  it("reads back what formatByteSize writes", () => {
+  it("parseByteSize reads back what formatByteSize writes", () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (bytes) => {
         expect(parseByteSize(formatByteSize(bytes))).to.deep.equal({ ok: true, value: bytes });
@@ -44,7 +45,7 @@ describe("parseByteSize", () => {
 });
 
 describe("formatByteSize", () => {
-  it("uses the largest suffix that is exact", () => {
+  it("formatByteSize uses the largest suffix that is exact", () => {
     expect([0, 1000, 65_536, 1024 ** 2, 3 * 1024 ** 3].map(formatByteSize)).to.deep.equal([
       "0",
       "1000",

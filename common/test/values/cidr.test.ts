@@ -25,7 +25,7 @@ describe("parseCidr", () => {
     ["::ffff:192.0.2.1", "::ffff:c000:201/128"],
   ];
   for (const [text, written] of canonical) {
-    it(`reads "${text}" as ${written}`, () => expect(formatCidr(cidr(text))).to.equal(written));
+    it(`parseCidr reads "${text}" as ${written}`, () => expect(formatCidr(cidr(text))).to.equal(written));
   }
 
   for (const text of [
@@ -44,10 +44,10 @@ describe("parseCidr", () => {
     "1::2::3",
     "example.com",
   ]) {
-    it(`refuses "${text}"`, () => expect(parseCidr(text).ok).to.equal(false));
+    it(`parseCidr rejects "${text}"`, () => expect(parseCidr(text).ok).to.equal(false));
   }
 
-  it("reads back what formatCidr writes", () => {
+  it("parseCidr reads back what formatCidr writes", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.tuple(v4, fc.nat(32)), fc.tuple(v6, fc.nat(128))),
@@ -61,7 +61,7 @@ describe("parseCidr", () => {
 });
 
 describe("compileCidrs", () => {
-  it("matches both ends of a range and nothing beside it", () => {
+  it("a compiled IPv4 range contains both of its ends and nothing beside them", () => {
     const { contains } = matcher("192.0.2.64/26");
     expect(["192.0.2.63", "192.0.2.64", "192.0.2.127", "192.0.2.128"].map(contains)).to.deep.equal([
       false,
@@ -71,7 +71,7 @@ describe("compileCidrs", () => {
     ]);
   });
 
-  it("matches both ends of an IPv6 range and nothing beside it", () => {
+  it("a compiled IPv6 range contains both of its ends and nothing beside them", () => {
     const { contains } = matcher("2001:db8:0:8000::/49");
     expect(
       [
@@ -83,7 +83,7 @@ describe("compileCidrs", () => {
     ).to.deep.equal([false, true, true, false]);
   });
 
-  it("keeps the families apart, IPv4-mapped addresses included", () => {
+  it("IPv4 and IPv6 ranges are separate, also for IPv4-mapped addresses", () => {
     const everyV4 = matcher("0.0.0.0/0");
     expect(["::ffff:192.0.2.1", "::", "::c000:201"].map((ip) => everyV4.contains(ip))).to.deep.equal([
       false,
@@ -94,7 +94,7 @@ describe("compileCidrs", () => {
     expect(matcher("::ffff:192.0.2.0/120").contains("::ffff:192.0.2.9")).to.equal(true);
   });
 
-  it("finds text that is no address in no range", () => {
+  it("text that is not an address is in no range", () => {
     const all = matcher("0.0.0.0/0", "::/0");
     for (const text of [
       "",
@@ -112,13 +112,13 @@ describe("compileCidrs", () => {
       expect(all.contains(text), text).to.equal(false);
   });
 
-  it("is empty without ranges", () => {
+  it("a matcher without ranges is empty", () => {
     expect(compileCidrs([]).isEmpty).to.equal(true);
     expect(compileCidrs([]).contains("10.0.0.1")).to.equal(false);
     expect(matcher("10.0.0.0/8").isEmpty).to.equal(false);
   });
 
-  it("answers as one test of each range after the other would", () => {
+  it("a compiled list gives the same answers as testing each range", () => {
     const range = fc.oneof(
       fc.tuple(v4, fc.integer({ min: 0, max: 32 })),
       fc.tuple(v6, fc.integer({ min: 0, max: 128 })),
@@ -138,7 +138,7 @@ describe("compileCidrs", () => {
     );
   });
 
-  it("finds the neighbours of overlapping and adjacent ranges", () => {
+  it("the neighbours of overlapping and adjacent ranges are matched correctly", () => {
     const near = fc.nat(255).map((low) => `10.0.0.${low}`);
     fc.assert(
       fc.property(
@@ -159,7 +159,7 @@ describe("compileCidrs", () => {
 });
 
 describe("readCidrs", () => {
-  it("keeps what is a range and gives back what is none, cut to a length fit for a message", () => {
+  it("readCidrs keeps the ranges and returns the rejected texts, cut to a length fit for a message", () => {
     const { cidrs, refused } = readCidrs(["10.0.0.0/8", "x".repeat(1000), "::1"]);
     expect(cidrs.map(formatCidr)).to.deep.equal(["10.0.0.0/8", "::1/128"]);
     expect(refused).to.deep.equal([`${"x".repeat(54)}...${"x".repeat(26)}`]);

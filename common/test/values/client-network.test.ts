@@ -19,6 +19,6 @@ describe("networkOf", () => {
     ["no:address", "no:address"],
   ];
   for (const [ip, network] of cases) {
-    it(`makes "${network}" of "${ip}"`, () => expect(networkOf(ip)).to.equal(network));
+    it(`networkOf gives "${network}" for "${ip}"`, () => expect(networkOf(ip)).to.equal(network));
   }
 });

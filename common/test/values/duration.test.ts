@@ -29,7 +29,8 @@ describe("parseDuration", () => {
     ["0.7s0.1s", 800],
   ];
   for (const [text, milliseconds] of accepted) {
-    it(`reads "${text}" as ${milliseconds} ms`, () => expect(valueOf(text)).to.equal(milliseconds));
+    it(`parseDuration reads "${text}" as ${milliseconds} ms`, () =>
+      expect(valueOf(text)).to.equal(milliseconds));
   }
 
   const refused = [
@@ -53,21 +54,21 @@ describe("parseDuration", () => {
     "1,5s",
   ];
   for (const text of refused) {
-    it(`refuses "${text}"`, () => expect(parseDuration(text).ok).to.equal(false));
+    it(`parseDuration rejects "${text}"`, () => expect(parseDuration(text).ok).to.equal(false));
   }
 
-  it("takes another upper bound", () => {
+  it("parseDuration may have another upper bound", () => {
     expect(parseDuration("168h", 7 * maxDurationMs)).to.deep.equal({ ok: true, value: 7 * maxDurationMs });
   });
 
-  it("says what it expected, without repeating a huge value", () => {
+  it("parseDuration says what it expected, without repeating a huge value", () => {
     const parsed = parseDuration("x".repeat(1_000_000));
     expect(parsed.ok).to.equal(false);
     if (!parsed.ok)
       expect(`${parsed.error.message} ${parsed.error.expected}`).to.match(/1m30s/).and.have.length.below(300);
   });
 
-  it("reads back what formatDuration writes, to the nanosecond", () => {
+  it("parseDuration reads back what formatDuration writes, to the nanosecond", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: maxDurationMs * 1e6 }), (nanoseconds) => {
         const milliseconds = nanoseconds / 1e6;
@@ -76,7 +77,7 @@ describe("parseDuration", () => {
     );
   });
 
-  it("gives every text a result that is a finite number in range, or a problem", () => {
+  it("parseDuration gives a number in range or a problem for every text", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9.nusmh]{0,12}$/), (text) => {
         const value = valueOf(text);
@@ -87,7 +88,7 @@ describe("parseDuration", () => {
 });
 
 describe("formatDuration", () => {
-  it("writes the shortest exact form", () => {
+  it("formatDuration writes the shortest exact form", () => {
     expect([0, 90_000, 1500, 0.1, 86_400_000].map(formatDuration)).to.deep.equal([
       "0s",
       "1m30s",

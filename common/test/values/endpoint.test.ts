@@ -12,7 +12,7 @@ describe("parseEndpoint", () => {
     ["::1", "[::1]:50051"],
   ];
   for (const [text, written] of cases) {
-    it(`reads "${text}" as ${written}`, () => {
+    it(`parseEndpoint reads "${text}" as ${written}`, () => {
       const parsed = parseEndpoint(text, 50051);
       expect(parsed.ok && formatEndpoint(parsed.value)).to.equal(written);
     });
@@ -31,6 +31,6 @@ describe("parseEndpoint", () => {
     "a:1:2x",
     "999.1.1.1",
   ]) {
-    it(`refuses "${text}"`, () => expect(parseEndpoint(text, 50051).ok).to.equal(false));
+    it(`parseEndpoint rejects "${text}"`, () => expect(parseEndpoint(text, 50051).ok).to.equal(false));
   }
 });

@@ -9,14 +9,14 @@ const messageOf = (text: string): string => {
 };
 
 describe("forms", () => {
-  it("of words know them in any case, and former ones, but offer only the present ones", () => {
+  it("an enum form accepts present and former words in any case, and offers only the present ones", () => {
     const pattern = RE2JS.compile(form.pattern);
     for (const word of ["low", "HIGH", "no.ne"]) expect(pattern.test(word), word).to.equal(true);
     for (const word of ["lower", "no-ne", "", "low\n"]) expect(pattern.test(word), word).to.equal(false);
     expect(form.expected).to.equal("low or high");
   });
 
-  it("show a refused value up to 80 characters, and never half of one", () => {
+  it("a rejected value is shown up to 80 characters, and never half a character", () => {
     expect(messageOf("mid")).to.equal('"mid" is not a level');
     expect(messageOf("x".repeat(80))).to.equal(`"${"x".repeat(80)}" is not a level`);
     expect(messageOf("x".repeat(81))).to.equal(`"${"x".repeat(80)}..." is not a level`);

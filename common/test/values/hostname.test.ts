@@ -6,7 +6,7 @@ const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/);
 const dnsName = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join("."));
 
 describe("parseDnsName", () => {
-  it("offers a wildcard only where one may stand", () => {
+  it("a wildcard is offered in the expected form only where one is allowed", () => {
     const expectedBy = (read: typeof parseDnsName | typeof parseHostname): string | undefined => {
       const result = read("-a.com");
       return result.ok ? undefined : result.error.expected;
@@ -17,7 +17,7 @@ describe("parseDnsName", () => {
 });
 
 describe("parseHostname", () => {
-  it("reads exact and wildcard names in any case, with or without the trailing dot", () => {
+  it("parseHostname reads exact and wildcard names in any case, with or without a trailing dot", () => {
     expect(parseHostname("Shop.Example.COM.")).to.deep.equal({
       ok: true,
       value: { kind: "exact", name: "shop.example.com" },
@@ -54,17 +54,17 @@ describe("parseHostname", () => {
     `${label63}a.com`,
     `${`${label63}.`.repeat(4)}a`,
   ]) {
-    it(`refuses "${text.slice(0, 40)}"`, () => expect(parseHostname(text).ok).to.equal(false));
+    it(`parseHostname rejects "${text.slice(0, 40)}"`, () => expect(parseHostname(text).ok).to.equal(false));
   }
 
-  it("accepts labels of 63 and names of 253 characters", () => {
+  it("parseHostname accepts labels of 63 and names of 253 characters", () => {
     const longest = `${`${label63}.`.repeat(3)}${"a".repeat(61)}`;
     expect(longest).to.have.length(253);
     expect(parseHostname(longest).ok).to.equal(true);
     expect(parseHostname(`${longest}a`).ok).to.equal(false);
   });
 
-  it("reads back what formatHostname writes", () => {
+  it("parseHostname reads back what formatHostname writes", () => {
     fc.assert(
       fc.property(dnsName, fc.boolean(), (name, isWildcard) => {
         const hostname = { kind: isWildcard ? "wildcard" : "exact", name } as const;
@@ -75,7 +75,7 @@ describe("parseHostname", () => {
 });
 
 describe("parseDnsName", () => {
-  it("takes no wildcard", () => {
+  it("parseDnsName rejects a wildcard", () => {
     expect(parseDnsName("*.example.com").ok).to.equal(false);
     expect(parseDnsName("Example.com")).to.deep.equal({ ok: true, value: "example.com" });
   });

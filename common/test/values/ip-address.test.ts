@@ -23,10 +23,10 @@ describe("canonicalIp", () => {
     ["", undefined],
   ];
   for (const [text, canonical] of cases) {
-    it(`makes ${canonical} of "${text}"`, () => expect(canonicalIp(text)).to.equal(canonical));
+    it(`canonicalIp turns "${text}" into ${canonical}`, () => expect(canonicalIp(text)).to.equal(canonical));
   }
 
-  it("changes nothing the second time", () => {
+  it("canonicalIp leaves a canonical address unchanged", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (ip) => {
         const once = canonicalIp(ip) ?? "";
@@ -37,7 +37,7 @@ describe("canonicalIp", () => {
 });
 
 describe("parseIpAddress", () => {
-  it("trims, and says what it expected", () => {
+  it("parseIpAddress trims its input and says what it expected", () => {
     expect(parseIpAddress(" ::1 ")).to.deep.equal({ ok: true, value: "::1" });
     expect(parseIpAddress("localhost")).to.deep.include({ ok: false });
   });
@@ -60,7 +60,7 @@ describe("isPrivateOrReserved", () => {
     "fc00::1",
     "fdff::1",
   ]) {
-    it(`holds for ${ip}`, () => expect(isPrivateOrReserved(ip)).to.equal(true));
+    it(`isPrivateOrReserved is true for ${ip}`, () => expect(isPrivateOrReserved(ip)).to.equal(true));
   }
   for (const ip of [
     "11.0.0.1",
@@ -77,13 +77,13 @@ describe("isPrivateOrReserved", () => {
     "2001:db8::1",
     "",
   ]) {
-    it(`does not hold for "${ip}"`, () => expect(isPrivateOrReserved(ip)).to.equal(false));
+    it(`isPrivateOrReserved is false for "${ip}"`, () => expect(isPrivateOrReserved(ip)).to.equal(false));
   }
 });
 
 describe("isPublicIp", () => {
   for (const ip of ["8.8.8.8", "2606:4700::1111"]) {
-    it(`holds for ${ip}`, () => expect(isPublicIp(ip)).to.equal(true));
+    it(`isPublicIp is true for ${ip}`, () => expect(isPublicIp(ip)).to.equal(true));
   }
   const special = [
     "10.0.0.1",
@@ -104,12 +104,12 @@ describe("isPublicIp", () => {
     "64:ff9b::a00:1",
     "2002:a00:1::",
   ]) {
-    it(`does not hold for ${ip}`, () => expect(isPublicIp(ip)).to.equal(false));
+    it(`isPublicIp is false for ${ip}`, () => expect(isPublicIp(ip)).to.equal(false));
   }
 });
 
 describe("formatIpPort", () => {
-  it("puts IPv6 in brackets", () => {
+  it("formatIpPort puts IPv6 addresses in brackets", () => {
     expect([formatIpPort("192.0.2.1", 80), formatIpPort("::1", 8080)]).to.deep.equal([
       "192.0.2.1:80",
       "[::1]:8080",

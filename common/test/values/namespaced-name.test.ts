@@ -10,7 +10,7 @@ import {
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
 
 describe("parseNamespacedName", () => {
-  it("reads both parts", () => {
+  it("parseNamespacedName reads namespace and name", () => {
     expect(parseNamespacedName(" shop/web.v1 ")).to.deep.equal({
       ok: true,
       value: { namespace: "shop", name: "web.v1" },
@@ -30,9 +30,10 @@ describe("parseNamespacedName", () => {
     `shop/${"a".repeat(254)}`,
     `${"a".repeat(64)}/web`,
   ]) {
-    it(`refuses "${text.slice(0, 30)}"`, () => expect(parseNamespacedName(text).ok).to.equal(false));
+    it(`parseNamespacedName rejects "${text.slice(0, 30)}"`, () =>
+      expect(parseNamespacedName(text).ok).to.equal(false));
   }
-  it("reads back what formatNamespacedName writes", () => {
+  it("parseNamespacedName reads back what formatNamespacedName writes", () => {
     fc.assert(
       fc.property(name, name, (namespace, object) => {
         const value = { namespace, name: object };
@@ -43,7 +44,7 @@ describe("parseNamespacedName", () => {
 });
 
 describe("parseServicePort", () => {
-  it("reads a port number and a port name", () => {
+  it("parseServicePort reads a port number and a port name", () => {
     expect(parseServicePort("shop/web:80")).to.deep.equal({
       ok: true,
       value: { namespace: "shop", name: "web", port: { number: 80 } },
@@ -65,9 +66,9 @@ describe("parseServicePort", () => {
     "web:80",
     "shop/web:80:80",
   ]) {
-    it(`refuses "${text}"`, () => expect(parseServicePort(text).ok).to.equal(false));
+    it(`parseServicePort rejects "${text}"`, () => expect(parseServicePort(text).ok).to.equal(false));
   }
-  it("writes what it read", () => {
+  it("formatServicePort writes what parseServicePort has read", () => {
     for (const text of ["shop/web:80", "shop/web:http"]) {
       const parsed = parseServicePort(text);
       expect(parsed.ok && formatServicePort(parsed.value)).to.equal(text);

@@ -18,7 +18,7 @@ describe("parseOrigin", () => {
     ["http://[2001:DB8:0:0:0:0:0:1]:8080", "http", "[2001:db8::1]", 8080],
     ["https://a.example:65535", "https", "a.example", 65_535],
   ] as const) {
-    it(`reads ${text}`, () => expect(parseOrigin(text)).to.deep.equal({ scheme, host, port }));
+    it(`parseOrigin reads ${text}`, () => expect(parseOrigin(text)).to.deep.equal({ scheme, host, port }));
   }
 
   for (const text of [
@@ -64,11 +64,11 @@ describe("parseOrigin", () => {
     `https://${"a".repeat(254)}`,
     `https://${"a.".repeat(200)}example`,
   ]) {
-    it(`takes ${JSON.stringify(text.slice(0, 60))} for no origin`, () =>
+    it(`parseOrigin rejects ${JSON.stringify(text.slice(0, 60))}`, () =>
       expect(parseOrigin(text)).to.equal(undefined));
   }
 
-  it("agrees with the URL standard about what it takes for an origin", () => {
+  it("parseOrigin agrees with the URL standard", () => {
     const host = fc.oneof(
       fc.domain(),
       fc.ipV4(),
@@ -115,7 +115,7 @@ describe("parseOrigin", () => {
     );
   });
 
-  it("reads every origin that a browser writes", () => {
+  it("parseOrigin reads every origin that a browser writes", () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (text) => {
         const url = new URL(text);
@@ -131,7 +131,7 @@ describe("parseOriginPattern", () => {
     ["https://*.a.example", { suffix: ".a.example" }],
     ["https://*", { suffix: "" }],
   ] as const) {
-    it(`reads ${text}`, () =>
+    it(`parseOriginPattern reads ${text}`, () =>
       expect(parseOriginPattern(text)).to.deep.equal({
         ok: true,
         value: { scheme: "https", port: 443, host },
@@ -156,7 +156,7 @@ describe("parseOriginPattern", () => {
     ],
     ...["https://*:", "null", "https://x/://*.example", "https://*://*"],
   ]) {
-    it(`refuses ${text}`, () => expect(parseOriginPattern(text).ok).to.equal(false));
+    it(`parseOriginPattern rejects ${text}`, () => expect(parseOriginPattern(text).ok).to.equal(false));
   }
 });
 
@@ -181,7 +181,7 @@ describe("a compiled list of origins", () => {
     ],
     ...["http://192.0.2.1:3000", "http://[0:0:0:0:0:0:0:1]:99", "https://e.example"],
   ]) {
-    it(`has ${text}`, () => expect(isAllowed(text)).to.equal(true));
+    it(`a compiled list of origins has ${text}`, () => expect(isAllowed(text)).to.equal(true));
   }
 
   for (const text of [
@@ -202,6 +202,6 @@ describe("a compiled list of origins", () => {
     ...["https://evil.example\\.c.example", "https://*.c.example", "https://127.0.0.1", "http://any:30001"],
     ...["http://x.d.example", "not an origin", "null"],
   ]) {
-    it(`does not have ${text}`, () => expect(isAllowed(text)).to.equal(false));
+    it(`a compiled list of origins does not have ${text}`, () => expect(isAllowed(text)).to.equal(false));
   }
 });

@@ -17,13 +17,13 @@ describe("reachableIps", () => {
     ["", []],
   ];
   for (const [text, ips] of cases) {
-    it(`finds ${ips.join(" and ") || "no address"} in "${text}"`, () =>
+    it(`reachableIps finds ${ips.join(" and ") || "no address"} in "${text}"`, () =>
       expect(reachableIps(text)).to.deep.equal(ips));
   }
 });
 
 describe("isNodeLocal", () => {
-  it("holds for addresses that never leave a host or its link", () => {
+  it("isNodeLocal is true for addresses that never leave a host or its link", () => {
     for (const ip of ["127.0.0.1", "127.9.9.9", "0.0.0.0", "0.0.0.1", "169.254.1.1", "::", "::1", "fe80::1"])
       expect(isNodeLocal(ip), ip).to.equal(true);
     for (const ip of ["10.0.0.1", "192.168.1.1", "203.0.113.1", "fd00::1", "2001:db8::1"])

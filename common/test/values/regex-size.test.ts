@@ -3,7 +3,7 @@ import { RE2JS } from "re2js";
 import { compileRegex } from "../../src/values/regex.ts";
 import { estimateSteps, estimateTables } from "../../src/values/regex-size.ts";
 
-describe("the size of an expression", () => {
+describe("the size of a regular expression", () => {
   for (const pattern of [
     "/users/[0-9]+/(.*)$",
     "a".repeat(1024),
@@ -16,7 +16,7 @@ describe("the size of an expression", () => {
     "\\Q({[\\E{5}x{,3}y{z}",
     "(?i)straße|[\\w-]+@[\\w-]+",
   ]) {
-    it(`is found without compiling ${pattern.slice(0, 40)}`, () => {
+    it(`estimateSteps estimates the size of ${pattern.slice(0, 40)} without compiling it`, () => {
       const steps = RE2JS.compile(pattern).programSize();
       expect(estimateSteps(pattern)).to.be.within(steps / 2 - 5, 2 * steps + 20);
     });
@@ -29,7 +29,7 @@ describe("the size of an expression", () => {
     "((((a{999}){999}){999}){999}){999}",
     `${"(".repeat(500)}a${"){2}".repeat(130)}`,
   ]) {
-    it(`refuses ${pattern.slice(0, 40)} before it is compiled`, () => {
+    it(`compileRegex rejects ${pattern.slice(0, 40)} before it is compiled`, () => {
       expect(estimateSteps(pattern)).to.be.above(10_000);
       expect(compileRegex(pattern, { whole: false })).to.deep.nested.include({
         ok: false,
@@ -45,7 +45,7 @@ describe("the size of an expression", () => {
     "\\pL".repeat(300),
     `(?i)[${"\\p{Greek}\\PN".repeat(70)}]`,
   ]) {
-    it(`refuses ${pattern.slice(0, 40)}, which takes long to compile, before it is compiled`, () => {
+    it(`compileRegex rejects ${pattern.slice(0, 40)}, which takes long to compile, before it is compiled`, () => {
       expect(estimateTables(pattern)).to.be.above(10_000);
       expect(compileRegex(pattern, { whole: false })).to.deep.nested.include({
         ok: false,
@@ -62,12 +62,12 @@ describe("the size of an expression", () => {
     "(?i)/[\\p{L}\\p{N}_.-]+@\\pL",
     "(?-i)[B-\\x{1e942}]",
   ]) {
-    it(`accepts ${pattern}`, () => {
+    it(`compileRegex accepts ${pattern}`, () => {
       expect(compileRegex(pattern, { whole: false })).to.include({ ok: true });
     });
   }
 
-  it("is some number for what is no expression", () => {
+  it("the estimates are numbers even for text that is not a regular expression", () => {
     for (const pattern of [
       "(",
       ")",

@@ -8,7 +8,7 @@ const matches = (pattern: string, input: string, whole = false): boolean => {
 };
 
 describe("compileRegex", () => {
-  it("matches any part of the input, unless the whole is asked for", () => {
+  it("a regex matches any part of the input, unless the whole is required", () => {
     expect(matches("b+", "abbc")).to.equal(true);
     expect(matches("b+", "abbc", true)).to.equal(false);
     expect(matches("b+", "bb", true)).to.equal(true);
@@ -17,21 +17,21 @@ describe("compileRegex", () => {
     expect(matches("^/x$", "/xy")).to.equal(false);
   });
 
-  it("keeps the two meanings of one expression apart", () => {
+  it("one pattern can be compiled for a part and for the whole", () => {
     expect(matches("/same", "/a/same/b", false)).to.equal(true);
     expect(matches("/same", "/a/same/b", true)).to.equal(false);
     expect(matches("/same", "/a/same/b", false)).to.equal(true);
   });
 
   for (const pattern of ["(", "(?=a)", "(a)\\1", "a{1001}", "[", "a".repeat(1025)]) {
-    it(`refuses ${pattern.slice(0, 20)}`, () => {
+    it(`compileRegex rejects ${pattern.slice(0, 20)}`, () => {
       const regex = compileRegex(pattern, { whole: false });
       expect(regex.ok).to.equal(false);
       if (!regex.ok) expect(regex.error.message).to.be.a("string").and.not.equal("");
     });
   }
 
-  it("serves more expressions than it remembers", () => {
+  it("a regex that was evicted from the cache is compiled again", () => {
     for (let i = 0; i < 5000; i++) expect(matches(`^/n${i}$`, `/n${i}`)).to.equal(true);
     expect(matches("^/n0$", "/n0")).to.equal(true);
   });
@@ -43,29 +43,29 @@ describe("compileRegex", () => {
       return regex.value.find(input)?.groups;
     };
 
-    it("come with the place of the match", () => {
+    it("the result of find has the place of the match", () => {
       const regex = compileRegex("b+", { whole: false });
       if (!regex.ok) throw new Error(regex.error.message);
       expect(regex.value.find("/abba/b")).to.deep.equal({ start: 2, end: 4, groups: [] });
     });
 
-    it("are those of the leftmost match, in the order of their brackets", () => {
+    it("the groups are those of the leftmost match, in the order of their brackets", () => {
       expect(groups("/(a+)/((b)c)", "/x/aa/bc/a/bc")).to.deep.equal(["aa", "bc", "b"]);
       expect(groups("/(?P<id>[0-9]+)(?:x)?", "/12x")).to.deep.equal(["12"]);
       expect(groups("/a", "/a")).to.deep.equal([]);
     });
 
-    it("are empty where a group took no part", () => {
+    it("a group that took no part in the match is empty", () => {
       expect(groups("(a)|(b)", "b")).to.deep.equal(["", "b"]);
       expect(groups("(a*)b", "b")).to.deep.equal([""]);
     });
 
-    it("are those of the whole input where that is asked for", () => {
+    it("the groups are those of the whole input where that is required", () => {
       expect(groups("(a|ab)(c?)", "abc", true)).to.deep.equal(["ab", "c"]);
       expect(groups("(a)", "ab", true)).to.equal(undefined);
     });
 
-    it("are undefined without a match", () => expect(groups("(a)", "b")).to.equal(undefined));
+    it("the groups are undefined without a match", () => expect(groups("(a)", "b")).to.equal(undefined));
   });
 
   describe("takes time in proportion to the input", () => {
@@ -91,7 +91,7 @@ describe("compileRegex", () => {
     }
 
     for (const pattern of patterns) {
-      it(pattern.slice(0, 30), () => {
+      it(`the time to match ${pattern.slice(0, 30)} is proportional to the input`, () => {
         const compiled = compileRegex(pattern, { whole: false });
         if (!compiled.ok) throw new Error(compiled.error.message);
         const { test, find } = compiled.value;

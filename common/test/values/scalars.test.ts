@@ -11,15 +11,15 @@ describe("parseBoolean", () => {
     ["FALSE", false],
     [" True ", true],
   ] as const) {
-    it(`reads "${text}"`, () => expect(parseBoolean(text)).to.deep.equal({ ok: true, value }));
+    it(`parseBoolean reads "${text}"`, () => expect(parseBoolean(text)).to.deep.equal({ ok: true, value }));
   }
   for (const text of ["", "yes", "1", "0", "on", "truee"]) {
-    it(`refuses "${text}"`, () => expect(parseBoolean(text).ok).to.equal(false));
+    it(`parseBoolean rejects "${text}"`, () => expect(parseBoolean(text).ok).to.equal(false));
   }
 });
 
 describe("parseInteger", () => {
-  it("accepts exactly the numbers within its bounds", () => {
+  it("parseInteger accepts exactly the numbers within its bounds", () => {
     fc.assert(
       fc.property(fc.integer({ min: -1000, max: 1000 }), (value) => {
         expect(parseInteger(String(value), { min: -10, max: 10 }).ok).to.equal(value >= -10 && value <= 10);
@@ -27,12 +27,12 @@ describe("parseInteger", () => {
     );
   });
   for (const text of ["", "1.0", "1e1", "0x1", "+1", "--1", "١", "1".repeat(17)]) {
-    it(`refuses "${text}"`, () => expect(parseInteger(text, { min: -10 }).ok).to.equal(false));
+    it(`parseInteger rejects "${text}"`, () => expect(parseInteger(text, { min: -10 }).ok).to.equal(false));
   }
 });
 
 describe("parsePort", () => {
-  it("reads 1 to 65535", () => {
+  it("parsePort reads 1 to 65535", () => {
     expect(["0", "1", "65535", "65536", "-1", "http"].map((text) => parsePort(text).ok)).to.deep.equal([
       false,
       true,
@@ -42,17 +42,17 @@ describe("parsePort", () => {
       false,
     ]);
   });
-  it("reads 0 where a port to listen on is meant", () => {
+  it("parseListenPort reads 0", () => {
     expect(parseListenPort("0")).to.deep.equal({ ok: true, value: 0 });
   });
 });
 
 describe("lists", () => {
-  it("splits at commas, trims, and drops empty items", () => {
+  it("splitCsv splits at commas, trims, and drops empty items", () => {
     expect(splitCsv(" a ,, b,\tc ,")).to.deep.equal(["a", "b", "c"]);
     expect(splitCsv(" ")).to.deep.equal([]);
   });
-  it("splits at line ends and leaves commas alone", () => {
+  it("splitLines splits at line ends and keeps commas", () => {
     expect(splitLines("X-A: 1, 2\r\n\n  X-B: 3  \n")).to.deep.equal(["X-A: 1, 2", "X-B: 3"]);
   });
 });

@@ -64,7 +64,7 @@ function setUp(options: Partial<Parameters<typeof fleetRoutes>[0]> = {}) {
 }
 
 describe("fleetRoutes", () => {
-  it("lists proxy pods with what their stream tells", async () => {
+  it("the fleet page lists proxy pods with what their stream reports", async () => {
     expect(await setUp().proxies()).to.deep.equal({
       status: 200,
       body: {
@@ -98,7 +98,7 @@ describe("fleetRoutes", () => {
       { ...node, identity: { ...node.identity, namespace: "x" } },
     ],
   ] as const) {
-    it(`says null of a pod that ${what}`, async () => {
+    it(`the stream facts of a pod are null when it ${what}`, async () => {
       const nodeOf = (_: string, namespace?: string) =>
         found?.identity.namespace === namespace ? found : undefined;
       const { body } = await setUp({ fleet: { node: nodeOf } }).proxies();
@@ -113,14 +113,14 @@ describe("fleetRoutes", () => {
     });
   }
 
-  it("says null of what a connected proxy has not told yet", async () => {
+  it("facts that a connected proxy has not reported yet are null", async () => {
     const silent: FleetNode = { ...node, health: undefined, lastAckedVersion: undefined, isInSync: false };
     const { body } = await setUp({ fleet: { node: () => silent } }).proxies();
     const [proxy] = body["proxies"] as Record<string, unknown>[];
     expect(proxy).to.include({ connected: true, health: null, last_acked_version: null, in_sync: false });
   });
 
-  it("gives the whole routing table of a pod", async () => {
+  it("the routes page returns the whole routing table of a pod", async () => {
     const { status, body } = await setUp().routes("proxy-0");
     expect(status).to.equal(200);
     expect(Object.keys(body)).to.deep.equal(["pod_name", "routes"]);
@@ -129,7 +129,7 @@ describe("fleetRoutes", () => {
     expect(new Set(ingress.hosts.map(({ host }) => host))).to.deep.equal(new Set(["a.example", "b.example"]));
   });
 
-  it("gives the routes that a query selects", async () => {
+  it("the routes page returns only the routes that its query selects", async () => {
     const { body } = await setUp().routes(
       "proxy-0",
       "host=A.example&path=/api&namespace=ns&limit=1&offset=1",
@@ -137,25 +137,25 @@ describe("fleetRoutes", () => {
     expect(body).to.include({ total: 2, returned: 1, offset: 1 });
   });
 
-  it("takes a limit beyond the largest for the largest", async () => {
+  it("a limit above the maximum is lowered to the maximum", async () => {
     const { status, body } = await setUp().routes("proxy-0", "limit=5000");
     expect(status).to.equal(200);
     expect(body).to.include({ returned: 6 });
   });
 
   for (const query of ["limit=0", "limit=x", "limit=", "offset=-1", "offset=1.5", "limit=1&limit=0"]) {
-    it(`refuses ${query}`, async () => {
+    it(`the routes page answers 400 to the query ${query}`, async () => {
       const { status, body } = await setUp().routes("proxy-0", query);
       expect(status).to.equal(400);
       expect(body["error"]).to.be.a("string");
     });
   }
 
-  it("does not know other pods", async () => {
+  it("the routes page answers 404 for an unknown pod", async () => {
     expect(await setUp().routes("proxy-1")).to.deep.equal({ status: 404, body: { error: "unknown pod" } });
   });
 
-  it("says so when there is no table yet", async () => {
+  it("the routes page answers 503 before the first routing table is built", async () => {
     expect((await setUp({ translation: () => undefined }).routes("proxy-0")).status).to.equal(503);
   });
 });

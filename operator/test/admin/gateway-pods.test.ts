@@ -32,7 +32,7 @@ const pod = (name: string, component: string, options: Options = {}): object => 
 const start = () => createGatewayPods({ installNamespace: "svc-system", ports: [8081, 8082] });
 
 describe("createGatewayPods", () => {
-  it("knows all addresses of controllers, shared and dedicated proxies, with the ports that they declare", async () => {
+  it("the gateway pods include all addresses of controllers, shared and dedicated proxies, with their declared ports", async () => {
     const pods = start();
     const ports = [
       { name: "http", containerPort: 80 },
@@ -50,7 +50,7 @@ describe("createGatewayPods", () => {
     ]);
   });
 
-  it("leaves out pods that have ended, whose addresses may be those of others, and pods that are gone", async () => {
+  it("pods that have ended or were deleted are not among the gateway pods, since others may have their addresses", async () => {
     const pods = start();
     await pods.onEvent(event(pod("p-0", "shared-proxy", { ips: ["10.0.0.2"] })));
     await pods.onEvent(event(pod("p-1", "shared-proxy", { ips: ["10.0.0.3"] })));
@@ -60,7 +60,7 @@ describe("createGatewayPods", () => {
     expect(pods.current()?.addresses).to.deep.equal([]);
   });
 
-  it("believes no label that takes ports away from others", async () => {
+  it("a label does not make another tenant's pod a gateway pod, so no ports are taken away from it", async () => {
     const pods = start();
     await pods.onEvent(event(pod("fake", "controller", { namespace: "shop", ips: ["10.0.0.4"] })));
     const onNode = { namespace: "shop", ips: ["192.0.2.1"], hostNetwork: true };
@@ -69,7 +69,7 @@ describe("createGatewayPods", () => {
     expect(pods.current()?.addresses).to.deep.equal([]);
   });
 
-  it("says of a pod on the network of its node that others share the address", async () => {
+  it("a gateway pod on the network of its node is marked as sharing its address", async () => {
     const pods = start();
     await pods.onEvent(event(pod("p-0", "shared-proxy", { ips: ["192.0.2.1"], hostNetwork: true })));
     expect(pods.current()?.addresses).to.deep.equal([
@@ -77,7 +77,7 @@ describe("createGatewayPods", () => {
     ]);
   });
 
-  it("is unknown until every watch has listed, and calls back then and when pods answer elsewhere", async () => {
+  it("the gateway pods are unknown until every watch has listed, and subscribers are notified then and of each change", async () => {
     const pods = start();
     const listed = [pods.listing(), pods.listing()];
     let calls = 0;

@@ -14,7 +14,7 @@ const pod = (name: string, own: Readonly<Record<string, string>> = labels): obje
 });
 
 describe("createProxyPods", () => {
-  it("shows what the cluster tells of a running proxy", async () => {
+  it("a running proxy pod is listed with its address, admin port, node, phase and restarts", async () => {
     const pods = createProxyPods();
     await pods.onEvent(
       event({
@@ -54,7 +54,7 @@ describe("createProxyPods", () => {
     ]);
   });
 
-  it("shows a pod that has only just been created", async () => {
+  it("a proxy pod that was just created is listed with default values", async () => {
     const pods = createProxyPods();
     await pods.onEvent(event(pod("proxy-0")));
     expect(pods.list()[0]).to.include({
@@ -66,7 +66,7 @@ describe("createProxyPods", () => {
     });
   });
 
-  it("names the Gateway of a dedicated proxy", async () => {
+  it("a dedicated proxy pod is listed with its Gateway", async () => {
     const pods = createProxyPods();
     await pods.onEvent(
       event(
@@ -81,7 +81,7 @@ describe("createProxyPods", () => {
     expect(pods.list()[0]).to.include({ component: "dedicated-proxy", gatewayRef: "shop/edge" });
   });
 
-  it("names a Gateway in full whose name is longer than a label", async () => {
+  it("the full name of a Gateway is shown when it is longer than a label value", async () => {
     const pods = createProxyPods();
     const own = {
       ...labels,
@@ -97,7 +97,7 @@ describe("createProxyPods", () => {
     expect(pods.list()[0]?.gatewayRef).to.equal(`shop/${name}`);
   });
 
-  it("shows no other pods, by name, and forgets those that are gone or have become something else", async () => {
+  it("the list of proxy pods is sorted by name and drops deleted pods and pods that are no longer proxies", async () => {
     const pods = createProxyPods();
     await pods.onEvent(event(pod("b")));
     await pods.onEvent(event(pod("a")));

@@ -31,7 +31,7 @@ function start(answers: Parameters<typeof createFakeClient>[0] = answer) {
 }
 
 describe("createTokenAccess", () => {
-  it("lets in whose token is known and who may get the path, as the API server says", async () => {
+  it("a caller whose token the API server authenticates and authorizes for the path is let in", async () => {
     const { client, ask } = start();
     expect(await ask("Bearer good")).to.equal(200);
     expect(await ask("bearer good")).to.equal(200);
@@ -46,7 +46,7 @@ describe("createTokenAccess", () => {
     });
   });
 
-  it("answers 401 with a challenge without a token, or with one that is not known", async () => {
+  it("a caller without a token or with an invalid one gets 401 with a challenge", async () => {
     const { client, ask, access } = start();
     for (const text of [undefined, "", "Basic Z29vZA==", "Bearer", "Bearer ", "Bearer a b", "good"])
       expect(await ask(text), text).to.equal(401);
@@ -57,13 +57,13 @@ describe("createTokenAccess", () => {
     expect(refusal?.challenge).to.equal('Bearer realm="svc-gateway"');
   });
 
-  it("answers 403 to a path that the user may not get", async () => {
+  it("a caller whose user is not authorized for the path gets 403", async () => {
     const { ask } = start();
     expect(await ask("Bearer good", "/api/v1/fleet/proxies")).to.equal(403);
     expect(await ask("Bearer good", "/metrics/")).to.equal(403);
   });
 
-  it("answers 503 while nothing can be asked, and asks again", async () => {
+  it("a caller gets 503 while the API server does not answer, and the next request asks it again", async () => {
     let isDown = true;
     const { ask } = start((call) => (isDown ? 500 : answer(call)));
     expect(await ask("Bearer good")).to.equal(503);
@@ -71,7 +71,7 @@ describe("createTokenAccess", () => {
     expect(await ask("Bearer good")).to.equal(200);
   });
 
-  it("remembers an answer for ten seconds, for each token and path", async () => {
+  it("the verdict on a token and path is remembered for ten seconds", async () => {
     const { client, ask, wait } = start();
     await ask("Bearer good");
     await ask("Bearer good");
@@ -83,7 +83,7 @@ describe("createTokenAccess", () => {
     expect(client.calls).to.have.length(6);
   });
 
-  it("reviews sixteen tokens at a time, and answers others 503", async () => {
+  it("sixteen tokens are reviewed at a time, and further callers get 503", async () => {
     const held = Promise.withResolvers<void>();
     const { ask } = start(async (call) => {
       await held.promise;

@@ -62,17 +62,17 @@ const expectedKinds = [
 ];
 
 describe("custom resource definitions", () => {
-  it("exist for every kind of the gateway and are in the registry", () => {
+  it("a custom resource definition exists for every kind of the project, and the kind is in the registry", () => {
     expect(crds.map(({ crd }) => crd.spec.names.kind).toSorted()).to.deep.equal(expectedKinds);
     expect(kindNames).to.include.members(expectedKinds);
   });
 
-  it("have different short names", () => {
+  it("the short names of all custom resource definitions are different", () => {
     const short = crds.flatMap(({ crd }) => crd.spec.names.shortNames);
     expect(new Set(short).size).to.equal(short.length);
   });
 
-  it("give a status to the kinds that attach to others, and only to them", () => {
+  it("the status subresource exists for kinds that attach to other objects, and for no others", () => {
     const withStatus = crds.filter(({ crd }) => crd.spec.versions[0]?.subresources?.status !== undefined);
     expect(withStatus.map(({ crd }) => crd.spec.names.kind).toSorted()).to.deep.equal([
       "ClientTrafficPolicy",
@@ -86,7 +86,7 @@ describe("custom resource definitions", () => {
       const { names, group, versions } = crd.spec;
       const schema = versions[0]?.schema.openAPIV3Schema ?? {};
 
-      it("is named after its plural and group", () => {
+      it(`${file} is named after the plural and group of its kind`, () => {
         expect(file).to.equal(`${names.plural}.yaml`);
         expect(crd.metadata.name).to.equal(`${names.plural}.${group}`);
         expect(names.singular).to.equal(names.kind.toLowerCase());
@@ -95,13 +95,13 @@ describe("custom resource definitions", () => {
         expect(versions.map((version) => version.name)).to.deep.equal(["v1alpha1"]);
       });
 
-      it("describes every field", () => {
+      it(`every field in ${file} has a description`, () => {
         expect(
           fieldsOf(schema).filter(({ path, field }) => path !== "metadata" && !field.description),
         ).to.deep.equal([]);
       });
 
-      it("says of every field what becomes of a value that cannot be used", () => {
+      it(`the description of every field in ${file} says what happens to an unusable value`, () => {
         const { spec } = schema.properties ?? {};
         const cases = resourceCases.get(names.kind as KindName);
         if (cases === undefined) throw new Error(`there are no values of ${names.kind}`);
@@ -112,7 +112,7 @@ describe("custom resource definitions", () => {
         }
       });
 
-      it("bounds every list, map and text", () => {
+      it(`every list, map and text in ${file} is bounded`, () => {
         const {
           apiVersion: _version,
           kind: _kind,
@@ -128,7 +128,7 @@ describe("custom resource definitions", () => {
         expect(unbounded.map(({ path }) => path)).to.deep.equal([]);
       });
 
-      it("prints columns of fields that exist", () => {
+      it(`the printer columns of ${file} are of fields that exist`, () => {
         const paths = fieldsOf(schema).map(({ path }) => `.${path}`);
         for (const { jsonPath } of versions[0]?.additionalPrinterColumns ?? []) {
           const plain = jsonPath.replaceAll(/\[[^\]]*\]/g, "[]");

@@ -35,16 +35,16 @@ const gatewayKinds: readonly KindName[] = [
 ];
 
 describe("kinds", () => {
-  it("hold the core kinds under their versions", () => {
+  it("the core kinds have their versions", () => {
     for (const [kind, apiVersion] of Object.entries(coreKinds))
       expect(apiVersionOf(kind as KindName)).to.equal(apiVersion);
   });
 
-  it("prefer v1 of every Gateway API kind", () => {
+  it("v1 is preferred for every Gateway API kind", () => {
     for (const kind of gatewayKinds) expect(apiVersionOf(kind)).to.equal("gateway.networking.k8s.io/v1");
   });
 
-  it("find a kind under each version it is served in", () => {
+  it("a kind is found under each version that it is served in", () => {
     for (const kind of kindNames) {
       const { group, versions } = definitionOf(kind);
       for (const version of versions) {
@@ -54,7 +54,7 @@ describe("kinds", () => {
     expect(kindOf("gateway.networking.k8s.io/v1beta1", "ReferenceGrant")).to.equal("ReferenceGrant");
   });
 
-  it("find nothing under another group, version or a name of Object.prototype", () => {
+  it("no kind is found under another group or version, or under a name of Object.prototype", () => {
     expect(kindOf("networking.k8s.io/v1beta1", "Ingress")).to.equal(undefined);
     expect(kindOf("v1", "Ingress")).to.equal(undefined);
     expect(kindOf("v1", "constructor")).to.equal(undefined);
@@ -62,7 +62,7 @@ describe("kinds", () => {
     expect(kindOfGroup("networking.k8s.io", "Ingress")).to.equal("Ingress");
   });
 
-  it("say which kinds belong to the cluster", () => {
+  it("the cluster-scoped kinds are known", () => {
     expect(kindNames.filter((kind) => !definitionOf(kind).namespaced)).to.deep.equal([
       "ClusterTrustBundle",
       "GatewayClass",
@@ -71,7 +71,7 @@ describe("kinds", () => {
     ]);
   });
 
-  it("keep the version an object was written in", () => {
+  it("a validated object keeps the version that it was written in", () => {
     const spec = {
       from: [{ group: "", kind: "Service", namespace: "a" }],
       to: [{ group: "", kind: "Secret" }],

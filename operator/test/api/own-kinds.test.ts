@@ -286,24 +286,24 @@ const cases: { readonly [kind: string]: Cases } = {
 describe("the gateway's own kinds", () => {
   for (const [kind, { full, accepts, refuses }] of Object.entries(cases)) {
     describe(kind, () => {
-      it("keeps every field of a full object", () => {
+      it(`every field of a full ${kind} is kept`, () => {
         expect(warningsOf(ours(kind, full))).to.deep.equal([]);
         expect((accepted(ours(kind, full)) as { spec?: unknown }).spec).to.deep.include(full);
       });
       for (const [what, spec] of Object.entries(accepts)) {
-        it(`accepts ${what}`, () => {
+        it(`${kind}: accepts ${what}`, () => {
           expect(warningsOf(ours(kind, spec))).to.deep.equal([]);
         });
       }
       for (const [problem, spec] of Object.entries(refuses)) {
-        it(`refuses: ${problem}`, () => {
+        it(`${kind}: rejects ${problem}`, () => {
           expect(problemsOf(ours(kind, spec))).to.deep.equal([problem]);
         });
       }
-      it("refuses an object without spec", () => {
+      it(`a ${kind} without spec is invalid`, () => {
         expect(problemsOf(ours(kind, undefined))).to.deep.equal(["spec: is required"]);
       });
-      it("drops an unknown field with a warning", () => {
+      it(`an unknown field of a ${kind} is dropped with a warning`, () => {
         expect(warningsOf(ours(kind, { ...full, unknownField: 1 }))).to.deep.equal([
           "spec.unknownField: unknown field",
         ]);
@@ -312,7 +312,7 @@ describe("the gateway's own kinds", () => {
     });
   }
 
-  it("have their documented defaults", () => {
+  it("the project's own kinds have their documented defaults", () => {
     const specOf = (kind: string, spec: object): unknown =>
       (accepted(ours(kind, spec)) as { spec?: unknown }).spec;
     expect(specOf("RetryPolicy", {})).to.deep.equal({ codes: [502, 503, 504] });
@@ -356,14 +356,14 @@ describe("the gateway's own kinds", () => {
     });
   });
 
-  it("treat null as absent", () => {
+  it("null in a spec counts as absent", () => {
     expect(accepted(ours("RetryPolicy", { attempts: null, codes: null }))).to.deep.equal(
       accepted(ours("RetryPolicy", {})),
     );
     expect(problemsOf(ours("BasicAuth", { secretRef: null }))).to.deep.equal(["spec.secretRef: is required"]);
   });
 
-  it("carry a status with ancestors where they attach to others", () => {
+  it("kinds that attach to other objects have a status with ancestors", () => {
     const condition = {
       type: "Accepted",
       status: "True",

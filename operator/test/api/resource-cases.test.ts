@@ -17,7 +17,7 @@ function pathsOf(schema: Schema | undefined, path = ""): readonly string[] {
 }
 
 describe("the table of field values", () => {
-  it("has values of every field of the gateway's own kinds", () => {
+  it("the table of field values has values for every field of the project's own kinds", () => {
     const own = kindNames.filter((kind) => definitionOf(kind).group.endsWith("svc-labs.dev"));
     expect([...resourceCases.keys()]).to.have.members(own);
     for (const [kind, { fields }] of resourceCases) {
@@ -30,7 +30,7 @@ describe("the table of field values", () => {
   });
 
   for (const [kind, cases] of resourceCases) {
-    it(`is what the schema of ${kind} says`, () => {
+    it(`the schema of ${kind} gives the verdicts of the table of field values`, () => {
       for (const { path, value, verdict } of casesOf(cases)) {
         const manifest = ours(kind, withField(cases.full, path, value));
         const what = `${path}: ${show(value)}`;
@@ -43,7 +43,7 @@ describe("the table of field values", () => {
       }
     });
 
-    it(`refuses or takes what nobody means in a ${kind}, and never trips over it`, () => {
+    it(`hostile values in a ${kind} are rejected with a bounded problem or accepted, and never throw`, () => {
       for (const { path, value, spec } of hostileSpecs(kind, cases.full)) {
         const validated = validateObject(ours(kind, spec));
         if (validated.ok || validated.error.reason !== "invalid") continue;

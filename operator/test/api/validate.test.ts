@@ -6,7 +6,7 @@ import { accepted, problemsOf, warningsOf } from "./expect.ts";
 import { ingressWith, manifest, ours } from "./manifests.ts";
 
 describe("validateObject", () => {
-  it("tells an unknown kind from a bad object", () => {
+  it("an unknown kind is reported differently from an invalid object", () => {
     expect(validateObject({ apiVersion: "apps/v1", kind: "Deployment", metadata: {} })).to.deep.equal({
       ok: false,
       error: { reason: "unknown-kind", apiVersion: "apps/v1", kind: "Deployment" },
@@ -16,13 +16,13 @@ describe("validateObject", () => {
     });
   });
 
-  it("names the version to use when only the version is wrong", () => {
+  it("the problem of an unsupported apiVersion names the version to use", () => {
     expect(problemsOf({ apiVersion: "networking.k8s.io/v1beta1", kind: "Ingress" })).to.deep.equal([
       'apiVersion: must be networking.k8s.io/v1 for kind Ingress, found "networking.k8s.io/v1beta1"',
     ]);
   });
 
-  it("asks for an object with apiVersion and kind", () => {
+  it("a value without apiVersion and kind is invalid", () => {
     expect(problemsOf("hello")).to.deep.equal([': must be an object, found "hello"']);
     expect(problemsOf(null)).to.deep.equal([": must be an object, found null"]);
     expect(problemsOf([])).to.deep.equal([": must be an object, found a list"]);
@@ -32,7 +32,7 @@ describe("validateObject", () => {
     expect(problemsOf({ apiVersion: "v1", kind: 3 })).to.deep.equal(["kind: must name a kind, found 3"]);
   });
 
-  it("cuts the value it found to what matters of it", () => {
+  it("a long value is shortened in a problem to the part that matters", () => {
     const [problem = ""] = problemsOf(
       ours("SvcExternalAuth", { protocol: "x".repeat(1e6), backendRef: { name: "a", port: 1 } }),
     );
@@ -47,14 +47,14 @@ describe("validateObject", () => {
     );
   });
 
-  it("reports all problems of an object, up to a bound", () => {
+  it("all problems of an object are reported, up to a bound", () => {
     const paths = Array.from({ length: 200 }, () => ({ path: 1 }));
     const problems = problemsOf(ingressWith({ rule: { http: { paths } } }));
     expect(problems).to.have.length(51);
     expect(problems.at(-1)).to.equal(": more problems follow that are not listed");
   });
 
-  it("gives a copy that shares no object with the input", () => {
+  it("the validated object shares no object with the input", () => {
     const input = ours("SvcGatewayParameters", { podTemplate: { spec: { list: [{ a: 1 }] } } });
     const before = structuredClone(input);
     const object = accepted(input);
@@ -65,7 +65,7 @@ describe("validateObject", () => {
     expect(object).to.deep.equal({ ...before, metadata: { name: "sample", namespace: "shop" } });
   });
 
-  it("gives every object its own defaults", () => {
+  it("every validated object has its own copy of the defaults", () => {
     const first = accepted(ours("RetryPolicy", {})) as unknown as { spec: { codes: number[] } };
     const second = accepted(ours("RetryPolicy", {})) as unknown as { spec: { codes: number[] } };
     expect(first.spec.codes).to.deep.equal(second.spec.codes);
@@ -73,7 +73,7 @@ describe("validateObject", () => {
   });
 
   describe("with hostile input", () => {
-    it("takes prototype keys for ordinary unknown fields", () => {
+    it("a prototype key is reported as an unknown field", () => {
       const text =
         '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","__proto__":{"x":1}},"__proto__":{"data":{"y":"z"}}}';
       expect(warningsOf(JSON.parse(text))).to.deep.equal([
@@ -86,7 +86,7 @@ describe("validateObject", () => {
       expect(({} as { x?: unknown }).x).to.equal(undefined);
     });
 
-    it("keeps prototype keys as data where any key is data", () => {
+    it("a prototype key is kept as data where any key is allowed", () => {
       const text =
         '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"__proto__":"x","constructor":"y"}}';
       const { data } = accepted(JSON.parse(text)) as { data?: { [key: string]: string } };
@@ -97,7 +97,7 @@ describe("validateObject", () => {
       expect(Object.getPrototypeOf(data)).to.equal(Object.prototype);
     });
 
-    it("refuses an open field that is nested deeper than 64 levels", () => {
+    it("an open field that is nested deeper than 64 levels is invalid", () => {
       let podTemplate: unknown = {};
       for (let level = 0; level < 10_000; level++) podTemplate = { podTemplate };
       expect(problemsOf(ours("SvcGatewayParameters", { podTemplate }))[0]).to.match(
@@ -105,13 +105,13 @@ describe("validateObject", () => {
       );
     });
 
-    it("refuses a cycle, as a YAML anchor can make one", () => {
+    it("a cycle, as a YAML anchor can make one, is invalid", () => {
       const podTemplate: { [key: string]: unknown } = {};
       podTemplate["self"] = podTemplate;
       expect(problemsOf(ours("SvcGatewayParameters", { podTemplate }))).to.have.length(1);
     });
 
-    it("refuses an object that multiplies a shared value, as YAML aliases can", () => {
+    it("an object that multiplies a shared value, as YAML aliases can, is invalid", () => {
       const leaf = Array.from({ length: 1000 }, () => 1);
       const level = Array.from({ length: 1000 }, () => leaf);
       const problems = problemsOf(
@@ -120,7 +120,7 @@ describe("validateObject", () => {
       expect(problems).to.deep.equal([": the object has more than 300000 values"]);
     });
 
-    it("refuses values that are no JSON", () => {
+    it("a value that is not JSON is invalid", () => {
       const problems = problemsOf(
         ours("SvcGatewayParameters", { podTemplate: { at: new Date(0), big: 1n } }),
       );
@@ -133,7 +133,7 @@ describe("validateObject", () => {
       ]);
     });
 
-    it("refuses a 10 MB annotation", () => {
+    it("a 10 MB annotation is invalid", () => {
       const annotations = { "ingress.svc-labs.dev/rewrite-target": "x".repeat(10_000_000) };
       expect(problemsOf(ingressWith({ metadata: { annotations } }))).to.deep.equal([
         "metadata.annotations: must be at most 262144 bytes in total, keys and values together, found 10000035 bytes",
@@ -142,7 +142,7 @@ describe("validateObject", () => {
   });
 
   describe("for any JSON", () => {
-    it("gives a result and changes nothing", () => {
+    it("validation of any JSON value gives a result and does not change the value", () => {
       fc.assert(
         fc.property(fc.jsonValue(), (value) => {
           const before = structuredClone(value);
@@ -152,7 +152,7 @@ describe("validateObject", () => {
       );
     });
 
-    it("gives a result for every kind with any body, and accepts its own result again", () => {
+    it("validation gives a result for every kind with any body, and accepts its own result again", () => {
       const fieldNames = kindNames.flatMap((kind) => Object.keys(definitionOf(kind).schema.properties ?? {}));
       const body = fc.dictionary(
         fc.constantFrom(...fieldNames, "__proto__", "x"),
@@ -173,7 +173,7 @@ describe("validateObject", () => {
       );
     });
 
-    it("gives a result for an Ingress with one part replaced", () => {
+    it("validation gives a result for an Ingress with one part replaced by any JSON value", () => {
       fc.assert(
         fc.property(fc.jsonValue(), fc.constantFrom("rule", "path", "spec", "metadata"), (value, part) => {
           const replaced =

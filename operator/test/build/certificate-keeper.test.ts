@@ -103,7 +103,7 @@ describe("createCertificateKeeper", () => {
     [first, second] = [await issue(), await issue()];
   });
 
-  it("keeps the certificate of a Secret that becomes unusable, however often it changes, and says so", () => {
+  it("the certificate of a Secret that becomes unusable stays in service, and a finding reports it", () => {
     const { keeper, change, translation } = setUp();
     expect(keeper.count).to.equal(0);
     for (const text of ["garbage", "other garbage", "third"]) {
@@ -118,7 +118,7 @@ describe("createCertificateKeeper", () => {
     expect(change(apply(garbage()))).to.equal(second.chainPem);
   });
 
-  it("keeps nothing of a Secret that is deleted, or made anew under its name", () => {
+  it("nothing is kept of a Secret that is deleted, or recreated under its name", () => {
     const { change } = setUp();
     expect(change(apply(garbage()))).to.equal(first.chainPem);
     expect(change(remove("Secret", "cert"))).to.equal(undefined);
@@ -130,7 +130,7 @@ describe("createCertificateKeeper", () => {
     expect(spoiled.change(apply(garbage("garbage", "2")))).to.equal(undefined);
   });
 
-  it("lets a certificate go when it expires", async () => {
+  it("a kept certificate is dropped when it expires", async () => {
     const limited = await issue(nowMs + 1000);
     const { keeper, build, change } = setUp();
     expect(change(apply(good(limited)))).to.equal(limited.chainPem);
@@ -140,7 +140,7 @@ describe("createCertificateKeeper", () => {
     expect(keeper.count).to.equal(0);
   });
 
-  it("keeps only what was in service, and no longer than something names it", () => {
+  it("only a certificate that was in service is kept, and only while something refers to it", () => {
     const { keeper, change } = setUp([svcClass, good(first)].filter(({ kind }) => kind !== "Secret"));
     change(apply(good(first)));
     change(apply(garbage()));
@@ -155,7 +155,7 @@ describe("createCertificateKeeper", () => {
     expect(change(apply(ingress()))).to.equal(undefined);
   });
 
-  it("gives the same list of Secrets while nothing changes, and the world itself while nothing is kept", () => {
+  it("the list of Secrets keeps its identity while nothing changes, and the world is returned as is when nothing is kept", () => {
     const keeper = createCertificateKeeper();
     const world = createWorld([svcClass, ingress(), good(first)]);
     expect(keeper.keep(world, nowMs)).to.equal(world);
@@ -170,7 +170,7 @@ describe("createCertificateKeeper", () => {
     expect(keeper.keep(more, nowMs).Ingress).to.equal(more.Ingress);
   });
 
-  it("gives two replicas that saw the same changes the same snapshot", () => {
+  it("two replicas that saw the same changes have the same snapshot", () => {
     const [one, other] = [setUp(), setUp()];
     one.change(apply(garbage("between")));
     one.change(apply(garbage()));
@@ -181,7 +181,7 @@ describe("createCertificateKeeper", () => {
     expect(hashes[0]).to.deep.equal(hashes[1]);
   });
 
-  it("keeps the listener of a Gateway in service, and says in its status what is wrong", () => {
+  it("the listener of a Gateway stays in service with the kept certificate, and its status reports the problem", () => {
     const gateway = parseDocuments(`
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -205,7 +205,7 @@ spec:
     expect(change(remove("Secret", "cert"))).to.equal(undefined);
   });
 
-  it("keeps at most 4 MiB for a namespace, and leaves the room of others alone", async () => {
+  it("the certificates kept for one namespace are limited to 4 MiB, regardless of other namespaces", async () => {
     const large = await issue(undefined, "x".repeat(40_000));
     const fitting = Math.floor((4 * 1_048_576) / (large.chainPem.length + large.keyPem.length));
     const names = Array.from({ length: fitting + 5 }, (_, index) => `cert-${index}`);

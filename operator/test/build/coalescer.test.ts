@@ -8,7 +8,7 @@ const rethrow = (error: unknown): void => {
 };
 
 describe("createCoalescer", () => {
-  it("builds the first change without waiting for the interval", async () => {
+  it("the first change is built without waiting for the interval", async () => {
     const clock = createTestClock();
     const starts: number[] = [];
     const coalescer = createCoalescer({
@@ -27,7 +27,7 @@ describe("createCoalescer", () => {
     expect(starts).to.deep.equal([0, 100]);
   });
 
-  it("starts builds at least the interval apart while changes keep coming", async () => {
+  it("two builds start at least the interval apart while changes keep coming", async () => {
     const clock = createTestClock();
     const starts: number[] = [];
     const coalescer = createCoalescer({
@@ -47,7 +47,7 @@ describe("createCoalescer", () => {
     expect(starts, "and nothing after it").to.have.length(6);
   });
 
-  it("runs one build at a time, and one more for all changes during it", async () => {
+  it("one build runs at a time, followed by one more for all changes during it", async () => {
     const clock = createTestClock();
     const finish: (() => void)[] = [];
     let running = 0;
@@ -75,7 +75,7 @@ describe("createCoalescer", () => {
     expect(finish).to.have.length(2);
   });
 
-  it("reports a build that throws and builds the next change", async () => {
+  it("a build that throws is reported, and the next change is built", async () => {
     const clock = createTestClock();
     const bugs: unknown[] = [];
     let builds = 0;
@@ -96,7 +96,7 @@ describe("createCoalescer", () => {
     expect(bugs.map(String)).to.deep.equal(["Error: first"]);
   });
 
-  it("is idle only when nothing runs or waits", async () => {
+  it("the coalescer is idle only when no build runs or waits", async () => {
     const clock = createTestClock();
     let builds = 0;
     const coalescer = createCoalescer({
@@ -116,7 +116,7 @@ describe("createCoalescer", () => {
     expect(seen).to.equal(2);
   });
 
-  it("starts nothing after stop, which waits for the running build", async () => {
+  it("no build starts after stop, which waits for the running build", async () => {
     const clock = createTestClock();
     let finish = (): void => undefined;
     let builds = 0;
@@ -143,7 +143,7 @@ describe("createCoalescer", () => {
     expect(builds).to.equal(1);
   });
 
-  it("builds every change within a running build and one interval, and never more often", async () => {
+  it("every change is built within one running build and one interval, and builds are never closer together", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 40 }),

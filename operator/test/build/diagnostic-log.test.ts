@@ -29,7 +29,7 @@ const told = (lines: readonly LogLine[]): readonly string[] =>
 const ten = 10_000;
 
 describe("createDiagnosticLog", () => {
-  it("tells a finding once while it lasts, that it is gone, and again after that", () => {
+  it("a finding is logged once while it lasts, when it is resolved, and again when it returns", () => {
     const { lines, report } = setUp();
     report([finding("A")]);
     report([finding("A"), finding("B")]);
@@ -38,7 +38,7 @@ describe("createDiagnosticLog", () => {
     expect(told(lines)).to.deep.equal([
       "warn finding A",
       "warn finding B",
-      "info finding gone A",
+      "info finding resolved A",
       "warn finding A",
     ]);
     expect(lines[0]?.fields).to.deep.equal({
@@ -50,14 +50,14 @@ describe("createDiagnosticLog", () => {
     expect(lines[2]?.fields).to.deep.equal({ reason: "A", object: "Ingress ns/a", field: "spec" });
   });
 
-  it("leaves what is merely good to know to the debug level", () => {
+  it("informational findings are logged at debug level", () => {
     const { lines, report } = setUp();
     report([finding("A", "info"), finding("B", "warning")]);
     report([]);
     expect(lines.map(({ level }) => level)).to.deep.equal(["debug", "warn", "debug", "info"]);
   });
 
-  it("says nothing of what is mended while the objects of an application arrive", async () => {
+  it("a finding that is resolved while the objects of an application arrive is not logged", async () => {
     const { lines, clock, report } = setUp();
     report([finding("ServiceNotFound")]);
     await clock.advance(200);
@@ -70,7 +70,7 @@ describe("createDiagnosticLog", () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it("tells what lasts after ten seconds, and that it is gone", async () => {
+  it("a transient finding that lasts ten seconds is logged, and so is its resolution", async () => {
     const { lines, clock, report } = setUp();
     report([finding("NoEndpoints", "warning")]);
     await clock.advance(ten - 1);
@@ -79,23 +79,23 @@ describe("createDiagnosticLog", () => {
     await clock.advance(1);
     expect(told(lines).slice(1)).to.deep.equal(["warn finding NoEndpoints"]);
     report([finding("A")]);
-    expect(told(lines).slice(2)).to.deep.equal(["info finding gone NoEndpoints"]);
+    expect(told(lines).slice(2)).to.deep.equal(["info finding resolved NoEndpoints"]);
     report([finding("A"), finding("NoEndpoints", "warning")]);
     await clock.advance(ten);
     expect(told(lines).slice(3)).to.deep.equal(["warn finding NoEndpoints"]);
   });
 
-  it("does not take a finding for gone that only has another cause", async () => {
+  it("a finding whose cause changes is not logged as resolved", async () => {
     const { lines, clock, report } = setUp();
     report([finding("NoEndpoints", "warning", "no EndpointSlice")]);
     await clock.advance(ten);
     report([finding("NoEndpoints", "warning", "none is ready")]);
     await clock.advance(1);
     report([]);
-    expect(told(lines)).to.deep.equal(["warn finding NoEndpoints", "info finding gone NoEndpoints"]);
+    expect(told(lines)).to.deep.equal(["warn finding NoEndpoints", "info finding resolved NoEndpoints"]);
   });
 
-  it("tells nothing after its end", async () => {
+  it("nothing is logged after stop", async () => {
     const { lines, clock, report, stop } = setUp();
     report([finding("NoEndpoints", "warning")]);
     stop();
@@ -103,7 +103,7 @@ describe("createDiagnosticLog", () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it("tells a hundred findings of one object and reason, then how many more there are", async () => {
+  it("a hundred findings of one object and reason are logged, followed by the number of the others", async () => {
     const { lines, report, clock } = setUp();
     const many = Array.from({ length: 7000 }, (_, index) => ({ ...finding("A"), field: `spec[${index}]` }));
     report([...many, finding("B")]);
@@ -113,13 +113,13 @@ describe("createDiagnosticLog", () => {
     expect(lines.at(-1)?.fields).to.deep.equal({ reason: "A", object: "Ingress ns/a", findings: 6900 });
     report([finding("B")]);
     expect(lines.slice(102).map(({ message }) => message)).to.deep.equal(
-      Array.from({ length: 100 }, () => "finding gone"),
+      Array.from({ length: 100 }, () => "finding resolved"),
     );
     report([finding("A"), finding("B")]);
     expect(told(lines).at(-1)).to.equal("warn finding A");
   });
 
-  it("counts findings that follow each other at one place once", () => {
+  it("findings that follow each other at one field count once towards the limit", () => {
     const { lines, report } = setUp();
     for (let index = 0; index < 300; index++) report([finding("A", "error", `wrong ${index}`)]);
     expect(lines).to.have.length(300);

@@ -26,7 +26,7 @@ function setUp(maxScopeBytes: number) {
 const nothing = { shared: [], dedicated: [] };
 
 describe("the report of sizes", () => {
-  it("shows the ten namespaces that take most of a scope, and forgets those that do not any more", () => {
+  it("the size metric has series for the ten largest namespaces of a scope and drops those that shrink", () => {
     const { report, series } = setUp(1e6);
     const namespaces = Array.from({ length: 12 }, (_, index) => ({
       namespace: `n${index}`,
@@ -39,7 +39,7 @@ describe("the report of sizes", () => {
     expect(series()).to.deep.equal({ "shared n0": 100, "shared ": 0 });
   });
 
-  it("counts what is not a route, and says when a scope takes 80 percent of what it may", () => {
+  it("resources other than routes are counted, and a scope at 80 percent of its limit is reported to health", () => {
     const { report, series, health } = setUp(1000);
     const resource = (key: string, bytes: number) => ({
       key: key as ResourceKey,

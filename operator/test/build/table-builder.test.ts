@@ -38,7 +38,7 @@ function setUp(settings = defaultTranslateSettings, ownPorts?: () => OwnPorts | 
 }
 
 describe("createTableBuilder", () => {
-  it("publishes nothing before every watch has listed", async () => {
+  it("no snapshot is published before every watch has listed", async () => {
     const { source, published, builds, build } = setUp();
     source.ready = false;
     await build();
@@ -49,7 +49,7 @@ describe("createTableBuilder", () => {
     expect(builds).to.have.length(1);
   });
 
-  it("publishes nothing before it knows the pods of the gateway, and then names them to every proxy", async () => {
+  it("no snapshot is published before the gateway's pods are known, and then every proxy gets their ports", async () => {
     let known: OwnPorts | undefined;
     const { published, build } = setUp(defaultTranslateSettings, () => known);
     await build();
@@ -63,7 +63,7 @@ describe("createTableBuilder", () => {
     expect(ownPortsIn(resourcesOf(published.at(-1)))).to.deep.equal(known);
   });
 
-  it("publishes a table only when it is another one, and tells of every build", async () => {
+  it("a snapshot is published only when it differs from the last one, and every build is reported", async () => {
     const { source, published, builds, build, metrics } = setUp();
     source.present = createWorld([svcClass, ingressManifest("a", "a.example")]);
     await build();
@@ -76,7 +76,7 @@ describe("createTableBuilder", () => {
     expect(metrics.routingTableRebuilds.with({ result: "ok" }).value).to.equal(3);
   });
 
-  it("counts hosts and routes as proxies do", async () => {
+  it("hosts and routes are counted as proxies count them", async () => {
     const { source, build, metrics } = setUp();
     source.present = createWorld([
       svcClass,
@@ -89,7 +89,7 @@ describe("createTableBuilder", () => {
     expect(metrics.routingTableRoutes.with({ kind: "gateway" }).value).to.equal(0);
   });
 
-  it("keeps the last table when a build fails, and counts the failure", async () => {
+  it("the last table stays in service when a build fails, and the failure is counted", async () => {
     const { source, build, metrics, published, builds } = setUp();
     await build();
     source.present = { ...emptyWorld, Ingress: undefined } as unknown as World;
@@ -99,7 +99,7 @@ describe("createTableBuilder", () => {
     expect(builds).to.have.length(1);
   });
 
-  it("gives each Gateway with proxies of its own a scope, and tells of it before anything is published", async () => {
+  it("a Gateway with dedicated proxies gets a scope, which is admitted before anything is published", async () => {
     const order: string[] = [];
     const source = { ready: true, world: () => createWorld(objectsOf(dedicatedGatewayYaml)) };
     await createTableBuilder({
@@ -126,7 +126,7 @@ describe("createTableBuilder", () => {
     ]);
   });
 
-  it("lets what it publishes be sent before anything else follows", async () => {
+  it("a published snapshot is sent before the rest of the build is handled", async () => {
     const { published, builds, build } = setUp();
     const built = build();
     expect([published.length, builds.length]).to.deep.equal([1, 0]);

@@ -14,7 +14,7 @@ describe("createTableCounter", () => {
     clientCerts: new Map(),
   });
 
-  it("counts no host that has no routes", () => {
+  it("a host without routes is not counted", () => {
     const metrics = createMetricSet(controllerMetrics);
     const count = createTableCounter(metrics);
     const served = (host: string, ...ids: readonly string[]): ServedHost => ({
@@ -42,7 +42,7 @@ describe("createTableCounter", () => {
     expect(hosts.value).to.equal(1);
   });
 
-  it("counts server names with a certificate, as proxies do", () => {
+  it("server names with a certificate are counted once, as proxies count them", () => {
     const metrics = createMetricSet(controllerMetrics);
     const loaded = (): readonly number[] =>
       ["exact", "wildcard", "default"].map((bucket) => metrics.tlsCertsLoaded.with({ bucket }).value);

@@ -148,7 +148,7 @@ describe("startController", () => {
     await cluster.close();
   });
 
-  it("serves Ingresses alone where the Gateway API is missing: table, status, Events, authority", async () => {
+  it("a controller without the Gateway API serves Ingresses: routing table, statuses, Events and certificate authority", async () => {
     await useCluster("gateway.networking.k8s.io");
     cluster.put(ingressClasses, svcClass);
     cluster.put(services, proxyService("192.0.2.1"));
@@ -211,7 +211,7 @@ describe("startController", () => {
     await until(() => hasAddress(cluster, "a", "192.0.2.2"), "the new address");
   });
 
-  it("lets no endpoint lead to ports of its own pods, for as long as there are such pods", async () => {
+  it("an endpoint at a port of the gateway's own pods is left out until the pod is deleted", async () => {
     await useCluster();
     cluster.put(pods, {
       apiVersion: "v1",
@@ -264,7 +264,7 @@ describe("startController", () => {
     await until(() => (void look(), after.includes("10.0.0.9")), "the endpoint of a pod that is gone");
   });
 
-  it("writes nothing of any Secret to its log, at any level", async () => {
+  it("no part of any Secret is written to the log, at any level", async () => {
     await useCluster();
     const lines: string[] = [];
     const logger = createLogger("svc_controller", {
@@ -318,7 +318,7 @@ describe("startController", () => {
     }
   });
 
-  it("hands proxies the keys of cookies and of session tickets that it keeps in Secrets", async () => {
+  it("proxies get the session cookie key and the session ticket keys that the controller keeps in Secrets", async () => {
     cluster = await startFakeCluster({ resources: resourcesWithout(), reviewToken: () => sharedProxyReview });
     const replica = await startReplica("ctl-0");
     await until(() => replica.isReady() && replica.isLeading(), "a leader");
@@ -336,14 +336,14 @@ describe("startController", () => {
     closeClients();
   });
 
-  it("follows the Gateway API where it is installed", async () => {
+  it("the Gateway API is watched where it is installed", async () => {
     await useCluster();
     const replica = await startReplica("ctl-0");
     await until(() => replica.isReady(), "readiness");
     expect(new Set(Object.values(replica.checks() ?? {}))).to.deep.equal(new Set(["Ready"]));
   });
 
-  it("publishes nothing and is not ready before every watch has listed", async () => {
+  it("a replica publishes nothing and is not ready before every watch has listed", async () => {
     await useCluster();
     cluster.put(ingressClasses, svcClass);
     cluster.put(services, proxyService("192.0.2.1"));
@@ -366,7 +366,7 @@ describe("startController", () => {
     expect(replica.metrics.routingTableHosts.with({}).value).to.equal(1);
   });
 
-  it("waits for an API server that is away when it starts", async () => {
+  it("a replica waits for an API server that does not answer when it starts", async () => {
     await useCluster();
     cluster.intercept = () => ({ status: 503, body: {} });
     const replica = await startReplica("ctl-0");
@@ -376,7 +376,7 @@ describe("startController", () => {
     await until(() => replica.isReady(), "readiness");
   });
 
-  it("lets one replica write, and the other go on at once when that one is stopped", async () => {
+  it("one replica writes, and the other takes over at once when the first is stopped", async () => {
     await useCluster();
     cluster.put(ingressClasses, svcClass);
     const flags = { "status-address": "lb.example" };
@@ -395,7 +395,7 @@ describe("startController", () => {
     await until(() => holderOf(cluster) === "ctl-1" && second.isLeading(), "the second leader");
   });
 
-  it("clears the holder of the lease when it is stopped", async () => {
+  it("a stopped replica clears the holder of the lease", async () => {
     await useCluster();
     const replica = await startReplica("ctl-0");
     await until(() => replica.isLeading(), "leadership");
@@ -405,7 +405,7 @@ describe("startController", () => {
     expect(replica.isReady(), "not ready while it goes down").to.equal(false);
   });
 
-  it("stops writing when it loses the lease, and stays as a standby", async () => {
+  it("a replica that loses the lease stops writing and stays as a standby", async () => {
     await useCluster();
     cluster.put(ingressClasses, svcClass);
     const replica = await startReplica("ctl-0", { "status-address": "lb.example" });
@@ -422,7 +422,7 @@ describe("startController", () => {
     expect(replica.isLeading()).to.equal(true);
   });
 
-  it("brings back a status that somebody else has overwritten", async () => {
+  it("a status that another client has overwritten is restored", async () => {
     await useCluster();
     cluster.put(ingressClasses, svcClass);
     cluster.put(ingresses, ingressManifest("a", "a.example"));
@@ -433,7 +433,7 @@ describe("startController", () => {
     await until(() => hasAddress(cluster, "a", "192.0.2.1"), "our address");
   });
 
-  it("reports a port that is taken as a problem, and leaves nothing behind", async () => {
+  it("a port that is in use is reported as a problem that names its flag", async () => {
     await useCluster();
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(0, resolve));

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createBoundedGate, createRateCap } from "@svc-gateway/operator/discovery/admission.ts";
 
 describe("the bounded gate", () => {
-  it("runs some tasks, lets some wait in their order, and turns away the rest", async () => {
+  it("the gate runs a limited number of tasks, queues some in order, and refuses the rest", async () => {
     const gate = createBoundedGate({ maxRunning: 2, maxWaiting: 2 });
     const started: number[] = [];
     const finish: (() => void)[] = [];
@@ -24,7 +24,7 @@ describe("the bounded gate", () => {
     expect(await Promise.all([results[1], results[2]])).to.deep.equal([2, 3]);
   });
 
-  it("gives the place of a failed task to the next", async () => {
+  it("the place of a failed task goes to the next one", async () => {
     const gate = createBoundedGate({ maxRunning: 1, maxWaiting: 1 });
     const failing = gate.run(() => Promise.reject(new Error("failed")));
     const next = gate.run(() => Promise.resolve("done"));
@@ -34,7 +34,7 @@ describe("the bounded gate", () => {
 });
 
 describe("the rate cap", () => {
-  it("says yes at most so often within any window", () => {
+  it("the rate cap grants at most so many within any window", () => {
     let nowMs = 0;
     const mayDo = createRateCap({ maxPerWindow: 3, windowMs: 1000, nowMs: () => nowMs });
     const at = (timeMs: number): boolean => {

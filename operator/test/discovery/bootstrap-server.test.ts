@@ -29,7 +29,7 @@ describe("Bootstrap", () => {
     return { controller, trust: await ready(controller), port: controller.ports.bootstrapPort };
   };
 
-  it("signs what the token stands for, whatever the request asks for", async () => {
+  it("the issued certificate is for the identity of the token, regardless of the signing request", async () => {
     const { controller, trust, port } = await start();
     const { response, identity } = await bootstrap(port, trust, { token: sharedToken });
     const certificate = new X509Certificate(identity.chainPem);
@@ -44,7 +44,7 @@ describe("Bootstrap", () => {
     expect(controller.rejections).to.deep.equal([]);
   });
 
-  it("signs for the service accounts of dedicated Gateways, as they are now", async () => {
+  it("a bootstrap is accepted for the service accounts of the present dedicated Gateways only", async () => {
     const { controller, trust, port } = await start();
     const token = "token:team:gw-svc";
     expect((await bootstrap(port, trust, { token })).error?.code).to.equal(status.PERMISSION_DENIED);
@@ -93,7 +93,7 @@ describe("Bootstrap", () => {
     },
   ] as const;
   for (const { reason, code, request } of rejections) {
-    it(`rejects with ${reason}: ${JSON.stringify(request).slice(0, 60)}`, async () => {
+    it(`Bootstrap rejects with ${reason}: ${JSON.stringify(request).slice(0, 60)}`, async () => {
       const { controller, trust, port } = await start();
       const { error, response } = await bootstrap(port, trust, request);
       expect(error?.code).to.equal(code);
@@ -104,7 +104,7 @@ describe("Bootstrap", () => {
     });
   }
 
-  it("names the principal of a rejection where it is known", async () => {
+  it("a reported rejection names its principal where it is known", async () => {
     const { controller, trust, port } = await start();
     await bootstrap(port, trust, { token: "token:svc-system:default" });
     await bootstrap(port, trust, { token: "wrong" });
@@ -116,7 +116,7 @@ describe("Bootstrap", () => {
     ]);
   });
 
-  it("rejects a weak key as a malformed request", async () => {
+  it("a signing request with a weak key is rejected as malformed_csr", async () => {
     const { controller, trust, port } = await start();
     const { csrPem } = await createSigningRequest({ name: "RSASSA-PKCS1-v1_5", modulusLength: 2048 });
     const { error } = await bootstrap(port, trust, { token: sharedToken, csrPem });
@@ -124,7 +124,7 @@ describe("Bootstrap", () => {
     expect(controller.bootstrapCount("malformed_csr")).to.equal(1);
   });
 
-  it("rejects bytes that are no request, and fields of a newer proxy do no harm", async () => {
+  it("bytes that are not a BootstrapRequest are rejected, and unknown fields of a newer proxy are ignored", async () => {
     const { trust, port } = await start();
     const { error } = await bootstrapBytes(port, trust, Buffer.of(0xff, 0xff));
     expect(error?.code).to.equal(status.INVALID_ARGUMENT);
@@ -134,7 +134,7 @@ describe("Bootstrap", () => {
     expect((await bootstrapBytes(port, trust, newer)).error).to.equal(undefined);
   });
 
-  it("serves nothing without an authority, and begins as soon as there is one", async () => {
+  it("Bootstrap is UNAVAILABLE without an authority and works as soon as there is one", async () => {
     const controller = await startController({ caMode: "external" });
     expect(controller.server.isReady()).to.equal(false);
     const other = await start();
@@ -147,7 +147,7 @@ describe("Bootstrap", () => {
     expect((await bootstrap(bootstrapPort, other.trust, { token: sharedToken })).error).to.equal(undefined);
   });
 
-  it("refuses messages of more than 1 MiB", async () => {
+  it("a message of more than 1 MiB is refused", async () => {
     const { trust, port } = await start();
     const { error } = await bootstrap(port, trust, {
       token: sharedToken,
@@ -156,14 +156,14 @@ describe("Bootstrap", () => {
     expect(error?.code).to.equal(status.RESOURCE_EXHAUSTED);
   });
 
-  it("reports at most ten rejections in a minute, and counts all", async () => {
+  it("at most ten rejections per minute are reported, and all are counted", async () => {
     const { controller, trust, port } = await start();
     await Promise.all([...Array(25)].map(() => bootstrap(port, trust, { token: "wrong" })));
     expect(controller.rejections).to.have.length(10);
     expect(controller.bootstrapCount("sa_token")).to.equal(25);
   });
 
-  it("shows every reason in its metrics from the start", async () => {
+  it("the metrics have a series for every reason from the start", async () => {
     const { controller } = await start();
     const { body } = await exposeMetrics({ bootstraps: controller.metrics.bootstraps });
     const reasons = [...body.matchAll(/result="(\w+)",reason="(\w+)"} 0/g)].map(([, ...labels]) =>
@@ -182,7 +182,7 @@ describe("Bootstrap", () => {
     ]);
   });
 
-  it("writes neither tokens nor keys into the log", async () => {
+  it("the log contains neither tokens nor keys", async () => {
     const lines: string[] = [];
     const write = (fields: LogFields, message: string): void =>
       void lines.push(JSON.stringify({ ...fields, message }));

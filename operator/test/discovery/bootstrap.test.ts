@@ -47,7 +47,7 @@ describe("the decision about a bootstrap", () => {
   const reasonOf = (result: Result<IssuedIdentity, BootstrapRejection>): string =>
     result.ok ? "ok" : result.error.reason;
 
-  it("asks about the token with the audience of the channel", async () => {
+  it("the token is reviewed for the audience of the discovery channel", async () => {
     const asked: string[][] = [];
     const decide = bootstrapWith({
       reviewToken: (token, audience) => {
@@ -59,7 +59,7 @@ describe("the decision about a bootstrap", () => {
     expect(asked).to.deep.equal([["token", "svc-discovery"]]);
   });
 
-  it("is ca_not_ready without an authority and with one that has expired; the token is not looked at", async () => {
+  it("a bootstrap without a usable authority is rejected as ca_not_ready, without a review of the token", async () => {
     const reviewToken = (): never => expect.fail("the token was reviewed");
     const none = bootstrapWith({ reviewToken, keeper: { ...keeper, current: () => undefined } });
     expect(reasonOf(await none(request))).to.equal("ca_not_ready");
@@ -68,12 +68,12 @@ describe("the decision about a bootstrap", () => {
     expect(reasonOf(await expired(request))).to.equal("ca_not_ready");
   });
 
-  it("is token_review_error when the review throws", async () => {
+  it("a bootstrap whose token review throws is rejected as token_review_error", async () => {
     const decide = bootstrapWith({ reviewToken: () => Promise.reject(new Error("socket hang up")) });
     expect(reasonOf(await decide(request))).to.equal("token_review_error");
   });
 
-  it("looks at the request only when it knows the caller", async () => {
+  it("the signing request is parsed only after the caller is authenticated", async () => {
     const nonsense = new BootstrapRequest({ sa_token: "token", csr_pem: Buffer.from("x"), wire_version: 2 });
     const stranger = bootstrapWith({
       reviewToken: () => Promise.resolve(fail({ reason: "sa_token", message: "wrong" })),
@@ -82,7 +82,7 @@ describe("the decision about a bootstrap", () => {
     expect(reasonOf(await bootstrapWith({})(nonsense.serialize()))).to.equal("malformed_csr");
   });
 
-  it("is signing_error when the authority cannot sign", async () => {
+  it("a bootstrap is rejected as signing_error when the authority cannot sign", async () => {
     const state = keeper.current();
     if (state === undefined) throw new Error("no authority");
     const authority = { ...state.authority, issueSvid: () => Promise.reject(new Error("no entropy")) };
@@ -90,7 +90,7 @@ describe("the decision about a bootstrap", () => {
     expect(reasonOf(await decide(request))).to.equal("signing_error");
   });
 
-  it("turns callers away while too many wait for a review, and serves again after that", async () => {
+  it("callers beyond the limit of waiting reviews are rejected, and served again later", async () => {
     const release: (() => void)[] = [];
     const decide = bootstrapWith({
       reviewToken: () => new Promise((resolve) => release.push(() => resolve(ok(shared)))),

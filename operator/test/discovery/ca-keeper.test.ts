@@ -48,7 +48,7 @@ describe("the keeper of the certificate authority", () => {
     return loaded.ok ? loaded.value.rootPem : "";
   };
 
-  it("creates an authority where there is none, stores it and publishes its root", async () => {
+  it("the leader creates a missing authority, stores it and publishes its root", async () => {
     const store = createMemoryCaStore();
     const keeper = keeperOf({ store, clock: createManualClock() });
     expect(keeper.current()).to.equal(undefined);
@@ -57,7 +57,7 @@ describe("the keeper of the certificate authority", () => {
     expect(store.published()).to.equal(keeper.current()?.bundlePem);
   });
 
-  it("leaves creating to the leader, and follows it", async () => {
+  it("a follower leaves creating the authority to the leader and adopts it", async () => {
     const store = createMemoryCaStore();
     const clock = createManualClock();
     const follower = keeperOf({ store, clock, isLeading: () => false });
@@ -71,7 +71,7 @@ describe("the keeper of the certificate authority", () => {
     expect(store.writes).to.have.length(1);
   });
 
-  it("creates one authority, however many replicas believe to lead", async () => {
+  it("one authority is created even if several replicas act as leader", async () => {
     const store = createMemoryCaStore();
     const clock = createManualClock();
     const both = [keeperOf({ store, clock }), keeperOf({ store, clock })];
@@ -81,7 +81,7 @@ describe("the keeper of the certificate authority", () => {
     expect(both[0]?.current()?.bundlePem).to.equal(both[1]?.current()?.bundlePem);
   });
 
-  it("waits in external mode until someone writes the Secret, and writes no authority", async () => {
+  it("the external mode waits until the Secret is written, and writes no authority", async () => {
     const store = createMemoryCaStore();
     const clock = createManualClock();
     const keeper = keeperOf({ store, clock, mode: "external" });
@@ -94,7 +94,7 @@ describe("the keeper of the certificate authority", () => {
     expect(store.writes).to.have.length(0);
   });
 
-  it("tells once why there is no authority, and when that is over", async () => {
+  it("the reason why there is no authority is logged once, and its resolution too", async () => {
     const store = createMemoryCaStore();
     const clock = createManualClock();
     const log = fakeLog();
@@ -106,14 +106,14 @@ describe("the keeper of the certificate authority", () => {
     await keeper.reconcile();
     const levels = log.lines.map(({ level, message }) => `${level}: ${message}`);
     expect(levels).to.deep.equal([
-      "warn: certificate authority is not settled",
-      "debug: certificate authority is not settled",
+      "warn: certificate authority is not ready",
+      "debug: certificate authority is not ready",
       "info: certificate authority in use",
-      "info: certificate authority is settled",
+      "info: certificate authority is ready again",
     ]);
   });
 
-  it("keeps a replaced root for two lives of a certificate, across restarts of the controller", async () => {
+  it("a replaced root stays trusted for two certificate lifetimes, across restarts of the controller", async () => {
     const clock = createManualClock();
     const old = await fresh(clock.nowMs());
     const store = createMemoryCaStore(old);
@@ -145,7 +145,7 @@ describe("the keeper of the certificate authority", () => {
     await until(() => store.content()?.retiredPem === "", "nothing is remembered any more");
   });
 
-  it("gives a restored root its old place back", async () => {
+  it("a restored root signs again, and the one that replaced it stays trusted", async () => {
     const clock = createManualClock();
     const [first, second] = [await fresh(clock.nowMs()), await fresh(clock.nowMs())];
     const store = createMemoryCaStore(first);
@@ -158,7 +158,7 @@ describe("the keeper of the certificate authority", () => {
     expect(keeper.current()?.bundlePem).to.equal(first.certificatePem + second.certificatePem);
   });
 
-  it("replaces its own authority when a tenth of its life is left", async () => {
+  it("an authority that the controller created is replaced when a tenth of its lifetime is left", async () => {
     const clock = createManualClock();
     const store = createMemoryCaStore();
     const keeper = keeperOf({ store, clock });
@@ -181,7 +181,7 @@ describe("the keeper of the certificate authority", () => {
     await until(() => store.published() === second.current()?.bundlePem, "published");
   });
 
-  it("never replaces an authority that it was given", async () => {
+  it("an authority that was provided externally is never replaced", async () => {
     const clock = createManualClock();
     const given = await fresh(clock.nowMs() - 9.5 * yearMs);
     const store = createMemoryCaStore(given);
@@ -191,7 +191,7 @@ describe("the keeper of the certificate authority", () => {
     expect(keeper.current()?.authority.certificatePem).to.equal(given.certificatePem);
   });
 
-  it("keeps what it has while the store is down or holds nonsense, and tries again", async () => {
+  it("the last authority stays in use while the store is down or its content is invalid, and the read is retried", async () => {
     const clock = createManualClock();
     const store = createMemoryCaStore(await fresh(clock.nowMs()));
     const keeper = keeperOf({ store, clock, mode: "external" });
@@ -210,7 +210,7 @@ describe("the keeper of the certificate authority", () => {
     expect(keeper.current()).to.equal(known);
   });
 
-  it("uses no authority that has expired", async () => {
+  it("an expired authority is not used", async () => {
     const clock = createManualClock();
     const store = createMemoryCaStore(await fresh(clock.nowMs() - 11 * yearMs));
     const keeper = keeperOf({ store, clock, mode: "external" });
@@ -218,7 +218,7 @@ describe("the keeper of the certificate authority", () => {
     expect(keeper.current()).to.equal(undefined);
   });
 
-  it("tells its listeners of each change, and of nothing else", async () => {
+  it("listeners are notified of each change of the authority, and of nothing else", async () => {
     const clock = createManualClock();
     const store = createMemoryCaStore(await fresh(clock.nowMs()));
     const keeper = keeperOf({ store, clock, mode: "external" });

@@ -39,7 +39,7 @@ const svidRequest = (lifetimeMs: number) => ({
 });
 
 describe("the certificate authority", () => {
-  it("is a P-256 root for ten years", async () => {
+  it("a created authority is a P-256 root that is valid for ten years", async () => {
     const { certificatePem } = await createCertificateAuthority("example.org", nowMs);
     const certificate = new X509Certificate(certificatePem);
     expect(certificate.ca).to.equal(true);
@@ -48,7 +48,7 @@ describe("the certificate authority", () => {
     expect(certificate.validToDate.getTime() - nowMs).to.be.closeTo(3652.5 * dayMs, dayMs);
   });
 
-  it("signs certificates of proxies: one URI, for clients only, a little older than now", async () => {
+  it("a proxy certificate has one URI, is for clients only, and is backdated by five minutes", async () => {
     const ca = await authority();
     const { chainPem, notAfterMs } = await ca.issueSvid(svidRequest(dayMs));
     const certificate = new X509Certificate(chainPem);
@@ -62,7 +62,7 @@ describe("the certificate authority", () => {
     expect(certificate.checkIssued(new X509Certificate(ca.rootPem))).to.equal(true);
   });
 
-  it("signs certificates of controllers: for servers only, with the names of the Service", async () => {
+  it("a controller certificate is for servers only and has the names of the Service", async () => {
     const ca = await authority();
     const { chainPem } = await ca.issueServerCertificate({
       ...svidRequest(dayMs),
@@ -75,13 +75,13 @@ describe("the certificate authority", () => {
     );
   });
 
-  it("never signs for longer than it lives itself", async () => {
+  it("an issued certificate never outlives its authority", async () => {
     const ca = await authority();
     const { notAfterMs } = await ca.issueSvid(svidRequest(20 * 366 * dayMs));
     expect(notAfterMs).to.equal(ca.notAfterMs);
   });
 
-  it("gives every certificate another serial number, positive and of 128 bits", async () => {
+  it("every certificate has its own positive serial number of 128 bits", async () => {
     const ca = await authority();
     const issued = await Promise.all([...Array(20)].map(() => ca.issueSvid(svidRequest(dayMs))));
     const serials = issued.map(({ chainPem }) => new X509Certificate(chainPem).serialNumber);
@@ -89,14 +89,14 @@ describe("the certificate authority", () => {
     for (const serial of serials) expect(serial).to.match(/^[4-7][0-9A-F]{31}$/);
   });
 
-  it("writes dates after 2049 as RFC 5280 asks", async () => {
+  it("dates after 2049 are encoded as RFC 5280 requires", async () => {
     const late = Date.UTC(2049, 11, 31);
     const { certificatePem } = await createCertificateAuthority("example.org", late);
     const certificate = new X509Certificate(certificatePem);
     expect(certificate.validToDate.getUTCFullYear()).to.equal(2059);
   });
 
-  it("reads keys in PKCS #8, SEC 1 and PKCS #1, and RSA authorities", async () => {
+  it("an authority may have an RSA key, and keys may be in PKCS #8, SEC 1 or PKCS #1", async () => {
     const pem = await createCertificateAuthority("example.org", nowMs);
     const { createPrivateKey } = await import("node:crypto");
     const sec1 = createPrivateKey(pem.privateKeyPem).export({ type: "sec1", format: "pem" }).toString();
@@ -110,7 +110,7 @@ describe("the certificate authority", () => {
     );
   });
 
-  it("sends the issuers of an intermediate along, and trusts the last of them", async () => {
+  it("an intermediate authority sends its issuers along, and the last of them is trusted", async () => {
     const root = await createCertificateAuthority("example.org", nowMs);
     const key = createTestKey();
     const der = await signedBy(root, key.publicKey);
@@ -132,7 +132,7 @@ describe("the certificate authority", () => {
     return loaded.ok ? "accepted" : loaded.error.message;
   };
 
-  it("says why it cannot be used, and never quotes the key", async () => {
+  it("the problem of an unusable authority says why and never quotes the key", async () => {
     const pem = await createCertificateAuthority("example.org", nowMs);
     const other = await createCertificateAuthority("example.org", nowMs);
     const leafKey = createTestKey();
@@ -148,7 +148,7 @@ describe("the certificate authority", () => {
         { certificatePem: leaf.chainPem, privateKeyPem: leafKey.privateKeyPem },
         /not the certificate of an authority/,
       ],
-      [await rsaAuthority(2048), /weaker/],
+      [await rsaAuthority(2048), /too weak/],
       [{ ...pem, certificatePem: "x".repeat(70_000) }, /larger/],
     ];
     for (const [input, expected] of cases) {

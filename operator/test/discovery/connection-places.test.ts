@@ -24,7 +24,7 @@ describe("the places of connections", () => {
     return { places, closed, connect };
   };
 
-  it("let the oldest silent connection give way to a new one", () => {
+  it("the oldest silent connection is closed for a new one", () => {
     const { places, closed, connect } = setUp(3, 3);
     const [first, second] = [connect("a"), connect("b")];
     connect("c");
@@ -33,7 +33,7 @@ describe("the places of connections", () => {
     expect(closed).to.deep.equal([second.peer]);
   });
 
-  it("refuse a connection when all others have calls, and know when a call has ended", () => {
+  it("a connection is refused while all others have calls, and accepted after the calls have ended", () => {
     const { places, closed, connect } = setUp(1, 1);
     const first = connect("a");
     places.onCall(first.peer, 1);
@@ -45,7 +45,7 @@ describe("the places of connections", () => {
     expect(closed).to.deep.equal([first.peer]);
   });
 
-  it("take the room for an address that has its share from its own connections", () => {
+  it("an address that has used its share loses its own oldest connection, not one of another address", () => {
     const { closed, connect } = setUp(8, 2);
     const other = connect("b");
     const [first] = [connect("a"), connect("a"), connect("a")];
@@ -53,7 +53,7 @@ describe("the places of connections", () => {
     expect(closed).to.not.include(other.peer);
   });
 
-  it("are free again when connections are closed, however they were closed", () => {
+  it("a place is free again after its connection was closed, in whichever way", () => {
     const { places, connect } = setUp(2, 2);
     for (let index = 0; index < 10; index++) {
       const { socket, isTaken } = connect("a");

@@ -13,7 +13,7 @@ describe("signing requests", () => {
     { name: "RSASSA-PKCS1-v1_5", modulusLength: 3072 },
   ];
   for (const algorithm of strong) {
-    it(`gives the key of ${JSON.stringify(algorithm)}`, async () => {
+    it(`the public key of a signing request with ${JSON.stringify(algorithm)} is returned`, async () => {
       const { csrPem, privateKeyPem } = await createSigningRequest(algorithm);
       const key = await publicKeyOfCsr(csrPem);
       const expected = createPublicKey(privateKeyPem).export({ type: "spki", format: "der" });
@@ -21,26 +21,29 @@ describe("signing requests", () => {
     });
   }
 
-  it("refuses a key of less than 128 bits of strength", async () => {
+  it("a signing request whose key has less than 128 bits of strength is rejected", async () => {
     const { csrPem } = await createSigningRequest({ name: "RSASSA-PKCS1-v1_5", modulusLength: 2048 });
     expect(await publicKeyOfCsr(csrPem)).to.deep.equal({
       ok: false,
-      error: { message: "the key is weaker than P-256" },
+      error: {
+        message:
+          "the key is too weak or unsupported, expected P-256, P-384, P-521 or RSA of 3072 to 8192 bits",
+      },
     });
   });
 
-  it("refuses a request that is signed with another key, or changed", async () => {
+  it("a signing request that was changed or signed with another key is rejected", async () => {
     const [der] = pemBlocks((await createSigningRequest()).csrPem.toString(), "CERTIFICATE REQUEST");
     const changed = Buffer.from(der ?? []);
     changed.write("S", changed.indexOf("system:masters"));
     const result = await publicKeyOfCsr(Buffer.from(toPem("CERTIFICATE REQUEST", changed)));
     expect(result).to.deep.equal({
       ok: false,
-      error: { message: "the request is not signed with its own key" },
+      error: { message: "the certificate signing request is not signed with its own key" },
     });
   });
 
-  it("refuses what is not one request in PEM", async () => {
+  it("anything but one CERTIFICATE REQUEST in PEM is rejected", async () => {
     const { csrPem } = await createSigningRequest();
     const inputs = [
       "",
@@ -53,12 +56,12 @@ describe("signing requests", () => {
     for (const input of inputs) expect((await publicKeyOfCsr(Buffer.from(input))).ok).to.equal(false);
   });
 
-  it("survives deeply nested input", async () => {
+  it("deeply nested input is rejected without a crash", async () => {
     const nested = Buffer.alloc(8_000, Buffer.of(0x30, 0x80));
     expect((await publicKeyOfCsr(Buffer.from(toPem("CERTIFICATE REQUEST", nested)))).ok).to.equal(false);
   });
 
-  it("answers every input, and gives no key but the one that signed", async () => {
+  it("a modified signing request never yields another key than the one that signed it", async () => {
     const { csrPem } = await createSigningRequest();
     const original = await publicKeyOfCsr(csrPem);
     const [valid] = pemBlocks(csrPem.toString(), "CERTIFICATE REQUEST");

@@ -47,12 +47,12 @@ describe("the delivery of snapshots", () => {
     delivery.advance();
   };
 
-  it("sends nothing before there is a snapshot", () => {
+  it("no update is sent before there is a snapshot", () => {
     delivery.advance();
     expect(sent).to.have.length(0);
   });
 
-  it("begins with a full update and goes on with deltas from what was acknowledged", () => {
+  it("the first update is full, and later ones are deltas from what was acknowledged", () => {
     publish(snapshotOf({ a: 1, b: 1 }));
     expect(last().message.full).to.equal(true);
     expect(last().message.resources).to.have.length(2);
@@ -67,7 +67,7 @@ describe("the delivery of snapshots", () => {
     expect(last().message.version).to.equal(snapshotOf({ a: 2, c: 1 }).version);
   });
 
-  it("has one update in flight and makes one of what changes meanwhile", () => {
+  it("one update is in flight at a time, and changes meanwhile become one update", () => {
     publish(snapshotOf({ a: 1 }));
     for (let state = 2; state < 50; state += 1) publish(snapshotOf({ a: state, [`b${state}`]: 1 }));
     expect(sent).to.have.length(1);
@@ -79,7 +79,7 @@ describe("the delivery of snapshots", () => {
     expect(sent).to.have.length(2);
   });
 
-  it("sends nothing for a change that was taken back", () => {
+  it("a change that was reverted while an update was in flight is not sent", () => {
     publish(snapshotOf({ a: 1 }));
     publish(snapshotOf({ a: 2 }));
     publish(snapshotOf({ a: 1 }));
@@ -87,7 +87,7 @@ describe("the delivery of snapshots", () => {
     expect(sent).to.have.length(1);
   });
 
-  it("ignores answers to what is not in flight", () => {
+  it("an answer with a nonce that is not in flight is ignored", () => {
     publish(snapshotOf({ a: 1 }));
     expect(delivery.acknowledge(Uint8Array.of(1, 2, 3))).to.equal(false);
     expect(delivery.refuse(new Uint8Array(0))).to.equal(false);
@@ -98,7 +98,7 @@ describe("the delivery of snapshots", () => {
     expect(delivery.acknowledged()?.version).to.equal(snapshotOf({ a: 1 }).version);
   });
 
-  it("answers a refusal with a full update of what is current then, and keeps what was acknowledged", () => {
+  it("a rejected update is followed by a full update of the current snapshot, and what was acknowledged stays", () => {
     publish(snapshotOf({ a: 1 }));
     acknowledge();
     publish(snapshotOf({ a: 2 }));
@@ -112,7 +112,7 @@ describe("the delivery of snapshots", () => {
     expect(last().message.full).to.equal(false);
   });
 
-  it("sends at most one full update per 30 seconds after three refusals in a row", async () => {
+  it("a full update is sent at most every 30 seconds after three rejections in a row", async () => {
     publish(snapshotOf({ a: 1 }));
     refuse();
     refuse();
@@ -134,7 +134,7 @@ describe("the delivery of snapshots", () => {
     expect(sent).to.have.length(6);
   });
 
-  it("sends nothing any more after it was closed, and leaves no timer", async () => {
+  it("no update is sent after close, and no timer is left", async () => {
     publish(snapshotOf({ a: 1 }));
     refuse();
     refuse();

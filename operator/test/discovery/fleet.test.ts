@@ -18,7 +18,7 @@ describe("the fleet", () => {
     return membership;
   };
 
-  it("shows what a proxy has reported, and whether it has what it should", () => {
+  it("a node shows what its proxy has reported, and whether it is in sync", () => {
     const membership = join("pod-1");
     expect(fleet.node("pod-1")).to.deep.equal({
       nodeId: "pod-1",
@@ -57,7 +57,7 @@ describe("the fleet", () => {
     expect(fleet.node("pod-1")).to.equal(undefined);
   });
 
-  it("knows no health while a check is pending", () => {
+  it("the health of a node is undefined while a check is pending", () => {
     const membership = join("pod-1");
     const check = (state: string) => ({ subsystem: "proxy", name: state, state, reason: "" });
     membership.setHealth("1", [check("Ready"), check("Pending")]);
@@ -66,7 +66,7 @@ describe("the fleet", () => {
     expect(fleet.node("pod-1")?.health).to.equal("ready");
   });
 
-  it("lets a newer stream of the same proxy take over, and forgets what the older one said", () => {
+  it("a newer stream of a proxy replaces the older one, whose reports are dropped", () => {
     let replaced = 0;
     const old = join("pod-1", () => (replaced += 1));
     old.setBoundPorts([80]);
@@ -80,7 +80,7 @@ describe("the fleet", () => {
     expect(fleet.nodes()).to.deep.equal([]);
   });
 
-  it("keeps proxies of different identities apart that have the same name", () => {
+  it("proxies of different identities with the same name are different nodes", () => {
     const own = join("pod-1");
     const other = fleet.join({
       nodeId: "pod-1",
@@ -97,7 +97,7 @@ describe("the fleet", () => {
     expect(fleet.nodes()).to.deep.equal([]);
   });
 
-  it("calls something programmed when every proxy of the scope has it and has its ports bound", () => {
+  it("a resource is programmed when every proxy of the scope has acknowledged it and bound its ports", () => {
     const snapshot = snapshotOf({ a: 1, b: 1 });
     const [resource] = snapshot.resources.values;
     if (resource === undefined) throw new Error("no resource");
@@ -120,7 +120,7 @@ describe("the fleet", () => {
     expect(ask()).to.equal(true);
   });
 
-  it("does not mix scopes", () => {
+  it("one scope is programmed regardless of another", () => {
     const snapshot = snapshotOf({ a: 1 });
     join("pod-1").setAcknowledged(snapshot);
     const scope = { kind: "dedicated", gateway: { namespace: "team", name: "gw" } } as const;
@@ -128,7 +128,7 @@ describe("the fleet", () => {
     expect(fleet.isProgrammed({ scope: shared, resources: [], ports: [] })).to.equal(true);
   });
 
-  it("tells of each coming, going and report", () => {
+  it("subscribers are notified when a proxy joins, leaves or reports", () => {
     let calls = 0;
     const unsubscribe = fleet.subscribe((scope) => {
       expect(scope).to.deep.equal(shared);

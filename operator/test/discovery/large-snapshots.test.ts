@@ -40,7 +40,7 @@ describe("Stream: large snapshots", () => {
   const bench = streamBench();
   beforeEach(() => bench.start());
 
-  it("gives a proxy that takes parts a snapshot of more than 64 MiB", async () => {
+  it("a proxy that supports parts gets a snapshot of more than 64 MiB", async () => {
     const snapshot = snapshotOfMebibytes(70);
     bench.controller.server.cache.publish([[shared, snapshot]]);
     const stream = bench.open();
@@ -55,7 +55,7 @@ describe("Stream: large snapshots", () => {
     expect(bench.controller.metrics.snapshotMessages.with({ kind: "full" }).value).to.equal(1);
   });
 
-  it("gives a proxy of an older release one message", async () => {
+  it("a proxy of an older release gets its snapshot in one message", async () => {
     bench.controller.server.cache.publish([[shared, snapshotOfMebibytes(10, true)]]);
     const stream = await bench.subscribed("pod-1");
     expect(stream.messages).to.have.length(1);
@@ -63,7 +63,7 @@ describe("Stream: large snapshots", () => {
     expect(stream.messages[0]?.snapshot.resources[0]?.body.length).to.equal(10 * mebibyte);
   });
 
-  it("ends the stream of a proxy of an older release where the snapshot does not fit one message", async () => {
+  it("the stream of a proxy of an older release is ended when its snapshot does not fit into one message", async () => {
     bench.controller.server.cache.publish([[shared, snapshotOfMebibytes(64)]]);
     const stream = bench.open();
     stream.send(subscribe("pod-1"));
@@ -73,7 +73,7 @@ describe("Stream: large snapshots", () => {
 });
 
 describe("the session of a proxy that takes parts", () => {
-  it("encodes a part only when the transport has taken the one before, and says in each whether it leads", () => {
+  it("a part is encoded only after the transport took the one before, and each says whether the replica leads", () => {
     const cache = createSnapshotCache();
     cache.publish([[shared, snapshotOfMebibytes(2)]]);
     const leadership = createTestLeadership(true);
@@ -118,7 +118,7 @@ describe("the session of a proxy that takes parts", () => {
     session.close();
   });
 
-  it("answers a ping with whether it leads, unless a message is under way", () => {
+  it("a ping is answered with whether the replica leads, unless a message is in flight", () => {
     const cache = createSnapshotCache();
     cache.publish([[shared, createSnapshot([])]]);
     const identity = { namespace: "svc-system", serviceAccount: "svc-shared-proxy" };

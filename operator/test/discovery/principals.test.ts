@@ -11,7 +11,7 @@ const scope = (namespace: string, name: string) =>
   ({ kind: "dedicated", gateway: { namespace, name } }) as const;
 
 describe("expected principals", () => {
-  it("are the shared pool's account, and that of each dedicated Gateway in its own namespace", () => {
+  it("the expected principals are the shared proxies' service account and that of each dedicated Gateway", () => {
     const gateways: DedicatedGateway[] = [];
     const principals = createExpectedPrincipals({ shared, dedicated: () => gateways });
     const own = { namespace: "team", serviceAccount: "gw-svc" };
@@ -27,14 +27,14 @@ describe("expected principals", () => {
     expect(principals.includes({ ...shared, namespace: "team" })).to.equal(false);
   });
 
-  it("have scopes whose keys cannot be confused: no Gateway is called shared", () => {
+  it("the key of the shared scope cannot be that of a Gateway", () => {
     expect(scopeKey({ kind: "shared" })).to.equal("shared");
     expect(scopeKey(scope("shared", "shared"))).to.equal("shared/shared");
   });
 });
 
 describe("the user name of a service account", () => {
-  it("gives namespace and name", () => {
+  it("the user name of a service account is parsed into namespace and name", () => {
     expect(parseServiceAccountUser("system:serviceaccount:svc-system:svc-shared-proxy")).to.deep.equal(
       shared,
     );
@@ -52,6 +52,7 @@ describe("the user name of a service account", () => {
     "x:serviceaccount:a:b",
   ];
   for (const user of others) {
-    it(`gives nothing for "${user}"`, () => expect(parseServiceAccountUser(user)).to.equal(undefined));
+    it(`the user name "${user}" is not that of a service account`, () =>
+      expect(parseServiceAccountUser(user)).to.equal(undefined));
   }
 });

@@ -18,18 +18,18 @@ describe("retired roots", () => {
   });
   const root = (index: number): string => roots[index] ?? "";
 
-  it("come back from text as they were", () => {
+  it("retired roots are parsed from their text unchanged", () => {
     const retired = roots.map((certificatePem, index) => ({ certificatePem, until: nowMs + index * 1000 }));
     expect(parseRetiredRoots(formatRetiredRoots(retired))).to.deep.equal(retired);
   });
 
-  it("are a trust bundle as they stand", () => {
+  it("the text of retired roots is a valid trust bundle", () => {
     const text = formatRetiredRoots([{ certificatePem: root(0), until: nowMs }]);
     createSecureContext({ ca: text });
     expect(new X509Certificate(text).ca).to.equal(true);
   });
 
-  it("are left out when they have another form", () => {
+  it("malformed retired roots are left out", () => {
     const text = formatRetiredRoots([{ certificatePem: root(0), until: nowMs }]);
     expect(parseRetiredRoots("")).to.deep.equal([]);
     expect(parseRetiredRoots(root(0))).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe("retired roots", () => {
     expect(parseRetiredRoots(text + "x".repeat(70_000))).to.deep.equal([]);
   });
 
-  it("end at their time, which is the first that they got, and never include the root that signs", () => {
+  it("a retired root ends at its first end time, and the signing root is never retired", () => {
     const known = [
       { certificatePem: root(0), until: nowMs + 1 },
       { certificatePem: root(0), until: nowMs + 2 },
@@ -50,7 +50,7 @@ describe("retired roots", () => {
     ]);
   });
 
-  it("are bounded; those that last longest stay", () => {
+  it("the number of retired roots is limited, and those that end last are kept", () => {
     const known = [...Array(20)].map((_, index) => ({
       certificatePem: `root ${index}`,
       until: nowMs + 1 + index,

@@ -52,7 +52,7 @@ describe("the controller's certificate", () => {
 
   const certificate = (): X509Certificate => new X509Certificate(published.at(-1)?.chainPem ?? "");
 
-  it("is issued as soon as there is an authority, with the names of the Service", async () => {
+  it("the controller certificate is issued as soon as there is an authority, with the names of the Service", async () => {
     expect(identity.current()).to.equal(undefined);
     await keeper.reconcile();
     await until(() => identity.current() !== undefined, "issued");
@@ -64,7 +64,7 @@ describe("the controller's certificate", () => {
     expect(identity.current()?.trustPem).to.equal(keeper.current()?.bundlePem);
   });
 
-  it("is renewed at half its life, with a new key", async () => {
+  it("the controller certificate is renewed at half its lifetime, with a new key", async () => {
     await keeper.reconcile();
     await until(() => published.length === 1, "issued");
     const first = published[0];
@@ -76,7 +76,7 @@ describe("the controller's certificate", () => {
     expect(certificate().validToDate.getTime()).to.be.closeTo(clock.nowMs() + 24 * hourMs, 180_000);
   });
 
-  it("trusts a new authority at once and is signed by it five minutes later", async () => {
+  it("a new authority is trusted at once and signs the controller certificate five minutes later", async () => {
     await keeper.reconcile();
     await until(() => published.length === 1, "issued");
     const old = published[0];

@@ -6,7 +6,7 @@ const shared = { kind: "shared" } as const;
 const gateway = (name: string) => ({ kind: "dedicated", gateway: { namespace: "team", name } }) as const;
 
 describe("the snapshot cache", () => {
-  it("says whether anything was published: an empty world is not an unknown one", () => {
+  it("the cache is listed after the first publication, even of an empty world", () => {
     const cache = createSnapshotCache();
     expect(cache.isListed()).to.equal(false);
     expect(cache.get(shared)).to.equal(undefined);
@@ -15,7 +15,7 @@ describe("the snapshot cache", () => {
     expect(cache.get(shared)?.snapshot.resources.keys).to.deep.equal([]);
   });
 
-  it("keeps scopes apart and tells only of the scope that has changed", () => {
+  it("scopes are separate, and only subscribers of a changed scope are notified", () => {
     const cache = createSnapshotCache();
     const heard: string[] = [];
     cache.subscribe(shared, () => heard.push("shared"));
@@ -36,7 +36,7 @@ describe("the snapshot cache", () => {
     expect(cache.get(gateway("b"))).to.equal(undefined);
   });
 
-  it("tells nobody who has left", () => {
+  it("a listener that has unsubscribed is not notified", () => {
     const cache = createSnapshotCache();
     let calls = 0;
     const leave = cache.subscribe(shared, () => (calls += 1));
@@ -45,7 +45,7 @@ describe("the snapshot cache", () => {
     expect(calls).to.equal(0);
   });
 
-  it("encodes an update once for all proxies with the same base", () => {
+  it("an update is encoded once for all proxies with the same base", () => {
     const cache = createSnapshotCache();
     const base = snapshotOf({ x: 1 });
     cache.publish([[shared, snapshotOf({ x: 2 })]]);

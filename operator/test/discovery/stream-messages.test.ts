@@ -30,7 +30,7 @@ describe("Stream: messages", () => {
     ["nothing that is known", new ClientMessage(), status.INVALID_ARGUMENT],
   ];
   for (const [what, message, code] of firstMessages) {
-    it(`refuses ${what} at the start with ${status[code]}`, async () => {
+    it(`a stream that starts with ${what} is ended with ${status[code]}`, async () => {
       const stream = bench.open();
       stream.send(message);
       expect(await ended(stream)).to.equal(code);
@@ -39,7 +39,7 @@ describe("Stream: messages", () => {
     });
   }
 
-  it("refuses a subscription without a scope, and bytes that are no message", async () => {
+  it("a subscription without a scope and bytes that are not a ClientMessage end the stream", async () => {
     const scopeless = bench.open();
     scopeless.send(new ClientMessage({ subscribe: new Subscribe({ node_id: "pod-1", wire_version: 2 }) }));
     expect(await ended(scopeless)).to.equal(status.INVALID_ARGUMENT);
@@ -48,7 +48,7 @@ describe("Stream: messages", () => {
     expect(await ended(garbage)).to.equal(status.INVALID_ARGUMENT);
   });
 
-  it("ends a stream that subscribes twice, sends garbage or names an impossible port", async () => {
+  it("a second subscription, malformed bytes and an impossible port end the stream", async () => {
     const twice = await bench.subscribed("pod-1");
     twice.send(subscribe("pod-1"));
     expect(await ended(twice)).to.equal(status.INVALID_ARGUMENT);
@@ -60,7 +60,7 @@ describe("Stream: messages", () => {
     expect(await ended(ports)).to.equal(status.INVALID_ARGUMENT);
   });
 
-  it("ignores messages and answers that it does not know", async () => {
+  it("unknown messages and acknowledgements of unknown updates are ignored", async () => {
     const stream = await bench.subscribed("pod-1");
     stream.sendBytes(Buffer.of(0x7a, 1, 0));
     stream.send(new ClientMessage({ ack: new Ack({ version: "x", nonce: Uint8Array.of(1) }) }));
@@ -68,19 +68,19 @@ describe("Stream: messages", () => {
     expect(bench.controller.metrics.acks.with({}).value).to.equal(1);
   });
 
-  it("refuses messages of more than 1 MiB", async () => {
+  it("a message of more than 1 MiB ends the stream", async () => {
     const stream = await bench.subscribed("pod-1");
     stream.sendBytes(Buffer.alloc(1024 * 1024 + 1));
     expect(await ended(stream)).to.equal(status.RESOURCE_EXHAUSTED);
   });
 
-  it("ends the stream of a proxy that sends without end", async () => {
+  it("the stream of a proxy that sends too many messages is ended", async () => {
     const stream = await bench.subscribed("pod-1");
     for (let count = 0; count < 1100; count += 1) stream.send(new ClientMessage());
     expect(await ended(stream)).to.equal(status.INTERNAL);
   });
 
-  it("keeps what a proxy reports, and forgets it with the stream", async () => {
+  it("the reports of a proxy are kept until its stream ends", async () => {
     const stream = await bench.subscribed("pod-1");
     stream.send(new ClientMessage({ node_status: new NodeStatus({ bound_ports: [443, 80, 443] }) }));
     const check = new Check({
@@ -99,7 +99,7 @@ describe("Stream: messages", () => {
     expect(bench.controller.metrics.connectedProxies.with({}).value).to.equal(0);
   });
 
-  it("lets a proxy say goodbye", async () => {
+  it("a proxy may end its stream without an error", async () => {
     const stream = await bench.subscribed("pod-1");
     stream.halfClose();
     expect(await ended(stream)).to.equal(status.OK);

@@ -56,16 +56,16 @@ describe("Stream: peers", () => {
     expect(bench.controller.streamCount("accepted")).to.equal(0);
   };
 
-  it("must show a certificate", () => refusedConnection(undefined));
+  it("a peer without a certificate is rejected", () => refusedConnection(undefined));
 
-  it("must show one that a trusted authority has signed", async () => {
+  it("a peer with a certificate of an untrusted authority is rejected", async () => {
     const other = await startController();
     const otherTrust = await ready(other);
     const forged = await bootstrap(other.ports.bootstrapPort, otherTrust, { token: sharedToken });
     await refusedConnection(forged.identity);
   });
 
-  it("must show one for clients: the controller's own is not", async () => {
+  it("a peer with a server certificate, such as the controller's own, is rejected", async () => {
     const authority = await authorityOf(bench.controller);
     const key = createTestKey();
     const { chainPem } = await authority.issueServerCertificate({
@@ -78,7 +78,7 @@ describe("Stream: peers", () => {
     await refusedConnection({ chainPem, privateKeyPem: key.privateKeyPem });
   });
 
-  it("must show one that is valid still", async () => {
+  it("a peer with an expired certificate is rejected", async () => {
     const authority = await authorityOf(bench.controller);
     const key = createTestKey();
     const { chainPem } = await authority.issueSvid({
@@ -101,7 +101,7 @@ describe("Stream: peers", () => {
     },
   ];
   for (const { who, token, scope } of wrongScopes) {
-    it(`may have only their own scope: ${who}`, async () => {
+    it(`a stream for another scope is rejected with PERMISSION_DENIED when ${who}`, async () => {
       const stream = bench.open(await bench.identityOf(token));
       stream.send(subscribe("pod-1", scope));
       expect(await ended(stream)).to.equal(status.PERMISSION_DENIED);
@@ -111,7 +111,7 @@ describe("Stream: peers", () => {
     });
   }
 
-  it("may only have the name of the pod that their certificate was issued for", async () => {
+  it("a proxy may only use the name of the pod that its certificate was issued for", async () => {
     const shown = await bench.identityOf("token:team:a-svc:gateway-pod");
     const liar = bench.open(shown);
     liar.send(subscribe("shared-proxy-1", gatewayScope("team", "a")));
@@ -120,7 +120,7 @@ describe("Stream: peers", () => {
     await bench.subscribed("gateway-pod", shown, gatewayScope("team", "a"));
   });
 
-  it("have names as long as names of pods may be", async () => {
+  it("a pod name of 253 characters, the longest, is checked in full", async () => {
     const name = `${"a".repeat(60)}.`.repeat(4) + "b".repeat(9);
     expect(name).to.have.length(253);
     const shown = await bench.identityOf(`token:svc-system:svc-shared-proxy:${name}`);
@@ -130,7 +130,7 @@ describe("Stream: peers", () => {
     expect(await ended(liar)).to.equal(status.PERMISSION_DENIED);
   });
 
-  it("take nothing from a proxy of another identity that has the same name, whoever comes first", async () => {
+  it("a proxy of another identity with the same name takes nothing from a proxy, in either order", async () => {
     const scope = gatewayScope("team", "a");
     const shown = await bench.identityOf("token:team:a-svc");
     const squatter = await bench.subscribed("pod-1", shown, scope);
@@ -148,7 +148,7 @@ describe("Stream: peers", () => {
     expect(bench.controller.metrics.connectedProxies.with({}).value).to.equal(2);
   });
 
-  it("take the place of their own older stream, which ends without an error", async () => {
+  it("a newer stream of a proxy replaces its older one, which ends without an error", async () => {
     const old = await bench.subscribed("pod-1");
     const fresh = await bench.subscribed("pod-1");
     expect(await ended(old)).to.equal(status.OK);
@@ -157,7 +157,7 @@ describe("Stream: peers", () => {
     expect(bench.controller.server.fleet.node("pod-1")?.isInSync).to.equal(true);
   });
 
-  it("are bounded in number", async () => {
+  it("the number of streams is limited", async () => {
     await stopControllers();
     await bench.start({
       streamLimits: {

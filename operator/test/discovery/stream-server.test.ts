@@ -13,7 +13,7 @@ import { ended, received, shared, streamBench } from "./support/stream-bench.ts"
 describe("Stream", () => {
   const bench = streamBench();
 
-  it("tells of every proxy that comes and goes, and why it went", async () => {
+  it("every proxy that connects or disconnects is logged, with the reason", async () => {
     const log = fakeLog();
     await bench.start({ log });
     bench.publish({ a: 1 });
@@ -29,7 +29,7 @@ describe("Stream", () => {
       told.map(({ level, message, fields }) => [level, message, fields["node"], fields["reason"]]),
     ).to.deep.equal([
       ["info", "proxy connected", "pod-1", undefined],
-      ["info", "proxy disconnected", "pod-1", "the proxy is gone"],
+      ["info", "proxy disconnected", "pod-1", "the proxy cancelled the stream or its connection was lost"],
       ["info", "proxy connected", "pod-2", undefined],
       ["info", "proxy disconnected", "pod-2", "replaced by a newer stream"],
       ["info", "proxy connected", "pod-2", undefined],
@@ -38,7 +38,7 @@ describe("Stream", () => {
   });
 
   describe("leadership", () => {
-    it("is in each message, and a change is told by a message without a snapshot", async () => {
+    it("every message says whether the replica leads, and a change is announced by a message without a snapshot", async () => {
       await bench.start();
       bench.publish({ a: 1 });
       bench.controller.leadership.set(false);
@@ -59,7 +59,7 @@ describe("Stream", () => {
   });
 
   describe("time", () => {
-    it("refuses a stream that does not subscribe within ten seconds", async () => {
+    it("a stream that does not subscribe within ten seconds is ended with INVALID_ARGUMENT", async () => {
       const clock = createManualClock();
       await bench.start({ clock });
       bench.publish({ a: 1 });
@@ -73,7 +73,7 @@ describe("Stream", () => {
       expect(await ended(silent)).to.equal(status.INVALID_ARGUMENT);
     });
 
-    it("ends a stream when its certificate ends", async () => {
+    it("a stream is ended when its certificate expires", async () => {
       const clock = createManualClock();
       await bench.start({ clock, svidLifetimeMs: 600_000 });
       bench.publish({ a: 1 });
@@ -84,7 +84,7 @@ describe("Stream", () => {
       expect(await ended(stream)).to.equal(status.PERMISSION_DENIED);
     });
 
-    it("notices a peer that has vanished without a word", async () => {
+    it("a peer that has vanished without closing the connection is detected by keepalive", async () => {
       await bench.start({ keepalive: { intervalMs: 200, timeoutMs: 1_000 } });
       bench.publish({ a: 1 });
       const relay = await startRelay({ host: "127.0.0.1", port: bench.controller.ports.streamPort });
@@ -102,7 +102,7 @@ describe("Stream", () => {
   });
 
   describe("a replica", () => {
-    it("that does not know the world yet answers UNAVAILABLE", async () => {
+    it("a replica that has not published yet answers UNAVAILABLE", async () => {
       await bench.start();
       const early = bench.open();
       early.send(subscribe("pod-1"));
@@ -111,7 +111,7 @@ describe("Stream", () => {
       await bench.subscribed("pod-1");
     });
 
-    it("that has no snapshot for an expected proxy yet answers UNAVAILABLE", async () => {
+    it("a replica without a snapshot for an expected proxy answers UNAVAILABLE", async () => {
       await bench.start();
       bench.controller.gateways.push({ gateway: { namespace: "team", name: "a" }, serviceAccount: "a-svc" });
       bench.publish({ a: 1 });
@@ -120,7 +120,7 @@ describe("Stream", () => {
       expect(await ended(stream)).to.equal(status.UNAVAILABLE);
     });
 
-    it("that stops ends its streams with UNAVAILABLE", async () => {
+    it("a replica that stops ends its streams with UNAVAILABLE", async () => {
       await bench.start();
       bench.publish({ a: 1 });
       const stream = await bench.subscribed("pod-1");
@@ -130,7 +130,7 @@ describe("Stream", () => {
       expect(bench.controller.metrics.connectedProxies.with({}).value).to.equal(0);
     });
 
-    it("serves the bytes that another one with the same world serves", async () => {
+    it("two replicas with the same world serve the same bytes", async () => {
       await bench.start();
       bench.publish({ b: 1, a: 1 });
       const stream = await bench.subscribed("pod-1");
@@ -144,7 +144,7 @@ describe("Stream", () => {
       expect(twin.messages[0]?.leading).to.equal(false);
     });
 
-    it("takes a new authority into use while streams stay open, and trusts the old one still", async () => {
+    it("a new authority is used while streams stay open, and the old one is still trusted", async () => {
       await bench.start();
       bench.publish({ a: 1 });
       const stream = await bench.subscribed("pod-1");

@@ -8,7 +8,7 @@ describe("Stream: snapshots", () => {
   const bench = streamBench();
   beforeEach(() => bench.start());
 
-  it("sends a full one first, then deltas, each when the one before was acknowledged", async () => {
+  it("a stream gets a full snapshot first, then deltas, each after the one before was acknowledged", async () => {
     bench.publish({ a: 1, b: 1 });
     const stream = await bench.subscribed("pod-1");
     expect(stream.messages[0]?.leading).to.equal(true);
@@ -30,7 +30,7 @@ describe("Stream: snapshots", () => {
     expect(bench.controller.metrics.snapshotMessages.with({ kind: "delta" }).value).to.equal(1);
   });
 
-  it("merges what changes while a slow proxy has not answered", async () => {
+  it("all updates that a slow proxy has not received yet are merged into one", async () => {
     bench.publish({ a: 1 });
     const stream = await bench.subscribed("pod-1");
     for (let state = 2; state <= 100; state += 1) bench.publish({ a: state });
@@ -40,7 +40,7 @@ describe("Stream: snapshots", () => {
     expect(stream.messages[1]?.snapshot.version).to.equal(snapshotOf({ a: 100 }).version);
   });
 
-  it("answers a refusal with a full one", async () => {
+  it("a proxy that rejects an update gets a full one", async () => {
     bench.publish({ a: 1 });
     const stream = await bench.subscribed("pod-1");
     await bench.acked(stream);
@@ -56,14 +56,14 @@ describe("Stream: snapshots", () => {
     expect(bench.controller.server.fleet.node("pod-1")?.isInSync).to.equal(true);
   });
 
-  it("carries an empty one, too", async () => {
+  it("an empty snapshot is sent, too", async () => {
     bench.publish({});
     const stream = await bench.subscribed("pod-1");
     expect(stream.messages[0]?.snapshot.full).to.equal(true);
     expect(stream.messages[0]?.snapshot.resources).to.deep.equal([]);
   });
 
-  it("gives a dedicated proxy its own scope and nothing else", async () => {
+  it("a dedicated proxy gets its own scope and nothing else", async () => {
     bench.controller.gateways.push(
       { gateway: { namespace: "team", name: "a" }, serviceAccount: "a-svc" },
       { gateway: { namespace: "team", name: "b" }, serviceAccount: "b-svc" },
@@ -93,7 +93,7 @@ describe("Stream: snapshots", () => {
     ]);
   });
 
-  it("ends the stream of a proxy whose Gateway is gone", async () => {
+  it("the stream of a proxy whose Gateway was deleted is ended with PERMISSION_DENIED", async () => {
     bench.controller.gateways.push({ gateway: { namespace: "team", name: "a" }, serviceAccount: "a-svc" });
     bench.controller.server.cache.publish([[gateway("a"), snapshotOf({ own: 1 })]]);
     const stream = await bench.subscribed(

@@ -27,7 +27,7 @@ const update = fc
   });
 
 describe("server messages", () => {
-  it("are read by the generated code as what they were", () => {
+  it("an encoded server message is decoded to the same value by the generated code", () => {
     fc.assert(
       fc.property(update, fc.uint8Array({ minLength: 1 }), fc.boolean(), (sent, nonce, leading) => {
         const bytes = encodeServerMessage(leading, { update: encodeUpdate(sent), nonce });
@@ -49,7 +49,7 @@ describe("server messages", () => {
     );
   });
 
-  it("show their flag without the snapshot being read", () => {
+  it("the flags of a server message can be read without its snapshot", () => {
     const body = encodeUpdate(fullUpdate(createSnapshot([])));
     const nonce = Uint8Array.of(1);
     expect(readEnvelope(encodeServerMessage(true))).to.deep.equal({
@@ -67,12 +67,12 @@ describe("server messages", () => {
     expect(envelope?.snapshot?.length).to.be.greaterThan(nonce.length);
   });
 
-  it("may hold fields of a newer controller", () => {
+  it("unknown fields of a newer controller in a server message are skipped", () => {
     const newer = Buffer.concat([Buffer.of(0x3a, 3, 1, 2, 3), encodeServerMessage(true), Buffer.of(0x20, 7)]);
     expect(readEnvelope(newer)?.leading).to.equal(true);
   });
 
-  it("give no envelope when they are cut off", () => {
+  it("a truncated server message has no envelope", () => {
     expect(readEnvelope(Buffer.of(0x0a, 0x05, 1))).to.equal(undefined);
     expect(readEnvelope(Buffer.of(0xff))).to.equal(undefined);
   });

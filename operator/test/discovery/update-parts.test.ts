@@ -32,7 +32,7 @@ const updates = fc
   });
 
 describe("the parts of an update", () => {
-  it("are no longer than asked for, and give the update when they are joined", () => {
+  it("the parts of an update are no longer than the limit and give the update when they are joined", () => {
     fc.assert(
       fc.property(updates, fc.integer({ min: 16 * 1024, max: 100_000 }), (update, maxBytes) => {
         const read = createPartReader(update, maxBytes);
@@ -61,7 +61,7 @@ describe("the parts of an update", () => {
     );
   });
 
-  it("are at most as many as the length of the update asks for, and a few", () => {
+  it("the number of parts is what the length of the update requires", () => {
     const update = fullUpdate(createSnapshot([resourceOf("a", "x".repeat(1_000_000))]));
     const read = createPartReader(update, 64 * 1024);
     let count = 0;
@@ -69,7 +69,7 @@ describe("the parts of an update", () => {
     expect(count).to.equal(Math.ceil(1_000_000 / (64 * 1024)));
   });
 
-  it("know the length of the update as one message before it is encoded", () => {
+  it("the length of an update as one message is known before it is encoded", () => {
     fc.assert(
       fc.property(updates, (update) => {
         expect(encodedLength(update)).to.equal(encodeUpdate(update).body.length);
@@ -78,14 +78,14 @@ describe("the parts of an update", () => {
     );
   });
 
-  it("of a small update are the one message that all proxies share", () => {
+  it("the only part of a small update is the one message that all proxies share", () => {
     const update = prepareUpdate(fullUpdate(createSnapshot([resourceOf("a", "{}")])));
     const read = update.parts();
     expect(read()).to.equal(update.whole());
     expect(read()).to.equal(undefined);
   });
 
-  it("of a large update are encoded anew for each proxy, so that nothing of them is kept", () => {
+  it("the parts of a large update are encoded for each proxy, so that none are kept in memory", () => {
     const update = prepareUpdate(fullUpdate(createSnapshot([resourceOf("a", "x".repeat(maxPartBytes))])));
     const [first, second] = [update.parts(), update.parts()];
     expect(first()?.body).to.not.equal(second()?.body);

@@ -7,13 +7,13 @@ describe("fetching a key set", () => {
   const url = "https://id.example/jwks";
   const unresolved = "its host name cannot be resolved";
 
-  it("takes no longer than it may, although name servers say nothing", async () => {
+  it("a fetch times out although name servers do not answer", async () => {
     const { signal } = new AbortController();
     const fetched = await fetchJson(url, { allowCidrs: [], signal, timeoutMs: 20, resolve: never });
     expect(fetched).to.deep.equal({ ok: false, error: { message: unresolved } });
   });
 
-  it("ends while its name is being resolved, when nobody wants it any more", async () => {
+  it("a fetch that is aborted ends while its host name is being resolved", async () => {
     for (const isLate of [true, false]) {
       const ending = new AbortController();
       if (!isLate) ending.abort();
@@ -23,7 +23,7 @@ describe("fetching a key set", () => {
     }
   });
 
-  it("does not connect to a port of the gateway itself, whatever is allowed", async () => {
+  it("a fetch never connects to a port of the gateway itself, even if the address is allowed", async () => {
     const resolve = () => Promise.resolve([{ address: "10.0.0.7", family: 4 }]);
     const asked: string[] = [];
     const fetched = await fetchJson("https://id.example:8082/jwks", {

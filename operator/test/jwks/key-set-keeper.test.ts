@@ -32,7 +32,7 @@ function rig() {
 }
 
 describe("the keeper of key sets", () => {
-  it("fetches at once, then at the interval, and tells only of changes", async () => {
+  it("a key set is fetched at once and then at its interval, and only changes are announced", async () => {
     const { clock, asked, state, keeper, kids } = rig();
     const set = { keys: [jwk("a")] };
     state.answer = ok(set);
@@ -49,7 +49,7 @@ describe("the keeper of key sets", () => {
     expect([state.changes, kids()]).to.deep.equal([2, ["b"]]);
   });
 
-  it("remembers which keys of the last good set are not used, also while fetching fails", async () => {
+  it("the unusable keys of the last valid set are remembered while fetching fails", async () => {
     const { clock, state, keeper } = rig();
     state.answer = ok({ keys: [jwk("a"), { kty: "oct", k: "AA" }] });
     keeper.want(wanted(60_000));
@@ -61,7 +61,7 @@ describe("the keeper of key sets", () => {
     expect(keeper.fetched.get(url)).to.deep.include({ unusable, problem: "away" });
   });
 
-  it("tells when a set is there for the first time or again, and when it cannot be fetched", async () => {
+  it("the first fetch, a failed fetch and a recovery are logged", async () => {
     const { clock, state, keeper, log } = rig();
     keeper.want(wanted(5_000));
     await clock.advance(0);
@@ -72,14 +72,14 @@ describe("the keeper of key sets", () => {
     state.answer = ok({ keys: [jwk("a")] });
     await clock.advance(5_000);
     expect(log.lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
-      "warn key set not fetched",
+      "warn key set fetch failed",
       "info key set fetched",
-      "warn key set not fetched",
+      "warn key set fetch failed",
       "info key set fetched",
     ]);
   });
 
-  it("keeps the last good set, and tries again after 5 s, doubling up to the interval", async () => {
+  it("the last valid set is kept while fetching fails, and retries double from 5 s up to the interval", async () => {
     const { clock, asked, state, keeper, kids } = rig();
     state.answer = ok({ keys: [jwk("a")] });
     keeper.want(wanted(30_000));
@@ -91,7 +91,7 @@ describe("the keeper of key sets", () => {
     expect(kids()).to.deep.equal(["a"]);
   });
 
-  it("takes a set without a usable key for a failure", async () => {
+  it("a set without a usable key counts as a failure", async () => {
     const { clock, state, keeper } = rig();
     state.answer = ok({ keys: [{ kty: "oct", k: "c2VjcmV0" }] });
     keeper.want(wanted(30_000));
@@ -104,7 +104,7 @@ describe("the keeper of key sets", () => {
     });
   });
 
-  it("forgets what is not wanted any more, and stops", async () => {
+  it("a set that is no longer wanted is dropped, and nothing is fetched after stop", async () => {
     const { clock, asked, state, keeper } = rig();
     state.answer = ok({ keys: [jwk("a")] });
     keeper.want(wanted(30_000));
@@ -119,7 +119,7 @@ describe("the keeper of key sets", () => {
     expect([asked.length, clock.pending()]).to.deep.equal([2, 0]);
   });
 
-  it("asks once for what was dropped and is wanted again while it waited for its turn", async () => {
+  it("a set that was dropped and is wanted again while queued is fetched once", async () => {
     const clock = createManualClock(0);
     const asked: string[] = [];
     const answers: (() => void)[] = [];
@@ -147,7 +147,7 @@ describe("the keeper of key sets", () => {
     keeper.stop();
   });
 
-  it("takes a fetch that throws for a failure like others", async () => {
+  it("a fetch that throws counts as a failure", async () => {
     const clock = createManualClock(0);
     const keeper = createKeySetKeeper({
       fetch: () => Promise.reject(new Error("a bug")),

@@ -32,7 +32,7 @@ describe("createKubernetesCaStore", () => {
     await cluster.close();
   });
 
-  it("has nothing at first, then what was written", async () => {
+  it("an empty store returns nothing, and later what was written", async () => {
     expect(await store().read()).to.deep.equal({ ok: true, value: undefined });
     expect(await store().write(content, undefined)).to.deep.equal({ ok: true, value: "written" });
     expect(await store().read()).to.deep.equal({ ok: true, value: content });
@@ -41,7 +41,7 @@ describe("createKubernetesCaStore", () => {
     expect(secret).to.deep.include({ data: { "tls.crt": "Y2VydA==", "tls.key": "a2V5" } });
   });
 
-  it("replaces only what was expected to be there", async () => {
+  it("a write replaces only the expected content", async () => {
     await store().write(content, undefined);
     expect(await store().write(next, undefined)).to.deep.equal({ ok: true, value: "conflict" });
     expect(await store().write(next, next)).to.deep.equal({ ok: true, value: "conflict" });
@@ -51,7 +51,7 @@ describe("createKubernetesCaStore", () => {
     expect(await store().read(), "retired roots go").to.deep.equal({ ok: true, value: content });
   });
 
-  it("lets the faster of two replicas win", async () => {
+  it("the slower of two concurrent writes is a conflict", async () => {
     const results = await Promise.all([store().write(content, undefined), store().write(next, undefined)]);
     expect(results.map((result) => (result.ok ? result.value : "error")).sort()).to.deep.equal([
       "conflict",
@@ -68,7 +68,7 @@ describe("createKubernetesCaStore", () => {
     expect(await store().write(content, expected)).to.deep.equal({ ok: true, value: "conflict" });
   });
 
-  it("fills a Secret that somebody has made room in, and keeps its other keys", async () => {
+  it("a write fills a Secret without certificate and key and keeps its other keys", async () => {
     cluster.put(secrets, {
       apiVersion: "v1",
       kind: "Secret",
@@ -81,7 +81,7 @@ describe("createKubernetesCaStore", () => {
     expect(Object.keys(stored.data).sort()).to.deep.equal(["note", "tls.crt", "tls.key"]);
   });
 
-  it("publishes the bundle once, and again when it is another one", async () => {
+  it("an unchanged trust bundle is not written again", async () => {
     const bundle = (): unknown =>
       (cluster.get(configMaps, "svc-system/svc-discovery-trust") as { data?: object } | undefined)?.data;
     expect((await store().publishTrust("roots")).ok).to.equal(true);
@@ -93,7 +93,7 @@ describe("createKubernetesCaStore", () => {
     expect(bundle()).to.deep.equal({ "ca.crt": "more roots" });
   });
 
-  it("reports a server that does not answer as a problem", async () => {
+  it("an API server that fails is reported as a problem", async () => {
     cluster.intercept = () => ({ status: 500, body: { reason: "Boom", message: "no" } });
     for (const result of [
       await store().read(),
@@ -104,7 +104,7 @@ describe("createKubernetesCaStore", () => {
     }
   });
 
-  it("tells of changes of the Secret and of the bundle until it is told to stop", async () => {
+  it("the watch reports changes of the Secret and the trust bundle until it is stopped", async () => {
     let changes = 0;
     const stop = store().watch(() => changes++);
     await until(() => changes === 2, "both lists");

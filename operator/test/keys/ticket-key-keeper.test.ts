@@ -71,7 +71,7 @@ function setUp(isLeading = true) {
 }
 
 describe("the keeper of session ticket keys", () => {
-  it("makes a first key and sends what proxies derive from it", async () => {
+  it("the first ticket key is created, and proxies get keys that are derived from it", async () => {
     const { build, keys, client, keeper } = setUp();
     expect(keys()).to.deep.equal([]);
     await build();
@@ -86,7 +86,7 @@ describe("the keeper of session ticket keys", () => {
     keeper.stop();
   });
 
-  it("adds a key every twelve hours and keeps two older ones, newest first", async () => {
+  it("a ticket key is added every twelve hours and two older ones are kept, newest first", async () => {
     const { build, keys, clock, keeper } = setUp();
     const seen: string[] = [];
     for (let turn = 0; turn < 4; turn++) {
@@ -102,7 +102,7 @@ describe("the keeper of session ticket keys", () => {
     keeper.stop();
   });
 
-  it("adds it at its time, without a build", async () => {
+  it("a ticket key is added when it is due, without a build", async () => {
     const { build, writes, clock, keeper } = setUp();
     await build();
     await build();
@@ -112,7 +112,7 @@ describe("the keeper of session ticket keys", () => {
     keeper.stop();
   });
 
-  it("tells the age of keys by the time of day, which goes on when a controller is started anew", async () => {
+  it("the age of a ticket key is its time of day, so that it survives restarts of the controller", async () => {
     const client = createFakeClient(({ method }) => (method === undefined ? 404 : {}));
     const leadership = { term: () => new AbortController().signal };
     const keeper = createTicketKeyKeeper({ client, namespace: "svc-system", leadership, log: silentLogger });
@@ -126,7 +126,7 @@ describe("the keeper of session ticket keys", () => {
     expect(Math.abs(Date.parse(time) - Date.now())).to.be.lessThan(hour);
   });
 
-  it("leaves writing to the leader", async () => {
+  it("only the leader writes ticket keys", async () => {
     const { build, writes, clock, keeper } = setUp(false);
     await build();
     await clock.advance(hour);
@@ -134,7 +134,7 @@ describe("the keeper of session ticket keys", () => {
     keeper.stop();
   });
 
-  it("tries again when the API server refuses, and takes a conflict for the other's success", async () => {
+  it("a failed write is retried, and a conflict counts as the success of another replica", async () => {
     const { build, keys, refuse, clock, keeper, told } = setUp();
     refuse(500);
     await build();

@@ -20,7 +20,7 @@ const valid = {
 };
 
 describe("createTokenReview", () => {
-  it("asks about the token for the audience", async () => {
+  it("the token is reviewed for its audience", async () => {
     const client = createFakeClient(() => ({ status: valid }));
     const reviewed = await createTokenReview(client)("token", "svc-discovery", signal);
     expect(reviewed).to.deep.equal({
@@ -36,7 +36,7 @@ describe("createTokenReview", () => {
     expect(call?.body).to.deep.include({ spec: { token: "token", audiences: ["svc-discovery"] } });
   });
 
-  it("takes a token without a pod for one of its service account", async () => {
+  it("a token that is not bound to a pod is valid for its service account", async () => {
     const { extra: _extra, ...user } = valid.user;
     expect(await review({ status: { ...valid, user } })).to.deep.equal({
       ok: true,
@@ -58,7 +58,7 @@ describe("createTokenReview", () => {
     ["no user", { status: { ...valid, user: undefined } }, "invalid_principal"],
   ];
   for (const [what, answer, reason] of rejections) {
-    it(`rejects ${what} as ${reason}`, async () => {
+    it(`a token review with ${what} is rejected as ${reason}`, async () => {
       const reviewed = await review(answer);
       expect(reviewed.ok ? "accepted" : reviewed.error.reason).to.equal(reason);
     });

@@ -79,7 +79,7 @@ async function startReplica(server: FakeApiServer, identity: string, ttlMs: numb
 }
 
 describe("runLeaderElection", () => {
-  it("lets one replica lead, and hands over at once on a graceful stop", async () => {
+  it("one replica leads and hands over at once when it is stopped", async () => {
     const server = await startLeaseServer();
     const a = await startReplica(server, "a", 60_000);
     await a.until(true);
@@ -94,7 +94,7 @@ describe("runLeaderElection", () => {
     await server.close();
   });
 
-  it("takes over a lease that is no longer renewed", async () => {
+  it("a lease that is no longer renewed is taken over", async () => {
     const server = await startLeaseServer();
     server.lease = { metadata: { resourceVersion: "0" }, spec: { holderIdentity: "dead" } };
     const b = await startReplica(server, "b", 300);
@@ -103,7 +103,7 @@ describe("runLeaderElection", () => {
     await server.close();
   });
 
-  it("stops leading when it cannot renew, and leads again when it can", async () => {
+  it("a replica stops leading while it cannot renew the lease, and leads again later", async () => {
     const server = await startLeaseServer();
     const a = await startReplica(server, "a", 300);
     await a.until(true);
@@ -115,7 +115,7 @@ describe("runLeaderElection", () => {
     await server.close();
   });
 
-  it("stops leading before the lease ends when the API server does not answer", async () => {
+  it("a replica stops leading before the lease ends when the API server does not answer", async () => {
     const server = await startLeaseServer();
     const a = await startReplica(server, "a", 900);
     await a.until(true);
@@ -129,7 +129,7 @@ describe("runLeaderElection", () => {
     await server.close();
   });
 
-  it("gives up at once on a stop, even while a call is under way", async () => {
+  it("a stopped replica resigns at once, even during a call", async () => {
     const server = await startLeaseServer();
     const a = await startReplica(server, "a", 300);
     await a.until(true);
@@ -141,7 +141,7 @@ describe("runLeaderElection", () => {
     await server.close();
   });
 
-  it("creates the lease anew when somebody has deleted it", async () => {
+  it("a deleted lease is created again", async () => {
     const server = await startLeaseServer();
     const a = await startReplica(server, "a", 300);
     await a.until(true);

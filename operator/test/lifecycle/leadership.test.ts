@@ -15,7 +15,7 @@ function setUp() {
 }
 
 describe("createLeadership", () => {
-  it("leads while the lease is renewed in time, and in one term", async () => {
+  it("a replica leads in one term while the lease is renewed in time", async () => {
     const { clock, leadership, changes } = setUp();
     expect(leadership.isLeading()).to.equal(false);
     expect(leadership.term()).to.equal(undefined);
@@ -29,7 +29,7 @@ describe("createLeadership", () => {
     expect(changes).to.deep.equal([true]);
   });
 
-  it("ends the term when the lease was not renewed in time", async () => {
+  it("the term ends when the lease is not renewed in time", async () => {
     const { clock, leadership, changes, metrics } = setUp();
     leadership.holdUntil(10);
     const term = leadership.term();
@@ -42,7 +42,7 @@ describe("createLeadership", () => {
     expect(metrics.leaderTransitions.with({}).value).to.equal(2);
   });
 
-  it("does not take itself for the leader after a pause, before any timer has run", () => {
+  it("a replica that was paused does not lead after the lease has ended, even before a timer fires", () => {
     let nowMs = 0;
     const clock = { nowMs: () => nowMs, schedule: () => () => {} };
     const metrics = createMetricSet(controllerMetrics);
@@ -54,7 +54,7 @@ describe("createLeadership", () => {
     expect(term?.aborted).to.equal(true);
   });
 
-  it("begins another term after it has resigned", () => {
+  it("a new term begins after a resignation", () => {
     const { leadership, changes } = setUp();
     leadership.holdUntil(10);
     const first = leadership.term();
@@ -65,7 +65,7 @@ describe("createLeadership", () => {
     expect(changes).to.deep.equal([true, false, true]);
   });
 
-  it("has ended the work of a term when it tells of the end", () => {
+  it("the work of a term is aborted before listeners are notified of its end", () => {
     const { leadership } = setUp();
     leadership.holdUntil(10);
     const term = leadership.term();
@@ -75,7 +75,7 @@ describe("createLeadership", () => {
     expect(abortedWhenTold).to.equal(true);
   });
 
-  it("does not lead by a lease that has ended before it was told", async () => {
+  it("a lease that has already ended does not begin a term", async () => {
     const { leadership, clock, changes } = setUp();
     await clock.advance(10);
     leadership.holdUntil(10);

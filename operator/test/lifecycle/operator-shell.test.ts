@@ -53,14 +53,14 @@ describe("createOperatorShell", () => {
   beforeEach(async () => (cluster = await startFakeCluster({ resources: {} })));
   afterEach(() => cluster.close());
 
-  it("runs its init on start, and ends what that has begun on stop", async () => {
+  it("the operator runs init on start and aborts its signal on stop", async () => {
     const operator = await start(cluster);
     expect(operator.isStopped()).to.equal(false);
     await operator.stop();
     expect(operator.isStopped()).to.equal(true);
   });
 
-  it("tells of objects one after the other: those that are there, changes and deletions", async () => {
+  it("existing objects, changes and deletions are reported one after the other", async () => {
     cluster.put(pods, pod("a"));
     const operator = await start(cluster);
     await until(() => operator.heard.length === 1, "a");
@@ -73,7 +73,7 @@ describe("createOperatorShell", () => {
     await operator.stop();
   });
 
-  it("survives a server that fails, and misses no deletion of that time", async () => {
+  it("no deletion is missed while the API server fails", async () => {
     cluster.put(pods, pod("a"));
     cluster.put(pods, pod("b"));
     const operator = await start(cluster);
@@ -90,7 +90,7 @@ describe("createOperatorShell", () => {
     await operator.stop();
   });
 
-  it("goes on after a callback that throws", async () => {
+  it("the watch continues after a callback that throws", async () => {
     cluster.put(pods, pod("a"));
     cluster.put(pods, pod("b"));
     const operator = await start(cluster, (name) => {

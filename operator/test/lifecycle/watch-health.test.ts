@@ -20,7 +20,7 @@ function setUp() {
 }
 
 describe("createWatchHealth", () => {
-  it("is pending until each kind with a check has listed and the table is built", () => {
+  it("the process is pending until each kind with a check has listed and the table is built", () => {
     const { watchHealth, checks, isReady } = setUp();
     watchHealth.onWatch("Ingress", "", "works");
     watchHealth.onWatch("Gateway", "", "works");
@@ -37,7 +37,7 @@ describe("createWatchHealth", () => {
     expect(isReady()).to.equal(true);
   });
 
-  it("degrades a check whose watch has failed for a minute, until it works again", async () => {
+  it("a check is degraded when its watch has failed for a minute, until it works again", async () => {
     const { watchHealth, checks, clock, isReady } = setUp();
     for (const kind of ["Ingress", "Gateway", "HTTPRoute"] as const) watchHealth.onWatch(kind, "", "works");
     watchHealth.onTable();
@@ -53,7 +53,7 @@ describe("createWatchHealth", () => {
     expect(checks()?.["ingress"]).to.equal("Ready");
   });
 
-  it("tells each change of a check once", async () => {
+  it("each change of a check is logged once", async () => {
     const { watchHealth, told, clock } = setUp();
     watchHealth.onWatch("Ingress", "", "works");
     watchHealth.onWatch("Ingress", "", "works");
@@ -69,7 +69,7 @@ describe("createWatchHealth", () => {
     ]);
   });
 
-  it("does not degrade when the watch works again within the minute", async () => {
+  it("a check is not degraded when its watch recovers within a minute", async () => {
     const { watchHealth, checks, clock } = setUp();
     watchHealth.onWatch("Ingress", "", "works");
     watchHealth.onWatch("Ingress", "", "failed");
@@ -79,14 +79,14 @@ describe("createWatchHealth", () => {
     expect(checks()?.["ingress"]).to.equal("Ready");
   });
 
-  it("stays pending, not degraded, while a kind has never listed", async () => {
+  it("a check stays pending while its kind has never listed", async () => {
     const { watchHealth, checks, clock } = setUp();
     watchHealth.onWatch("Ingress", "", "failed");
     await clock.advance(120_000);
     expect(checks()?.["ingress"]).to.equal("Pending");
   });
 
-  it("degrades the table while any watch of another kind fails", async () => {
+  it("the table check is degraded while a watch of any other kind fails", async () => {
     const { watchHealth, checks, clock } = setUp();
     watchHealth.onTable();
     watchHealth.onWatch("Secret", "tls", "failed");
@@ -99,14 +99,14 @@ describe("createWatchHealth", () => {
     expect(checks()?.["routing_table_built"]).to.equal("Ready");
   });
 
-  it("keeps what is said of kinds that are not followed", () => {
+  it("the state of a kind that is not watched stays as it was set", () => {
     const { watchHealth, checks } = setUp();
     watchHealth.exempt("Gateway", "Degraded");
     watchHealth.exempt("HTTPRoute", "Ready");
     expect(checks()).to.include({ gateway: "Degraded", httproute: "Ready" });
   });
 
-  it("degrades the table while a bound is nearly reached, beside what watches say", () => {
+  it("the table check is degraded while a limit is nearly reached, regardless of the watches", () => {
     const { watchHealth, checks, isReady } = setUp();
     for (const kind of ["Ingress", "Gateway", "HTTPRoute"] as const) watchHealth.onWatch(kind, "", "works");
     watchHealth.onTable();

@@ -80,27 +80,27 @@ const accepted = condition("Accepted", "True", "Accepted", "The policy applies")
 describe("backendTlsPolicyReconciler", () => {
   const foreign = { ancestorRef: { name: "theirs" }, controllerName: "example.com/other", conditions: [] };
 
-  it("has an entry for each Gateway whose routes lead to the Service, and leaves those of others", async () => {
+  it("the status has an entry for each Gateway whose routes lead to the Service, beside those of other controllers", async () => {
     expect(await statusAfter(buildOf(worldOf(["a", "b"])), { ancestors: [foreign] })).to.deep.equal({
       ancestors: [foreign, entryOf("a", [accepted, resolved]), entryOf("b", [accepted, resolved])],
     });
   });
 
-  it("says why a policy is not accepted", async () => {
+  it("the status says why a policy is not accepted", async () => {
     const why = 'wellKnownCACertificates "Own" is not known, expected System';
     expect(await statusAfter(buildOf(worldOf(["a"], "Own")), {})).to.deep.equal({
       ancestors: [entryOf("a", [condition("Accepted", "False", "Invalid", why), resolved])],
     });
   });
 
-  it("takes its entries away when no route leads there any more", async () => {
+  it("own entries are removed when no route leads to the Service any more", async () => {
     const build = buildOf(worldOf(["a"]));
     const before = await statusAfter(build, { ancestors: [foreign] });
     const off = { ...build, translation: { ...build.translation, backendTlsPolicies: [] } };
     expect(await statusAfter(off, before)).to.deep.equal({ ancestors: [foreign] });
   });
 
-  it("names what has changed, and nothing else", () => {
+  it("a policy is reconciled only when it has changed", () => {
     const reconciler = backendTlsPolicyReconciler({ controllerName });
     const build = buildOf(worldOf(["a"]));
     expect([...reconciler.dirty(undefined, build)]).to.deep.equal(["shop/web"]);

@@ -44,7 +44,7 @@ const theirs = {
 describe("ingressReconciler", () => {
   const ip = { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } };
 
-  it("writes the address that the operator names, as an address or a name", async () => {
+  it("the address of --status-address is written as an IP address or a hostname", async () => {
     const build = buildOf(a, proxyService([{ ip: "198.51.100.1" }]));
     expect(await statusAfter(withAddress("192.0.2.1"), build, "ns/a", {})).to.deep.equal(ip);
     expect(await statusAfter(withAddress("lb.example"), build, "ns/a", ip)).to.deep.equal({
@@ -52,7 +52,7 @@ describe("ingressReconciler", () => {
     });
   });
 
-  it("else writes all addresses of the shared proxies' Service", async () => {
+  it("the addresses of the shared proxies' Service are written without --status-address", async () => {
     const build = buildOf(
       a,
       proxyService([{ ip: "192.0.2.1", ipMode: "VIP" }, { hostname: "lb.example" }, {}]),
@@ -62,7 +62,7 @@ describe("ingressReconciler", () => {
     });
   });
 
-  it("has no address to write before the Service has one, and takes it back when it has none any more", async () => {
+  it("no address is written before the Service has one, and it is cleared when the Service loses it", async () => {
     const none = { loadBalancer: {} };
     expect(await statusAfter(withAddress(undefined), buildOf(a), "ns/a", none)).to.deep.equal(none);
     expect(await statusAfter(withAddress(undefined), buildOf(a, proxyService([])), "ns/a", ip)).to.deep.equal(
@@ -70,7 +70,7 @@ describe("ingressReconciler", () => {
     );
   });
 
-  it("replaces the addresses of the controller that served the Ingress before", async () => {
+  it("addresses of the controller that served the Ingress before are replaced", async () => {
     const before = { loadBalancer: { ingress: [{ ip: "203.0.113.9" }] }, extra: 1 };
     expect(await statusAfter(withAddress("192.0.2.1"), buildOf(a), "ns/a", before)).to.deep.equal({
       ...ip,
@@ -78,7 +78,7 @@ describe("ingressReconciler", () => {
     });
   });
 
-  it("takes its address from an Ingress that is not ours any more, and leaves another controller's", async () => {
+  it("the own address is removed from an Ingress of another class, and another controller's address stays", async () => {
     const build = buildOf(a, theirs);
     const reconciler = withAddress("192.0.2.1");
     expect(await statusAfter(reconciler, build, "ns/b", ip)).to.deep.equal({ loadBalancer: {} });
@@ -86,11 +86,11 @@ describe("ingressReconciler", () => {
     expect(await statusAfter(reconciler, build, "ns/b", written)).to.deep.equal(written);
   });
 
-  it("looks at nothing that is gone", async () => {
+  it("a deleted Ingress is not written", async () => {
     expect(await statusAfter(withAddress("192.0.2.1"), buildOf(a), "ns/gone", {})).to.equal(undefined);
   });
 
-  it("looks at all Ingresses of ours at first, then only at what has changed", () => {
+  it("all Ingresses are reconciled at first, then only those that changed", () => {
     const reconciler = withAddress(undefined);
     const dirty = (before: Build | undefined, after: Build): readonly string[] => [
       ...reconciler.dirty(before, after),

@@ -79,7 +79,7 @@ describe("policyReconciler", () => {
     policy("b", ["web", "api"]),
   );
 
-  it("says for each Service whether the policy applies, and why not", async () => {
+  it("the policy status says for each Service whether the policy applies, and why not", async () => {
     expect(await statusAfter(build, "shop/a", {})).to.deep.equal({
       ancestors: [
         entry("web", "True", "Accepted", "The policy applies to Service shop/web"),
@@ -105,7 +105,7 @@ describe("policyReconciler", () => {
     });
   });
 
-  it("leaves the entries of other controllers, drops our outdated ones, and keeps the time of what stays", async () => {
+  it("entries of other controllers stay, outdated own ones are removed, and transition times are kept", async () => {
     const theirs = { ...entry("web", "True", "Accepted", "ours too"), controllerName: "example.com/other" };
     const stale = entry("old", "True", "Accepted", "The policy applies to Service shop/old", earlier);
     const kept = entry("web", "True", "Accepted", "The policy applies to Service shop/web", earlier);
@@ -114,7 +114,7 @@ describe("policyReconciler", () => {
     });
   });
 
-  it("has room for 16 entries, of which those of others come first", async () => {
+  it("the policy status has at most 16 entries, with those of other controllers first", async () => {
     const theirs = Array.from({ length: 15 }, (_, index) => ({
       ...entry(`s${index}`, "True", "Accepted", "theirs"),
       controllerName: "example.com/other",
@@ -126,7 +126,7 @@ describe("policyReconciler", () => {
     ]);
   });
 
-  it("takes our entries away from a policy that is not ours any more", async () => {
+  it("own entries are removed from a policy that no longer belongs to this controller", async () => {
     const theirs = { ...entry("web", "True", "Accepted", "ours too"), controllerName: "example.com/other" };
     const off = { world: build.world, translation: { ...build.translation, backendPolicies: [] } };
     const ours = entry("web", "True", "Accepted", "x");
@@ -136,7 +136,7 @@ describe("policyReconciler", () => {
     expect(await statusAfter(off, "shop/a", { ancestors: [ours] })).to.deep.equal({});
   });
 
-  it("looks only at policies about which there is something new", () => {
+  it("a policy is reconciled only when its status changes", () => {
     const reconciler = policyReconciler(
       "SvcBackendPolicy",
       controllerName,
@@ -151,7 +151,7 @@ describe("policyReconciler", () => {
     );
   });
 
-  it("says of policies of Gateways what became of each target, and leaves Gateways of others alone", async () => {
+  it("the status of a policy for Gateways has an entry per target, except for Gateways of other controllers", async () => {
     const object = (kind: string, name: string, spec: object): KubeObject =>
       ({
         apiVersion: kind === "Gateway" ? "gateway.networking.k8s.io/v1" : "gateway.svc-labs.dev/v1alpha1",

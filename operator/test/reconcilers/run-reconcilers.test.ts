@@ -43,7 +43,7 @@ function setUp(reconcile: Reconciler["reconcile"], isWritten = (): boolean => fa
 }
 
 describe("runReconcilers", () => {
-  it("reconciles what a build makes dirty, with one line and one count each", async () => {
+  it("the dirty objects of a build are reconciled, with one log line and one count each", async () => {
     const names: string[] = [];
     const { running, metrics, lines } = setUp((name) => {
       names.push(name);
@@ -60,7 +60,7 @@ describe("runReconcilers", () => {
     expect(lines[0]?.fields["duration_ms"]).to.be.a("number");
   });
 
-  it("does not look again at an object because of what was written here", async () => {
+  it("an object is not reconciled because of its own write", async () => {
     const names: string[] = [];
     const { running, clock } = setUp(
       (name) => {
@@ -76,7 +76,7 @@ describe("runReconcilers", () => {
     expect(names).to.deep.equal(["ns/a", "ns/b"]);
   });
 
-  it("looks again at an object whose status somebody has changed, but not as fast as they change it", async () => {
+  it("an object whose status another client changes is reconciled, but at most once per second", async () => {
     const names: string[] = [];
     const { running, clock } = setUp((name) => {
       names.push(name);
@@ -93,7 +93,7 @@ describe("runReconcilers", () => {
     expect(names).to.deep.equal(["ns/a", "ns/b", "ns/a"]);
   });
 
-  it("looks again at what waits for proxies, and at nothing else, when they report", async () => {
+  it("the objects that wait for proxies are reconciled when proxies report, and no others", async () => {
     const names: string[] = [];
     const { running } = setUp((name) => {
       names.push(name);
@@ -109,7 +109,7 @@ describe("runReconcilers", () => {
     expect(names).to.deep.equal(["ns/a", "ns/b", "ns/a"]);
   });
 
-  it("tells an error once while it lasts, another one again, and the end of it", async () => {
+  it("an error is logged once while it lasts, again when it differs, and so is its end", async () => {
     const errors = ["no", "no", "never", undefined];
     const { running, lines, clock } = setUp((name) => {
       const error = name === "ns/a" ? errors.shift() : undefined;
@@ -124,7 +124,7 @@ describe("runReconcilers", () => {
     ).to.deep.equal(["warn no", "debug no", "warn never", "info written"]);
   });
 
-  it("counts, tells and repeats what fails, whether it says so or throws", async () => {
+  it("a reconciliation that fails or throws is counted, logged and retried", async () => {
     let calls = 0;
     const { running, metrics, lines, clock } = setUp((name) => {
       calls++;
@@ -142,7 +142,7 @@ describe("runReconcilers", () => {
     expect(warnings.map(({ fields }) => fields["result"])).to.deep.equal(["error", "error"]);
   });
 
-  it("has its series from the start", () => {
+  it("the metrics have their series from the start", () => {
     const { metrics } = setUp(() => Promise.resolve(ok("")));
     const { declaration, keys } = metrics.reconciles.collect();
     const labelsOf = labelReader(declaration);
@@ -150,7 +150,7 @@ describe("runReconcilers", () => {
     expect(results).to.deep.equal(["ok", "error"]);
   });
 
-  it("counts nothing that the end of the term has cut short, and does nothing after it", async () => {
+  it("a reconciliation that the end of the term aborts is not counted, and nothing runs after it", async () => {
     const { running, metrics, abort } = setUp((_name, { signal }) => {
       return new Promise((resolve) =>
         signal.addEventListener("abort", () => resolve(problem("aborted")), { once: true }),

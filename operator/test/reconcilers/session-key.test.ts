@@ -43,7 +43,7 @@ function harness(status = 201) {
 }
 
 describe("sessionKeyReconciler", () => {
-  it("creates a random key where there is none, and leaves alone what is there", async () => {
+  it("a missing session key is created at random, and an existing one is never changed", async () => {
     const { sent, reconcile } = harness();
     expect(await reconcile(buildOf(secret("elsewhere")))).to.deep.equal({ ok: true, value: "created" });
     await reconcile(buildOf());
@@ -57,12 +57,12 @@ describe("sessionKeyReconciler", () => {
     expect(sent).to.have.length(2);
   });
 
-  it("is content when somebody else was faster, and tries again when it is refused", async () => {
+  it("a conflict counts as success, and a rejected write is retried", async () => {
     expect(await harness(409).reconcile(buildOf())).to.deep.equal({ ok: true, value: "unchanged" });
     expect((await harness(403).reconcile(buildOf())).ok).to.equal(false);
   });
 
-  it("looks once, and again when the Secret goes away", () => {
+  it("the session key is reconciled once, and again when the Secret is deleted", () => {
     const { reconciler } = harness();
     const [missing, present] = [buildOf(), buildOf(secret("svc-system"))];
     const name = "svc-system/svc-session-key";

@@ -24,31 +24,31 @@ const merge = (input: Partial<Parameters<typeof mergeConditions>[0]>): unknown[]
   mergeConditions({ current: undefined, desired: [accepted], owned, generation: 3, nowMs, ...input });
 
 describe("mergeConditions", () => {
-  it("adds a condition with the time of now, in whole seconds", () => {
+  it("a new condition has the present time in whole seconds", () => {
     expect(merge({})).to.deep.equal([
       { ...accepted, observedGeneration: 3, lastTransitionTime: "2026-03-01T12:00:00Z" },
     ]);
   });
 
-  it("gives the present condition again when it says the same", () => {
+  it("an unchanged condition is returned as is", () => {
     expect(merge({ current: [present] })[0]).to.equal(present);
   });
 
-  it("keeps the transition time while only generation, reason or message change", () => {
+  it("the transition time stays while only generation, reason or message change", () => {
     const desired = [{ ...accepted, reason: "Other", message: "more" }];
     expect(merge({ current: [present], desired, generation: 4 })).to.deep.equal([
       { ...present, reason: "Other", message: "more", observedGeneration: 4 },
     ]);
   });
 
-  it("moves the transition time when the status changes", () => {
+  it("the transition time moves when the status changes", () => {
     const desired: DesiredCondition[] = [{ ...accepted, status: "False", reason: "Invalid" }];
     expect(merge({ current: [present], desired })).to.deep.equal([
       { ...desired[0], observedGeneration: 3, lastTransitionTime: "2026-03-01T12:00:00Z" },
     ]);
   });
 
-  it("leaves conditions of others where and as they are, unknown fields included", () => {
+  it("conditions of other controllers stay where and as they are, with unknown fields", () => {
     const [first, second, third] = merge({
       current: [foreign, present],
       desired: [accepted, { ...accepted, type: "Programmed" }],
@@ -58,14 +58,14 @@ describe("mergeConditions", () => {
     expect(third).to.include({ type: "Programmed" });
   });
 
-  it("takes away a condition of ours that is not called for any more", () => {
+  it("an owned condition that is no longer desired is removed", () => {
     expect(merge({ current: [present, { ...present, type: "Programmed" }, foreign] })).to.deep.equal([
       present,
       foreign,
     ]);
   });
 
-  it("does not replace what a newer generation gave", () => {
+  it("a condition of a newer generation is not replaced", () => {
     const desired: DesiredCondition[] = [{ ...accepted, status: "False", reason: "Invalid" }];
     expect(merge({ current: [{ ...present, observedGeneration: 7 }], desired })[0]).to.include({
       status: "True",
@@ -74,7 +74,7 @@ describe("mergeConditions", () => {
   });
 
   for (const current of [null, "conditions", 7, [null, "x"]]) {
-    it(`starts anew when the list is ${JSON.stringify(current)}`, () => {
+    it(`a malformed list ${JSON.stringify(current)} is replaced`, () => {
       expect(merge({ current })).to.have.length(1);
     });
   }
@@ -96,7 +96,7 @@ describe("mergeOwnedEntries", () => {
   });
   const theirs = (name: string): Parent => ({ controllerName: "theirs", name });
 
-  it("replaces our entries in place, adds missing ones, drops others of ours, and leaves theirs alone", () => {
+  it("own entries are replaced in place, added or removed, and those of other controllers stay", () => {
     expect(
       mergeParents(
         [theirs("a"), ours("a"), ours("gone"), theirs("b")],
@@ -108,7 +108,7 @@ describe("mergeOwnedEntries", () => {
     ).to.deep.equal([theirs("a"), ours("a", 1), theirs("b"), ours("c")]);
   });
 
-  it("hands the present entry to the one that replaces it", () => {
+  it("the replacing entry is computed from the present one", () => {
     const seen: unknown[] = [];
     mergeOwnedEntries<Parent>({
       current: [ours("a", 5)],

@@ -19,7 +19,7 @@ const many = (name: string, count: number, reason?: string): readonly ObjectEven
   Array.from({ length: count }, (_, index) => eventOf(name, index, reason));
 
 describe("the cap of Events of one object", () => {
-  it("leaves a hundred of each reason, and one that says how many more there are", () => {
+  it("an object has at most a hundred Events per reason, and one that says how many more there are", () => {
     const cap = createEventCap();
     const events = [...many("big", 7000), ...many("small", 100), ...many("big", 3, "InvalidAnnotation")];
     const kept = cap(events);
@@ -27,18 +27,18 @@ describe("the cap of Events of one object", () => {
     expect(kept.slice(0, 100)).to.deep.equal(events.slice(0, 100));
     expect(kept.at(-1)).to.deep.equal({
       ...eventOf("big", 0),
-      message: "6900 more like the first 100, which have Events of their own",
+      message: "6900 more findings with this reason; only the first 100 of an object get an Event each",
     });
   });
 
-  it("gives the same value for the same Event from one time to the next", () => {
+  it("an unchanged Event keeps its identity from one build to the next", () => {
     const cap = createEventCap();
     const first = cap(many("big", 200));
     expect(cap(many("big", 200)).at(-1)).to.equal(first.at(-1));
     expect(cap(many("big", 201)).at(-1)).to.not.equal(first.at(-1));
   });
 
-  it("leaves few Events alone", () => {
+  it("a hundred Events or fewer are returned unchanged", () => {
     const events = many("a", 100);
     expect(createEventCap()(events)).to.equal(events);
   });

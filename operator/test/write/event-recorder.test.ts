@@ -71,7 +71,7 @@ function setUp(options: { maxEvents?: number } = {}) {
 }
 
 describe("createEventRecorder", () => {
-  it("creates one Event for an object, reason and message", async () => {
+  it("one Event is created per object, reason and message", async () => {
     const { recorder, clock, stored, client } = setUp();
     recorder.sync([conflict("a"), conflict("b"), conflict("a", "other")]);
     await clock.advance(0);
@@ -91,7 +91,7 @@ describe("createEventRecorder", () => {
     });
   });
 
-  it("raises the count of what lasts, at most once a minute", async () => {
+  it("the count of a lasting Event rises at most once a minute", async () => {
     const { recorder, clock, counts, writes } = setUp();
     for (let second = 0; second <= 125; second++) {
       recorder.sync([conflict("a")]);
@@ -101,7 +101,7 @@ describe("createEventRecorder", () => {
     expect(writes()).to.equal(3);
   });
 
-  it("sends a repeat that nothing follows when its minute is over", async () => {
+  it("a single repeat is sent when its minute is over", async () => {
     const { recorder, clock, counts } = setUp();
     recorder.sync([conflict("a")]);
     await clock.advance(1000);
@@ -114,7 +114,7 @@ describe("createEventRecorder", () => {
     expect(counts(), "no repeat, no count").to.deep.equal([2]);
   });
 
-  it("lets what was fixed and has come back reappear soon", async () => {
+  it("an Event that was resolved and returns is sent soon", async () => {
     const { recorder, clock, counts, stored } = setUp();
     recorder.sync([conflict("a")]);
     await clock.advance(10_000);
@@ -130,7 +130,7 @@ describe("createEventRecorder", () => {
     expect(counts(), "created anew when somebody has deleted it").to.deep.equal([1]);
   });
 
-  it("does not send a repeat that was fixed before its minute was over", async () => {
+  it("a repeat that is resolved before its minute is over is not sent", async () => {
     const { recorder, clock, counts } = setUp();
     recorder.sync([conflict("a")]);
     await clock.advance(1000);
@@ -140,7 +140,7 @@ describe("createEventRecorder", () => {
     expect(counts()).to.deep.equal([1]);
   });
 
-  it("does not let a flickering condition through at its own pace", async () => {
+  it("a flickering condition is sent at a limited rate", async () => {
     const { recorder, clock, writes } = setUp();
     for (let turn = 0; turn < 100; turn++) {
       recorder.sync([conflict("a")]);
@@ -151,7 +151,7 @@ describe("createEventRecorder", () => {
     expect(writes()).to.be.at.most(1 + 20_000 / 5_000);
   });
 
-  it("counts each occurrence of what happens now and then", async () => {
+  it("each occurrence of a recorded Event is counted", async () => {
     const { recorder, clock, counts } = setUp();
     recorder.record(conflict("a"));
     await clock.advance(0);
@@ -162,7 +162,7 @@ describe("createEventRecorder", () => {
     expect(counts()).to.deep.equal([6]);
   });
 
-  it("goes on with the Event of another process", async () => {
+  it("the Event of another process is continued", async () => {
     const { recorder, clock, counts, create, abort } = setUp();
     recorder.sync([conflict("a")]);
     await clock.advance(30_000);
@@ -175,7 +175,7 @@ describe("createEventRecorder", () => {
     expect(counts()).to.deep.equal([2]);
   });
 
-  it("creates an Event again that has expired", async () => {
+  it("an expired Event is created again", async () => {
     const { recorder, clock, counts, stored } = setUp();
     recorder.sync([conflict("a")]);
     await clock.advance(60_000);
@@ -185,7 +185,7 @@ describe("createEventRecorder", () => {
     expect(counts()).to.deep.equal([1]);
   });
 
-  it("makes another Event for an object that was created anew", async () => {
+  it("an object that was recreated gets another Event", async () => {
     const { recorder, clock, stored } = setUp();
     recorder.sync([conflict("a")]);
     await clock.advance(0);
@@ -195,7 +195,7 @@ describe("createEventRecorder", () => {
     expect(stored.size).to.equal(2);
   });
 
-  it("tries again after an error of the server, and not after a refusal", async () => {
+  it("an error of the API server is retried, a rejection is not", async () => {
     const { recorder, clock, client, state, stored } = setUp();
     state.fail = () => 500;
     recorder.sync([conflict("a")]);
@@ -211,7 +211,7 @@ describe("createEventRecorder", () => {
     expect(client.calls).to.have.length(calls);
   });
 
-  it("puts Events of objects without a namespace into default, and cuts long notes between characters", async () => {
+  it("an Event of a cluster-scoped object is in the namespace default, and a long note is cut between characters", async () => {
     const { recorder, clock, client, stored } = setUp();
     recorder.record({
       regarding: { apiVersion: "networking.k8s.io/v1", kind: "IngressClass", name: "x".repeat(253) },
@@ -227,7 +227,7 @@ describe("createEventRecorder", () => {
     expect(event.note).to.match(/^ü+…$/);
   });
 
-  it("remembers a bounded number of Events and prefers those that are called for", async () => {
+  it("the number of remembered Events is limited, and current ones are preferred", async () => {
     const { recorder, clock, stored } = setUp({ maxEvents: 2 });
     recorder.sync([conflict("a"), conflict("b"), conflict("c")]);
     await clock.advance(0);
@@ -237,7 +237,7 @@ describe("createEventRecorder", () => {
     expect([...stored.keys()].map((name) => name.split(".")[0])).to.deep.equal(["a", "b", "c"]);
   });
 
-  it("sends at a bounded rate", async () => {
+  it("the rate of writes is limited", async () => {
     const { recorder, clock, writes } = setUp();
     recorder.sync(Array.from({ length: 500 }, (_, index) => conflict(`i${index}`)));
     await clock.advance(0);
@@ -246,7 +246,7 @@ describe("createEventRecorder", () => {
     expect(writes()).to.equal(60);
   });
 
-  it("sends nothing after the signal", async () => {
+  it("no Event is sent after the signal", async () => {
     const { recorder, clock, abort, client } = setUp();
     recorder.sync([conflict("a")]);
     await clock.advance(0);
@@ -264,7 +264,7 @@ describe("createEventRecorder", () => {
     regarding: { ...conflict(`i${index}`).regarding, namespace },
   });
 
-  it("sends the Event of a namespace with one while another has thousands waiting", async () => {
+  it("the Event of a quiet namespace is sent while another namespace has thousands waiting", async () => {
     const { create, stored, clock } = setUp();
     const recorder = create();
     recorder.sync([
@@ -287,7 +287,7 @@ describe("createEventRecorder", () => {
     ).to.equal(true);
   });
 
-  it("forgets an Event of the namespace that has most when it remembers too many", async () => {
+  it("an Event of the namespace with the most Events is evicted first", async () => {
     const { create, stored, clock } = setUp({ maxEvents: 20 });
     const recorder = create();
     recorder.sync(Array.from({ length: 20 }, (_, index) => eventOf("noisy", index)));

@@ -26,14 +26,14 @@ const examples: readonly (readonly [unknown, unknown, unknown])[] = [
 
 describe("applyMergePatch", () => {
   for (const [target, patch, result] of examples) {
-    it(`${JSON.stringify(target)} with ${JSON.stringify(patch)}`, () => {
+    it(`the patch ${JSON.stringify(patch)} of ${JSON.stringify(target)} gives the result of RFC 7396`, () => {
       const before = structuredClone(target);
       expect(applyMergePatch(target, patch)).to.deep.equal(result);
       expect(target, "the target stays as it was").to.deep.equal(before);
     });
   }
 
-  it("takes a member named __proto__ as a member", () => {
+  it("a member named __proto__ is an ordinary member", () => {
     const merged = applyMergePatch({}, JSON.parse('{"__proto__":{"polluted":1}}')) as object;
     expect(Object.getPrototypeOf(merged)).to.equal(Object.prototype);
     expect(({} as { polluted?: number }).polluted).to.equal(undefined);

@@ -52,7 +52,7 @@ const stored = (version: string, status: unknown, uid: string = "u"): object => 
 });
 
 describe("createStatusWriter", () => {
-  it("sends only the change, for the version and the object that it was worked out from", async () => {
+  it("only the change is sent, for the version and uid that it was computed from", async () => {
     const test = setUp({
       observed: { version: "7", status: { foreign: 1 } },
       answer: () => stored("8", { foreign: 1, phase: "wanted" }),
@@ -69,7 +69,7 @@ describe("createStatusWriter", () => {
     expect([test.count("ok"), test.timed()]).to.deep.equal([1, 1]);
   });
 
-  it("sends nothing when the status says it already", async () => {
+  it("no patch is sent when the status is already as desired", async () => {
     const test = setUp({
       observed: { version: "7", status: { phase: "wanted", more: 1 } },
       answer: () => 500,
@@ -80,7 +80,7 @@ describe("createStatusWriter", () => {
     expect(test.client.calls).to.deep.equal([]);
   });
 
-  it("reads the newer version after a conflict and works the change out again", async () => {
+  it("the change is computed again from the newer version after a conflict", async () => {
     const seen: unknown[] = [];
     let patches = 0;
     const test = setUp({
@@ -103,7 +103,7 @@ describe("createStatusWriter", () => {
     expect([test.count("conflict"), test.count("ok"), test.timed()]).to.deep.equal([1, 1, 2]);
   });
 
-  it("sends nothing more when the newer version says it already", async () => {
+  it("no second patch is sent when the newer version is already as desired", async () => {
     const test = setUp({
       answer: ({ method }) => (method === "PATCH" ? 409 : stored("5", { phase: "wanted" })),
     });
@@ -111,20 +111,20 @@ describe("createStatusWriter", () => {
     expect(test.patches()).to.have.length(1);
   });
 
-  it("leaves an object that keeps changing for later", async () => {
+  it("an object that changes during four attempts is left for later", async () => {
     const test = setUp({ answer: ({ method }) => (method === "PATCH" ? 409 : stored("5", {})) });
     expect((await test.write()).ok).to.equal(false);
     expect(test.patches()).to.have.length(4);
     expect(test.count("conflict")).to.equal(4);
   });
 
-  it("leaves an object alone that was created anew under the name", async () => {
+  it("an object that was recreated under its name is not written", async () => {
     const test = setUp({ answer: ({ method }) => (method === "PATCH" ? 409 : stored("5", {}, "another")) });
     expect(await test.write()).to.deep.equal({ ok: true, value: "gone" });
     expect(test.patches()).to.have.length(1);
   });
 
-  it("takes a deleted object for no failure, whenever it is noticed", async () => {
+  it("a deleted object is not a failure, whenever the deletion is noticed", async () => {
     const gone = { ok: true, value: "gone" };
     const unknown = setUp({ answer: () => 500 });
     const before = createStatusWriter({
@@ -142,14 +142,14 @@ describe("createStatusWriter", () => {
     );
   });
 
-  it("reports and counts a refusal", async () => {
+  it("a rejected write is reported and counted", async () => {
     const test = setUp({ answer: () => 403 });
     const written = await test.write();
     expect(written.ok ? "" : written.error.message).to.equal("HTTP 403: Status403: from the test");
     expect([test.count("error"), test.count("ok")]).to.deep.equal([1, 0]);
   });
 
-  it("sends nothing after the signal, and does not count what it cut short", async () => {
+  it("no patch is sent after the signal, and an aborted one is not counted", async () => {
     const test = setUp({
       answer: ({ signal }) =>
         new Promise((resolve) => signal?.addEventListener("abort", () => resolve(0), { once: true })),

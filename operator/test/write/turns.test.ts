@@ -9,7 +9,7 @@ describe("turns", () => {
     return taken;
   };
 
-  it("are taken by one party after the other, whatever each has waiting", () => {
+  it("the parties take turns, regardless of how many keys each has", () => {
     const turns = createTurns(partyOf);
     for (const key of ["a1", "a2", "a3", "a4", "b1", "c1", "b2"]) turns.add(key);
     expect(turns.size).to.equal(7);
@@ -17,7 +17,7 @@ describe("turns", () => {
     expect(turns.size).to.equal(0);
   });
 
-  it("count a key once, and again after it was taken", () => {
+  it("a key counts once until it is taken", () => {
     const turns = createTurns(partyOf);
     turns.add("a1");
     turns.add("a1");
@@ -29,7 +29,7 @@ describe("turns", () => {
     expect(turns.take()).to.equal(undefined);
   });
 
-  it("let a party that comes late wait for one turn of each other at most", () => {
+  it("a new party waits for at most one turn of each other party", () => {
     const turns = createTurns(partyOf);
     for (const key of ["a1", "a2", "b1", "b2"]) turns.add(key);
     expect([turns.take(), turns.take()]).to.deep.equal(["a1", "b1"]);

@@ -41,7 +41,7 @@ function setUp(options: Partial<WorkQueueOptions> = {}) {
 }
 
 describe("createWorkQueue", () => {
-  it("processes each key once, however often it was added", async () => {
+  it("each key is processed once, regardless of how often it was added", async () => {
     const { queue, startedKeys, finish } = setUp();
     for (const key of ["a", "b", "c", "c", "c"]) queue.add(key);
     expect(startedKeys()).to.deep.equal(["a", "b"]);
@@ -53,7 +53,7 @@ describe("createWorkQueue", () => {
     expect(queue.size).to.equal(0);
   });
 
-  it("has no more keys in work than allowed", async () => {
+  it("the number of keys in work is limited", async () => {
     const { queue, startedKeys, finish } = setUp({ concurrency: 1 });
     queue.add("a");
     queue.add("b");
@@ -62,7 +62,7 @@ describe("createWorkQueue", () => {
     expect(startedKeys()).to.deep.equal(["a", "b"]);
   });
 
-  it("processes a key again, and only once, when it was added while in work", async () => {
+  it("a key that is added while in work is processed once more", async () => {
     const { queue, startedKeys, finish } = setUp();
     queue.add("a");
     queue.add("a");
@@ -75,7 +75,7 @@ describe("createWorkQueue", () => {
     expect(startedKeys()).to.have.length(2);
   });
 
-  it("waits twice as long after each failure of a key, up to the longest wait", async () => {
+  it("the wait after a failure doubles up to the longest wait", async () => {
     const { queue, clock, startedAt, finish } = setUp();
     queue.add("a");
     for (let failure = 0; failure < 6; failure++) {
@@ -87,7 +87,7 @@ describe("createWorkQueue", () => {
     expect(waits.at(-1)).to.equal(1000);
   });
 
-  it("forgets failures after a success", async () => {
+  it("a success resets the failures of a key", async () => {
     const { queue, clock, startedAt, finish } = setUp();
     queue.add("a");
     await finish(problem("no"));
@@ -102,7 +102,7 @@ describe("createWorkQueue", () => {
     expect(startedAt()).to.deep.equal([0, 100, 300, 300, 400]);
   });
 
-  it("forgets failures after a success, also when the key was added again meanwhile", async () => {
+  it("a success resets the failures of a key, even if the key was added meanwhile", async () => {
     const { queue, clock, startedAt, finish } = setUp();
     queue.add("a");
     await finish(problem("no"));
@@ -114,7 +114,7 @@ describe("createWorkQueue", () => {
     expect(startedAt()).to.deep.equal([0, 100, 100, 200]);
   });
 
-  it("ends a wait when the key is added, without forgetting the failures", async () => {
+  it("an added key ends its wait without resetting its failures", async () => {
     const { queue, clock, startedAt, finish } = setUp();
     queue.add("a");
     await finish(problem("no"));
@@ -127,7 +127,7 @@ describe("createWorkQueue", () => {
     expect(startedAt()).to.deep.equal([0, 10, 210]);
   });
 
-  it("starts no faster than the rate once the burst is used up", async () => {
+  it("keys are started no faster than the rate once the burst is used up", async () => {
     const starts: number[] = [];
     const clock = createTestClock();
     const queue = createWorkQueue({
@@ -147,7 +147,7 @@ describe("createWorkQueue", () => {
     expect(starts).to.deep.equal([0, 0, 0, 100, 200, 300]);
   });
 
-  it("reports work that throws as a bug and tries it again", async () => {
+  it("a key whose work throws is reported as a bug and retried", async () => {
     const bugs: unknown[] = [];
     let calls = 0;
     const { queue, clock } = setUp({
@@ -165,7 +165,7 @@ describe("createWorkQueue", () => {
     expect(bugs.map(String)).to.deep.equal(["Error: first"]);
   });
 
-  it("drops what waits when the signal aborts, and takes nothing more", async () => {
+  it("waiting keys are dropped when the signal aborts, and no more are accepted", async () => {
     const { queue, clock, abort, startedKeys, finish } = setUp({ concurrency: 1 });
     queue.add("a");
     queue.add("b");
@@ -178,7 +178,7 @@ describe("createWorkQueue", () => {
     expect(queue.size).to.equal(0);
   });
 
-  it("always processes the last state of a key, and never one key twice at a time", async () => {
+  it("the last state of a key is always processed, and no key is in work twice at a time", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ key: fc.constantFrom("a", "b", "c"), gapMs: fc.nat({ max: 30 }) }), {

@@ -6,7 +6,7 @@ const path0 = "spec.rules[0].http.paths[0]";
 const web = { name: "web", port: { number: 80 } };
 
 describe("Ingress", () => {
-  it("is kept as written when it is valid", () => {
+  it("a valid Ingress is kept as written", () => {
     const full = ingressWith({
       spec: {
         defaultBackend: { resource: { apiGroup: "example.com", kind: "Bucket", name: "static" } },
@@ -33,7 +33,7 @@ describe("Ingress", () => {
       metadata: { annotations: { "kubernetes.io/ingress.class": "svc" } },
     }),
   })) {
-    it(`accepts ${what}`, () => {
+    it(`an Ingress may have ${what}`, () => {
       expect(warningsOf(manifestOf)).to.deep.equal([]);
     });
   }
@@ -102,12 +102,12 @@ describe("Ingress", () => {
     'metadata.annotations["kubernetes.io/ingress.class"]: must equal spec.ingressClassName when both are set, found "nginx"':
       ingressWith({ metadata: { annotations: { "kubernetes.io/ingress.class": "nginx" } } }),
   })) {
-    it(`refuses: ${problem}`, () => {
+    it(`Ingress: rejects ${problem}`, () => {
       expect(problemsOf(manifestOf)).to.deep.equal([problem]);
     });
   }
 
-  it("warns of unknown fields, with their place", () => {
+  it("an unknown field of an Ingress gives a warning with its path", () => {
     const misspelt = ingressWith({ path: { pathtype: "Prefix" }, spec: { ingressClass: "svc" } });
     expect(warningsOf(misspelt)).to.deep.equal([
       `${path0}.pathtype: unknown field (did you mean pathType?)`,
@@ -126,7 +126,7 @@ describe("IngressClass", () => {
   });
   const parameters = { apiGroup: "ingress.svc-labs.dev", kind: "SvcIngressClassParameters", name: "p" };
 
-  it("has parameters of the cluster unless it says otherwise", () => {
+  it("the parameters of an IngressClass are cluster-scoped unless it says otherwise", () => {
     const controller = "svc-labs.dev/gateway-controller";
     expect(accepted(ingressClass({ controller, parameters }))).to.have.nested.property(
       "spec.parameters.scope",
@@ -143,7 +143,7 @@ describe("IngressClass", () => {
     ).to.deep.equal(["spec.parameters.namespace: must not be set while scope is Cluster"]);
   });
 
-  it("names its controller by a domain and a path", () => {
+  it("the controller of an IngressClass must be a domain and a path", () => {
     expect(problemsOf(ingressClass({ controller: "svc" }))).to.deep.equal([
       'spec.controller: must be a domain and a path such as example.com/name, found "svc"',
     ]);
@@ -153,7 +153,7 @@ describe("IngressClass", () => {
 describe("Service", () => {
   const service = (spec: Manifest): Manifest => manifest("v1", "Service", { spec });
 
-  it("gets the defaults of the API server", () => {
+  it("a Service gets the defaults of the API server", () => {
     expect(accepted(service({ ports: [{ port: 80, targetPort: "http" }] }))).to.deep.include({
       spec: {
         type: "ClusterIP",
@@ -163,7 +163,7 @@ describe("Service", () => {
     });
   });
 
-  it("may have no ports when it is headless or of type ExternalName", () => {
+  it("a Service may have no ports when it is headless or of type ExternalName", () => {
     accepted(service({ clusterIP: "None" }));
     accepted(service({ type: "ExternalName", externalName: "example.com." }));
     expect(problemsOf(service({}))).to.deep.equal([
@@ -199,7 +199,7 @@ describe("Service", () => {
       ports: [{ port: 80, protocol: "HTTP" }],
     },
   })) {
-    it(`refuses: ${problem}`, () => {
+    it(`Service: rejects ${problem}`, () => {
       expect(problemsOf(service(spec))).to.deep.equal([problem]);
     });
   }
@@ -213,14 +213,14 @@ describe("EndpointSlice", () => {
   ): Manifest =>
     manifest("discovery.k8s.io/v1", "EndpointSlice", { addressType, endpoints: [{ addresses }], ports });
 
-  it("may name loopback addresses", () => {
+  it("an EndpointSlice may have loopback addresses", () => {
     const object = accepted(slice("IPv4", ["127.0.0.1"]));
     expect(object)
       .to.have.property("ports")
       .that.deep.equals([{ port: 80, name: "", protocol: "TCP" }]);
   });
 
-  it("wants addresses of its type", () => {
+  it("the addresses of an EndpointSlice must be of its type", () => {
     accepted(slice("IPv6", ["::1"]));
     accepted(slice("FQDN", ["web.example.com"]));
     expect(problemsOf(slice("IPv4", ["10.0.0.1", "::1"]))).to.deep.equal([
@@ -234,7 +234,7 @@ describe("EndpointSlice", () => {
     ]);
   });
 
-  it("names a port once", () => {
+  it("a port name of an EndpointSlice must be unique", () => {
     expect(problemsOf(slice("IPv4", ["10.0.0.1"], [{ port: 80 }, { port: 81 }]))).to.deep.equal([
       'ports[1].name: repeats the name ""',
     ]);
@@ -242,7 +242,7 @@ describe("EndpointSlice", () => {
 });
 
 describe("Secret and ConfigMap", () => {
-  it("write stringData over data, as base64", () => {
+  it("stringData of a Secret overwrites data, as base64", () => {
     const secret = manifest("v1", "Secret", {
       data: { a: "YQ==", b: "Yg==" },
       stringData: { b: "new", c: "é" },
@@ -253,14 +253,14 @@ describe("Secret and ConfigMap", () => {
     });
   });
 
-  it("accept base64 with the line breaks of a folded value", () => {
+  it("data of a Secret may be base64 with the line breaks of a folded value", () => {
     accepted(manifest("v1", "Secret", { data: { a: "YWJj\nZGVm\n" } }));
     expect(problemsOf(manifest("v1", "Secret", { data: { a: "not base64!" } }))).to.deep.equal([
       'data.a: must be base64 text, found "not base64!"',
     ]);
   });
 
-  it("hold at most 1 MiB", () => {
+  it("the data of a Secret or ConfigMap is limited to 1 MiB", () => {
     accepted(manifest("v1", "ConfigMap", { data: { a: "x".repeat(1_048_576) } }));
     expect(problemsOf(manifest("v1", "ConfigMap", { data: { a: "x".repeat(1_048_577) } }))).to.deep.equal([
       "data: must be at most 1048576 bytes in total, found 1048577 bytes",
@@ -271,7 +271,7 @@ describe("Secret and ConfigMap", () => {
     accepted(manifest("v1", "Secret", { stringData: { a: "x".repeat(1_048_576) } }));
   });
 
-  it("have keys that can be file names", () => {
+  it("the keys of a ConfigMap must be valid file names", () => {
     expect(problemsOf(manifest("v1", "ConfigMap", { data: { "a/b": "" } }))).to.deep.equal([
       "data: has the key \"a/b\"; only letters, digits, '-', '_' and '.' are allowed",
     ]);

@@ -5,12 +5,12 @@ import { manifest } from "../manifests.ts";
 const withMetadata = (metadata: object): unknown => ({ ...manifest("v1", "ConfigMap", {}), metadata });
 
 describe("metadata", () => {
-  it("puts a namespaced object without namespace into default", () => {
+  it("a namespaced object without a namespace is in the namespace default", () => {
     expect(accepted(withMetadata({ name: "a" })).metadata).to.deep.equal({ name: "a", namespace: "default" });
     expect(accepted(withMetadata({ name: "a", namespace: "" })).metadata.namespace).to.equal("default");
   });
 
-  it("drops the namespace of a cluster-scoped object with a warning", () => {
+  it("the namespace of a cluster-scoped object is dropped with a warning", () => {
     const ingressClass = manifest("networking.k8s.io/v1", "IngressClass", { spec: { controller: "a.b/c" } });
     expect(warningsOf(ingressClass)).to.deep.equal([
       "metadata.namespace: is ignored: this kind is not namespaced",
@@ -18,7 +18,7 @@ describe("metadata", () => {
     expect(accepted(ingressClass).metadata).to.deep.equal({ name: "sample" });
   });
 
-  it("takes names of ClusterTrustBundles with that of a signer, and of nothing else", () => {
+  it("the name of a ClusterTrustBundle may have the prefix of a signer, unlike other names", () => {
     const bundle = (name: string) => ({
       apiVersion: "certificates.k8s.io/v1",
       kind: "ClusterTrustBundle",
@@ -30,7 +30,7 @@ describe("metadata", () => {
     expect(problemsOf(withMetadata({ name: "example.com:roots" }))).to.have.length(1);
   });
 
-  it("keeps what the server writes and this project reads, and drops managedFields silently", () => {
+  it("metadata that the server writes and this project reads is kept, and managedFields are dropped silently", () => {
     const metadata = {
       name: "a",
       namespace: "b",
@@ -47,7 +47,7 @@ describe("metadata", () => {
     expect(accepted(withMetadata({ ...metadata, managedFields: [{}] })).metadata).to.deep.equal(metadata);
   });
 
-  it("takes the null timestamp that kubectl prints for absent", () => {
+  it("a null creationTimestamp, as kubectl prints it, counts as absent", () => {
     expect(accepted(withMetadata({ name: "a", creationTimestamp: null })).metadata).not.to.have.property(
       "creationTimestamp",
     );
@@ -79,12 +79,12 @@ describe("metadata", () => {
       creationTimestamp: "yesterday",
     },
   })) {
-    it(`refuses: ${problem}`, () => {
+    it(`metadata: rejects ${problem}`, () => {
       expect(problemsOf(withMetadata(metadata))).to.deep.equal([problem]);
     });
   }
 
-  it("accepts annotations of exactly 262144 bytes, counted in UTF-8, and not one more", () => {
+  it("annotations may have exactly 262144 bytes, counted in UTF-8, and not one more", () => {
     const most = "é".repeat((262_144 - 2) / 2);
     accepted(withMetadata({ name: "a", annotations: { ab: most } }));
     expect(problemsOf(withMetadata({ name: "a", annotations: { abc: most } }))).to.deep.equal([
@@ -92,7 +92,7 @@ describe("metadata", () => {
     ]);
   });
 
-  it("wants a single label as the name of a Service or Namespace", () => {
+  it("the name of a Service or Namespace must be a single label", () => {
     const service = manifest("v1", "Service", { spec: { ports: [{ port: 80 }] } });
     expect(problemsOf({ ...service, metadata: { name: "a.b" } })[0]).to.match(
       /^metadata\.name: must be at most 63 /,

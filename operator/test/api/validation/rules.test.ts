@@ -14,7 +14,7 @@ const gateway = (...listeners: readonly object[]): unknown =>
 const http = { name: "http", port: 80, protocol: "HTTP" };
 
 describe("rules of Gateway API", () => {
-  it("accept a Gateway with every kind of listener", () => {
+  it("a Gateway with every kind of listener is valid", () => {
     const tls = { certificateRefs: [{ name: "cert" }] };
     const manifest = gateway(
       http,
@@ -31,7 +31,7 @@ describe("rules of Gateway API", () => {
     );
   });
 
-  it("accept an HTTPRoute with matches, filters and backends", () => {
+  it("an HTTPRoute with matches, filters and backends is valid", () => {
     const manifest = route({
       matches: [{ path: { value: "/shop" }, headers: [{ name: "x-version", value: "2" }], method: "GET" }],
       filters: [
@@ -50,7 +50,7 @@ describe("rules of Gateway API", () => {
     expect(accepted(manifest)).to.have.nested.property("spec.rules[0].backendRefs[0].weight", 1);
   });
 
-  it("tell parents of one name in different namespaces apart", () => {
+  it("parents of one name in different namespaces are different parents", () => {
     accepted(route({ backendRefs }, [{ name: "edge" }, { name: "edge", namespace: "other" }]));
     expect(problemsOf(route({ backendRefs }, [{ name: "edge" }, { name: "edge" }]))).to.deep.equal([
       "spec.parentRefs: sectionName or port must be unique when parentRefs includes 2 or more references to the same parent",
@@ -109,7 +109,7 @@ describe("rules of Gateway API", () => {
       rules: [{ backendRefs }],
     }),
   })) {
-    it(`refuse: ${problem}`, () => {
+    it(`Gateway-API: rejects ${problem}`, () => {
       expect(problemsOf(manifest)).to.deep.equal([problem]);
     });
   }
@@ -118,7 +118,7 @@ describe("rules of Gateway API", () => {
 describe("rules", () => {
   const rules = kindNames.flatMap((kind) => rulesOf(definitionOf(kind).schema));
 
-  it("compile, all but those that compare with an older object", () => {
+  it("every CEL rule compiles, except those that compare with the old object", () => {
     expect(rules.length).to.be.greaterThan(100);
     const skipped = rules.filter((rule) => isTransitionRule(rule) || compileRule(rule) === undefined);
     expect(skipped.map(({ rule }) => rule)).to.deep.equal(["self == oldSelf"]);
@@ -134,7 +134,7 @@ describe("rules", () => {
     "x-kubernetes-validations": [{ rule }],
   });
 
-  it("never count against an object when they cannot be compiled or evaluated", () => {
+  it("a rule that cannot be compiled or evaluated never fails an object", () => {
     const schema: Schema = { type: "object", properties: { a: { type: "string" } } };
     for (const rule of [
       "self.a ==",
@@ -147,14 +147,14 @@ describe("rules", () => {
     }
   });
 
-  it("name themselves where they have no message", () => {
+  it("a failed rule without a message is shown as its CEL text", () => {
     const schema = withRule("self.size() < 2", { type: "string" });
     expect(broken({ type: "object", properties: { a: schema } }, { a: "xyz" })).to.deep.equal([
       { path: "a", message: "breaks the rule self.size() < 2" },
     ]);
   });
 
-  it("see integers as integers and escaped names of fields", () => {
+  it("a rule sees integers as integers and fields by their escaped names", () => {
     const integer: Schema = { type: "integer" };
     const schema: Schema = {
       type: "object",
@@ -167,7 +167,7 @@ describe("rules", () => {
     expect(broken(withRule("self.a__dash__b__dot__c == 2", schema), { "a-b.c": 1 })).to.have.length(1);
   });
 
-  it("match patterns in linear time", () => {
+  it("a rule matches patterns in linear time", () => {
     const schema = withRule("self.matches('^(a+)+$')", { type: "string" });
     expect(broken(schema, "a".repeat(50_000))).to.deep.equal([]);
     expect(broken(schema, `${"a".repeat(50_000)}b`)).to.have.length(1);

@@ -18,7 +18,7 @@ const text: Schema = { type: "string" };
 const errorsOf = (schema: Schema, value: unknown): readonly string[] => walk(schema, value).errors;
 
 describe("walk", () => {
-  it("counts the length of text in code points", () => {
+  it("the length of text is counted in code points", () => {
     expect(errorsOf({ ...text, maxLength: 2 }, "\u{1F600}\u{1F600}")).to.deep.equal([]);
     expect(errorsOf({ ...text, maxLength: 1 }, "\u{1F600}\u{1F600}")).to.deep.equal([
       'must be at most 1 characters long, found "\u{1F600}\u{1F600}"',
@@ -28,12 +28,12 @@ describe("walk", () => {
     ]);
   });
 
-  it("matches patterns only against text of a bounded length", () => {
+  it("a pattern is matched only against text of a bounded length", () => {
     expect(errorsOf({ ...text, pattern: "^a*$" }, "aaa")).to.deep.equal([]);
     expect(errorsOf({ ...text, pattern: "^a*$" }, "a".repeat(5000))).to.have.length(1);
   });
 
-  it("bounds numbers on either side", () => {
+  it("a number must be within both bounds", () => {
     expect(errorsOf({ type: "integer", minimum: 1 }, 0)).to.deep.equal(["must be at least 1, found 0"]);
     expect(errorsOf({ type: "number", maximum: 1 }, 1.5)).to.deep.equal(["must be at most 1, found 1.5"]);
     expect(errorsOf({ type: "integer" }, 2 ** 53)).to.deep.equal([]);
@@ -42,7 +42,7 @@ describe("walk", () => {
     ]);
   });
 
-  it("takes integers and text for int-or-string", () => {
+  it("an int-or-string field accepts integers and text", () => {
     const schema: Schema = { "x-kubernetes-int-or-string": true, pattern: "^[0-9]+%$" };
     expect(errorsOf(schema, 5)).to.deep.equal([]);
     expect(errorsOf(schema, "5%")).to.deep.equal([]);
@@ -50,7 +50,7 @@ describe("walk", () => {
     expect(errorsOf(schema, null)).to.deep.equal(["must be an integer or a string, found null"]);
   });
 
-  it("keeps null only where the schema is nullable", () => {
+  it("null is kept only where the schema is nullable", () => {
     const schema: Schema = {
       type: "object",
       properties: { a: { ...text, nullable: true }, b: text },
@@ -62,7 +62,7 @@ describe("walk", () => {
     });
   });
 
-  it("fills in nested defaults of an object that is itself a default", () => {
+  it("nested defaults are filled in for an object that is itself a default", () => {
     const inner: Schema = { type: "object", properties: { b: { ...text, default: "x" } }, default: {} };
     expect(walk({ type: "object", properties: { a: inner } }, {}).value).to.deep.equal({ a: { b: "x" } });
     expect(walk({ type: "object", properties: { a: inner } }, { a: { b: "y" } }).value).to.deep.equal({
@@ -70,7 +70,7 @@ describe("walk", () => {
     });
   });
 
-  it("keeps unknown fields where the schema says so, beside known ones", () => {
+  it("unknown fields are kept beside known ones where the schema preserves them", () => {
     const schema: Schema = {
       type: "object",
       properties: { a: text },
@@ -82,7 +82,7 @@ describe("walk", () => {
     });
   });
 
-  it("bounds the entries of maps and lists", () => {
+  it("the number of entries of maps and lists is bounded", () => {
     const map: Schema = { type: "object", additionalProperties: text, minProperties: 1, maxProperties: 1 };
     expect(errorsOf(map, {})).to.deep.equal(["must have at least 1 entry, found 0"]);
     expect(errorsOf(map, { a: "", b: "" })).to.deep.equal(["must have at most 1 entry, found 2"]);
@@ -91,7 +91,7 @@ describe("walk", () => {
     ]);
   });
 
-  it("refuses repeated entries of sets and of lists with keys", () => {
+  it("repeated entries of sets and of lists with keys are invalid", () => {
     expect(
       errorsOf({ type: "array", items: text, "x-kubernetes-list-type": "set" }, ["a", "b", "a"]),
     ).to.deep.equal(["[2]: repeats entry 0"]);
@@ -106,7 +106,7 @@ describe("walk", () => {
     ]);
   });
 
-  it("evaluates combinations of constraints", () => {
+  it("combinations of constraints (oneOf, anyOf, allOf, not) are evaluated", () => {
     const a: Schema = { required: ["a"] };
     const b: Schema = { required: ["b"] };
     const schema: Schema = { type: "object", properties: { a: text, b: text } };
@@ -124,7 +124,7 @@ describe("walk", () => {
 });
 
 describe("formatPath", () => {
-  it("writes steps as a person would", () => {
+  it("a path is written as fields, indexes and quoted keys", () => {
     expect(formatPath([])).to.equal("");
     expect(formatPath(["spec", "rules", 0, "http"])).to.equal("spec.rules[0].http");
     expect(formatPath(["metadata", "annotations", "a.b/c"])).to.equal('metadata.annotations["a.b/c"]');

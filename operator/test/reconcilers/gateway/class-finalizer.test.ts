@@ -32,7 +32,7 @@ async function run(yaml: string, finalizers: readonly string[]) {
 }
 
 describe("the finalizer of GatewayClasses", () => {
-  it("is put on a class of ours when it has a Gateway, beside those of others", async () => {
+  it("the class finalizer is added to a class of this controller that has a Gateway, beside other finalizers", async () => {
     const { dirty, again, result, sent } = await run(`${classWith("")}---${gateway}`, ["other/one"]);
     expect([dirty, again]).to.deep.equal([["svc"], []]);
     expect(result).to.deep.equal({ ok: true, value: "updated" });
@@ -45,13 +45,13 @@ describe("the finalizer of GatewayClasses", () => {
     ]);
   });
 
-  it("stays while there is a Gateway, also on a class that is being deleted", async () => {
+  it("the class finalizer stays while there is a Gateway, even if the class is being deleted", async () => {
     const going = `finalizers: [${classFinalizer}], deletionTimestamp: "2026-01-01T00:00:00Z"`;
     const { dirty, sent } = await run(`${classWith(going)}---${gateway}`, [classFinalizer]);
     expect([dirty, sent]).to.deep.equal([[], []]);
   });
 
-  it("is taken away with the last Gateway", async () => {
+  it("the class finalizer is removed with the last Gateway", async () => {
     const { dirty, sent } = await run(classWith(`finalizers: [other/one, ${classFinalizer}]`), [
       "other/one",
       classFinalizer,
@@ -60,7 +60,7 @@ describe("the finalizer of GatewayClasses", () => {
     expect(sent[0]?.body).to.deep.equal({ metadata: { resourceVersion: "7", finalizers: ["other/one"] } });
   });
 
-  it("is not put on classes of others, nor on one that is being deleted already", async () => {
+  it("the class finalizer is not added to other controllers' classes or to a class that is being deleted", async () => {
     const foreign = await run(`${classWith("", "example.com/other")}---${gateway}`, []);
     expect([foreign.dirty, foreign.sent]).to.deep.equal([[], []]);
     const going = `finalizers: [other/one], deletionTimestamp: "2026-01-01T00:00:00Z"`;

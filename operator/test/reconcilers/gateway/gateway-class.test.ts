@@ -36,7 +36,7 @@ describe("the reconciler of GatewayClasses", () => {
       ({ name }) => name,
     );
 
-  it("says whether the server's version of the Gateway API is one of those that are supported", async () => {
+  it("the condition SupportedVersion says whether the installed Gateway API version is supported", async () => {
     const conditionsOf = async (version: string): Promise<readonly string[]> => {
       const reconciler = gatewayClassReconciler(new Set(kindNames), fakeFields());
       const older = buildOf(classYaml.replace("k8s.io/v1", `k8s.io/${version}`));
@@ -50,7 +50,7 @@ describe("the reconciler of GatewayClasses", () => {
     ]);
   });
 
-  it("tells the features whose fields the definitions have", async () => {
+  it("supportedFeatures lists the features whose fields the installed definitions have", async () => {
     const fields = fakeFields();
     const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
     fields.tell(["spec.rules.retry"]);
@@ -58,7 +58,7 @@ describe("the reconciler of GatewayClasses", () => {
     expect(features).to.include("HTTPRouteCORS").and.not.include("HTTPRouteRetryCodes");
   });
 
-  it("tells of filters of listeners only where Gateways have them", async () => {
+  it("GatewayListenerFilters is listed only where Gateways do not have the field", async () => {
     const fields = fakeFields();
     const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
     fields.tell([]);
@@ -67,14 +67,14 @@ describe("the reconciler of GatewayClasses", () => {
     expect(featuresOf(await statusAfter(reconciler, build, "svc"))).not.to.include("GatewayListenerFilters");
   });
 
-  it("leaves the features as they are while the definitions are unknown", async () => {
+  it("supportedFeatures stays as it is while the definitions are unknown", async () => {
     const reconciler = gatewayClassReconciler(new Set(kindNames), fakeFields());
     const present = { supportedFeatures: [{ name: "HTTPRoute" }] };
     expect(featuresOf(await statusAfter(reconciler, build, "svc", present))).to.deep.equal(["HTTPRoute"]);
     expect(featuresOf(await statusAfter(reconciler, build, "svc"))).to.equal(undefined);
   });
 
-  it("looks again at its classes when the definitions change", () => {
+  it("the classes are reconciled again when the definitions change", () => {
     const fields = fakeFields();
     const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
     expect([...reconciler.dirty(undefined, build)]).to.deep.equal(["svc"]);

@@ -44,7 +44,7 @@ const run = async (isProgrammed: boolean, yaml: string, status: unknown = {}) =>
   )) as Status;
 
 describe("gatewayReconciler", () => {
-  it("says that a Gateway is programmed once it has an address and all proxies serve it", async () => {
+  it("a Gateway is Programmed once it has an address and all proxies serve it", async () => {
     const { conditions, addresses, listeners } = await run(true, withAddress);
     expect(brief(conditions)).to.deep.equal([
       "Accepted=True ListenersNotValid@3",
@@ -72,7 +72,7 @@ describe("gatewayReconciler", () => {
     ]);
   });
 
-  it("says that somebody else has an object of the Gateway, also when proxies serve it already", async () => {
+  it("a Gateway with an object that belongs to another owner is not Programmed, even if proxies serve it already", async () => {
     const programmed = await run(true, withAddress);
     const reconciler = gatewayReconciler({
       addressesOf: addressesOf(),
@@ -86,7 +86,7 @@ describe("gatewayReconciler", () => {
     expect(JSON.stringify(status.conditions)).to.include("Service shop/edge-svc exists");
   });
 
-  it("says of a Gateway whose class is gone that everything of it stays, and keeps its address", async () => {
+  it("a Gateway whose class was deleted keeps its address, and its status says that it stays as it is", async () => {
     const programmed = await run(true, withAddress);
     const gone = withAddress.replace("name: svc }", "name: other }");
     const status = (await statusAfter(
@@ -100,7 +100,7 @@ describe("gatewayReconciler", () => {
     expect(status.addresses).to.deep.equal(programmed.addresses);
   });
 
-  it("is looked at again when proxies report, until they have it in place or it is gone", async () => {
+  it("a Gateway is reconciled again when proxies report, until it is programmed or deleted", async () => {
     let isProgrammed = false;
     const reconciler = reconcilerWhere(() => isProgrammed);
     const waitingAfter = async (
@@ -120,7 +120,7 @@ describe("gatewayReconciler", () => {
     expect(await waitingAfter(vipYaml(30_000, "[]"))).to.deep.equal([]);
   });
 
-  it("asks the proxies about the listeners and the ports that they bind", async () => {
+  it("a Gateway is Programmed when proxies have its listener resource and have bound its ports", async () => {
     await run(true, withAddress);
     const { ports, resources, scope } = asked.at(-1) ?? expect.fail("nothing was asked");
     expect(scope).to.deep.equal({ kind: "shared" });
@@ -128,7 +128,7 @@ describe("gatewayReconciler", () => {
     expect([...resources].map(([key]) => key)).to.deep.equal(["listener|shop/edge"]);
   });
 
-  it("tells from where addresses are reached, and which requests have theirs, where definitions have routability", async () => {
+  it("addresses have a routability and AddressesAssigned is set only where the definition has the field", async () => {
     const after = async (hasRoutability: boolean, cluster: string): Promise<Status> => {
       const wanted = withAddress
         .replace("  listeners:", "  addresses: [{}, { routability: Cluster }]\n  listeners:")
@@ -148,7 +148,7 @@ describe("gatewayReconciler", () => {
     expect(brief((await after(false, "10.96.0.7")).conditions).join()).not.to.include("AddressesAssigned");
   });
 
-  it("decides nothing about a generation while proxies or an address are missing", async () => {
+  it("nothing is decided about a generation while proxies or an address are missing", async () => {
     const unserved = await run(false, withAddress);
     expect(brief(unserved.conditions)).to.include("Programmed=False Pending@2");
     expect(brief(unserved.listeners[0]?.conditions)).to.include("Programmed=False Pending@2");
@@ -157,7 +157,7 @@ describe("gatewayReconciler", () => {
     expect(brief(unreached.listeners[0]?.conditions)).to.include("Programmed=False Pending@2");
   });
 
-  it("takes back a refusal of the same generation whose cause is gone", async () => {
+  it("a refusal of the same generation is withdrawn when its cause has disappeared", async () => {
     const refused = {
       type: "Programmed",
       status: "False",
@@ -170,7 +170,7 @@ describe("gatewayReconciler", () => {
     expect(brief(conditions)).to.include("Programmed=False Pending@2");
   });
 
-  it("does not take back what it has said of the same generation, but does not carry it over to the next", async () => {
+  it("Programmed=True stays for its generation and is not carried over to the next one", async () => {
     const before = await run(true, withAddress);
     expect(brief((await run(false, withAddress, before)).conditions)).to.include(
       "Programmed=True Programmed@3",
@@ -179,7 +179,7 @@ describe("gatewayReconciler", () => {
     expect(brief((await run(false, next, before)).conditions)).to.include("Programmed=False Pending@3");
   });
 
-  it("keeps the conditions of others and writes nothing when nothing is new", async () => {
+  it("conditions of other controllers are kept, and an unchanged status is not written", async () => {
     const foreign = {
       type: "example.com/Checked",
       status: "True",
@@ -192,7 +192,7 @@ describe("gatewayReconciler", () => {
     expect(await run(true, withAddress, first)).to.deep.equal(first);
   });
 
-  it("looks at a Gateway again when its Service gets an address, and at nothing when nothing changes", () => {
+  it("a Gateway is reconciled when its Service gets an address, and not when nothing changes", () => {
     const reconciler = reconcilerWhere(() => true);
     const before = buildOf(gatewayYaml);
     expect([...reconciler.dirty(undefined, before)]).to.deep.equal(["shop/edge"]);

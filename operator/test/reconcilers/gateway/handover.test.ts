@@ -56,7 +56,7 @@ function ask({ yaml = `${ownService}---${vip}`, isProgrammed = true, readyReplic
 }
 
 describe("createHandover", () => {
-  it("is done when a pod is ready, all proxies of the Gateway serve it, and its Service has an address", () => {
+  it("a handover is done when a pod is ready, all dedicated proxies serve the Gateway, and its Service has an address", () => {
     const { isDone, scopes, present, target } = ask({});
     expect(isDone).to.equal(true);
     expect(scopes[0]).to.deep.equal({ kind: "dedicated", gateway: { namespace: "shop", name: "edge" } });
@@ -64,17 +64,20 @@ describe("createHandover", () => {
     expect([present, target]).to.deep.equal([["192.0.2.7"], ["192.0.2.9"]]);
   });
 
-  it("is not done while one of them is missing, and says which", () => {
-    expect(ask({ readyReplicas: 0 })).to.deep.include({ isDone: false, reason: "No pod is ready" });
+  it("a handover is not done while a condition is missing, and the reason names it", () => {
+    expect(ask({ readyReplicas: 0 })).to.deep.include({
+      isDone: false,
+      reason: "No pod of the Deployment is ready yet",
+    });
     expect(ask({ isProgrammed: false })).to.deep.include({
       isDone: false,
-      reason: "Not all proxies serve the present configuration",
+      reason: "Not all dedicated proxies serve the latest configuration yet",
     });
     expect(ask({ yaml: vip }).isDone).to.equal(false);
     expect(ask({ failure: "the API server says no" }).reason).to.equal("the API server says no");
   });
 
-  it("sends clients to the Gateway's own Service once the shared one is gone", () => {
+  it("clients are sent to the Gateway's own Service once the shared Service is deleted", () => {
     expect(ask({ yaml: ownService }).present).to.deep.equal(["192.0.2.9"]);
   });
 });
@@ -94,7 +97,7 @@ describe("createGatewayAddressReader", () => {
   const withAddresses = (addresses: string, service = ownService): string =>
     `${dedicatedGatewayYaml.replace("gatewayClassName: svc", `gatewayClassName: svc\n  addresses: ${addresses}`)}---${service}`;
 
-  it("gives the addresses of the nodes for a Service of type NodePort", () => {
+  it("the addresses of a NodePort Service are those of the nodes", () => {
     const yaml = `${dedicatedGatewayYaml}---${ownService.replace("type: LoadBalancer", "type: NodePort")}`;
     expect(read(yaml, ["192.0.2.1", "192.0.2.2"]).addresses.map(({ value }) => value)).to.deep.equal([
       "192.0.2.1",
@@ -102,7 +105,7 @@ describe("createGatewayAddressReader", () => {
     ]);
   });
 
-  it("refuses several addresses, and what the API server has refused, for good", () => {
+  it("several requested addresses and an address that the API server rejects are refused permanently", () => {
     const several = read(withAddresses("[{ value: 10.96.0.7 }, { value: 10.96.0.8 }]"));
     expect(several.refusal?.reason).to.equal("AddressNotUsable");
     const refused = read(
@@ -113,7 +116,7 @@ describe("createGatewayAddressReader", () => {
     expect(refused.refusal).to.deep.equal({ reason: "AddressNotUsable", message: "not in range" });
   });
 
-  it("waits for a requested address, and takes what comes without one", () => {
+  it("a requested address is waited for, and any address satisfies a request without a value", () => {
     expect(read(withAddresses("[{ value: 10.96.0.7 }]")).pending?.reason).to.equal("AddressNotAssigned");
     expect(read(withAddresses("[{ type: IPAddress }]")).addresses).to.have.length(1);
     expect(read(withAddresses("[{ type: Hostname, value: lb.example }]")).refusal?.reason).to.equal(
@@ -139,7 +142,7 @@ describe("createGatewayAddressReader", () => {
     const outside = '192.0.2.9 ""';
     const inside = '10.96.0.7 "Cluster"';
 
-    it("tells it of every address", () => {
+    it("every address has its routability", () => {
       const { told, assigned } = routed("[]");
       expect(told).to.deep.equal([outside]);
       expect(assigned).to.equal("True AddressesAssigned");
@@ -147,7 +150,7 @@ describe("createGatewayAddressReader", () => {
       expect(routed("[]", clusterIp).told).to.deep.equal([inside]);
     });
 
-    it("gives each request an address of its own, in whatever order", () => {
+    it("each request gets its own address, in any order", () => {
       for (const requests of ["[{}, { routability: Cluster }]", "[{ routability: Cluster }, {}]"]) {
         const { told, assigned } = routed(requests);
         expect(told).to.have.members([outside, inside]);
@@ -158,14 +161,14 @@ describe("createGatewayAddressReader", () => {
       ]);
     });
 
-    it("names the requests that have none yet", () => {
+    it("the condition names the requests without an address", () => {
       const { told, assigned, message } = routed("[{ routability: Cluster }, {}, {}]");
       expect(told).to.have.members([outside, inside]);
       expect(assigned).to.equal("False PartiallyAssigned");
       expect(message).to.equal("No address has been assigned yet for IPAddress");
     });
 
-    it("gives no wider address instead", () => {
+    it("a request for a narrower routability never gets a wider address", () => {
       const { told, pending, assigned } = routed("[{ routability: Cluster }]", ownService);
       expect(told).to.deep.equal([]);
       expect(pending?.reason).to.equal("AddressNotAssigned");
@@ -182,7 +185,7 @@ describe("createGatewayAddressReader", () => {
       }
     });
 
-    it("says of an address outside the cluster's range that it is not assigned", () => {
+    it("a cluster address outside the cluster's range is reported as not assigned", () => {
       const { refusal, assigned } = routed(
         "[{ routability: Cluster, value: 192.0.2.1 }]",
         inCluster,

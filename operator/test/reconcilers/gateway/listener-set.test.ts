@@ -36,7 +36,7 @@ const rig = (isProgrammed: boolean) => {
 };
 
 describe("listenerSetReconciler", () => {
-  it("says that a set is programmed once its Gateway has an address and all proxies serve it", async () => {
+  it("a ListenerSet is Programmed once its Gateway has an address and all proxies serve it", async () => {
     expect(await rig(true).programmed(withAddress)).to.deep.equal([
       "Programmed=True Programmed@5",
       "Programmed=True Programmed@5",
@@ -46,7 +46,7 @@ describe("listenerSetReconciler", () => {
     expect(await rig(true).programmed(setYaml)).to.deep.equal(waiting);
   });
 
-  it("looks at a set again when the address of its Gateway may have changed", () => {
+  it("a ListenerSet is reconciled when the address of its Gateway may have changed", () => {
     const { reconciler, tell } = rig(true);
     const looked: string[] = [];
     reconciler.subscribe?.((name) => looked.push(name));

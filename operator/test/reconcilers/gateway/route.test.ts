@@ -29,7 +29,7 @@ const run = async (refs: string, status: unknown = {}) =>
   )) as Parents;
 
 describe("routeReconciler", () => {
-  it("writes an entry for each reference to a parent of ours", async () => {
+  it("the route status has an entry for each reference to a parent of this controller", async () => {
     const { parents } = await run(
       "[{ name: edge, sectionName: http }, { name: edge, sectionName: none }, { name: foreign }]",
     );
@@ -41,7 +41,7 @@ describe("routeReconciler", () => {
     ]);
   });
 
-  it("leaves the entries of other controllers, and takes away its own that no reference asks for any more", async () => {
+  it("entries of other controllers stay, and own entries that no reference needs are removed", async () => {
     const theirs = { controllerName: "example.com/other", parentRef: { name: "edge" }, conditions: [] };
     const stale = { controllerName: ours, parentRef: { name: "edge", sectionName: "gone" }, conditions: [] };
     const { parents } = await run("[{ name: edge }]", { parents: [theirs, stale] });
@@ -51,14 +51,14 @@ describe("routeReconciler", () => {
     expect(parents[1]?.parentRef).to.not.have.property("sectionName");
   });
 
-  it("renews an entry whose reference is written in another way", async () => {
+  it("an entry is updated in place when its reference is spelt differently", async () => {
     const first = await run("[{ name: edge }]");
     expect(
       await run("[{ name: edge, namespace: shop, group: gateway.networking.k8s.io }]", first),
     ).to.deep.equal(first);
   });
 
-  it("takes its entries from a route that names no parent of ours any more", async () => {
+  it("own entries are removed from a route that no longer refers to a parent of this controller", async () => {
     const theirs = { controllerName: "example.com/other", parentRef: { name: "edge" }, conditions: [] };
     const before = await run("[{ name: edge }]", { parents: [theirs] });
     expect(await run("[{ name: foreign }]", before)).to.deep.equal({ parents: [theirs] });

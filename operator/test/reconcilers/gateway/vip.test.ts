@@ -53,7 +53,7 @@ const vip = vipYaml(30_000, "[]");
 const [vipObject] = objectsOf(vip);
 
 describe("vipReconciler", () => {
-  it("keeps the Service of a Gateway whose class is gone, and deletes it with the Gateway", async () => {
+  it("the Service of a Gateway whose class was deleted stays until the Gateway is deleted", async () => {
     const withoutClass = gatewayYaml.replace("name: svc }", "name: other }");
     const held = buildOf(`${withoutClass}---${vip}`);
     expect(dirty(held)).to.deep.equal([]);
@@ -62,7 +62,7 @@ describe("vipReconciler", () => {
     expect(gone.sent.map(({ method }) => method)).to.deep.equal(["DELETE"]);
   });
 
-  it("creates the Service that a Gateway does not have", async () => {
+  it("a missing Service of a Gateway is created", async () => {
     const build = buildOf(gatewayYaml);
     expect(dirty(build)).to.deep.equal([name]);
     const { result, sent } = await run(build, undefined);
@@ -79,11 +79,11 @@ describe("vipReconciler", () => {
       .that.deep.equals([{ name: "port-80", protocol: "TCP", port: 80, targetPort: 30_000 }]);
   });
 
-  it("leaves a Service alone that is as it should be", () => {
+  it("a Service that is as desired is not written", () => {
     expect(dirty(buildOf(`${gatewayYaml}---${vip}`))).to.deep.equal([]);
   });
 
-  it("puts right what somebody has changed", async () => {
+  it("a Service that was changed is restored", async () => {
     const changed = vip.replace("app: proxy", "app: other");
     const build = buildOf(`${gatewayYaml}---${changed}`);
     expect(dirty(build)).to.deep.equal([name]);
@@ -91,13 +91,13 @@ describe("vipReconciler", () => {
     expect(result).to.deep.equal({ ok: true, value: "updated" });
   });
 
-  it("writes nothing while the API server has ports that the table does not know of", async () => {
+  it("no Service is written while the routing table does not know the ports of the live one", async () => {
     const { result, sent } = await run(buildOf(gatewayYaml), objectsOf(vipYaml(30_005, "[]"))[0]);
     expect(result).to.deep.equal({ ok: true, value: "waiting" });
     expect(sent).to.deep.equal([]);
   });
 
-  it("looks once at what is out of line, until it changes, or fifteen seconds have passed", async () => {
+  it("a Service that is not as desired is reconciled once, then on changes and every fifteen seconds", async () => {
     const foreign = vip.replace("shared-gateway-vip", "database");
     const reconciler = reconcilerOf(createFakeClient(() => 500));
     const first = buildOf(`${gatewayYaml}---${foreign}`);
@@ -119,7 +119,7 @@ describe("vipReconciler", () => {
     expect(looked).to.deep.equal([name]);
   });
 
-  it("deletes the Service of a Gateway that is gone, and nobody else's", async () => {
+  it("the Service of a deleted Gateway is deleted, and no Service of another owner", async () => {
     const build = buildOf(vip);
     expect(dirty(build)).to.deep.equal([name]);
     const { sent } = await run(build, vipObject);
@@ -133,14 +133,16 @@ describe("vipReconciler", () => {
     expect((await run(build, foreign)).sent).to.deep.equal([]);
   });
 
-  it("does not take over a Service that somebody else has made under the name", async () => {
+  it("a Service of another owner under the same name is not taken over", async () => {
     const foreign = objectsOf(vip.replace("shared-gateway-vip", "database"))[0];
     const { result, sent } = await run(buildOf(gatewayYaml), foreign);
-    expect(result).to.have.nested.property("error.message").that.includes("was not made by this controller");
+    expect(result)
+      .to.have.nested.property("error.message")
+      .that.includes("was not created by this controller");
     expect(sent).to.deep.equal([]);
   });
 
-  it("keeps the Service of a Gateway that gets proxies of its own until those serve it", async () => {
+  it("the Service of a Gateway that becomes dedicated stays until dedicated proxies serve the Gateway", async () => {
     const build = buildOf(`${dedicatedGatewayYaml}---${vip}`, { dedicated: dedicatedSettings });
     expect(build.translation.vips.map(({ state }) => state)).to.deep.equal(["leaving"]);
     expect(dirty(build)).to.deep.equal([name]);
@@ -151,7 +153,7 @@ describe("vipReconciler", () => {
     expect(result).to.deep.equal({ ok: true, value: "deleted" });
   });
 
-  it("makes no Service for a Gateway of which nothing serves, and takes none away", async () => {
+  it("a Gateway without a served listener gets no Service and keeps an existing one", async () => {
     const broken = gatewayYaml.replace("protocol: HTTP }", "protocol: SCTP }");
     expect(dirty(buildOf(broken))).to.deep.equal([]);
     expect((await run(buildOf(broken), undefined)).sent).to.deep.equal([]);
@@ -160,7 +162,7 @@ describe("vipReconciler", () => {
     expect(await run(build, vipObject)).to.deep.equal({ result: { ok: true, value: "held" }, sent: [] });
   });
 
-  it("makes no Service for a Gateway whose addresses cannot be had, and takes none away", () => {
+  it("a Gateway whose addresses cannot be assigned gets no Service and keeps an existing one", () => {
     const wish = gatewayYaml.replace(
       "gatewayClassName: svc",
       "gatewayClassName: svc\n  addresses: [{ value: 10.96.0.7 }, { value: 10.96.0.8 }]",

@@ -24,32 +24,32 @@ async function readFault(text: string): Promise<string> {
 }
 
 describe("readDocument", () => {
-  it("gives the object, its name and its place", async () => {
+  it("a document gives its object with name and place", async () => {
     const [item] = await readItems(`# comment\n${configMap("data: {a: b}\n")}`);
     expect(item).to.deep.include({ type: "object", key: "/ConfigMap/default/one", line: 2, column: 1 });
     expect(item).to.have.deep.property("ref", { kind: "ConfigMap", namespace: "default", name: "one" });
   });
 
-  it("reads nothing from a document without content", async () => {
+  it("a document without content gives no object", async () => {
     expect(await readItems("---\n# nothing\n")).to.deep.equal([]);
     expect(await readItems("--- ~\n")).to.deep.equal([]);
   });
 
-  it("reads JSON, tabs included", async () => {
+  it("a document may be JSON, including tabs", async () => {
     const text =
       '{\n\t"apiVersion": "v1",\n\t"kind": "ConfigMap",\n\t"metadata": {"name": "one"},\n\t"data": {"a": "\\u0041"}\n}\n';
     const [item] = await readItems(text);
     expect(item).to.have.nested.property("object.data.a", "A");
   });
 
-  it("sets kinds aside that the gateway does not read", async () => {
+  it("an object of a kind that the gateway does not read is ignored", async () => {
     expect(await readItems("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")).to.deep.equal([
       { type: "ignored", apiVersion: "apps/v1", kind: "Deployment", name: "web", line: 1, column: 1 },
     ]);
   });
 
   describe("as Kubernetes reads YAML", () => {
-    it("takes keys as text and leaves dates and clock times as written", async () => {
+    it("keys are text, and dates and clock times stay as written", async () => {
       expect(
         await readData('data:\n  on: "1"\n  80: "2"\n  2001-01-01: 2002-02-02\n  time: 12:30:00\n'),
       ).to.deep.equal({
@@ -60,14 +60,14 @@ describe("readDocument", () => {
       });
     });
 
-    it("reads yes and no as booleans, which are no strings", async () => {
+    it("yes and no are booleans and not strings", async () => {
       const [item] = await readItems(configMap("data: {a: yes}\n"));
       expect(item).to.have.deep.property("problems", [
         { line: 5, column: 8, message: "data.a: must be a string, found true" },
       ]);
     });
 
-    it("resolves aliases and merge keys; what is written or merged earlier wins", async () => {
+    it("aliases and merge keys are resolved, and keys that are written or merged earlier win", async () => {
       expect(await readData("data:\n  <<: &base {a: base, b: base}\n  b: own\n")).to.deep.equal({
         b: "own",
         a: "base",
@@ -81,7 +81,7 @@ describe("readDocument", () => {
       expect(quoted).to.have.nested.property("problems[0].message").that.contains('the key "<<"');
     });
 
-    it("keeps a field named __proto__ a field", async () => {
+    it("a field named __proto__ stays a field", async () => {
       const data = await readData("data:\n  __proto__: x\n");
       expect(Object.entries(data as object)).to.deep.equal([["__proto__", "x"]]);
     });
@@ -92,13 +92,13 @@ describe("readDocument", () => {
       ["a tab as indentation", "a:\n\tb: 1\n", /^2:1 Tabs are not allowed as indentation/],
       ["an unclosed bracket", "a: [1,\n", /^\d+:\d+ .*\]/],
       ["an unclosed quote", 'a: "x\n', /^\d+:\d+ Missing closing "quote/],
-      ["a repeated key", "a: 1\nb:\n  c: 1\n  c: 2\n", /^4:3 the key "c" stands twice in this map$/],
+      ["a repeated key", "a: 1\nb:\n  c: 1\n  c: 2\n", /^4:3 duplicate key "c" in this map$/],
       ["an unknown tag", "a: !thing x\n", /^1:4 .*!thing/],
-      ["an alias without anchor", "a: *b\n", /^1:4 the alias \*b names no anchor above it$/],
+      ["an alias without anchor", "a: *b\n", /^1:4 the alias \*b refers to no anchor before it$/],
       [
         "an alias inside its anchor",
         "a: &b [*b]\n",
-        /^1:8 the alias \*b stands inside the value that it names$/,
+        /^1:8 the alias \*b refers to the value that contains it$/,
       ],
       ["a map as a key", "? {a: b}\n: c\n", /^1:3 a key must be text$/],
       ["no key", "~: c\n", /^1:1 a key must be text$/],
@@ -106,10 +106,11 @@ describe("readDocument", () => {
       ["a merge of text", "<<: x\n", /^1:1 the value of a merge key/],
     ];
     for (const [what, text, expected] of cases) {
-      it(what, async () => expect(await readFault(text)).to.match(expected));
+      it(`a document with ${what} is rejected at its line and column`, async () =>
+        expect(await readFault(text)).to.match(expected));
     }
 
-    it("nesting without end, by brackets, dashes or indentation", async () => {
+    it("values nested too deep are rejected, by brackets, dashes or indentation", async () => {
       const deep = Array.from({ length: 200 }, (_, level) => `${" ".repeat(level)}a:\n`).join("");
       for (const text of [
         `a: ${"[".repeat(100_000)}`,
@@ -120,7 +121,7 @@ describe("readDocument", () => {
       }
     });
 
-    it("aliases that expand to more values than an object may have", async () => {
+    it("an alias that expands to too many values is rejected", async () => {
       const levels = Array.from({ length: 12 }, (_, level) => {
         const names = Array.from({ length: 10 }, () => (level === 0 ? "x" : `*l${level - 1}`));
         return `l${level}: &l${level} [${names.join(", ")}]\n`;
@@ -128,7 +129,7 @@ describe("readDocument", () => {
       expect(await readFault(levels.join(""))).to.match(/^7:\d+ the document has more than 2000000 values/);
     });
 
-    it("merge keys that expand to more values than an object may have", async () => {
+    it("a merge key that expands to too many values is rejected", async () => {
       const levels = Array.from({ length: 12 }, (_, level) => {
         const names = Array.from({ length: 10 }, () => (level === 0 ? "{k: v}" : `*l${level - 1}`));
         return `l${level}: &l${level}\n  <<: [${names.join(", ")}]\n`;
@@ -138,7 +139,7 @@ describe("readDocument", () => {
   });
 
   describe("says where an object is invalid", () => {
-    it("at the field", async () => {
+    it("a problem of an invalid object has the place of its field", async () => {
       const text = [
         "apiVersion: networking.k8s.io/v1",
         "kind: Ingress",
@@ -171,7 +172,7 @@ describe("readDocument", () => {
       ]);
     });
 
-    it("at the level around a field that is missing", async () => {
+    it("a missing field is reported at the level around it", async () => {
       const [item] = await readItems("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels: {}\n");
       expect(item).to.deep.include({ type: "invalid", line: 1, column: 1 });
       expect(item).to.have.deep.property("problems", [
@@ -180,14 +181,14 @@ describe("readDocument", () => {
       expect(item).not.to.have.property("key");
     });
 
-    it("as a warning where the object can be used", async () => {
+    it("a problem of a usable object is a warning", async () => {
       const [item] = await readItems(configMap("extra: 1\n"));
       expect(item).to.have.deep.property("warnings", [
         { line: 5, column: 1, message: "extra: unknown field" },
       ]);
     });
 
-    it("without the text of a Secret", async () => {
+    it("a problem of a Secret does not quote its text", async () => {
       const [item] = await readItems(
         'apiVersion: v1\nkind: Secret\nmetadata: {name: one}\ndata: {a: "plain text!"}\nstringData: {b: 7}\n',
       );
@@ -197,14 +198,14 @@ describe("readDocument", () => {
       ]);
     });
 
-    it("when it is no object at all", async () => {
+    it("a value that is not an object is invalid at its place", async () => {
       const [item] = await readItems("- just\n- a list\n");
       expect(item).to.have.deep.property("problems", [
         { line: 1, column: 1, message: "must be an object, found a list" },
       ]);
     });
 
-    it("with an annotation of 10 MB", async () => {
+    it("an annotation of 10 MB is invalid", async () => {
       const [item] = await readItems(
         `apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  annotations:\n    big: "${"x".repeat(10_000_000)}"\nspec: {ports: [{port: 80}]}\n`,
       );
@@ -225,7 +226,7 @@ describe("readDocument", () => {
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}]\n",
     };
     for (const [what, text] of Object.entries(lists)) {
-      it(what, async () => {
+      it(`the items of ${what} are read`, async () => {
         const items = await readItems(text);
         expect(items.map((item) => item.type === "object" && item.key)).to.deep.equal([
           "/ConfigMap/default/a",
@@ -233,7 +234,7 @@ describe("readDocument", () => {
       });
     }
 
-    it("gives each item its place, and takes the good ones of a list with a bad one", async () => {
+    it("every item of a list has its place, and valid items are used beside invalid ones", async () => {
       const items = await readItems(
         "apiVersion: v1\nkind: ConfigMapList\nitems:\n- metadata: {name: a}\n- metadata: {name: b}\n  data: 7\n- 3\n",
       );
@@ -247,7 +248,7 @@ describe("readDocument", () => {
       ]);
     });
 
-    it("reads a kind that ends in List but holds no items as itself", async () => {
+    it("a kind that ends in List but has no items is an ordinary object", async () => {
       const [item] = await readItems("apiVersion: v1\nkind: Wishlist\nmetadata: {name: a}\n");
       expect(item).to.deep.include({ type: "ignored", kind: "Wishlist" });
     });

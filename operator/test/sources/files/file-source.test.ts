@@ -22,7 +22,7 @@ describe("startFileSource", () => {
   const hasNoProblem = (state: FolderState): boolean => state.problems.length === 0;
 
   describe("follows", () => {
-    it("a file that is written in place", async () => {
+    it("a file that is written in place is followed, and its empty moment is not seen", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const times = { quietMs: 20, vanishedQuietMs: 60_000, maxMs: 60_000 };
       const source = await folder.follow({ times });
@@ -35,7 +35,7 @@ describe("startFileSource", () => {
       ).not.to.include(undefined);
     });
 
-    it("a file that is renamed over another, as editors do", async () => {
+    it("a file that is renamed over another one, as editors do, is followed", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const source = await folder.follow();
       for (const value of ["2", "3", "4"]) {
@@ -44,7 +44,7 @@ describe("startFileSource", () => {
       }
     });
 
-    it("new files, new folders and files in them", async () => {
+    it("new files, new folders and files in them are followed", async () => {
       const source = await folder.follow();
       await folder.write("a.yaml", configMap("a"));
       await source.until(has("a", "1"));
@@ -54,7 +54,7 @@ describe("startFileSource", () => {
       await source.until(has("b", "2"));
     });
 
-    it("the swap of a link, as a mounted ConfigMap is updated", async () => {
+    it("the swap of a link, as a mounted ConfigMap is updated, is followed without a mixed state", async () => {
       for (const version of ["1", "2"]) {
         await folder.write(`..v${version}/a.yaml`, configMap("a", version));
         await folder.write(`..v${version}/b.yaml`, configMap("b", version));
@@ -74,7 +74,7 @@ describe("startFileSource", () => {
       }
     });
 
-    it("a linked file outside the folder", async () => {
+    it("a linked file outside the folder is followed", async () => {
       const outside = await createTestFolder();
       try {
         await outside.write("a.yaml", configMap("a", "1"));
@@ -87,7 +87,7 @@ describe("startFileSource", () => {
       }
     });
 
-    it("a deleted file, whose objects go", async () => {
+    it("the objects of a deleted file are removed", async () => {
       await folder.write("a.yaml", configMap("a"));
       await folder.write("b.yaml", configMap("b"));
       const source = await folder.follow();
@@ -97,7 +97,7 @@ describe("startFileSource", () => {
       expect(state.problems).to.deep.equal([]);
     });
 
-    it("a subfolder that is deleted and made anew", async () => {
+    it("a subfolder that is deleted and created again is followed", async () => {
       await folder.write("sub/a.yaml", configMap("a", "1"));
       const source = await folder.follow();
       await rm(at("sub"), { recursive: true });
@@ -108,7 +108,7 @@ describe("startFileSource", () => {
       await source.until(has("a", "3"));
     });
 
-    it("the folder itself, deleted and made anew; meanwhile the objects stay", async () => {
+    it("a deleted folder is followed when it is created again, and its objects stay in between", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const source = await folder.follow();
       // At once: without its files it would be a folder that somebody has emptied.
@@ -128,7 +128,7 @@ describe("startFileSource", () => {
   });
 
   describe("keeps what was good", () => {
-    it("of a file that cannot be parsed, until it can be again", async () => {
+    it("a file that cannot be parsed keeps the objects of its last valid state", async () => {
       await folder.write("a.yaml", `${configMap("a", "1")}---\n${configMap("b", "1")}`);
       await folder.write("c.yaml", configMap("c", "1"));
       const source = await folder.follow();
@@ -145,7 +145,7 @@ describe("startFileSource", () => {
       expect(fixed.problems).to.deep.equal([]);
     });
 
-    it("of one invalid object, and takes the others of its file", async () => {
+    it("an invalid object keeps its last valid version while others in its file are updated", async () => {
       await folder.write("a.yaml", `${configMap("a", "1")}---\n${configMap("b", "1")}`);
       const source = await folder.follow();
       await folder.write(
@@ -161,7 +161,7 @@ describe("startFileSource", () => {
       expect((await source.until(has("b", "3"))).problems).to.deep.equal([]);
     });
 
-    it("of an object that lost its name", async () => {
+    it("an object that lost its name keeps its last valid version", async () => {
       await folder.write("a.yaml", `${configMap("a", "1")}---\n${configMap("b", "1")}`);
       const source = await folder.follow();
       await folder.write(
@@ -171,7 +171,7 @@ describe("startFileSource", () => {
       expect(valuesOf(await source.until(hasProblem))).to.deep.equal({ a: "2", b: "1" });
     });
 
-    it("but only until another file has the object", async () => {
+    it("a kept object is replaced as soon as another file has it", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const source = await folder.follow();
       await folder.write("a.yaml", "a: [\n");
@@ -181,7 +181,7 @@ describe("startFileSource", () => {
       expect(problemsOf(folder, state), "and that is no duplicate").to.have.length(1);
     });
 
-    it("not of a broken file that is deleted", async () => {
+    it("nothing is kept of a broken file that is deleted", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const source = await folder.follow();
       await folder.write("a.yaml", "a: [\n");
@@ -190,7 +190,7 @@ describe("startFileSource", () => {
       expect(valuesOf(await source.until(hasNoProblem))).to.deep.equal({});
     });
 
-    it("of a file that grew beyond the limit, and of one behind a link that leads nowhere", async () => {
+    it("a file that grew beyond the limit and one behind a broken link keep their last state", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       await folder.write(".b", configMap("b", "1"));
       await symlink(".b", at("b.yaml"));
@@ -205,7 +205,7 @@ describe("startFileSource", () => {
     });
   });
 
-  it("names the winner of a duplicate anew when the first is deleted", async () => {
+  it("the second of two duplicates is used when the first is deleted", async () => {
     await folder.write("a.yaml", configMap("one", "first"));
     await folder.write("b.yaml", configMap("one", "second"));
     const source = await folder.follow();
@@ -216,7 +216,7 @@ describe("startFileSource", () => {
   });
 
   describe("keeps the identity", () => {
-    it("of the objects and lists that did not change", async () => {
+    it("unchanged objects and lists keep their identity", async () => {
       await folder.write("a.yaml", `${configMap("a", "1")}---\n${configMap("b", "1")}`);
       await folder.write("c.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: c}\n");
       const source = await folder.follow();
@@ -228,7 +228,7 @@ describe("startFileSource", () => {
       expect(after.Namespace).to.equal(before.Namespace);
     });
 
-    it("of an object whose text changed but not its content", async () => {
+    it("an object whose text changed but not its content keeps its identity", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const source = await folder.follow();
       const { world } = source.latest();
@@ -238,7 +238,7 @@ describe("startFileSource", () => {
     });
   });
 
-  it("says nothing when nothing happens to manifests", async () => {
+  it("no state is reported while no manifest changes", async () => {
     await folder.write("a.yaml", configMap("a", "1"));
     const source = await folder.follow();
     await folder.write("notes.txt", "text");

@@ -22,7 +22,7 @@ describe("loadFolder", () => {
     return loaded.value;
   };
 
-  it("reads YAML and JSON in the folder and below it, and nothing else", async () => {
+  it("YAML and JSON files in the folder and its subfolders are read, and no others", async () => {
     await folder.write("a.yaml", configMap("a"));
     await folder.write("b.yml", configMap("b"));
     await folder.write(
@@ -37,7 +37,7 @@ describe("loadFolder", () => {
     expect(state.problems).to.deep.equal([]);
   });
 
-  it("reads all documents of a file", async () => {
+  it("all documents of a file are read", async () => {
     await folder.write(
       "all.yaml",
       [configMap("a"), "# nothing\n", configMap("b"), configMap("c")].join("---\n"),
@@ -45,7 +45,7 @@ describe("loadFolder", () => {
     expect(Object.keys(valuesOf(await load()))).to.deep.equal(["a", "b", "c"]);
   });
 
-  it("says where each object comes from, also behind other documents", async () => {
+  it("each object has its file, line and column, also in later documents", async () => {
     await folder.write("sub/all.yaml", `${configMap("a")}---\n${configMap("b")}`);
     const places = [...(await load()).objects.values()].map(({ place }) => place);
     expect(places).to.deep.equal([
@@ -54,7 +54,7 @@ describe("loadFolder", () => {
     ]);
   });
 
-  it("takes the first of several manifests of one object, in path order, and names both places", async () => {
+  it("the first of several manifests of one object is used, and the problem names both places", async () => {
     await folder.write("b.yaml", `${configMap("one", "second")}---\n${configMap("two")}`);
     await folder.write("a.yaml", `# first\n${configMap("one", "first")}`);
     const state = await load();
@@ -64,7 +64,7 @@ describe("loadFolder", () => {
     ]);
   });
 
-  it("takes the readable documents of a file that was never good", async () => {
+  it("the readable documents of a file without a valid state are used", async () => {
     await folder.write("a.yaml", `${configMap("a")}---\na: [\n---\n${configMap("b")}`);
     const state = await load();
     expect(Object.keys(valuesOf(state))).to.deep.equal(["a", "b"]);
@@ -72,7 +72,7 @@ describe("loadFolder", () => {
     expect(problemsOf(folder, state)[0]).to.match(/^a\.yaml:(8|9):\d+: /);
   });
 
-  it("sets an alias bomb aside without harm to other files and documents", async () => {
+  it("an alias bomb is rejected without harm to other files and documents", async () => {
     const bomb = Array.from({ length: 12 }, (_, level) => {
       const names = Array.from({ length: 10 }, () => (level === 0 ? "lol" : `*l${level - 1}`));
       return `l${level}: &l${level} [${names.join(", ")}]\n`;
@@ -86,7 +86,7 @@ describe("loadFolder", () => {
     );
   });
 
-  it("reads every file once, whatever links lead to it", async () => {
+  it("every file is read once, regardless of links to it", async () => {
     await folder.write("real/a.yaml", configMap("a"));
     await symlink("real/a.yaml", join(folder.path, "link.yaml"));
     await symlink("real", join(folder.path, "again"));
@@ -97,7 +97,7 @@ describe("loadFolder", () => {
     expect(state.problems).to.deep.equal([]);
   });
 
-  it("reports links that lead nowhere or in circles", async () => {
+  it("broken and circular links are reported", async () => {
     await symlink("nowhere", join(folder.path, "a.yaml"));
     await symlink("b.yaml", join(folder.path, "b.yaml"));
     expect(problemsOf(folder, await load())).to.have.members([
@@ -106,7 +106,7 @@ describe("loadFolder", () => {
     ]);
   });
 
-  it("does not wait for a pipe", async () => {
+  it("a pipe is reported and not waited for", async () => {
     await promisify(execFile)("mkfifo", [join(folder.path, "a.yaml")]);
     await folder.write("b.yaml", configMap("b"));
     const state = await load();
@@ -116,7 +116,7 @@ describe("loadFolder", () => {
     ]);
   });
 
-  it("reports what is not text", async () => {
+  it("a file that is not UTF-8 text is reported", async () => {
     await folder.write("a.yaml", "");
     await folder.write("b.yaml", "\uFEFF" + configMap("b"));
     await promisify(execFile)("sh", ["-c", `printf 'a: \\377\\376' > '${join(folder.path, "c.yaml")}'`]);
@@ -128,7 +128,7 @@ describe("loadFolder", () => {
   describe("limits", () => {
     const small = (change: Partial<FolderLimits>): FolderLimits => ({ ...folderLimits, ...change });
 
-    it("the size of a file", async () => {
+    it("a file above the size limit is not read", async () => {
       await folder.write("a.yaml", configMap("a"));
       await truncate(join(folder.path, "a.yaml"), folderLimits.maxFileBytes + 1);
       await folder.write("b.yaml", configMap("b"));
@@ -139,7 +139,7 @@ describe("loadFolder", () => {
       ]);
     });
 
-    it("the size of all files", async () => {
+    it("files beyond the limit of the total size are not read", async () => {
       for (const name of ["a", "b", "c"]) await folder.write(`${name}.yaml`, configMap(name));
       const state = await load(small({ maxTotalBytes: 2 * configMap("a").length }));
       expect(Object.keys(valuesOf(state))).to.deep.equal(["a", "b"]);
@@ -147,7 +147,7 @@ describe("loadFolder", () => {
       expect(problemsOf(folder, state)[0]).to.match(/^c\.yaml: the file is not read: up to here/);
     });
 
-    it("the number of files", async () => {
+    it("files beyond the maximum number are not read", async () => {
       for (const name of ["a", "b", "c"]) await folder.write(`${name}.yaml`, configMap(name));
       const state = await load(small({ maxFiles: 2 }));
       expect(Object.keys(valuesOf(state))).to.deep.equal(["a", "b"]);
@@ -156,7 +156,7 @@ describe("loadFolder", () => {
       ]);
     });
 
-    it("the depth of folders", async () => {
+    it("folders beyond the maximum depth are not read", async () => {
       await folder.write("1/2/a.yaml", configMap("a"));
       await folder.write("1/2/3/b.yaml", configMap("b"));
       const state = await load(small({ maxFolderDepth: 2 }));
@@ -164,7 +164,7 @@ describe("loadFolder", () => {
       expect(problemsOf(folder, state)).to.deep.equal(["1/2/3: is not read: it is more than 2 folders deep"]);
     });
 
-    it("the number of entries", async () => {
+    it("entries beyond the maximum number are not read", async () => {
       for (let index = 0; index < 20; index++) await folder.write(`${index}.txt`, "");
       const state = await load(small({ maxEntries: 10 }));
       expect(state.problems).to.have.length(1);
@@ -173,7 +173,7 @@ describe("loadFolder", () => {
   });
 
   describe("a folder that cannot be read", () => {
-    it("because it does not exist", async () => {
+    it("a folder that does not exist is a problem", async () => {
       expect(await loadFolder(join(folder.path, "missing"))).to.deep.equal({
         ok: false,
         error: {
@@ -185,22 +185,22 @@ describe("loadFolder", () => {
       });
     });
 
-    it("because it is a file", async () => {
+    it("a file in place of the folder is a problem", async () => {
       await folder.write("a.yaml", configMap("a"));
       const loaded = await loadFolder(join(folder.path, "a.yaml"));
       expect(loaded).to.have.nested.property("error.message", "the path is not a folder");
     });
 
-    it("because the user may not", async function () {
+    it("a folder without read permission is a problem", async function () {
       if (process.getuid?.() === 0) this.skip(); // root may read everything
       await mkdir(join(folder.path, "closed"));
       await chmod(join(folder.path, "closed"), 0);
       const loaded = await loadFolder(join(folder.path, "closed"));
-      expect(loaded).to.have.nested.property("error.message", "the folder may not be read by this user");
+      expect(loaded).to.have.nested.property("error.message", "the folder cannot be read: permission denied");
     });
   });
 
-  it("reads an empty folder as an empty world", async () => {
+  it("an empty folder is an empty world", async () => {
     const state = await load();
     expect(state.objects.size).to.equal(0);
     expect(folder.path.startsWith(tmpdir())).to.equal(true);

@@ -46,7 +46,7 @@ describe("locateInFile", () => {
     );
   };
 
-  it("finds fields of the object that begins there", async () => {
+  it("a field is found in the object that begins at the given place", async () => {
     const paths = [
       "spec.rules[1].http.paths",
       'metadata.annotations["example.com/one"]',
@@ -59,18 +59,18 @@ describe("locateInFile", () => {
     ]);
   });
 
-  it("finds a key that is written without quotes", async () => {
+  it("a key that is written without quotes is found", async () => {
     expect(await locate(13, 5, "metadata.annotations[example.com/one]")).to.deep.equal(["all.yaml:18:9"]);
   });
 
-  it("names the level around a field that is not written", async () => {
+  it("the place of a missing field is the level around it", async () => {
     expect(await locate(7, 5, "spec.rules[0].http.paths", "spec.tls")).to.deep.equal([
       "all.yaml:12:11",
       "all.yaml:10:5",
     ]);
   });
 
-  it("names the object when the file is another by now", async () => {
+  it("the place is that of the object when the file has changed", async () => {
     expect(await locate(9, 5, "spec")).to.deep.equal(["all.yaml:9:5"]);
     const gone = { file: join(folder.path, "gone.yaml"), line: 1, column: 1 };
     expect(await locateInFile(gone, ["spec"])).to.deep.equal(new Map([["spec", gone]]));

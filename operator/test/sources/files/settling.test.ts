@@ -26,15 +26,15 @@ function createAccepted(): Settling {
 }
 
 describe("createSettling", () => {
-  it("takes the first listing over at once", () => {
+  it("the first listing is applied at once", () => {
     expect(createSettling(times).observe(before, 0)).to.deep.equal({ type: "settled" });
   });
 
-  it("does nothing about a listing that was taken over", () => {
+  it("a listing that was applied before is unchanged", () => {
     expect(createAccepted().observe(before, 5)).to.deep.equal({ type: "unchanged" });
   });
 
-  it("takes a change over once it has been quiet", () => {
+  it("a change is applied once it has been quiet", () => {
     const settling = createAccepted();
     const changed = listing({ "a.yaml": ["2", 10], "b.yaml": ["1", 10] });
     expect(settling.observe(changed, 100)).to.deep.equal({ type: "wait", waitMs: 20 });
@@ -42,7 +42,7 @@ describe("createSettling", () => {
     expect(settling.observe(changed, 120)).to.deep.equal({ type: "settled" });
   });
 
-  it("starts the quiet time anew with each change", () => {
+  it("each further change restarts the quiet time", () => {
     const settling = createAccepted();
     settling.observe(listing({ "a.yaml": ["2", 10], "b.yaml": ["1", 10] }), 0);
     const later = listing({ "a.yaml": ["3", 10], "b.yaml": ["1", 10] });
@@ -53,19 +53,19 @@ describe("createSettling", () => {
     "has gone": listing({ "b.yaml": ["1", 10] }),
     "is empty": listing({ "a.yaml": ["2", 0], "b.yaml": ["1", 10] }),
   })) {
-    it(`waits longer when a file ${what}`, () => {
+    it(`the quiet time is longer when a file ${what}`, () => {
       const settling = createAccepted();
       expect(settling.observe(vanished, 0)).to.deep.equal({ type: "wait", waitMs: 80 });
       expect(settling.observe(before, 10), "it is back as it was").to.deep.equal({ type: "unchanged" });
     });
   }
 
-  it("does not wait longer for a new file that is empty", () => {
+  it("the quiet time is not longer for a new file that is empty", () => {
     const files = listing({ "a.yaml": ["1", 10], "b.yaml": ["1", 10], "c.yaml": ["1", 0] });
     expect(createAccepted().observe(files, 0)).to.deep.equal({ type: "wait", waitMs: 20 });
   });
 
-  it("takes over a folder that never rests", () => {
+  it("a folder that keeps changing is applied after the maximum time", () => {
     const settling = createAccepted();
     for (let nowMs = 0; nowMs < 130; nowMs += 10) {
       const files = listing({ "a.yaml": [`at ${nowMs}`, 10] });
@@ -75,7 +75,7 @@ describe("createSettling", () => {
     expect(settling.observe(last, 130)).to.deep.equal({ type: "settled" });
   });
 
-  it("takes a change of what cannot be read for a change", () => {
+  it("a change of what cannot be read counts as a change", () => {
     const problems = [
       { severity: "error", reason: "Unreadable", file: "c.yaml", message: "the file may not be read" },
     ] as const;

@@ -58,12 +58,12 @@ describe("splitDocuments", () => {
     ],
   ];
   for (const [what, stream, expected] of cases) {
-    it(what, () => {
+    it(`a stream with ${what} is split into the expected documents`, () => {
       expect(splitDocuments(stream).map(({ text, line }) => [text, line])).to.deep.equal(expected);
     });
   }
 
-  it("finds the documents that a YAML parser finds in the whole stream", () => {
+  it("the split documents are those that a YAML parser finds in the whole stream", () => {
     const line = fc.constantFrom(
       "---",
       "---",
@@ -88,7 +88,7 @@ describe("splitDocuments", () => {
     );
   });
 
-  it("loses no text and counts its lines", () => {
+  it("no text is lost, and each document has the number of its first line", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("---\n", "a: 1\n", "...\n", "\n", "# c\n")), (lines) => {
         const stream = lines.join("");

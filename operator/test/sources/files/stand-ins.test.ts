@@ -33,7 +33,7 @@ describe("stand-ins for invalid objects that protect others", () => {
   });
   afterEach(() => folder.remove());
 
-  it("are taken only where there is no good version, and give way to one", async () => {
+  it("a stand-in is used only without a good version, and replaced by one", async () => {
     await folder.write("a.yaml", broken);
     const source = await folder.follow();
     expect(authsOf(source.latest())).to.deep.equal(["auth: stand-in, Gateway two"]);
@@ -51,13 +51,13 @@ describe("stand-ins for invalid objects that protect others", () => {
     await source.until((state) => authsOf(state).includes("auth: stand-in, Gateway two"));
   });
 
-  it("give way to a good version in another file, whichever comes first", async () => {
+  it("a good version in another file replaces the stand-in, in either order", async () => {
     await folder.write("a.yaml", broken);
     await folder.write("b.yaml", good);
     expect(authsOf((await folder.follow()).latest())).to.deep.equal(["auth: current"]);
   });
 
-  it("stay while their file is not YAML, and follow what is read of it", async () => {
+  it("a stand-in stays while its file is not YAML, and follows what can be read of it", async () => {
     await folder.write("a.yaml", broken);
     const source = await folder.follow();
     await folder.write("a.yaml", `${broken}---\n{`);
@@ -67,7 +67,7 @@ describe("stand-ins for invalid objects that protect others", () => {
     expect(authsOf(state)).to.deep.equal(["auth: stand-in, Gateway two"]);
   });
 
-  it("stand for each object without a name by its place, unless a known one has lost its name", async () => {
+  it("an object without a name has a stand-in named by its place, unless a known object lost its name", async () => {
     const nameless = policy("{nam: auth}", "two", "HTTP");
     await folder.write("a.yaml", `${nameless}---\n${nameless}`);
     const source = await folder.follow();
@@ -81,7 +81,7 @@ describe("stand-ins for invalid objects that protect others", () => {
     expect(authsOf(await source.until(({ problems }) => problems.length > 0))).to.deep.equal(["auth: kept"]);
   });
 
-  it("keep their identity while nothing changes about them", async () => {
+  it("an unchanged stand-in keeps its identity", async () => {
     await folder.write("a.yaml", broken);
     const source = await folder.follow();
     const before = source.latest().world.SvcExternalAuth;
@@ -91,7 +91,7 @@ describe("stand-ins for invalid objects that protect others", () => {
     expect(before.every(isStandIn)).to.equal(true);
   });
 
-  it("hold what can be read of class defaults, numbers and switches as text", async () => {
+  it("a stand-in for class parameters holds the readable defaults as text", async () => {
     const parameters = (defaults: string): string =>
       [
         "apiVersion: ingress.svc-labs.dev/v1alpha1",

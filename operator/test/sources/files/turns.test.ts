@@ -36,7 +36,7 @@ describe("a large change, which is read in turns", () => {
     }
   };
 
-  it("is taken over as a whole, at the end of its last turn", async () => {
+  it("a large change is applied as a whole at the end of its last turn", async () => {
     await folder.write("b.yaml", many("one", "two", "three"));
     await folder.write("c.yaml", many("four"));
     expect(await readAll()).to.deep.equal({
@@ -45,7 +45,7 @@ describe("a large change, which is read in turns", () => {
     });
   });
 
-  it("is overtaken by an edit of a file that was known before", async () => {
+  it("an edit of a known file is applied before a large change that is still being read", async () => {
     await folder.write("b.yaml", many("one", "two", "three"));
     expect((await load(0)).state).to.equal(undefined);
     await folder.write("known.yaml", configMap("known", "2"));
@@ -54,7 +54,7 @@ describe("a large change, which is read in turns", () => {
     expect((await readAll()).values).to.deep.equal({ known: "2", one: "1", two: "1", three: "1" });
   });
 
-  it("is not overtaken by a file that loses an object, which may be on its way to another file", async () => {
+  it("a file that loses an object waits for the large change, since the object may move to another file", async () => {
     await folder.write("known.yaml", many("known", "moved"));
     await load();
     await folder.write("b.yaml", many("one", "two", "moved"));
@@ -63,7 +63,7 @@ describe("a large change, which is read in turns", () => {
     expect((await readAll()).values).to.deep.equal({ known: "2", one: "1", two: "1", moved: "1" });
   });
 
-  it("is not overtaken by what has changed together with it, by files that are new, or that are deleted", async () => {
+  it("files that are new or changed together with a large change are applied with it", async () => {
     await folder.write("known.yaml", configMap("known", "2"));
     await folder.write("b.yaml", many("one", "two", "three"));
     await load(0);
@@ -72,14 +72,14 @@ describe("a large change, which is read in turns", () => {
     expect((await readAll()).values).to.deep.equal({ known: "3", one: "1", two: "1", three: "1", new: "1" });
   });
 
-  it("is read again where it changes while it is read", async () => {
+  it("a file of a large change that changes meanwhile is read again", async () => {
     await folder.write("b.yaml", many("one", "two", "three"));
     await load(0);
     await folder.write("b.yaml", many("one", "four"));
     expect((await readAll()).values).to.deep.equal({ known: "1", one: "1", four: "1" });
   });
 
-  it("comes forward whatever overtakes it", async () => {
+  it("a large change makes progress even if other files change in every turn", async () => {
     await folder.write("b.yaml", many("one", "two", "three"));
     let turns = 0;
     for (let value = 2; (await load(0)).type !== "read"; value++, turns++) {

@@ -30,7 +30,7 @@ describe("the client of the API server", () => {
     return createApiClient(config, { connectTimeoutMs });
   };
 
-  it("gives up a connection that does not come about, long before the call itself would end", async () => {
+  it("a connection attempt times out long before the call would", async () => {
     const client = await clientOf(100);
     try {
       const answer = await client.call("/readyz", { timeoutMs: 3_600_000 });
@@ -41,7 +41,7 @@ describe("the client of the API server", () => {
     }
   });
 
-  it("ends every call at its limit, however many wait for a connection", async () => {
+  it("every call ends at its time limit, even if many wait for a connection", async () => {
     const client = await clientOf(3_600_000);
     try {
       const calls = Array.from({ length: 200 }, () => client.call("/readyz", { timeoutMs: 200 }));

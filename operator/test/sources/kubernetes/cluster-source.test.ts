@@ -72,7 +72,7 @@ describe("startClusterSource", () => {
   beforeEach(async () => (cluster = await startFakeCluster({ resources: {} })));
   afterEach(() => cluster.close());
 
-  it("reads only the namespaces that it may, objects of no namespace anyhow, and its own Secrets by name", async () => {
+  it("only the configured namespaces are read, besides cluster-scoped objects and own Secrets by name", async () => {
     const inNamespace = (name: string, namespace: string): object => {
       const manifest = ingressManifest(name, `${name}.example`);
       return { ...manifest, metadata: { ...manifest.metadata, namespace } };
@@ -106,7 +106,7 @@ describe("startClusterSource", () => {
     await stop();
   });
 
-  it("is ready, and dirty for the first time, only when every watch has listed", async () => {
+  it("the source is ready, and dirty for the first time, only when every watch has listed", async () => {
     cluster.put(ingresses, ingressManifest("a", "a.example"));
     let isDown = true;
     cluster.intercept = (_request, url) =>
@@ -124,7 +124,7 @@ describe("startClusterSource", () => {
     await stop();
   });
 
-  it("follows changes, and is dirty only for those that change the world", async () => {
+  it("the source is dirty only for changes of the world, not for statuses", async () => {
     const { source, seen, names, stop } = await follow(cluster, [ingressKind]);
     await until(() => source.ready, "the list");
     cluster.put(ingresses, ingressManifest("a", "a.example"));
@@ -146,7 +146,7 @@ describe("startClusterSource", () => {
     await stop();
   });
 
-  it("takes what went away during an outage out of the world, and keeps what stayed as it is", async () => {
+  it("objects that were deleted during an outage are removed, and the others keep their identity", async () => {
     cluster.put(ingresses, ingressManifest("a", "a.example"));
     cluster.put(ingresses, ingressManifest("b", "b.example"));
     const { source, seen, names, stop } = await follow(cluster, [ingressKind]);
@@ -169,7 +169,7 @@ describe("startClusterSource", () => {
     await stop();
   });
 
-  it("reads only the Secrets that it may use, and each as long as one selection names it", async () => {
+  it("only the selected Secrets are read", async () => {
     cluster.put(secrets, tlsSecret("tls"));
     cluster.put(secrets, tlsSecret("users", { "ingress.svc-labs.dev/auth-basic": "true" }, "Opaque"));
     cluster.put(secrets, tlsSecret("both", { "ingress.svc-labs.dev/auth-tls": "true" }));
@@ -189,7 +189,7 @@ describe("startClusterSource", () => {
     await stop();
   });
 
-  it("refuses an object that is not valid and keeps its last good state", async () => {
+  it("an invalid object is rejected and its last valid version stays", async () => {
     const { source, names, stop } = await follow(cluster, [ingressKind]);
     await until(() => source.ready, "the list");
     cluster.put(ingresses, ingressManifest("a", "a.example"));
@@ -219,7 +219,7 @@ describe("startClusterSource", () => {
       source.world().Ingress.flatMap(({ spec }) => spec?.tls?.map(({ secretName = "" }) => secretName) ?? []);
     const none = { namedSecrets: [] };
 
-    it("holds those that an object names and no other, and lists them in short pages", async () => {
+    it("the held Secrets are those that an object names, and Secrets are listed in short pages", async () => {
       for (let index = 0; index < 60; index++) {
         const { data: _, ...secret } = tlsSecret(`s${index}`) as { data: object };
         cluster.put(secrets, { ...secret, data: { "tls.crt": "QUFB".repeat(50_000), "tls.key": "QQ==" } });
@@ -240,7 +240,7 @@ describe("startClusterSource", () => {
       await stop();
     });
 
-    it("reads one that becomes named later, and shows its Ingress only with it", async () => {
+    it("a Secret that is named later is read, and its Ingress appears only with it", async () => {
       cluster.put(secrets, tlsSecret("late"));
       const { source, names, stop } = await follow(cluster, kinds, none);
       await until(() => source.ready, "the lists");
@@ -256,7 +256,7 @@ describe("startClusterSource", () => {
       await stop();
     });
 
-    it("tries again to read one while the API server fails, without holding its Ingress up for ever", async () => {
+    it("the read of a Secret is retried while the API server fails, and its Ingress appears without it after a while", async () => {
       cluster.put(secrets, tlsSecret("late"));
       const { source, names, stop } = await follow(cluster, kinds, none);
       await until(() => source.ready, "the lists");
@@ -271,7 +271,7 @@ describe("startClusterSource", () => {
       await stop();
     });
 
-    it("keeps the Secret of an Ingress that names another one until that is read", async () => {
+    it("an Ingress keeps its old Secret until the newly named one is read", async () => {
       cluster.put(secrets, tlsSecret("one"));
       cluster.put(secrets, tlsSecret("two"));
       cluster.put(ingresses, ingressWith("a", "one"));
@@ -294,7 +294,7 @@ describe("startClusterSource", () => {
       await stop();
     });
 
-    it("lets go of one that nobody names any more, and follows it again later", async () => {
+    it("a Secret that no object names any more is dropped, and read again later", async () => {
       cluster.put(secrets, tlsSecret("one"));
       cluster.put(ingresses, ingressWith("a", "one"));
       cluster.put(ingresses, ingressWith("b", "one"));
@@ -313,7 +313,7 @@ describe("startClusterSource", () => {
       await stop();
     });
 
-    it("does not bring back one that was deleted while it was read", async () => {
+    it("a Secret that was deleted while it was being read does not reappear", async () => {
       cluster.put(secrets, tlsSecret("one"));
       const { source, seen, names, stop } = await follow(cluster, kinds, none);
       await until(() => source.ready, "the lists");
@@ -330,7 +330,7 @@ describe("startClusterSource", () => {
       await stop();
     });
 
-    it("holds of a named one what a configuration can use, and no value of more than 256 KiB", async () => {
+    it("only the usable values of a named Secret are held, and none of more than 256 KiB", async () => {
       const { data: _, ...secret } = tlsSecret("one") as { data: object };
       const large = Buffer.alloc(256 * 1024 + 3).toString("base64");
       const largest = Buffer.alloc(256 * 1024).toString("base64");
@@ -363,7 +363,7 @@ describe("startClusterSource", () => {
       spec: { rules: [{ host: `${name}.example` }] },
     });
 
-    it("leaves out its newest objects, says which, and takes them back when there is room", async () => {
+    it("the newest objects of a namespace above its memory limit are left out and return when there is room", async () => {
       cluster.put(ingresses, ingressOf("team", "old", 1, 4000));
       cluster.put(ingresses, ingressOf("team", "new", 3, 4000));
       cluster.put(ingresses, ingressOf("shop", "other", 9, 4000));

@@ -18,7 +18,7 @@ const taken = (object: object): unknown => frugal(object as KubeObject);
 const declared = (object: object): unknown => declaredPart(object as KubeObject);
 
 describe("frugal", () => {
-  it("drops managed fields and the last applied configuration", () => {
+  it("managed fields and the last applied configuration are dropped", () => {
     const object = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", spec: {}, status: {} };
     expect(taken({ ...object, metadata })).to.deep.equal({
       ...object,
@@ -26,7 +26,7 @@ describe("frugal", () => {
     });
   });
 
-  it("keeps the CA bundle of a ConfigMap and nothing that others use it for", () => {
+  it("only the CA bundle of a ConfigMap is kept", () => {
     const configMap = {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -48,7 +48,7 @@ describe("frugal", () => {
 describe("declaredPart", () => {
   const { resourceVersion: _, ...withoutVersion } = plain;
 
-  it("drops the version and the status", () => {
+  it("the declared part has neither version nor status", () => {
     const object = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", spec: {} };
     expect(declared({ ...object, metadata: plain, status: { loadBalancer: {} } })).to.deep.equal({
       ...object,
@@ -56,7 +56,7 @@ describe("declaredPart", () => {
     });
   });
 
-  it("keeps the status of a Service, which says where it is reached", () => {
+  it("the declared part of a Service has its status, which says where it is reached", () => {
     const object = {
       apiVersion: "v1",
       kind: "Service",

@@ -63,14 +63,14 @@ describe("the fields of the Gateway API", () => {
     while (waited.length < count) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it("are those of the document, through the items of lists", async () => {
+  it("the fields of definitions are found in the OpenAPI document, also through the items of lists", async () => {
     const fields = follow(documentOf(["name"], ["retry"]));
     expect(fields.isKnown()).to.equal(false);
     await settled(1);
     expect([fields.isKnown(), fields.has(filters), fields.has(retry)]).to.deep.equal([true, false, true]);
   });
 
-  it("are read again, and only a change is told", async () => {
+  it("the document is read again, and only a change is announced", async () => {
     const fields = follow(documentOf([], []), documentOf([], []), documentOf(["filters"], []));
     await settled(1);
     let told = 0;
@@ -83,7 +83,7 @@ describe("the fields of the Gateway API", () => {
     expect([told, fields.has(filters)]).to.deep.equal([1, true]);
   });
 
-  it("stay what they were while the server is away, and it is asked again soon", async () => {
+  it("the known fields stay while the server fails, and the read is retried soon", async () => {
     const fields = follow(documentOf(["filters"], []), 503, 403);
     for (const count of [1, 2, 3]) {
       await settled(count);
@@ -93,7 +93,7 @@ describe("the fields of the Gateway API", () => {
     expect(waited[1]).to.be.lessThan(waited[0] ?? 0);
   });
 
-  it("are unknown before the server answers, and none when it refuses", async () => {
+  it("the fields are unknown before the server answers, and empty when it refuses", async () => {
     const fields = follow(503, { components: {} }, 403);
     for (const count of [1, 2]) {
       await settled(count);
@@ -105,7 +105,7 @@ describe("the fields of the Gateway API", () => {
     expect(fields.has(filters)).to.equal(false);
   });
 
-  it("end with the signal", async () => {
+  it("the document is not read after the signal", async () => {
     const fields = follow(documentOf([], []));
     end.abort();
     await fields.done;

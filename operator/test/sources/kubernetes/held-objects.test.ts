@@ -21,7 +21,7 @@ const address = (ip: string): object => ({ loadBalancer: { ingress: [{ ip }] } }
 const ok = (value: string): object => ({ ok: true, value });
 
 describe("createHeldObjects", () => {
-  it("keeps the object and takes note of the status when only that has changed", () => {
+  it("a change of status alone keeps the held object", () => {
     const held = createHeldObjects();
     expect(held.put("ns/a", ingressAt("1"))).to.deep.equal(ok("declared"));
     const object = held.get("ns/a");
@@ -31,7 +31,7 @@ describe("createHeldObjects", () => {
     expect(object).not.to.have.property("status");
   });
 
-  it("keeps the object when a new list brings the same again", () => {
+  it("an object that a new list brings unchanged is kept", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
     const object = held.get("ns/a");
@@ -41,7 +41,7 @@ describe("createHeldObjects", () => {
     expect(held.observed("ns/a")?.version).to.equal("2");
   });
 
-  it("replaces the object when what it declares, or its uid, is another", () => {
+  it("an object whose declared part or uid changes is replaced", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
     const object = held.get("ns/a");
@@ -50,14 +50,14 @@ describe("createHeldObjects", () => {
     expect(held.put("ns/a", ingressAt("3", { host: "other", uid: "v" }))).to.deep.equal(ok("declared"));
   });
 
-  it("keeps the status as it was sent, fields of other controllers included", () => {
+  it("the status is kept as it was sent, with the fields of other controllers", () => {
     const held = createHeldObjects();
     const status = { loadBalancer: { vendor: { x: 1 } }, unknown: [1] };
     held.put("ns/a", ingressAt("1", { status }));
     expect(held.observed("ns/a")?.status).to.deep.equal(status);
   });
 
-  it("refuses an object that is not valid and keeps the last good one", () => {
+  it("an invalid object is rejected, and the last valid one stays", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
     const object = held.get("ns/a");
@@ -66,7 +66,7 @@ describe("createHeldObjects", () => {
     expect(held.get("ns/a")).to.equal(object);
   });
 
-  it("knows the answer to a write before the watch brings it", () => {
+  it("the answer to a write is known before the watch delivers it", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
     held.remember("ns/a", ingressAt("5", { status: address("10.0.0.1") }), "1");
@@ -74,7 +74,7 @@ describe("createHeldObjects", () => {
     expect(held.put("ns/a", ingressAt("5", { status: address("10.0.0.1") }))).to.deep.equal(ok("nothing"));
   });
 
-  it("does not put the answer to a write in the place of what somebody has written since", () => {
+  it("the answer to a write does not replace a version that another client wrote since", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
     expect(held.put("ns/a", ingressAt("5", { status: address("10.0.0.1") }))).to.deep.equal(ok("observed"));
@@ -84,7 +84,7 @@ describe("createHeldObjects", () => {
     expect(held.isWritten("ns/a")).to.equal(false);
   });
 
-  it("knows what was written here, whether the watch or the answer tells of it first", () => {
+  it("an own write is recognised whether the watch or the answer arrives first", () => {
     const held = createHeldObjects();
     const written = ingressAt("5", { status: address("10.0.0.1") });
     held.put("ns/a", ingressAt("1"));
@@ -98,7 +98,7 @@ describe("createHeldObjects", () => {
     expect(held.isWritten("ns/a")).to.equal(true);
   });
 
-  it("loses no declared change that a write's answer had in it already", () => {
+  it("a declared change in the answer to a write is still reported by the watch", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
     held.remember("ns/a", ingressAt("5", { host: "other", status: address("10.0.0.1") }), "1");
@@ -107,7 +107,7 @@ describe("createHeldObjects", () => {
     );
   });
 
-  it("does not take note of an answer about another object of the name, or of one that is gone", () => {
+  it("the answer to a write is ignored when the object was deleted or recreated", () => {
     const held = createHeldObjects();
     held.remember("ns/a", ingressAt("5"), "");
     expect(held.observed("ns/a")).to.equal(undefined);

@@ -15,7 +15,7 @@ const serving = (served: Readonly<Record<string, readonly string[]>>): FakeClien
   });
 
 describe("findInstalledKinds", () => {
-  it("names what is served, in the preferred version of those served, and asks once for each group version", async () => {
+  it("each installed kind has the preferred version that is served, and each group version is requested once", async () => {
     const client = serving({
       "/api/v1": ["services", "services/status", "secrets"],
       "/apis/networking.k8s.io/v1": ["ingresses"],
@@ -34,7 +34,7 @@ describe("findInstalledKinds", () => {
     expect(new Set(asked).size).to.equal(asked.length);
   });
 
-  it("is an error when the server cannot be asked: a kind must not look missing", async () => {
+  it("a failing server is an error, so that a kind does not look missing", async () => {
     const client = createFakeClient(({ path }) => (path === "/apis/networking.k8s.io/v1" ? 503 : 404));
     const found = await findInstalledKinds(client);
     expect(found.ok ? 0 : found.error.status).to.equal(503);
@@ -53,7 +53,7 @@ describe("waitForInstalledKinds", () => {
   const { signal } = new AbortController();
   const log = silentLogger;
 
-  it("asks until the server answers", async () => {
+  it("the installed kinds are requested until the server answers", async () => {
     let isDown = true;
     const client = createFakeClient(({ path }) => {
       if (!isDown) return everything(path);
@@ -64,7 +64,7 @@ describe("waitForInstalledKinds", () => {
     expect(found?.map(({ kind }) => kind)).to.include("Ingress");
   });
 
-  it("waits for the kinds of our own, which are created a moment before", async () => {
+  it("the controller waits for its own kinds, which may be created a moment later", async () => {
     let asked = 0;
     const client = createFakeClient(({ path }) => {
       if (!path.includes("svc-labs.dev")) return everything(path);
@@ -76,7 +76,7 @@ describe("waitForInstalledKinds", () => {
     expect(found?.map(({ kind }) => kind)).to.include.members(ownKinds);
   });
 
-  it("goes on without them after a while", async () => {
+  it("the controller continues without its own kinds after a while", async () => {
     const client = createFakeClient(({ path }) => (path.includes("svc-labs.dev") ? 404 : everything(path)));
     const found = await waitForInstalledKinds({ client, signal, log, ownKindsMs: 0 });
     expect(found?.map(({ kind }) => kind))
@@ -84,7 +84,7 @@ describe("waitForInstalledKinds", () => {
       .and.not.include.members(ownKinds);
   });
 
-  it("gives up with the signal", async () => {
+  it("the wait for installed kinds ends with the signal", async () => {
     const abort = new AbortController();
     const client = createFakeClient(() => {
       abort.abort();
@@ -95,7 +95,7 @@ describe("waitForInstalledKinds", () => {
 });
 
 describe("pathOfObject", () => {
-  it("puts the namespace where the API has it", () => {
+  it("the path of an object has its namespace where the API expects it", () => {
     const ingresses = {
       kind: "Ingress",
       apiVersion: "networking.k8s.io/v1",

@@ -48,7 +48,7 @@ function setUp(maxBytes: number) {
 }
 
 describe("the budgets of namespaces", () => {
-  it("leave out the newest, whatever came in which order, and nothing of other namespaces", async () => {
+  it("the newest objects of a namespace above its limit are left out, in any order, and none of other namespaces", async () => {
     const { put, held, settle, budgets } = setUp(100);
     put("new", 40, 3);
     put("middle", 40, 2);
@@ -60,7 +60,7 @@ describe("the budgets of namespaces", () => {
     expect(budgets.isExceeded()).to.equal(true);
   });
 
-  it("take back what there is room for again", async () => {
+  it("an object returns when there is room for it again", async () => {
     const stand = setUp(100);
     stand.put("a", 60, 1);
     stand.put("b", 60, 2);
@@ -72,7 +72,7 @@ describe("the budgets of namespaces", () => {
     expect(stand.budgets.isExceeded()).to.equal(false);
   });
 
-  it("leave out what protects last", async () => {
+  it("objects that protect others are left out last", async () => {
     const { put, held, settle } = setUp(100);
     put("route", 60, 1);
     put("protection", 60, 9, 0);
@@ -80,7 +80,7 @@ describe("the budgets of namespaces", () => {
     expect(held()).to.deep.equal(["protection"]);
   });
 
-  it("hold in the end the same whatever happened before", async () => {
+  it("the objects that are held in the end depend only on the objects, not on their history", async () => {
     const step = fc.oneof(
       fc.tuple(
         fc.constantFrom("a", "b", "c", "d", "e", "f"),
@@ -109,7 +109,7 @@ describe("the budgets of namespaces", () => {
     );
   });
 
-  it("weigh an object by its texts", () => {
+  it("the weight of an object is about the length of its texts", () => {
     expect(weigh({ data: { key: "x".repeat(1000) } })).to.be.within(1000, 1100);
   });
 });

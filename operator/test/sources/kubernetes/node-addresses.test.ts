@@ -14,7 +14,7 @@ const node = (name: string, addresses: Readonly<Record<string, string>>): object
 });
 
 describe("the addresses of nodes", () => {
-  it("are one of each, the external one if there is one, by the names of the nodes, and followed", async () => {
+  it("each node has one address, external before internal, sorted by node name and updated by the watch", async () => {
     const watches: ServerResponse[] = [];
     const a = node("a", { Hostname: "a", InternalIP: "10.0.0.1", ExternalIP: "192.0.2.1" });
     const server = await startFakeApiServer((_request, response, { searchParams }) => {

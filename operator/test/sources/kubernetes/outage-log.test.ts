@@ -11,7 +11,7 @@ function setUp() {
 }
 
 describe("createOutageLog", () => {
-  it("tells of an outage when a second try has failed, and its end, and whispers in between", () => {
+  it("an outage is logged after the second failure and its recovery at info, retries in between at debug", () => {
     const { outage, lines } = setUp();
     outage.works();
     for (const error of ["a", "b", "c"]) outage.failed({ error });
@@ -25,7 +25,7 @@ describe("createOutageLog", () => {
     ]);
   });
 
-  it("does not raise its voice for what the next try has mended", () => {
+  it("a single failure that the next try recovers from is logged at debug only", () => {
     const { outage, lines } = setUp();
     outage.failed({ error: "cut" });
     outage.works();

@@ -26,7 +26,7 @@ const service = (name: string, gateway: string, controller = controllerName): ob
 });
 
 describe("the objects that are made for Gateways", () => {
-  it("are ours only, and whoever changes or deletes one is told of by its Gateway", async () => {
+  it("the followed objects are those of this controller, and a change or deletion is reported by its Gateway", async () => {
     const watches = new Map<string, ServerResponse>();
     const server = await startFakeApiServer((_request, response, { pathname, searchParams }) => {
       if (searchParams.has("watch")) return void watches.set(pathname, response);
@@ -66,7 +66,7 @@ describe("the objects that are made for Gateways", () => {
     await server.close();
   });
 
-  it("are looked for in the namespaces that may have any, where these are named", async () => {
+  it("objects are followed only in the configured namespaces", async () => {
     const asked = new Set<string>();
     const server = await startFakeApiServer((_request, response, { pathname, searchParams }) => {
       asked.add(pathname);

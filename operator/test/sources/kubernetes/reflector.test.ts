@@ -77,7 +77,7 @@ const list = (response: ServerResponse, version: string, names: readonly string[
 const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
 
 describe("runReflector", () => {
-  it("lists page by page, then follows from the list's version with bookmarks", async () => {
+  it("a collection is listed page by page and then watched from its version, with bookmarks", async () => {
     const server = await startFakeApiServer((_request, response, { searchParams }) => {
       if (searchParams.has("watch")) {
         response.write(line("ADDED", ingress("c", 8)));
@@ -93,7 +93,7 @@ describe("runReflector", () => {
     await reflector.stop();
   });
 
-  it("reports a list that leads back to where it was, and does not read it for ever", async () => {
+  it("a list that repeats its continue token is reported and not read for ever", async () => {
     const server = await startFakeApiServer((_request, response) => list(response, "7", ["a"], "page2"));
     const reflector = record(server);
     await reflector.until("error 0");
@@ -102,7 +102,7 @@ describe("runReflector", () => {
     await reflector.stop();
   });
 
-  it("resumes where a watch was cut, from a bookmark too, without a new list", async () => {
+  it("a watch that was cut resumes at its last version or bookmark, without a new list", async () => {
     let watches = 0;
     const server = await startFakeApiServer((_request, response, { searchParams }) => {
       if (!searchParams.has("watch")) return list(response, "1", []);
@@ -119,7 +119,7 @@ describe("runReflector", () => {
     await reflector.stop();
   });
 
-  it("gives objects without what nobody reads", async () => {
+  it("managed fields are removed from listed and watched objects", async () => {
     const item = { metadata: { name: "a", managedFields: [{}], annotations: {} }, spec: {}, status: {} };
     const server = await startFakeApiServer((_request, response, { searchParams }) => {
       if (searchParams.has("watch")) response.write(line("ADDED", item));
@@ -139,7 +139,7 @@ describe("runReflector", () => {
     ],
     ["the answer's status", (response: ServerResponse) => sendJson(response, { reason: "Expired" }, 410)],
   ] as const) {
-    it(`lists again when the server says 410 by ${name}`, async () => {
+    it(`the collection is listed again when the server answers 410 by ${name}`, async () => {
       let lists = 0;
       const server = await startFakeApiServer((_request, response, { searchParams }) => {
         if (!searchParams.has("watch")) return list(response, "1", [`list${++lists}`]);
@@ -153,7 +153,7 @@ describe("runReflector", () => {
     });
   }
 
-  it("waits longer and longer while the server is away, and not at all to list what it has forgotten meanwhile", async () => {
+  it("the waits grow while the server fails, and a list that follows a 410 is not delayed", async () => {
     let lists = 0;
     let watches = 0;
     const server = await startFakeApiServer((_request, response, { searchParams }) => {
@@ -171,7 +171,7 @@ describe("runReflector", () => {
     await reflector.stop();
   });
 
-  it("comes back when the server has said so, and waits by itself where a server forgets at once what it lists", async () => {
+  it("a Retry-After of the server is respected, and a server that answers 410 at once is asked with a delay", async () => {
     let watches = 0;
     const server = await startFakeApiServer((_request, response, { searchParams }) => {
       if (!searchParams.has("watch")) return list(response, "1", []);
@@ -188,7 +188,7 @@ describe("runReflector", () => {
     await reflector.stop();
   });
 
-  it("reports a failing list, tries again, and never gives a part of it", async () => {
+  it("a failing list is reported and retried, and never delivered in part", async () => {
     let calls = 0;
     const server = await startFakeApiServer((_request, response, { searchParams }) => {
       if (searchParams.has("watch")) return void response.write("\n");

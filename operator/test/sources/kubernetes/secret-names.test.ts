@@ -31,7 +31,7 @@ const settings = {
 
 describe("the Secrets that objects name", () => {
   for (const [input, world] of inputs) {
-    it(`are all that the translation of ${input} asks for`, () => {
+    it(`all Secrets that the translation of ${input} needs are among the named ones`, () => {
       const names = createSecretNames([
         `${settings.defaultTlsSecret.namespace}/${settings.defaultTlsSecret.name}`,
         `${settings.installNamespace}/svc-session-key`,
@@ -52,7 +52,7 @@ describe("the Secrets that objects name", () => {
     });
   }
 
-  it("are counted by the objects that name them", () => {
+  it("a Secret is named until the last object that names it stops doing so", () => {
     const names = createSecretNames(["a/always"]);
     expect(names.set("Ingress a/one", new Set(["a/x", "a/y"]))).to.deep.equal([]);
     names.set("Ingress a/two", new Set(["a/x"]));
@@ -67,7 +67,7 @@ describe("the Secrets that objects name", () => {
     expect(names.set("Ingress a/two", new Set())).to.deep.equal(["a/x"]);
   });
 
-  it("of a class are in every namespace", () => {
+  it("a Secret that a class names may be in any namespace", () => {
     const names = createSecretNames([]);
     const parameters = {
       apiVersion: "ingress.svc-labs.dev/v1alpha1",
@@ -80,7 +80,7 @@ describe("the Secrets that objects name", () => {
     expect(names.has("shop/others")).to.equal(false);
   });
 
-  it("may be in another namespace, in fields and in annotations", () => {
+  it("a Secret may be named in another namespace, in fields and in annotations", () => {
     const object = {
       apiVersion: "networking.k8s.io/v1",
       kind: "Ingress",

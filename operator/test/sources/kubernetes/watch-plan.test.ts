@@ -14,14 +14,14 @@ const kindsOf = (plan: ReturnType<typeof planWatches>): readonly KindName[] =>
   plan.kinds.map(({ kind }) => kind);
 
 describe("planWatches", () => {
-  it("follows everything that is installed", () => {
+  it("all installed kinds are watched", () => {
     const plan = planWatches(without("TCPRoute"), enabled);
     expect(plan.gatewayApi).to.equal("served");
     expect(kindsOf(plan)).to.deep.equal(kindNames.filter((kind) => kind !== "TCPRoute"));
   });
 
   for (const kind of ["GatewayClass", "Gateway", "HTTPRoute"] as const) {
-    it(`leaves the whole Gateway API alone without ${kind}`, () => {
+    it(`the whole Gateway API is left out when ${kind} is not installed`, () => {
       const plan = planWatches(without(kind), enabled);
       expect(plan).to.deep.include({ gatewayApi: "missing", missing: [kind] });
       expect(kindsOf(plan)).to.include.members([
@@ -41,13 +41,13 @@ describe("planWatches", () => {
     });
   }
 
-  it("does not call the Gateway API missing when it is not wanted", () => {
+  it("the Gateway API is reported as disabled, not missing, when it is switched off", () => {
     const plan = planWatches(without("Gateway"), { ...enabled, disableGatewayApi: true });
     expect(plan.gatewayApi).to.equal("disabled");
     expect(kindsOf(plan)).not.to.include("HTTPRoute");
   });
 
-  it("leaves Ingresses alone when they are not wanted", () => {
+  it("Ingresses are not watched when they are switched off", () => {
     const plan = planWatches(without(), { ...enabled, disableIngress: true });
     expect(kindsOf(plan)).not.to.include.oneOf(["Ingress", "IngressClass"]);
     expect(kindsOf(plan)).to.include("HTTPRoute");

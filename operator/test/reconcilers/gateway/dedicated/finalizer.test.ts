@@ -36,7 +36,7 @@ function busyServer(changes: number) {
 describe("the finalizer of Gateways", () => {
   const { signal } = new AbortController();
 
-  it("is added beside those of others, also when the Gateway changes meanwhile", async () => {
+  it("the finalizer is added beside others, even if the Gateway changes in between", async () => {
     const server = busyServer(2);
     expect(await createFinalizerKeeper(server.client, finalizer).add(gateway, signal)).to.deep.equal({
       ok: true,
@@ -45,7 +45,7 @@ describe("the finalizer of Gateways", () => {
     expect(server.finalizers()).to.deep.equal(["other/2", "other/3", finalizer]);
   });
 
-  it("is left for later where the Gateway changes all the time", async () => {
+  it("the finalizer is left for a later attempt while the Gateway keeps changing", async () => {
     const added = await createFinalizerKeeper(busyServer(100).client, finalizer).add(gateway, signal);
     expect(added.ok).to.equal(false);
   });

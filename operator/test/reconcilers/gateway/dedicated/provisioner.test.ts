@@ -49,7 +49,7 @@ function setUp(cluster: FakeCluster, isDone = false) {
 }
 
 describe("provisioner", () => {
-  it("makes everything once, after the finalizer and the trust bundle, and then leaves it alone", async () => {
+  it("all objects of a Gateway are created once, after the finalizer and the trust bundle, and not written again", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway(["other/finalizer"]) });
     const { run } = setUp(cluster);
     expect(await run(dedicated())).to.deep.equal({ ok: true, value: "created" });
@@ -70,7 +70,7 @@ describe("provisioner", () => {
     expect(cluster.writes().slice(known)).to.deep.equal([`PATCH ${trustPath}`]);
   });
 
-  it("waits until it knows what is there, and then looks at Gateways that have nothing yet", async () => {
+  it("the provisioner waits until existing objects are listed, and then handles Gateways without objects", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     let isListed = false;
     let tell = (): void => undefined;
@@ -94,7 +94,7 @@ describe("provisioner", () => {
     expect(looked).to.deep.equal(["shop/edge"]);
   });
 
-  it("puts right what somebody has changed, and makes again what somebody has deleted", async () => {
+  it("a changed object is restored and a deleted one created again", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const { run } = setUp(cluster);
     await run(dedicated());
@@ -112,7 +112,7 @@ describe("provisioner", () => {
     expect(cluster.writes().slice(known)).not.to.include(`PATCH ${accountPath}`);
   });
 
-  it("leaves the Service, and with it the address, while no listener serves", async () => {
+  it("the Service and its address stay while no listener is served", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const { run } = setUp(cluster);
     await run(dedicated());
@@ -122,7 +122,7 @@ describe("provisioner", () => {
     expect(cluster.objects.get(servicePath)).to.equal(made);
   });
 
-  it("does not look at what controllers report", async () => {
+  it("a change of status alone is not a reason to write an object", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const { run } = setUp(cluster);
     await run(dedicated());
@@ -139,7 +139,7 @@ describe("provisioner", () => {
     expect(cluster.writes().slice(known)).not.to.include(`PATCH ${deploymentPath}`);
   });
 
-  it("leaves alone what somebody else has under the name, and says so", async () => {
+  it("an object of another owner under the same name is left unchanged and reported", async () => {
     const foreign = { apiVersion: "v1", kind: "Service", metadata: { name: "edge-svc", namespace: "shop" } };
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway(), [servicePath]: foreign });
     const { run, failures } = setUp({
@@ -148,12 +148,12 @@ describe("provisioner", () => {
     });
     expect((await run(dedicated())).ok).to.equal(false);
     expect(failures.get("shop/edge")).to.include(
-      "Service shop/edge-svc exists, but was not made for this Gateway",
+      "Service shop/edge-svc exists but was not created for this Gateway",
     );
     expect(cluster.objects.get(servicePath)).to.equal(foreign);
   });
 
-  it("writes nothing that belongs to another owner, although it knows it as made by this controller", async () => {
+  it("an object with another owner reference is never written, even if this controller created it", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway([finalizer]) });
     await setUp(cluster).run(dedicated());
     for (const path of [accountPath, servicePath, deploymentPath]) {
@@ -171,7 +171,7 @@ describe("provisioner", () => {
       expect(cluster.writes().slice(known)).not.to.include(`PATCH ${path}`);
       expect(cluster.objects.get(path)).to.equal(foreign);
       expect(taken.get("shop/edge")).to.match(
-        /^\w+ shop\/edge-svc exists, but was not made for this Gateway/,
+        /^\w+ shop\/edge-svc exists but was not created for this Gateway/,
       );
       expect(failures.get("shop/edge")).to.equal(taken.get("shop/edge"));
       cluster.objects.set(path, made);
@@ -180,7 +180,7 @@ describe("provisioner", () => {
     }
   });
 
-  it("does not delete what belonged to a Gateway that had the name before", async () => {
+  it("objects of a former Gateway of the same name are not deleted", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway([finalizer]) });
     const { run } = setUp(cluster);
     await run(dedicated((yaml) => yaml.replace("replicas: 1", "replicas: 2")));
@@ -196,7 +196,7 @@ describe("provisioner", () => {
     expect(cluster.objects.has(budgetPath)).to.equal(true);
   });
 
-  it("settles two Gateways of one account name: the older keeps it, and neither writes again", async () => {
+  it("two Gateways with one account name settle: the older keeps the name, and neither is written again", async () => {
     const classes = (...names: readonly string[]): string =>
       names
         .map(
@@ -253,7 +253,7 @@ spec:
     expect(later.filter((write) => /serviceaccounts|deployments|services/.test(write))).to.deep.equal([]);
   });
 
-  it("deletes nothing of a Gateway whose class is gone before the Gateway is deleted", async () => {
+  it("objects of a Gateway whose class was deleted stay until the Gateway is deleted", async () => {
     for (const hasService of [true, false]) {
       const cluster = createFakeCluster({ [gatewayPath]: liveGateway([finalizer]) });
       await setUp(cluster).run(dedicated());
@@ -275,7 +275,7 @@ spec:
     }
   });
 
-  it("keeps the account of a shared Gateway while it cannot be said what should serve it", async () => {
+  it("the account of a shared Gateway stays while it is undecided which proxies should serve it", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     await setUp(cluster).run(buildOf(gatewayYaml, { dedicated: dedicatedSettings }));
     const account = "/api/v1/namespaces/shop/serviceaccounts/shop-edge-3788f37a-shared-sa";
@@ -288,7 +288,7 @@ spec:
     expect(cluster.objects.has(account)).to.equal(true);
   });
 
-  it("takes away what the Gateway does not need any more", async () => {
+  it("objects that a Gateway no longer needs are deleted", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const { run } = setUp(cluster);
     await run(
@@ -300,7 +300,7 @@ spec:
     expect(kinds()).to.deep.equal(["ConfigMap", "Deployment", "Gateway", "Service", "ServiceAccount"]);
   });
 
-  it("takes everything away before the Gateway goes, and then lets it go", async () => {
+  it("all objects are deleted before the finalizer is removed from a deleted Gateway", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway([finalizer]) });
     const { run } = setUp(cluster);
     await run(dedicated());
@@ -318,7 +318,7 @@ spec:
     expect(cluster.objects.get(gatewayPath)?.metadata.finalizers).to.deep.equal([]);
   });
 
-  it("keeps the proxies of a Gateway that becomes a shared one until the shared proxies serve it", async () => {
+  it("the dedicated proxies of a Gateway that becomes shared stay until the shared proxies serve it", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway([finalizer]) });
     await setUp(cluster).run(dedicated());
     const service = cluster.objects.get(servicePath);
@@ -331,7 +331,7 @@ spec:
     expect(cluster.objects.has(servicePath)).to.equal(false);
   });
 
-  it("says that an address is refused, and leaves the Service that is there", async () => {
+  it("a rejected address is reported, and the existing Service stays", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const { run, refusals } = setUp(cluster);
     await run(dedicated());
@@ -344,7 +344,7 @@ spec:
     expect(cluster.objects.has(servicePath)).to.equal(true);
   });
 
-  it("makes way for an address that is granted: the cluster IP of a Service cannot be changed", async () => {
+  it("the Service is recreated for a granted address, since a cluster IP cannot be changed", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const { run } = setUp(cluster);
     await run(dedicated());
@@ -366,7 +366,7 @@ spec:
     ]);
   });
 
-  it("gives a Gateway of the shared proxies an account that carries its labels", async () => {
+  it("a Gateway of the shared proxies gets a ServiceAccount that carries its labels", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     const build = buildOf(
       gatewayYaml.replace(
