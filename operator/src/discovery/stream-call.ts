@@ -7,6 +7,9 @@ import { openSession, type StreamSession, type StreamSessionOptions } from "./st
 
 export type DiscoveryCall = ServerDuplexStream<Buffer, Buffer>;
 
+// gRPC does not say reliably which of the two it was.
+const closedByProxy = "the proxy closed the stream or its connection was lost";
+
 export type StreamCallOptions = Omit<StreamSessionOptions, "proxy" | "write" | "end"> &
   StreamAdmissionOptions;
 
@@ -42,7 +45,7 @@ export function serveCall(
     if (session !== undefined) log.info({ node: nodeId, reason: why }, "proxy disconnected");
   };
 
-  const end = (refusal?: StreamRefusal, why: string = "the proxy closed the stream"): void => {
+  const end = (refusal?: StreamRefusal, why: string = closedByProxy): void => {
     if (isEnded) return;
     release(refusal?.message ?? why);
     if (refusal === undefined) call.end();
@@ -99,9 +102,8 @@ export function serveCall(
     refuse({ code: status.INVALID_ARGUMENT, message: "expected Subscribe within 10 seconds" }),
   );
   call.on("data", onMessage);
-  // The proxy has said its last word, or is gone.
   call.on("end", () => end());
-  const onLost = (): void => release("the proxy cancelled the stream or its connection was lost");
+  const onLost = (): void => release(closedByProxy);
   call.on("cancelled", onLost);
   const closed = new Promise<void>((resolve) => {
     call.once("close", () => {

@@ -24,12 +24,12 @@ describe("Stream", () => {
     await bench.subscribed("pod-2");
     await ended(first);
     await stopController(bench.controller.server);
-    const told = log.lines.filter(({ message }) => message.startsWith("proxy "));
+    const logged = log.lines.filter(({ message }) => message.startsWith("proxy "));
     expect(
-      told.map(({ level, message, fields }) => [level, message, fields["node"], fields["reason"]]),
+      logged.map(({ level, message, fields }) => [level, message, fields["node"], fields["reason"]]),
     ).to.deep.equal([
       ["info", "proxy connected", "pod-1", undefined],
-      ["info", "proxy disconnected", "pod-1", "the proxy cancelled the stream or its connection was lost"],
+      ["info", "proxy disconnected", "pod-1", "the proxy closed the stream or its connection was lost"],
       ["info", "proxy connected", "pod-2", undefined],
       ["info", "proxy disconnected", "pod-2", "replaced by a newer stream"],
       ["info", "proxy connected", "pod-2", undefined],
