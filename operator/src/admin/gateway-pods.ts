@@ -1,4 +1,5 @@
 import operatorModule, { type ResourceEvent } from "@dot-i/k8s-operator";
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { OwnAddress, OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import { nameOf, refOf, type KubeObject } from "../api/object.ts";
@@ -44,12 +45,12 @@ const ownNames: ReadonlySet<string | undefined> = new Set(["admin", "bootstrap",
  */
 export function createGatewayPods({ installNamespace, ports }: GatewayPodsOptions): GatewayPods {
   const pods = new Map<string, readonly OwnAddress[]>();
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   const unlisted = new Set<object>();
   let known: OwnPorts = { addresses: [] };
   const notify = (): void => {
     if (unlisted.size > 0) return;
-    for (const listener of listeners) listener();
+    listeners.notify();
   };
   return {
     current: () => (unlisted.size > 0 ? undefined : known),
@@ -75,10 +76,7 @@ export function createGatewayPods({ installNamespace, ports }: GatewayPodsOption
       }
       return Promise.resolve();
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
   };
 }
 

@@ -1,3 +1,4 @@
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -51,7 +52,7 @@ const renewalShare = 0.1;
  */
 export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
   const { store, mode, trustDomain, svidLifetimeMs, isLeading, log, clock = systemClock } = options;
-  const listeners = new Set<(state: CaState) => void>();
+  const listeners = createListeners<[state: CaState]>();
   let state: CaState | undefined;
   let running: Promise<void> | undefined;
   let isWanted = false;
@@ -131,7 +132,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
       log.info({ ...fields, retired_roots: next.retired.length }, "certificate authority in use");
     }
     if (isNew || next.bundlePem !== previous?.bundlePem) {
-      for (const listener of listeners) listener(state);
+      listeners.notify(state);
     }
     return publish(stored.value.content, next);
   };
@@ -168,10 +169,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
   const unwatch = store.watch(() => void reconcile());
   return {
     current: () => state,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     reconcile,
     stop() {
       isStopped = true;

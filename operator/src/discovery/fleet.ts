@@ -1,3 +1,4 @@
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { ResourceKey } from "@svc-gateway/common/ir/keys.ts";
 import { findEntry } from "@svc-gateway/common/ir/sorted-entries.ts";
 import type { Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
@@ -83,9 +84,9 @@ type Entry = JoinRequest & {
 
 export function createFleet(cache: SnapshotCache): FleetRegistry {
   const entries = new Map<string, Entry>();
-  const listeners = new Set<(scope: ProxyScope) => void>();
+  const listeners = createListeners<[scope: ProxyScope]>();
   const changed = (scope: ProxyScope): void => {
-    for (const listener of listeners) listener(scope);
+    listeners.notify(scope);
   };
 
   const view = (entry: Entry): FleetNode => ({
@@ -117,10 +118,7 @@ export function createFleet(cache: SnapshotCache): FleetRegistry {
       const wanted = { resources: [...resources], ports: [...ports] };
       return members.length > 0 && members.every((entry) => isInPlace(entry, wanted));
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     join(request) {
       // Nobody can take the name of a proxy of another identity.
       const key = `${formatIdentity(request.identity)} ${request.nodeId}`;

@@ -1,5 +1,6 @@
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
@@ -45,7 +46,7 @@ const retryMs = 5_000;
  */
 export function createServerIdentity(options: ServerIdentityOptions): ServerIdentity {
   const { keeper, identity, dnsNames, lifetimeMs, log, clock = systemClock } = options;
-  const listeners = new Set<(material: TlsMaterial) => void>();
+  const listeners = createListeners<[material: TlsMaterial]>();
   let material: TlsMaterial | undefined;
   let issuer: CaState["authority"] | undefined;
   let renewAtMs = 0;
@@ -58,7 +59,7 @@ export function createServerIdentity(options: ServerIdentityOptions): ServerIden
 
   const publish = (next: TlsMaterial): void => {
     material = next;
-    for (const listener of listeners) listener(next);
+    listeners.notify(next);
   };
 
   const planAt = (atMs: number): void => {
@@ -124,10 +125,7 @@ export function createServerIdentity(options: ServerIdentityOptions): ServerIden
   void issue();
   return {
     current: () => material,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     stop() {
       isStopped = true;
       unsubscribe();

@@ -1,3 +1,4 @@
+import { createListeners, type Listeners } from "@svc-gateway/common/collections/listeners.ts";
 import { diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import { scopeKey } from "./principals.ts";
@@ -30,15 +31,15 @@ const maxSharedUpdates = 16;
 export function createSnapshotCache(): SnapshotCache {
   let isListed = false;
   let scopes: ReadonlyMap<string, ScopeSnapshot> = new Map();
-  const listeners = new Map<string, Set<() => void>>();
+  const listeners = new Map<string, Listeners>();
 
   const subscribe = (key: string, listener: () => void): (() => void) => {
-    const set = listeners.get(key) ?? new Set();
-    listeners.set(key, set);
-    set.add(listener);
+    const ofScope = listeners.get(key) ?? createListeners();
+    listeners.set(key, ofScope);
+    const leave = ofScope.subscribe(listener);
     return () => {
-      set.delete(listener);
-      if (set.size === 0 && listeners.get(key) === set) listeners.delete(key);
+      leave();
+      if (ofScope.isEmpty && listeners.get(key) === ofScope) listeners.delete(key);
     };
   };
 
@@ -56,7 +57,7 @@ export function createSnapshotCache(): SnapshotCache {
       isListed = true;
       for (const key of new Set([...previous.keys(), ...next.keys()])) {
         if (previous.get(key) === next.get(key)) continue;
-        for (const listener of [...(listeners.get(key) ?? [])]) listener();
+        listeners.get(key)?.notify();
       }
     },
     get: (scope) => scopes.get(scopeKey(scope)),

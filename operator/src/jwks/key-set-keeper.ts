@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { backoffMs } from "@svc-gateway/common/time/backoff.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import { readKeySet } from "../translate/credentials/key-set.ts";
@@ -63,8 +64,9 @@ export function createKeySetKeeper({ fetch, onChange, clock, log }: KeySetKeeper
       note(url, { keys, unusable, problem: reason });
       log.warn({ url, reason, failures: one.failures }, "key set fetch failed");
     }
-    const retryMs = firstRetryMs * 2 ** (one.failures - 1);
-    const delayMs = one.failures === 0 ? one.refreshMs : Math.min(retryMs, one.refreshMs);
+    const { failures, refreshMs } = one;
+    const delayMs =
+      failures === 0 ? refreshMs : backoffMs({ firstMs: firstRetryMs, maxMs: refreshMs }, failures);
     one.cancel = clock.schedule(delayMs, () => enqueue(url));
     if (fetched !== before) onChange();
   };

@@ -1,3 +1,4 @@
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
@@ -33,7 +34,7 @@ export function createLeadership({
   log,
   clock = monotonicClock,
 }: LeadershipOptions): LeadershipControl {
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   let term: AbortController | undefined;
   let untilMs = 0;
   let cancelTimer = (): void => {};
@@ -42,7 +43,7 @@ export function createLeadership({
     metrics.leader.with({}).set(leading ? 1 : 0);
     metrics.leaderTransitions.with({}).inc();
     log.info({ leading }, leading ? "leading" : "no longer leading");
-    for (const listener of [...listeners]) listener();
+    listeners.notify();
   };
 
   const resign = (): void => {
@@ -62,10 +63,7 @@ export function createLeadership({
   return {
     isLeading: hasTerm,
     term: () => (hasTerm() ? term?.signal : undefined),
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     holdUntil(timeMs) {
       // An answer that took longer than the lease is worth nothing.
       if (timeMs <= clock.nowMs()) return;

@@ -1,3 +1,4 @@
+import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import { createTurns } from "./turns.ts";
@@ -23,7 +24,7 @@ export type WorkQueueOptions = {
   /** Starts per second in the long run, and at once after a quiet time. */
   readonly rate: { readonly perSecond: number; readonly burst: number };
   /** First and longest wait after failures of one key; it doubles in between. */
-  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
+  readonly backoff: Backoff;
   /** Ends everything: waiting keys are dropped, and who processes one is told by the same signal. */
   readonly signal: AbortSignal;
   /** `process` threw, which is a bug; the key is tried again like after a failure. */
@@ -107,7 +108,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     if (entry.again) return enqueue(key, entry);
     if (isDone) return void entries.delete(key);
     entry.state = "waiting";
-    const waitMs = Math.min(backoff.firstMs * 2 ** (entry.failures - 1), backoff.maxMs);
+    const waitMs = backoffMs(backoff, entry.failures);
     entry.cancelTimer = clock.schedule(waitMs, () => enqueue(key, entry));
   };
 

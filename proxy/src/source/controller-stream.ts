@@ -1,4 +1,5 @@
 import { status, type StatusObject } from "@grpc/grpc-js";
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import type { Endpoint } from "@svc-gateway/common/values/endpoint.ts";
@@ -71,7 +72,7 @@ export function openStream(
   const client = channel.value;
   const { path, requestSerialize, responseDeserialize } = rawDiscoveryService.Stream;
   const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
-  const watchers = new Set<() => void>();
+  const watchers = createListeners();
   let receiver: ((envelope: Envelope) => Promise<void>) | undefined;
   let first: Envelope | undefined;
   let leading = false;
@@ -91,7 +92,7 @@ export function openStream(
     };
 
     const notify = (): void => {
-      for (const watcher of [...watchers]) watcher();
+      watchers.notify();
     };
 
     const liveness = createLiveness({
@@ -139,10 +140,7 @@ export function openStream(
       identity,
       isLeading: () => leading,
       end: () => end,
-      watch(listener) {
-        watchers.add(listener);
-        return () => watchers.delete(listener);
-      },
+      watch: watchers.subscribe,
       receive(next) {
         receiver = next;
         if (first !== undefined) deliver(first);

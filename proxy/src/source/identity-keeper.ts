@@ -1,7 +1,9 @@
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
+import { backoffMs } from "@svc-gateway/common/time/backoff.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { fail, type Result } from "@svc-gateway/common/values/result.ts";
-import { reconnectDelayMs, reconnectRange, renewalDelayMs, renewalRange } from "./backoff.ts";
+import { reconnecting, renewing } from "./backoff.ts";
 import type { BootstrapFailure } from "./bootstrap.ts";
 import type { DiscoveryClientMetrics } from "./metrics.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
@@ -39,7 +41,7 @@ const leastRenewalGapMs = 60_000;
  */
 export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKeeper {
   const { request, onRejected, scheduleRetry, metrics, log, clock, random } = options;
-  const listeners = new Set<(identity: ProxyIdentity) => void>();
+  const listeners = createListeners<[identity: ProxyIdentity]>();
   const abort = new AbortController();
   let identity: ProxyIdentity | undefined;
   let failures = 0;
@@ -72,7 +74,7 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
     updateGauge();
     log.info({ not_after: new Date(next.notAfterMs).toISOString() }, "workload identity obtained");
     plan((next.notAfterMs - clock.nowMs()) / 2);
-    for (const listener of listeners) listener(next);
+    listeners.notify(next);
   };
 
   const refuse = ({ message, isPermanent }: BootstrapFailure): void => {
@@ -83,9 +85,7 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
       return onRejected(message);
     }
     const isBare = current() === undefined;
-    const delayMs = isBare
-      ? reconnectDelayMs(failures, reconnectRange, random)
-      : renewalDelayMs(failures, renewalRange, random);
+    const delayMs = backoffMs(isBare ? reconnecting : renewing, failures, random);
     log.warn({ reason: message, retry_in_ms: Math.round(delayMs) }, "workload identity not obtained");
     plan(delayMs, isBare ? scheduleRetry : clock.schedule);
   };
@@ -105,10 +105,7 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
 
   return {
     current,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     renewSoon() {
       if (clock.nowMs() - lastAttemptMs >= leastRenewalGapMs) plan(0);
     },

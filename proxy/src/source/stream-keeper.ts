@@ -1,7 +1,8 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
+import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { sleep, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { formatEndpoint, type Endpoint } from "@svc-gateway/common/values/endpoint.ts";
-import { reconnectDelayMs, reconnectRange, servingReconnectRange } from "./backoff.ts";
+import { reconnecting, reconnectingWhileServing } from "./backoff.ts";
 import type { ControllerStream } from "./controller-stream.ts";
 import type { IdentityKeeper } from "./identity-keeper.ts";
 import type { DiscoveryClientMetrics } from "./metrics.ts";
@@ -69,8 +70,8 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
 
   /** Tries all replicas, round after round. Undefined when stopped, or when all that answer speak another version. */
   const connect = async (last: Endpoint | undefined): Promise<ControllerStream | undefined> => {
-    const range = (): typeof reconnectRange => (isServing() ? servingReconnectRange : reconnectRange);
-    let delayMs = shortStreams > 1 ? reconnectDelayMs(shortStreams - 1, range(), random) : 0;
+    const backoff = (): Backoff => (isServing() ? reconnectingWhileServing : reconnecting);
+    let delayMs = shortStreams > 1 ? backoffMs(backoff(), shortStreams - 1, random) : 0;
     for (let failures = 1; ; failures += 1) {
       if (delayMs > 0 && !(await sleep({ schedule: scheduleRetry }, delayMs, signal))) return undefined;
       const shown = await usableIdentity();
@@ -95,7 +96,7 @@ export function createStreamKeeper(options: StreamKeeperOptions): StreamKeeper {
       if (failures >= suspiciousRounds) identity.renewSoon();
       delayMs = opened.error.some(({ kind }) => kind === "unavailable")
         ? 250 + random() * 250
-        : reconnectDelayMs(failures, range(), random);
+        : backoffMs(backoff(), failures, random);
       const reasons = opened.error.map(({ message }) => message).slice(0, 4);
       log.warn({ reasons, retry_in_ms: Math.round(delayMs) }, "no controller can be reached");
     }

@@ -9,6 +9,7 @@ import {
   exportMetrics,
   type AnyMetricSet,
 } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { fail, ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { prepareCollector } from "../collector.ts";
 import { createSharedMemory, releaseWorker } from "../shared/shared-memory.ts";
@@ -95,8 +96,7 @@ const metricsTimeoutMs = 5_000;
 const defaultHangLimits = { serving: 10_000, busy: callTimeoutMs, stuck: 10_000 };
 const checkIntervalMs = 500;
 const shutdownMarginMs = 10_000;
-const firstRestartMs = 100;
-const maxRestartMs = 30_000;
+const restarts: Backoff = { firstMs: 100, maxMs: 30_000 };
 /** A thread that has run so long has not failed because of how it started. */
 const stableMs = 60_000;
 
@@ -197,7 +197,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     counts.workerRestarts.with({ reason: reason === "finished" ? "error" : reason }).inc();
     const ranMs = performance.now() - slot.startedMs;
     slot.failures = ranMs >= stableMs ? 1 : slot.failures + 1;
-    const delayMs = Math.min(maxRestartMs, firstRestartMs * 2 ** Math.min(slot.failures - 1, 20));
+    const delayMs = backoffMs(restarts, slot.failures);
     log.error(
       { event: "worker_ended", worker, reason, restart_in_ms: delayMs, ...(error && { err: error }) },
       "worker ended",

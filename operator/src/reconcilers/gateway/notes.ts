@@ -1,3 +1,5 @@
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
+
 /** Values by name whose readers hear when one becomes another. */
 export type Notes<Value> = {
   get(name: string): Value | undefined;
@@ -8,18 +10,15 @@ export type Notes<Value> = {
 
 export function createNotes<Value>(): Notes<Value> {
   const values = new Map<string, Value>();
-  const listeners = new Set<(name: string) => void>();
+  const listeners = createListeners<[name: string]>();
   return {
     get: (name) => values.get(name),
     set(name, value) {
       if (values.get(name) === value) return;
       if (value === undefined) values.delete(name);
       else values.set(name, value);
-      for (const listener of listeners) listener(name);
+      listeners.notify(name);
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
   };
 }

@@ -1,3 +1,4 @@
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { definitionOf } from "../../api/kinds.ts";
@@ -56,14 +57,14 @@ export type GatewayFieldsOptions = {
 export function followGatewayFields(options: GatewayFieldsOptions): GatewayFields {
   const { client, fields, log, signal, clock = systemClock } = options;
   const outage = createOutageLog(log, "OpenAPI document", { path: documentPath });
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   let present: ReadonlySet<OptionalField> | undefined;
 
   const settle = (next: ReadonlySet<OptionalField>): void => {
     const isSame = present?.size === next.size && [...next].every((field) => present?.has(field));
     if (isSame) return;
     present = next;
-    for (const listener of listeners) listener();
+    listeners.notify();
   };
   /** The value is how long to wait until the next time, in milliseconds. */
   const read = async (): Promise<number> => {
@@ -88,10 +89,7 @@ export function followGatewayFields(options: GatewayFieldsOptions): GatewayField
   return {
     has: (field) => present?.has(field) === true,
     isKnown: () => present !== undefined,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     done: run(),
   };
 }

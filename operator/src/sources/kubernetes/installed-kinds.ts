@@ -1,3 +1,4 @@
+import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { definitionOf, kindNames, type KindName } from "../../api/kinds.ts";
@@ -45,8 +46,7 @@ export async function findInstalledKinds(
   return ok(found);
 }
 
-const firstWaitMs = 500;
-const maxWaitMs = 5_000;
+const waits = { firstMs: 500, maxMs: 5_000 } as const satisfies Backoff;
 
 const ownGroup = /\.svc-labs\.dev$/;
 /** Definitions that were created together with the controller are served a moment later; nobody waits longer for them. */
@@ -73,7 +73,7 @@ export async function waitForInstalledKinds({
 }: WaitForKindsOptions): Promise<readonly InstalledKind[] | undefined> {
   const outage = createOutageLog(log, "API server");
   let answeredMs: number | undefined;
-  for (let waitMs = firstWaitMs; !signal.aborted; waitMs = Math.min(waitMs * 2, maxWaitMs)) {
+  for (let attempt = 1; !signal.aborted; attempt++) {
     const found = await findInstalledKinds(client, signal);
     if (found.ok) {
       outage.works();
@@ -87,7 +87,7 @@ export async function waitForInstalledKinds({
     } else if (!signal.aborted) {
       outage.failed({ error: describeApiError(found.error) });
     }
-    await sleep(systemClock, waitMs, signal);
+    await sleep(systemClock, backoffMs(waits, attempt), signal);
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -27,7 +28,7 @@ export type NodeAddressesOptions = {
 /** Follows the nodes, and keeps one address of each: its external one, else the internal one. */
 export function followNodeAddresses({ client, log, signal }: NodeAddressesOptions): NodeAddresses {
   const ofNode = new Map<string, string>();
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   const outage = createOutageLog(log, "watch", { resource: "nodes" });
   let list: readonly string[] = [];
 
@@ -40,7 +41,7 @@ export function followNodeAddresses({ client, log, signal }: NodeAddressesOption
     const next = [...ofNode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
     if (next.length === list.length && next.every((address, index) => address === list[index])) return;
     list = next;
-    for (const listener of listeners) listener();
+    listeners.notify();
   };
 
   const done = runReflector({
@@ -71,10 +72,7 @@ export function followNodeAddresses({ client, log, signal }: NodeAddressesOption
   });
   return {
     list: () => list,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     done,
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
 import {
@@ -94,10 +95,10 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
   );
   const held = new Map(watched.map((one) => [one, new Map<string, Provisioned>()]));
   const unlisted = new Set(watched);
-  const listeners = new Set<(gateway: string | undefined) => void>();
+  const listeners = createListeners<[gateway: string | undefined]>();
   const tell = (gateway: string | undefined): void => {
     if (unlisted.size > 0) return;
-    for (const listener of listeners) listener(gateway);
+    listeners.notify(gateway);
   };
 
   const follow = (one: Watched, objects: Map<string, Provisioned>): Promise<void> => {
@@ -155,10 +156,7 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
     },
     of: (gateway) => all().filter((object) => gatewayOf(object) === gateway),
     gateways: () => new Set(all().flatMap((object) => gatewayOf(object) ?? [])),
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     done: Promise.all(Array.from(held, ([one, objects]) => follow(one, objects))).then(() => undefined),
   };
 }

@@ -1,3 +1,4 @@
+import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { type Result, fail, ok } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
@@ -39,9 +40,8 @@ export type ReflectorOptions = {
 };
 
 const defaultPageSize = 500;
-const firstBackoffMs = 500;
 /** Short, so that a controller catches up soon after an outage of its API server, however long that was. */
-const maxBackoffMs = 5_000;
+const backoff: Backoff = { firstMs: 500, maxMs: 5_000, jitter: "half" };
 /** What a server's own Retry-After may ask for. */
 const maxRetryAfterMs = 30_000;
 /** The server ends a watch after this time; a little jitter keeps watches of one process apart. */
@@ -62,7 +62,7 @@ type WatchEvent = { readonly type?: string; readonly object?: KubeObject & { rea
  */
 export async function runReflector(options: ReflectorOptions): Promise<void> {
   const { signal, events, clock = systemClock } = options;
-  const backoff = createBackoff(options.random ?? Math.random);
+  const waits = createWaits(options.random ?? Math.random);
   let version: string | undefined;
   while (!signal.aborted) {
     const isListing = version === undefined;
@@ -71,7 +71,7 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
       if (!list.ok) {
         if (signal.aborted) return;
         events.onError(list.error);
-        await sleep(clock, backoff.next(list.error.retryAfterMs), signal);
+        await sleep(clock, waits.next(list.error.retryAfterMs), signal);
         continue;
       }
       version = list.value.version;
@@ -84,19 +84,19 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
     };
     const ended = await follow(options, progress);
     if (signal.aborted) return;
-    if (progress.moved) backoff.reset();
+    if (progress.moved) waits.reset();
     version = progress.version;
     if (progress.gone || (!ended.ok && ended.error.status === 410)) {
       version = undefined;
       events.onRestart();
       // A server that forgets at once what it has just listed must not be asked in a tight loop, either.
-      if (isListing && !progress.moved) await sleep(clock, backoff.next(undefined), signal);
+      if (isListing && !progress.moved) await sleep(clock, waits.next(undefined), signal);
       continue;
     }
     if (!ended.ok) events.onError(ended.error);
     // A server that ends watches at once must not be asked in a tight loop.
     if (!ended.ok || !progress.moved) {
-      await sleep(clock, backoff.next(ended.ok ? undefined : ended.error.retryAfterMs), signal);
+      await sleep(clock, waits.next(ended.ok ? undefined : ended.error.retryAfterMs), signal);
     }
   }
 }
@@ -180,21 +180,20 @@ async function follow(
   return failure === undefined ? ended : { ok: false, error: failure };
 }
 
-/** Doubling waits with jitter. A server that says itself when to come back is taken at its word, within bounds. */
-function createBackoff(random: () => number): {
+/** The waits after failures. A server that says itself when to come back is taken at its word, within bounds. */
+function createWaits(random: () => number): {
   next(retryAfterMs: number | undefined): number;
   reset(): void;
 } {
-  let limitMs = firstBackoffMs;
+  let failures = 0;
   return {
     next(retryAfterMs) {
       if (retryAfterMs !== undefined) return Math.min(retryAfterMs, maxRetryAfterMs) * (1 + random() / 2);
-      const waitMs = limitMs * (0.5 + random() / 2);
-      limitMs = Math.min(limitMs * 2, maxBackoffMs);
-      return waitMs;
+      failures++;
+      return backoffMs(backoff, failures, random);
     },
     reset() {
-      limitMs = firstBackoffMs;
+      failures = 0;
     },
   };
 }

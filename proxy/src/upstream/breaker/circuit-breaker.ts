@@ -1,4 +1,5 @@
 import type { CircuitBreaker as Settings } from "@svc-gateway/common/features/backend-policy.ts";
+import { backoffMs } from "@svc-gateway/common/time/backoff.ts";
 import { bucketCount, bucketWords, Field, type BreakerSlot } from "./table.ts";
 
 export type BreakerState = "closed" | "open" | "half_open";
@@ -163,7 +164,7 @@ export class CircuitBreaker {
 
   private setOpenTime(trips: number, nowMs: number): void {
     const { openMs, maxOpenMs } = this.settings;
-    const openForMs = Math.min(openMs * 2 ** Math.min(trips, 40), maxOpenMs);
+    const openForMs = backoffMs({ firstMs: openMs, maxMs: maxOpenMs }, trips + 1);
     this.slot.set(Field.openUntil, (nowMs + Math.ceil(openForMs)) | 0);
   }
 }
