@@ -20,4 +20,6 @@ export const cleanRooms: readonly string[] = [
   "docs/security.md",
   "docs/standalone.md",
   "docs/style.md",
+  "operator/src/translate",
+  "operator/test/translate",
 ];

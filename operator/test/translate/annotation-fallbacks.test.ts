@@ -173,7 +173,7 @@ describe("translate: values of annotations that cannot be used", () => {
       return served(asDefault ? translateOne({}, missing) : translateOne(missing));
     };
 
-    it(`${key}: on an Ingress, each gives its fallback and one Event, and the Ingress is served`, () => {
+    it(`${key}: an invalid value on an Ingress applies the fallback, raises one Event, and the Ingress is served`, () => {
       const wanted = meant(false);
       for (const value of badValues(definition)) {
         const translation = translateOne({ [key]: value });
@@ -191,7 +191,7 @@ describe("translate: values of annotations that cannot be used", () => {
       }
     });
 
-    it(`${key}: as a default of the class, each is a finding of the parameters alone`, () => {
+    it(`${key}: an invalid class default is reported at the class parameters only`, () => {
       const wanted = definition.classDefault ? meant(true) : served(nothing);
       for (const value of badValues(definition)) {
         const translation = translateOne({}, { [key]: value });
@@ -204,7 +204,7 @@ describe("translate: values of annotations that cannot be used", () => {
       }
     });
 
-    it(`${key}: good ones are nothing to tell of`, () => {
+    it(`${key}: a valid value raises no Event`, () => {
       for (const [value, verdict] of annotationCases[definition.name] ?? []) {
         if (verdict !== "taken") continue;
         const { events } = translateOne({ [key]: value });
@@ -215,7 +215,7 @@ describe("translate: values of annotations that cannot be used", () => {
       }
     });
 
-    it(`${key}: an empty one sets nothing, and takes no default away`, () => {
+    it(`${key}: an empty value sets nothing and does not hide the class default`, () => {
       const { events } = translateOne({ [key]: " " });
       expect(events).to.have.lengthOf(definition.emptyIsAbsent === true ? 0 : 1);
       const [good = ""] =
@@ -232,7 +232,7 @@ describe("translate: values of annotations that cannot be used", () => {
   for (const [key, definition] of annotations) {
     if (!definition.classDefault) continue;
     const isProtection = definition.onInvalid === "deny";
-    it(`${key}: beside a default of the class, each leaves ${isProtection ? "the route closed" : "the default in force"}`, () => {
+    it(`${key}: an invalid value on an Ingress ${isProtection ? "closes the route" : "keeps the default"} when the class has a default`, () => {
       const value = classDefaults[definition.name];
       if (value === undefined) expect.fail("has no default here");
       const own = companions[definition.name] ?? {};
@@ -263,7 +263,7 @@ describe("translate: values of annotations that cannot be used", () => {
     });
   }
 
-  it("of the fields that it sets or adds leave everything to the class that is about them", () => {
+  it("an invalid header-set or header-add annotation leaves all header changes of its direction to the class", () => {
     const prefix = "ingress.svc-labs.dev/";
     for (const direction of ["request", "response"]) {
       const fence = { [`${prefix}${direction}-header-remove`]: "X-Internal" };
@@ -277,7 +277,7 @@ describe("translate: values of annotations that cannot be used", () => {
     }
   });
 
-  it("are told one by one where an Ingress has nothing else", () => {
+  it("an Ingress whose annotations are all invalid gets one Event for each of them", () => {
     const own = Object.fromEntries([...annotations.keys()].map((key) => [key, "\u0000 ?!"]));
     const translation = translateOne(own);
     expectServing(translation);

@@ -134,48 +134,48 @@ describe("the Ingresses of a class whose parameters are invalid", () => {
     return routes[0]?.features;
   };
 
-  it("have the defaults that can be read", () => {
+  it("Ingresses of a class with invalid parameters get the defaults that can be read", () => {
     expect(featuresWith({ "ingress.svc-labs.dev/auth-jwt": "default/none" })).to.deep.equal({
       "auth-jwt": [{}],
     });
     expect(featuresWith({})).to.equal(undefined);
   });
 
-  it("are closed where the defaults cannot be read", () => {
+  it("Ingresses of a class whose defaults cannot be read are closed", () => {
     expect(featuresWith(undefined)).to.deep.equal({ "ext-auth": [{}] });
   });
 });
 
-describe("objects that an invalid one names", () => {
-  it("are open without an invalid object", () => {
+describe("objects that an invalid object targets", () => {
+  it("nothing is closed without an invalid object", () => {
     expect(openWith()).to.have.members(everything);
   });
 
-  it("are the requests of a Gateway, its ListenerSets included, for a SvcExternalAuth", () => {
+  it("an invalid SvcExternalAuth closes the requests of its Gateway and of its ListenerSets", () => {
     expect(openWith(standIn("SvcExternalAuth", { kind: "Gateway", name: "gw" }))).to.have.members(
       without("a", "b", "c", "d"),
     );
   });
 
-  it("are its connections as well for a ClientTrafficPolicy, but not its datagrams", () => {
+  it("an invalid ClientTrafficPolicy closes the requests and connections of its Gateway, but not its datagrams", () => {
     expect(openWith(standIn("ClientTrafficPolicy", { kind: "Gateway", name: "gw" }))).to.have.members(
       without("a", "b", "c", "d", "tcp"),
     );
   });
 
-  it("are the listeners that share the port of a named one", () => {
+  it("an invalid ClientTrafficPolicy closes every listener on the port of the listener that it targets", () => {
     const target = { kind: "Gateway", name: "gw", sectionName: "a" } as const;
     expect(openWith(standIn("ClientTrafficPolicy", target))).to.have.members(without("a", "b"));
   });
 
-  it("are all of a Gateway that has no listener of the name", () => {
+  it("an invalid ClientTrafficPolicy closes the whole Gateway when the targeted listener does not exist", () => {
     const target = { kind: "Gateway", name: "gw", sectionName: "aa" } as const;
     expect(openWith(standIn("ClientTrafficPolicy", target))).to.have.members(
       without("a", "b", "c", "d", "tcp"),
     );
   });
 
-  it("are the endpoints of a Service, of all its ports or of one", () => {
+  it("an invalid policy closes the endpoints of a Service, of all its ports or of the targeted one", () => {
     const web = { kind: "Service", name: "web" } as const;
     expect(openWith(standIn("SvcBackendPolicy", web))).to.have.members(without("80", "53/udp"));
     // Datagrams are never sent over TLS.
@@ -186,7 +186,7 @@ describe("objects that an invalid one names", () => {
     expect(openWith(standIn("BackendTLSPolicy", { ...web, sectionName: "dns" }))).to.have.members(everything);
   });
 
-  it("are single ListenerSets and routes", () => {
+  it("an invalid object closes a single ListenerSet or route that it targets", () => {
     expect(openWith(standIn("SvcExternalAuth", { kind: "ListenerSet", name: "set" }))).to.have.members(
       without("d"),
     );
@@ -198,7 +198,7 @@ describe("objects that an invalid one names", () => {
     );
   });
 
-  it("are none of another namespace", () => {
+  it("an invalid object closes nothing in another namespace", () => {
     const elsewhere = createStandIn({
       kind: "SvcExternalAuth",
       namespace: "other",
@@ -209,7 +209,7 @@ describe("objects that an invalid one names", () => {
     expect(openWith(elsewhere)).to.have.members(everything);
   });
 
-  it("are open again when the object is valid or deleted, whatever was worked out before", () => {
+  it("closed objects open again when the invalid object is corrected or deleted", () => {
     const kept = { ...settings };
     const change = (world: World, ...more: readonly KubeObject[]): World =>
       updateWorld(
@@ -236,7 +236,7 @@ describe("objects that an invalid one names", () => {
     expect(openIn(translate(world, kept))).to.have.members(everything);
   });
 
-  it("say that they are closed, and why", () => {
+  it("the finding on a closed object names the invalid object that closes it", () => {
     const { diagnostics } = translate(
       createWorld([...objects, standIn("SvcExternalAuth", { kind: "Gateway", name: "gw" })]),
       { ...settings },

@@ -26,7 +26,7 @@ describe("the translation of every golden case", function () {
   this.timeout(120_000);
   const corpus = readCorpus();
 
-  it("is the same in whatever order the objects came", () => {
+  it("the translation of every golden case is the same in any order of objects", () => {
     const random = createRandom(seed);
     for (const one of corpus) {
       const expected = fromScratch(createWorld(one.objects), one);
@@ -35,7 +35,7 @@ describe("the translation of every golden case", function () {
     }
   });
 
-  it("is, after each object that comes, the same as from scratch", () => {
+  it("the translation of every golden case, built up object by object, equals the one from scratch", () => {
     const random = createRandom(seed + 1);
     for (const one of corpus) {
       const settings = structuredClone(one.settings);
@@ -50,7 +50,7 @@ describe("the translation of every golden case", function () {
     }
   });
 
-  it("is, after each object that goes, comes back or is sent again, the same as from scratch", () => {
+  it("the translation of every golden case, after objects are removed, restored or sent again, equals the one from scratch", () => {
     const random = createRandom(seed + 2);
     for (const one of corpus) {
       const settings = structuredClone(one.settings);

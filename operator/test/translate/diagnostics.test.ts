@@ -4,7 +4,7 @@ import { expect } from "chai";
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
 
 describe("findings", () => {
-  it("are the same in the code and in the reference", () => {
+  it("the findings in the code are those on the reference page", () => {
     const code = read("../../src/translate/diagnostics.ts");
     const inCode = [...code.matchAll(/(?:finding|failed)\(\s*"(\w+)",\s*"(\w+)"/g)].map(
       ([, severity, reason]) => `${reason} ${severity}`,

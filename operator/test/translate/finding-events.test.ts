@@ -13,7 +13,7 @@ const toldWarnings = new Set([
 ]);
 
 describe("Events of findings", () => {
-  it("tell the owner of each Ingress of every error about it, and of what does not work as meant", () => {
+  it("every error about an Ingress, and every warning about something without effect, is an Event of it", () => {
     const reasons = new Set<string>();
     for (const name of caseNames()) {
       const { world, settings } = readCase(name);
@@ -38,13 +38,13 @@ describe("Events of findings", () => {
     ]);
   });
 
-  it("tell an Ingress of a reference that is not permitted under both names", () => {
+  it("a reference that is not permitted is an InvalidAnnotation and a ReferenceNotPermitted Event", () => {
     const { world, settings } = readCase("ingress-with-auth-basic-secret-invalid-grant");
     const reasons = translate(world, settings).events.map(({ reason }) => reason);
     expect(reasons).to.include.members(["InvalidAnnotation", "ReferenceNotPermitted"]);
   });
 
-  it("tell an Ingress of a Service port without endpoints, once for all of its paths", () => {
+  it("a Service port without endpoints is one Event of the Ingress for all of its paths", () => {
     const { world, settings } = readCase("ingress-with-endpoints-invalid-none");
     const { events } = translate(world, settings);
     const told = events.filter(({ reason }) => reason === "BackendNotFound");
@@ -58,7 +58,7 @@ describe("Events of findings", () => {
     }
   });
 
-  it("stay the same values while nothing about their findings changes", () => {
+  it("Events keep their identity while their findings do not change", () => {
     const { world, settings } = readCase("ingress-with-service-invalid-missing");
     const before = translate(world, settings).events;
     const after = translate({ ...world, Namespace: [] }, settings).events;

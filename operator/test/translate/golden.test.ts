@@ -17,7 +17,7 @@ describe("translate: golden cases", () => {
     });
   }
 
-  it("has no output without a case", () => {
+  it("every golden output belongs to a case", () => {
     const names = new Set(caseNames());
     const stale = readdirSync(testdata).filter(
       (file) => file.endsWith(".out.yaml") && !names.has(file.slice(0, -".out.yaml".length)),

@@ -31,7 +31,7 @@ const run = (...objects: readonly KubeObject[]) =>
   translate(createWorld([ourClass, ...objects]), defaultTranslateSettings);
 
 describe("translate: hostile sizes", () => {
-  it("does not carry a 10 MB annotation anywhere", () => {
+  it("an annotation of 10 MB is not copied into findings or Events", () => {
     const annotations = {
       "ingress.svc-labs.dev/max-body-size": "8".repeat(10_000_000),
       [`ingress.svc-labs.dev/${"x".repeat(10_000_000)}`]: "",
@@ -51,7 +51,7 @@ describe("translate: hostile sizes", () => {
     }
   });
 
-  it("serves thousands of rules and paths of one Ingress", () => {
+  it("an Ingress of 3,000 rules and 6,000 paths is served", () => {
     const rules = Array.from({ length: 3000 }, (_, rule) => ({
       host: `h${rule % 1000}.example.com`,
       http: { paths: [path(`/p${rule}`), path(`/q${rule}`)] },
@@ -62,7 +62,7 @@ describe("translate: hostile sizes", () => {
     expect(diagnostics.map(({ reason }) => reason)).to.deep.equal(["ServiceNotFound"]);
   });
 
-  it("tells thousands of losers of one path who won", () => {
+  it("each of 3,000 Ingresses with one path gets an Event that names the winner", () => {
     const spec = { rules: [{ host: "a.example.com", http: { paths: [path("/")] } }] };
     const losers = Array.from({ length: 3000 }, (_, index) => ingress({ name: `i${index + 1000}`, spec }));
     const { conflicts, events } = run(...losers);
@@ -74,7 +74,7 @@ describe("translate: hostile sizes", () => {
     expect(conflictEvents).to.not.have.lengthOf(0);
   });
 
-  it("names the winner even when the path is longer than a message", () => {
+  it("the Event of a conflict names the winner even when the path is longer than a message", () => {
     const spec = { rules: [{ host: "a.example.com", http: { paths: [path(`/${"p".repeat(5000)}`)] } }] };
     const { events } = run(ingress({ name: "a", spec }), ingress({ name: "b", spec }));
     expect(events[0]?.message).to.match(
@@ -89,7 +89,7 @@ describe("translate: hostile sizes", () => {
   const sizeOf = (translation: ReturnType<typeof run>): number =>
     translation.scopes.shared.reduce((sum, { body }) => sum + body.length, 0);
 
-  it("answers 503 for an Ingress that says much for many paths, and leaves its neighbour alone", () => {
+  it("an Ingress whose paths multiply a large annotation answers 503, and its neighbour is served", () => {
     const annotations = {
       "ingress.svc-labs.dev/response-header-set": Array.from(
         { length: 30 },
@@ -154,7 +154,7 @@ describe("translate: hostile sizes", () => {
     ];
   };
 
-  it("answers 500 for an HTTPRoute that says much on many hosts and listeners, and says so in its status", () => {
+  it("an HTTPRoute that multiplies large filters over hosts and listeners answers 500, and its status says why", () => {
     const translation = run(...gatewayObjects(4000), neighbour);
     expect(sizeOf(translation)).to.be.below(8 * 1024 * 1024);
     const routes = translation.routing.hosts
@@ -169,13 +169,13 @@ describe("translate: hostile sizes", () => {
     expect(JSON.stringify(status)).to.include("UnsupportedValue").and.to.include("more than 8 MiB");
   });
 
-  it("serves an HTTPRoute that is large, but not too large", () => {
+  it("an HTTPRoute just below the size limit is served", () => {
     const { routing, diagnostics } = run(...gatewayObjects(20));
     expect(routing.hosts.flatMap(({ value }) => value.routes)).to.have.lengthOf(8 * 16 * 64);
     expect(JSON.stringify(diagnostics)).to.not.include("MiB");
   });
 
-  it("compiles no more expressions of one Ingress than an object may have", () => {
+  it("the regular expressions of one Ingress are compiled up to the limit of an object, the others are rejected", () => {
     const annotations = { "ingress.svc-labs.dev/use-regex": "true" };
     const paths = Array.from({ length: 3000 }, (_, index) => ({
       ...path(`/${index}${"((a{10}){10}){10}".repeat(5)}`),
@@ -192,7 +192,7 @@ describe("translate: hostile sizes", () => {
     expect(refused[0]?.message).to.include("are too large together");
   });
 
-  it("serves an Ingress of hundreds of ordinary expressions", () => {
+  it("an Ingress of 500 ordinary regular expressions is served", () => {
     const annotations = { "ingress.svc-labs.dev/use-regex": "true" };
     const paths = Array.from({ length: 500 }, (_, index) => ({
       ...path(`/api/v[0-9]+/r${index}/(users|orders)/[a-z0-9-]+$`),
@@ -204,7 +204,7 @@ describe("translate: hostile sizes", () => {
     expect(routing.hosts[0]?.value.routes).to.have.lengthOf(500);
   });
 
-  it("refuses a chain of more certificates than any real one has", () => {
+  it("a certificate chain of more than 32 certificates is rejected", () => {
     const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n".repeat(1000);
     const secret = {
       apiVersion: "v1",

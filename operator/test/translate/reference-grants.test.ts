@@ -21,19 +21,19 @@ const isPermitted = (grants: readonly KubeObject[], from = ingress, to = users):
   createPermits(createWorld(grants))(from, to);
 
 describe("reference grants", () => {
-  it("are not needed within a namespace, and needed across", () => {
+  it("a reference needs a ReferenceGrant across namespaces and none within one", () => {
     expect(isPermitted([], ingress, { ...users, namespace: "shop" })).to.equal(true);
     expect(isPermitted([])).to.equal(false);
   });
 
-  it("permit what they name, in both versions", () => {
+  it("a ReferenceGrant permits what it names, in v1 and v1beta1", () => {
     for (const version of ["v1", "v1beta1"]) {
       const spec = { from: [fromIngress], to: [toSecrets] };
       expect(isPermitted([grant(spec, "vault", version)]), version).to.equal(true);
     }
   });
 
-  it("permit nothing when any part is another one", () => {
+  it("a ReferenceGrant permits nothing when any part of the reference differs", () => {
     const others: { readonly [part: string]: readonly [from: object, to: object] } = {
       "namespace of the referrer": [{ ...fromIngress, namespace: "blog" }, toSecrets],
       "kind of the referrer": [{ ...fromIngress, kind: "IngressClass" }, toSecrets],
@@ -48,17 +48,17 @@ describe("reference grants", () => {
     }
   });
 
-  it("count in the namespace of the target only", () => {
+  it("a ReferenceGrant outside the namespace of the target permits nothing", () => {
     expect(isPermitted([grant({ from: [fromIngress], to: [toSecrets] }, "shop")])).to.equal(false);
   });
 
-  it("can name one object", () => {
+  it("a ReferenceGrant with a name permits that object only", () => {
     const one = grant({ from: [fromIngress], to: [{ ...toSecrets, name: "users" }] });
     expect(isPermitted([one])).to.equal(true);
     expect(isPermitted([one], ingress, { ...users, name: "others" })).to.equal(false);
   });
 
-  it("permit every pair of their entries", () => {
+  it("a ReferenceGrant permits every pair of its entries", () => {
     const spec = {
       from: [fromIngress, { group: "gateway.networking.k8s.io", kind: "HTTPRoute", namespace: "blog" }],
       to: [toSecrets, { group: "gateway.svc-labs.dev", kind: "JwtAuth" }],
@@ -71,7 +71,7 @@ describe("reference grants", () => {
     expect(isPermitted([grant(spec)], { ...route, namespace: "shop" })).to.equal(false);
   });
 
-  it("are not put together from two", () => {
+  it("two ReferenceGrants do not combine into a permission that neither gives", () => {
     const halves = [
       grant({ from: [fromIngress], to: [{ ...toSecrets, name: "others" }] }, "vault", "v1", "one"),
       grant({ from: [{ ...fromIngress, namespace: "blog" }], to: [toSecrets] }, "vault", "v1", "two"),
@@ -79,7 +79,7 @@ describe("reference grants", () => {
     expect(isPermitted(halves)).to.equal(false);
   });
 
-  it("that are not what their kind says permit nothing and spoil no other", () => {
+  it("a malformed ReferenceGrant permits nothing and does not affect the others", () => {
     const broken = [undefined, {}, { from: 1, to: [null] }, { from: [fromIngress], to: [null] }];
     const grants = broken.map((spec, index) => grant(spec, "vault", "v1", `broken-${index}`));
     expect(isPermitted(grants)).to.equal(false);

@@ -50,11 +50,11 @@ describe("translate: values of fields of the gateway's own resources", () => {
   for (const [kind, cases] of resourceCases) {
     const full = translateResource(kind, cases.full);
 
-    it(`${kind}: one that is right is used, and there is nothing to tell`, () => {
+    it(`${kind}: a valid object changes the outcome`, () => {
       expect(outcomeOf(full)).to.not.deep.equal(nothing);
     });
 
-    it(`${kind}: each value means what the table says, and what is not used is told by its field`, () => {
+    it(`${kind}: each value has the effect in the table, and an unused value is reported at its field`, () => {
       for (const { path, value, verdict, instead } of casesOf(cases)) {
         if (verdict === "refused") continue;
         const what = `${path}: ${show(value)}`;
@@ -74,7 +74,7 @@ describe("translate: values of fields of the gateway's own resources", () => {
       }
     });
 
-    it(`${kind}: what nobody means breaks neither the translation nor a neighbour`, () => {
+    it(`${kind}: hostile values break neither the translation nor a neighbour`, () => {
       for (const { spec } of hostileSpecs(kind, cases.full)) {
         if (validateObject(ours(kind, spec)).ok) translateResource(kind, spec);
       }

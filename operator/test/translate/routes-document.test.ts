@@ -11,7 +11,7 @@ const translationOf = (name: string): Translation => {
 };
 
 describe("routes document", () => {
-  it("shows hosts, routes and endpoints of each port", () => {
+  it("the routes document lists hosts, routes and endpoints of each port", () => {
     const { pod_name, routes, ...counts } = buildRoutesDocument(
       translationOf("ingress-with-hosts"),
       "proxy-0",
@@ -41,7 +41,7 @@ describe("routes document", () => {
     ]);
   });
 
-  it("brackets IPv6 addresses and shows no endpoint for a backend that has none", () => {
+  it("the routes document brackets IPv6 addresses and lists no endpoint for a backend without endpoints", () => {
     const dual = buildRoutesDocument(translationOf("ingress-with-endpoints-dual-stack"), "p").routes.ingress;
     const v6 = dual.hosts.find(({ host }) => host === "v6.example.com");
     expect(v6?.routes[0]?.endpoints).to.deep.equal(["[fd00::1]:8080"]);
@@ -50,7 +50,7 @@ describe("routes document", () => {
     expect(missing.hosts[0]?.routes.map(({ endpoints }) => endpoints.length)).to.deep.equal([0, 0, 1]);
   });
 
-  it("shows a conflict on each port", () => {
+  it("the routes document lists a conflict on each port", () => {
     const { conflicts } = buildRoutesDocument(translationOf("ingress-with-conflict"), "p").routes.ingress;
     const rejected = {
       host: "a.example.com",
@@ -66,7 +66,7 @@ describe("routes document", () => {
     ]);
   });
 
-  it("shows routes of Gateways that match what a route before them matches", () => {
+  it("the routes document lists routes of Gateways that an earlier route shadows as conflicts", () => {
     const route = (name: string, service: string, header = ""): string => `---
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -98,7 +98,7 @@ spec:
     expect(hosts[0]?.routes.map(({ name }) => name)).to.deep.equal(["other", "first", "later"]);
   });
 
-  it("keeps a host without routes, unless a query selects routes", () => {
+  it("the routes document lists a host without routes, unless a query selects routes", () => {
     const translation = translationOf("ingress-with-rule-without-paths");
     const hostsOf = (query?: RoutesQuery) =>
       buildRoutesDocument(translation, "p", query).routes.ingress.hosts.filter(({ port }) => port === 80);
@@ -116,7 +116,7 @@ spec:
       return { shown, total, returned, offset, conflicts: routes.ingress.conflicts.length };
     };
 
-    it("selects by host, namespace and path", () => {
+    it("a query selects routes by host, namespace and path", () => {
       expect(select({ host: "b.example.com" })).to.deep.equal({
         shown: [],
         total: 0,
@@ -132,7 +132,7 @@ spec:
       expect(select({ namespace: "blog", path: "/app" }).conflicts).to.equal(2);
     });
 
-    it("pages through the routes in the order of the document", () => {
+    it("a query pages through the routes in the order of the document", () => {
       const all = select({}).shown;
       expect(all).to.have.lengthOf(8);
       const page = select({ offset: 3, limit: 2 });

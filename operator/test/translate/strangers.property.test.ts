@@ -122,7 +122,7 @@ describe("tenants who come last, with other namespaces and hosts", function () {
   this.timeout(120_000);
   const corpus = readCorpus();
 
-  it("change nothing of what the first have, in any golden case", () => {
+  it("later tenants with other namespaces and hosts change nothing of the first tenants in any golden case", () => {
     const random = createRandom(seed);
     for (const one of corpus) {
       const { settings, nowMs, ownPorts } = one;

@@ -44,7 +44,7 @@ describe("hosts of Ingresses that a Gateway has", () => {
   const found = (...gateways: readonly { readonly served: ServedHost }[]): readonly (readonly unknown[])[] =>
     createTakenHostFinder()(ingresses, gateways).map(({ field, message }) => [field, message.split(";")[0]]);
 
-  it("are reported at the rule or default backend, with the ports on which they are taken", () => {
+  it("a host of an Ingress that a Gateway takes is reported at its rule or default backend, with the ports", () => {
     expect(
       found(ofGateway("a.example.com", 80), ofGateway("a.example.com", 443), ofGateway("*", 80)),
     ).to.deep.equal([
@@ -56,11 +56,11 @@ describe("hosts of Ingresses that a Gateway has", () => {
     ]);
   });
 
-  it("are none on other ports, and none of other names", () => {
+  it("a Gateway on other ports or with other hosts takes no host of an Ingress", () => {
     expect(found(ofGateway("a.example.com", 8000), ofGateway("c.example.com", 80))).to.deep.equal([]);
   });
 
-  it("are found again only when a host is another one", () => {
+  it("the search for taken hosts is repeated only when a host changed", () => {
     const find = createTakenHostFinder();
     const gateways = [ofGateway("*", 80)];
     expect(find(ingresses, gateways)).to.equal(find(ingresses, gateways));

@@ -272,7 +272,7 @@ describe("translate: two tenants, of whom one is hostile", () => {
   };
   const ageOfIngress = (one: Ingress): ReturnType<typeof ageOf> => ageOf(one as Parameters<typeof ageOf>[0]);
 
-  it("changes no path level of a host to which the other came first", () => {
+  it("a hostile tenant changes no path level of a host that the other tenant claimed first", () => {
     const levelOf = ({ routing }: Translation, name: string): string | undefined =>
       routing.hosts.find(({ host }) => host.host === name)?.value.pathLevel;
     fc.assert(
@@ -289,7 +289,7 @@ describe("translate: two tenants, of whom one is hostile", () => {
     );
   });
 
-  it("changes no route of the other, but for those that an older Ingress claims", () => {
+  it("a hostile tenant changes no route of the other, except where its Ingress is older", () => {
     fc.assert(
       fc.property(worlds, ({ own, others }) => {
         const [alone, together] = both(own, others);
@@ -308,7 +308,7 @@ describe("translate: two tenants, of whom one is hostile", () => {
     );
   });
 
-  it("changes nothing else of the other: endpoints, credentials, policies, findings, Events", () => {
+  it("a hostile tenant changes no endpoints, credentials, policies, findings or Events of the other", () => {
     fc.assert(
       fc.property(worlds, ({ own, others }) => {
         const [alone, together] = both(own, others);
@@ -330,7 +330,7 @@ describe("translate: two tenants, of whom one is hostile", () => {
     );
   });
 
-  it("learns nothing of the other's credentials", () => {
+  it("a hostile tenant gets no credentials of the other tenant into its routes", () => {
     fc.assert(
       fc.property(worlds, ({ own, others }) => {
         const [alone, together] = both(own, others);
@@ -350,7 +350,7 @@ describe("translate: two tenants, of whom one is hostile", () => {
     );
   });
 
-  it("never lets a connection reach a route of the other that its client certificates keep away alone", () => {
+  it("a hostile tenant lets no connection reach a route that client certificates of the other protect", () => {
     const settingsOf = (hasDefault: boolean, isOwned: boolean): TranslateSettings => ({
       ...defaultTranslateSettings,
       hostOwnership: isOwned ? "namespace" : "off",
@@ -403,7 +403,7 @@ describe("translate: two tenants, of whom one is hostile", () => {
     expect(closed).to.be.above(50);
   });
 
-  it("gets nothing of a host that the other named first, where namespaces own hosts", () => {
+  it("a hostile tenant gets nothing of a host that the other named first when namespaces own hosts", () => {
     const settings: TranslateSettings = { ...defaultTranslateSettings, hostOwnership: "namespace" };
     fc.assert(
       fc.property(worlds, ({ own, others }) => {
@@ -436,7 +436,7 @@ describe("translate: two tenants, of whom one is hostile", () => {
     );
   });
 
-  it("keeps certificates and client certificates of a host with its older owner", () => {
+  it("the older owner of a host keeps its certificates and client certificates", () => {
     fc.assert(
       fc.property(worlds, ({ own, others }) => {
         // Here every Ingress of the victim is older than every other.

@@ -4,28 +4,28 @@ import fc from "fast-check";
 import { oneLine, quote, withArticle } from "../../src/translate/text.ts";
 
 describe("text of messages", () => {
-  it("quotes a value and cuts a long one", () => {
+  it("quote: a value is put in quotation marks, and a long one is cut", () => {
     expect(quote("shop")).to.equal('"shop"');
     expect(quote("x".repeat(80))).to.equal(`"${"x".repeat(80)}"`);
     expect(quote("x".repeat(81))).to.equal(`"${"x".repeat(54)}...${"x".repeat(26)}"`);
   });
 
-  it("quotes what is around the character of a long value that looks wrong", () => {
+  it("quote: a long value is cut to the part around its first unprintable character", () => {
     expect(quote(`${"x".repeat(200)}\n${"x".repeat(200)}`)).to.equal(
       `"...${"x".repeat(40)}\uFFFD${"x".repeat(39)}..."`,
     );
   });
 
-  it("gives a kind the article that it is spoken with", () => {
+  it("withArticle gives a kind the article of its pronunciation", () => {
     const spoken = ["HTTPRoute", "UDPRoute", "GRPCRoute", "Ingress", "Gateway"].map(withArticle);
     expect(spoken).to.deep.equal(["an HTTPRoute", "a UDPRoute", "a GRPCRoute", "an Ingress", "a Gateway"]);
   });
 
-  it("shows nothing that moves, hides or breaks text", () => {
+  it("quote: control and format characters are replaced", () => {
     expect(quote("a\nb\u202Ec\u0000")).to.equal('"a\uFFFDb\uFFFDc\uFFFD"');
   });
 
-  it("keeps every message on one line, well-formed and within 1024 bytes", () => {
+  it("oneLine keeps every message on one line, well-formed and within 1024 bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 3000 }), fc.nat({ max: 1 }), (text, half) => {
         const line = oneLine(`${text}${half === 1 ? "\ud83d" : ""}`);

@@ -18,7 +18,7 @@ const fromScratch = (world: World, settings: TranslateSettings, ownPorts: OwnPor
   translate(structuredClone(world), { ...settings }, { nowMs, ownPorts });
 
 describe("translate: properties", () => {
-  it("gives after any edits what it gives from scratch", () => {
+  it("a translation after any edits of Ingresses equals the one from scratch", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.array(arbitrary.change, { minLength: 1, maxLength: 4 }), arbitrary.ownPorts), {
@@ -39,7 +39,7 @@ describe("translate: properties", () => {
     );
   });
 
-  it("gives after any edits of Gateways, routes, policies and Ingresses what it gives from scratch", () => {
+  it("a translation after any edits of Gateways, routes, policies and Ingresses equals the one from scratch", () => {
     const ofGateways = fc.array(gateways.change, { minLength: 1, maxLength: 6 });
     const ofIngresses = fc.array(arbitrary.change, { minLength: 1, maxLength: 4 });
     fc.assert(
@@ -58,7 +58,7 @@ describe("translate: properties", () => {
     );
   });
 
-  it("begins from nothing after a bug, and is none the worse for it", () => {
+  it("a translation that throws leaves nothing behind, and the next one equals the one from scratch", () => {
     fc.assert(
       fc.property(fc.array(arbitrary.change, { maxLength: 10 }), arbitrary.settings, (edits, settings) => {
         const world = updateWorld(emptyWorld, edits);
@@ -72,7 +72,7 @@ describe("translate: properties", () => {
     );
   });
 
-  it("gives a snapshot that decodes and whose references hold", () => {
+  it("the snapshot of a translation decodes, and its references to endpoints resolve", () => {
     fc.assert(
       fc.property(fc.array(arbitrary.object, { maxLength: 20 }), arbitrary.settings, (objects, settings) => {
         const { scopes } = translate(createWorld(objects), settings);
@@ -93,7 +93,7 @@ describe("translate: properties", () => {
     );
   });
 
-  it("does not depend on the order in which objects came", () => {
+  it("the snapshot of a translation does not depend on the order of objects", () => {
     fc.assert(
       fc.property(fc.uniqueArray(arbitrary.object, { maxLength: 15, selector: nameOf }), (objects) => {
         const versions = [objects, objects.toReversed()].map(
@@ -105,7 +105,7 @@ describe("translate: properties", () => {
     );
   });
 
-  it("survives whatever stands in place of a part of an object, and serves the neighbours as before", () => {
+  it("a translation survives arbitrary JSON in any part of an object, and serves its neighbours unchanged", () => {
     const isHealthy = ({ key }: Resource): boolean => key.includes("healthy");
     const neighbours = createWorld(readManifests(neighbourManifests));
     const served = translate(neighbours, defaultTranslateSettings).scopes.shared.filter(isHealthy);

@@ -28,20 +28,20 @@ const again = <T extends KubeObject>(object: T | undefined): T => {
   return structuredClone(object);
 };
 
-describe("translate: what stays after a change", () => {
+describe("translate: what is reused after a change", () => {
   const { world } = readCase("ingress-with-tls-foreign-namespace");
 
-  it("is everything when nothing changed", () => {
+  it("a translation of an unchanged world encodes no resource again", () => {
     expect(freshKeys(world, { ...world })).to.deep.equal([]);
   });
 
-  it("is everything but the endpoints when an EndpointSlice changed", () => {
+  it("a changed EndpointSlice changes only the resource of its endpoints", () => {
     const slice = again(world.EndpointSlice.find(({ metadata }) => metadata.namespace === "shop"));
     const moved = { ...slice, endpoints: [{ addresses: ["10.0.0.2"] }] };
     expect(freshKeys(world, apply(world, moved))).to.deep.equal(["endpoints|shop/echo/80"]);
   });
 
-  it("is every other host, and the certificates, when an Ingress changed", () => {
+  it("a changed Ingress leaves other hosts and the certificates unchanged", () => {
     const hosts = readCase("ingress-with-class-parameters").world;
     const ingress = again(hosts.Ingress.find(({ metadata }) => metadata.name === "own"));
     expect(freshKeys(hosts, apply(hosts, ingress))).to.deep.equal([
@@ -52,14 +52,14 @@ describe("translate: what stays after a change", () => {
     expect(freshKeys(world, apply(world, secured))).not.to.include("tls|443");
   });
 
-  it("is every route when a Secret changed", () => {
+  it("a changed Secret leaves every route unchanged", () => {
     const secret = again(world.Secret.find(({ metadata }) => metadata.name === "ec"));
     const opaque = { ...secret, type: "Opaque" };
     expect(freshKeys(world, apply(world, opaque))).to.deep.equal(["tls|443"]);
     expect(freshKeys(world, apply(world, secret))).to.deep.equal([]);
   });
 
-  it("writes out a host once for both ports", () => {
+  it("the routes of a host are encoded once for both ports", () => {
     const { shared } = translate(world, settings).scopes;
     const bodies = shared.filter(({ key }) => key.endsWith("exact|shop.example.com")).map(({ body }) => body);
     expect(bodies).to.have.lengthOf(2);
@@ -77,7 +77,7 @@ describe("translate: the finding of a Service without endpoints", () => {
       ({ reason, object }) => reason === "NoEndpoints" && object.name === "echo",
     )?.message;
 
-  it("says all that is sent there, also after an Ingress more sends copies, and after that one is gone", () => {
+  it("the finding of a Service without endpoints follows the uses of the Service as Ingresses are added and removed", () => {
     const copying = again(ingress);
     const second = {
       ...copying,

@@ -42,11 +42,11 @@ describe("the authorities of BackendTLSPolicies", () => {
     policy("team", "a", 1),
   ];
 
-  it("stay, as long as those of all are short enough", () => {
+  it("the authorities of BackendTLSPolicies are kept while all of them fit the limit", () => {
     expect(closedOf(all, Math.floor(maxAuthoritiesLength / 3) - 1000)).to.deep.equal([]);
   });
 
-  it("are left out of the newest policies of the namespace with the longest, which connect to nobody then", () => {
+  it("authorities above the limit are left out of the newest policies of the largest namespace, which are then not accepted", () => {
     expect(closedOf(all, Math.floor(maxAuthoritiesLength / 3) + 1)).to.deep.equal(["c"]);
     expect([...closedOf(all, maxAuthoritiesLength)].sort()).to.deep.equal(["a", "b", "c"]);
   });

@@ -15,7 +15,7 @@ const algorithmsOf = (...keys: readonly object[]): readonly string[] => {
 };
 
 describe("a JWK Set", () => {
-  it("gives each key the one algorithm that it names, or that its type implies", () => {
+  it("a JWK Set gives each key the one algorithm that it names, or that its type implies", () => {
     expect(algorithmsOf(rsa(2048))).to.deep.equal(["RS256"]);
     expect(algorithmsOf({ ...rsa(2048), alg: "PS512" })).to.deep.equal(["PS512"]);
     expect(algorithmsOf(ec("P-256"))).to.deep.equal(["ES256"]);
@@ -38,14 +38,14 @@ describe("a JWK Set", () => {
     ["another curve", ec("secp256k1")],
     ["a broken key", { ...ec("P-256"), x: "AAAA" }],
   ] as const) {
-    it(`does not use ${what}`, () => {
+    it(`a JWK Set is read without ${what}, and rejected when it has no other key`, () => {
       const read = readKeySet({ keys: [key, ed.publicKey.export({ format: "jwk" })] });
       expect(read.ok && [read.value.keys.length, read.value.unusable.length]).to.deep.equal([1, 1]);
       expect(readKeySet({ keys: [key] }).ok).to.equal(false);
     });
   }
 
-  it("says which keys are not used, and why", () => {
+  it("the description of a JWK Set names the keys that are not used, and why", () => {
     const good = ed.publicKey.export({ format: "jwk" });
     const read = readKeySet({ keys: [good, { ...rsa(1024), kid: "old" }, 7, { kty: "oct", k: "AA" }] });
     const unusable = read.ok ? read.value.unusable : [];
@@ -60,7 +60,7 @@ describe("a JWK Set", () => {
     expect(describeUnusable([])).to.equal(undefined);
   });
 
-  it("says which keys not every token is checked with", () => {
+  it("the description of a JWK Set names the keys that a token without kid may not be checked with", () => {
     const untriedOf = (set: readonly object[]): string | undefined => {
       const read = readKeySet({ keys: set });
       return read.ok ? describeUntried(read.value.keys) : "unreadable";
@@ -78,24 +78,24 @@ describe("a JWK Set", () => {
     expect(untriedOf(unnamed)).to.equal(`${nine}; 9 of them have no kid, so some are never used`);
   });
 
-  it("never lets a private part through", () => {
+  it("a JWK Set drops the private part of a key", () => {
     const read = readKeySet({ keys: [{ ...ed.privateKey.export({ format: "jwk" }), note: "x" }] });
     expect(read.ok && Object.keys(read.value.keys[0] ?? {})).to.deep.equal(["kty", "alg", "crv", "x"]);
   });
 
-  it("is the same in any order, with each key once", () => {
+  it("a JWK Set reads the same in any order and holds each key once", () => {
     const keys = [ec("P-256"), ec("P-384"), ed.publicKey.export({ format: "jwk" })];
     const once = readKeySet({ keys });
     expect(readKeySet({ keys: [...keys, ...keys].toReversed() })).to.deep.equal(once);
   });
 
-  it("has at most 100 keys", () => {
+  it("a JWK Set of more than 100 keys is rejected", () => {
     const key = ec("P-256");
     const set = (count: number): object => ({ keys: Array.from({ length: count }, () => key) });
     expect([readKeySet(set(100)).ok, readKeySet(set(101)).ok]).to.deep.equal([true, false]);
   });
 
-  it("is any JSON without an exception", () => {
+  it("a JWK Set of arbitrary JSON is rejected without an exception", () => {
     const refused = (value: unknown): boolean => !readKeySet(value).ok;
     fc.assert(fc.property(fc.jsonValue(), refused));
     fc.assert(fc.property(fc.jsonValue(), (key) => refused({ keys: [key] })));

@@ -48,7 +48,7 @@ function usedOf(
 }
 
 describe("the key sets of JwtAuths", () => {
-  it("are left out of the newest JwtAuths of the namespace with the most copies, and of nobody else", () => {
+  it("key sets above the limit are left out of the newest JwtAuths of the namespace with the most copies only", () => {
     const translate = createKeySetTranslator(50_000);
     const needs = [...copies, need("shop", "login", 9)];
     expect(usedOf(translate, needs)).to.deep.equal(["jwks|team/a", "jwks|team/b", "jwks|shop/login"]);
@@ -62,7 +62,7 @@ describe("the key sets of JwtAuths", () => {
     expect(events.map(({ object }) => object.name)).to.deep.equal(["c", "d"]);
   });
 
-  it("are used again as soon as there is room, as if nothing had been left out", () => {
+  it("key sets that were left out are used again as soon as there is room", () => {
     const translate = createKeySetTranslator(25_000);
     expect(usedOf(translate, copies)).to.have.lengthOf(2);
     expect(usedOf(translate, copies.slice(1, 3))).to.deep.equal(["jwks|team/c", "jwks|team/b"]);
@@ -70,7 +70,7 @@ describe("the key sets of JwtAuths", () => {
     expect(resources).to.deep.equal(createKeySetTranslator(25_000)(copies.slice(1, 3), fetched).resources);
   });
 
-  it("say that tokens need a kid where there are many keys, and nothing where there are few", () => {
+  it("a key set of more than eight keys is reported as needing tokens with a kid", () => {
     const translate = createKeySetTranslator(200_000);
     const [wanted] = copies as [KeySetNeed];
     const findings = (count: number) =>
@@ -83,7 +83,7 @@ describe("the key sets of JwtAuths", () => {
     ]);
   });
 
-  it("are all used where they take little", () => {
+  it("key sets below the limit are all used", () => {
     expect(usedOf(createKeySetTranslator(200_000), copies)).to.have.lengthOf(4);
   });
 });

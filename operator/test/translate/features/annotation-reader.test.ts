@@ -38,13 +38,13 @@ function read(annotations: { readonly [key: string]: string }, classDefault?: nu
 }
 
 describe("annotation reader", () => {
-  it("prefers the Ingress to the class, and the class to nothing", () => {
+  it("the annotation reader prefers the value of the Ingress to that of the class", () => {
     expect(read({ "ingress.svc-labs.dev/level": " 3 " }, 5)).to.deep.equal({ value: 3, reported: [] });
     expect(read({}, 5)).to.deep.equal({ value: 5, reported: [] });
     expect(read({ level: "3" })).to.deep.equal({ value: undefined, reported: [] });
   });
 
-  it("takes a value that does not parse for absent, and says what applies instead", () => {
+  it("the annotation reader ignores an invalid value and reports what applies instead", () => {
     const wrong = "ingress.svc-labs.dev/level | ingress.svc-labs.dev/level: is no level, expected 1 to 9";
     expect(read({ "ingress.svc-labs.dev/level": "12" })).to.deep.equal({
       value: undefined,
@@ -56,7 +56,7 @@ describe("annotation reader", () => {
     });
   });
 
-  it("keeps a protection that does not parse closed, whatever the class says", () => {
+  it("the annotation reader keeps an invalid protection closed although the class has a default", () => {
     const reader = createAnnotationReader({
       annotations: { "ingress.svc-labs.dev/level": "12" },
       classDefaults: { namespace: "infra", keys: [], get: <T>() => 5 as T },
@@ -66,7 +66,7 @@ describe("annotation reader", () => {
     expect(reader({ ...level, onInvalid: "deny", ifInvalid: -1 })).to.equal(-1);
   });
 
-  it("takes a value that means absent for absent", () => {
+  it("the annotation reader uses the class default for a value that means absent", () => {
     const optional = defineAnnotation<number | undefined>({ ...level, parse: () => ok(undefined) });
     const reader = createAnnotationReader({
       annotations: { "ingress.svc-labs.dev/level": "0" },
@@ -77,13 +77,13 @@ describe("annotation reader", () => {
     expect(reader(optional)).to.equal(5);
   });
 
-  it("does not let an empty value take the default of the class away", () => {
+  it("the annotation reader keeps the class default for an empty value, and reports the value", () => {
     const { value, reported } = read({ "ingress.svc-labs.dev/level": " \n " }, 5);
     expect(value).to.equal(5);
     expect(reported).to.have.lengthOf(1);
   });
 
-  it("takes an empty value for absent without a word where that is a way to say nothing", () => {
+  it("the annotation reader reports no empty value of an annotation for which empty means absent", () => {
     const reader = createAnnotationReader({
       annotations: { "ingress.svc-labs.dev/level": " " },
       classDefaults: { namespace: "infra", keys: [], get: <T>() => 5 as T },
@@ -93,7 +93,7 @@ describe("annotation reader", () => {
     expect(reader({ ...level, emptyIsAbsent: true })).to.equal(5);
   });
 
-  it("parses and reports an annotation once, however many features ask for it", () => {
+  it("the annotation reader parses and reports an annotation once when several features read it", () => {
     const reported: string[] = [];
     const parsed: string[] = [];
     const counted = defineAnnotation({
@@ -119,12 +119,12 @@ describe("annotation reader", () => {
     ]);
   });
 
-  it("does not take inherited properties for annotations", () => {
+  it("the annotation reader ignores inherited properties", () => {
     const inherited = Object.create({ "ingress.svc-labs.dev/level": "3" }) as { [key: string]: string };
     expect(read(inherited).value).to.equal(undefined);
   });
 
-  it("does not read values of absurd length", () => {
+  it("the annotation parser rejects values of more than 65,536 characters", () => {
     const parsed = parseAnnotation(level, `3${" ".repeat(10_000_000)}`, () => {});
     expect(parsed).to.deep.equal({ ok: false, error: { message: "has more than 65536 characters" } });
   });

@@ -30,7 +30,7 @@ describe("resources that annotations name", () => {
       .map(({ features }) => features?.["ip-access-control"])
       .at(0);
 
-  it("hold as soon as they appear, change, and no longer when they are gone", () => {
+  it("a resource that an annotation names takes effect when it is created, changed and deleted", () => {
     expect(featureIn(without)).to.equal(undefined);
     const appeared = updateWorld(without, [{ type: "apply", object: office("10.0.0.0/8") }]);
     expect(featureIn(appeared)).to.deep.equal({ deny: ["10.0.0.0/8"] });
@@ -115,7 +115,7 @@ describe("annotations that need a grant", () => {
     };
   };
 
-  it("reach into other namespaces only with one", () => {
+  it("an annotation that needs a grant refers to another namespace only with a ReferenceGrant", () => {
     expect(resolve({ own: "shop/users" }).found).to.equal("shop");
     expect(resolve({ own: "vault/users" }).found).to.equal(undefined);
     expect(resolve({ own: "vault/users", objects: [grant] })).to.deep.equal({
@@ -126,7 +126,7 @@ describe("annotations that need a grant", () => {
     expect(resolve({ own: "vault/users", definition: everybodys }).found).to.equal("vault");
   });
 
-  it("say on the Ingress what is not permitted, and nothing about what exists there", () => {
+  it("a reference without a grant is reported on the Ingress, and reveals nothing about what exists", () => {
     const { findings, events } = resolve({ own: "vault/users" });
     const message =
       "users: no ReferenceGrant permits a reference from Ingress in namespace shop to Secret vault/users; requests are answered 503";
@@ -148,7 +148,7 @@ describe("annotations that need a grant", () => {
     expect(missing.findings[0]?.message).to.equal(prefixed.replace("vault/users", "vault/nobody"));
   });
 
-  it("may name what is beside the class's parameters when the class says so, not when the Ingress does", () => {
+  it("a class default may refer to the namespace of the class parameters, an Ingress may not", () => {
     expect(resolve({ default: "defaults/users" }).found).to.equal("defaults");
     expect(resolve({ own: " ", default: "defaults/users" }).found).to.equal("defaults");
     expect(resolve({ default: "shop/users" }).found).to.equal("shop");

@@ -9,7 +9,7 @@ const gateway = (namespace: string, name: string): ObjectOf<"Gateway"> => ({
   spec: { gatewayClassName: "svc", listeners: [] },
 });
 
-describe("the names of what is made for a Gateway", () => {
+describe("names of the Services of a Gateway", () => {
   const gateways = [
     gateway("shop", "edge"),
     gateway("shop", "edge.v2"),
@@ -21,7 +21,7 @@ describe("the names of what is made for a Gateway", () => {
   ];
 
   for (const [what, nameOf] of Object.entries({ vipName, dedicatedName })) {
-    it(`are such that a Service can have them, and are no other Gateway's (${what})`, () => {
+    it(`${what} gives every Gateway a valid Service name of its own`, () => {
       const names = gateways.map(nameOf);
       for (const name of names) expect(name).to.match(/^[a-z][-a-z0-9]{0,61}[a-z0-9]$/);
       expect(new Set(names).size).to.equal(gateways.length);
@@ -38,14 +38,14 @@ describe("serviceAccountNames", () => {
     ...serviceAccountNames(gateways).values(),
   ];
 
-  it("joins the names of Gateway and class", () => {
+  it("serviceAccountNames joins the names of Gateway and class", () => {
     expect(namesOf(of("shop", "edge", "svc"), of("blog", "edge", "svc"))).to.deep.equal([
       "edge-svc",
       "edge-svc",
     ]);
   });
 
-  it("gives a name that two Gateways of a namespace would have to the first, and the other one with a digest", () => {
+  it("serviceAccountNames gives a name that two Gateways share to the first, and adds a digest to the other", () => {
     const [first, second, third] = namesOf(
       of("shop", "a-b", "c"),
       of("shop", "a", "b-c"),
@@ -55,7 +55,7 @@ describe("serviceAccountNames", () => {
     expect(second).to.match(/^a-b-c-[0-9a-f]{8}$/);
   });
 
-  it("cuts names of two long Gateways so that they are names still, and differ", () => {
+  it("serviceAccountNames cuts long names to distinct valid names", () => {
     const long = "g".repeat(39);
     const all = namesOf(
       of("shop", `${long}.x-y`, "z"),
@@ -72,7 +72,7 @@ describe("serviceAccountNames", () => {
     }
   });
 
-  it("keeps the names of older Gateways when a younger one comes that has a digest of another as its own name", () => {
+  it("serviceAccountNames keeps the names of older Gateways when a younger one is named like their digest", () => {
     const [, second = ""] = namesOf(of("shop", "a-b", "c"), of("shop", "a", "b-c"));
     const mark = second.lastIndexOf("-");
     const third = of("shop", second.slice(0, mark), second.slice(mark + 1));

@@ -43,7 +43,7 @@ const isTrue = ({
 }) => conditions.some(({ type, status }) => type === "Accepted" && status === "True");
 
 describe("Gateways and routes of the greatest size", () => {
-  it("serve the 64 listeners of a Gateway and those of ListenerSets beyond, and count the routes of each", () => {
+  it("a Gateway of 64 listeners and four such ListenerSets are all served, with the routes of each listener counted", () => {
     const sets = Array.from({ length: 4 }, (_, index) => `set${index}`);
     const { gatewayStatuses, routing } = run(
       object("Gateway", "edge", {
@@ -71,7 +71,7 @@ describe("Gateways and routes of the greatest size", () => {
     expect(routing.hosts.filter(({ group }) => group === "gateway")).to.have.lengthOf(320);
   });
 
-  it("serve every one of 16 times 64 matches, beside the routes of others", () => {
+  it("an HTTPRoute of 16 rules with 64 matches is served with every match, beside other routes", () => {
     const rules = Array.from({ length: 16 }, (_, rule) => ({
       matches: Array.from({ length: 64 }, (__, match) => ({
         path: { type: "Exact", value: `/${rule}/${match}` },

@@ -27,7 +27,7 @@ const setUp = () => {
 };
 
 describe("createGroups", () => {
-  it("holds after any edits what it holds from scratch", () => {
+  it("createGroups holds after any edits what it holds from scratch", () => {
     fc.assert(
       fc.property(fc.array(fc.uniqueArray(member, { maxLength: 9 }), { maxLength: 8 }), (states) => {
         const { groups } = setUp();
@@ -50,7 +50,7 @@ describe("createGroups", () => {
     );
   });
 
-  it("builds only the groups that lost or gained a member", () => {
+  it("createGroups rebuilds only the groups that lost or gained a member", () => {
     const { groups, builds } = setUp();
     const all = ["a", "b", "c"].map((key) => ({ key, id: 1 }));
     groups.edit({ gone: [], come: all });
@@ -63,7 +63,7 @@ describe("createGroups", () => {
     expect(groups.entries.values[0]).to.equal(before.values[0]);
   });
 
-  it("takes out a member once that stands in it twice", () => {
+  it("createGroups removes one occurrence of a member that was added twice", () => {
     const { groups } = setUp();
     const twice = { key: "a", id: 1 };
     groups.edit({ gone: [], come: [twice, twice] });

@@ -22,7 +22,7 @@ const grant = (name: string, namespace: string, from: string): KubeObject =>
   }) as KubeObject;
 
 describe("memo", () => {
-  it("computes once per object, also when the result is undefined", () => {
+  it("memo computes once per object, also when the result is undefined", () => {
     let calls = 0;
     const remember = memo<object, void>(() => void calls++);
     const input = {};
@@ -44,7 +44,7 @@ describe("trackedMemo", () => {
   };
   const input = { name: "echo" };
 
-  it("computes again when an object that it looked up appears, changes or goes away", () => {
+  it("trackedMemo recomputes when an object that it looked up is added, changed or removed", () => {
     const { calls, remember } = create();
     const without = createWorld([service("other")]);
     const appeared = updateWorld(without, [{ type: "apply", object: service("echo") }]);
@@ -56,7 +56,7 @@ describe("trackedMemo", () => {
     expect(calls).to.have.lengthOf(4);
   });
 
-  it("does not compute again when other objects change", () => {
+  it("trackedMemo does not recompute when other objects change", () => {
     const { calls, remember } = create();
     let world = createWorld([service("echo")]);
     remember(input, "a", world);
@@ -67,7 +67,7 @@ describe("trackedMemo", () => {
     expect(calls).to.deep.equal(["a"]);
   });
 
-  it("computes again when a permission that it asked for is given or taken away, and for no other grant", () => {
+  it("trackedMemo recomputes when a permission that it checked is granted or revoked, and for no other grant", () => {
     let calls = 0;
     const remember = trackedMemo((_: object, __: undefined, { permits }) => {
       calls++;
@@ -94,7 +94,7 @@ describe("trackedMemo", () => {
     expect(calls, "after the last one").to.equal(3);
   });
 
-  it("computes again for other circumstances", () => {
+  it("trackedMemo recomputes for another `extra` value", () => {
     const { calls, remember } = create();
     remember(input, "a", emptyWorld);
     remember(input, "b", emptyWorld);
@@ -103,7 +103,7 @@ describe("trackedMemo", () => {
 });
 
 describe("viewMemo", () => {
-  it("computes again when an answer is another one, and puts its questions to each view", () => {
+  it("viewMemo recomputes when a lookup has another result, and repeats its lookups on every view", () => {
     let calls = 0;
     const remember = viewMemo((input: { readonly name: string }, { lookup }) => {
       calls++;
@@ -130,7 +130,7 @@ describe("viewMemo", () => {
 describe("listMemo", () => {
   const [one, two, three] = [{ id: 1 }, { id: 2 }, { id: 3 }];
 
-  it("gives the same result for the same objects in the same order", () => {
+  it("listMemo gives the same result for the same objects in the same order", () => {
     const remember = listMemo((items: readonly { readonly id: number }[], extra: string) => ({
       items,
       extra,
@@ -142,7 +142,7 @@ describe("listMemo", () => {
     expect(remember([one, three], "y").items).to.deep.equal([one, three]);
   });
 
-  it("remembers the empty list too", () => {
+  it("listMemo remembers the result of the empty list too", () => {
     const remember = listMemo((items: readonly object[], extra: string) => ({ items, extra }));
     const first = remember([], "x");
     expect(remember([], "x")).to.equal(first);

@@ -46,7 +46,7 @@ const always = (): object => extra;
 describe("createTracker", () => {
   const world = createWorld([ingressManifest("a", "a.example"), ingressManifest("b", "b.example")]);
 
-  it("works out everything at first, and then what has changed", () => {
+  it("createTracker computes every input at first, and later only changed ones", () => {
     const { track, take } = setUp();
     expect(track(world, always).come.map(({ name }) => name)).to.deep.equal(["a", "b"]);
     expect(take()).to.deep.equal(["a", "b"]);
@@ -59,7 +59,7 @@ describe("createTracker", () => {
     ]);
   });
 
-  it("looks again at those who asked for an object that appeared, changed or went away", () => {
+  it("createTracker recomputes inputs that looked up an object that was added, changed or removed", () => {
     const { track, take } = setUp();
     track(world, always);
     take();
@@ -70,7 +70,7 @@ describe("createTracker", () => {
     expect(track(world, always).come.map(({ name, found }) => [name, found])).to.deep.equal([["a", false]]);
   });
 
-  it("looks again at those who asked for a permission when the grants change", () => {
+  it("createTracker recomputes inputs that checked a permission when the grants change", () => {
     const { track, take } = setUp();
     track(world, always);
     take();
@@ -78,7 +78,7 @@ describe("createTracker", () => {
     expect(take()).to.deep.equal(["b"]);
   });
 
-  it("looks again at those of whom something else is not what it was", () => {
+  it("createTracker recomputes inputs whose `extra` value changed", () => {
     const { track, take } = setUp();
     track(world, always);
     take();
@@ -87,7 +87,7 @@ describe("createTracker", () => {
     expect(take()).to.deep.equal(["a"]);
   });
 
-  it("forgets what is gone", () => {
+  it("createTracker forgets the lookups of removed inputs", () => {
     const { track } = setUp();
     track(world, always);
     const rest = updateWorld(world, [{ type: "delete", kind: "Ingress", namespace: "ns", name: "a" }]);

@@ -28,12 +28,12 @@ describe("parseIngressPath", () => {
     ["/\ud800", "Exact", "exact", "/%EF%BF%BD"],
   ];
   for (const [path, pathType, type, value] of accepted) {
-    it(`reads ${pathType ?? "no type"} ${JSON.stringify(path)}`, () => {
+    it(`parseIngressPath accepts ${pathType ?? "no type"} ${JSON.stringify(path)}`, () => {
       expect(parseIngressPath(path, pathType)).to.deep.equal({ ok: true, value: { type, value } });
     });
   }
 
-  it("reads ImplementationSpecific as an expression where that is asked for", () => {
+  it("parseIngressPath reads ImplementationSpecific paths as regular expressions when given a budget", () => {
     const regex = (value: string) => ({ ok: true, value: { type: "regex", value } });
     expect(parseIngressPath("/a/(b|c)//$", "ImplementationSpecific", new ExpressionBudget())).to.deep.equal(
       regex("/a/(b|c)//$"),
@@ -64,12 +64,12 @@ describe("parseIngressPath", () => {
     ["/a", "Regex"],
   ];
   for (const [path, pathType] of refused) {
-    it(`refuses ${pathType} ${JSON.stringify(path)}`, () => {
+    it(`parseIngressPath rejects ${pathType} ${JSON.stringify(path)}`, () => {
       expect(parseIngressPath(path, pathType).ok).to.equal(false);
     });
   }
 
-  it("reads what it wrote as the same path", () => {
+  it("parseIngressPath reads its own output as the same path", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.constantFrom("Exact", "Prefix"), (text, type) => {
         const first = parseIngressPath(`/${text}`, type);

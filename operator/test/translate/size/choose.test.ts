@@ -25,11 +25,11 @@ const chosen = (objects: readonly Given[], maxBytes: number): readonly string[] 
   );
 
 describe("the choice of what is left out of a full snapshot", () => {
-  it("is empty while everything fits", () => {
+  it("nothing is left out of a snapshot while everything fits", () => {
     expect(chosen([["a", "x", 1, [100, 10, 1]]], 100)).to.deep.equal([]);
   });
 
-  it("takes the newest of the largest objects of the largest namespace, and no more than it must", () => {
+  it("the newest of the largest objects of the largest namespace are left out, and no more than needed", () => {
     const objects: readonly Given[] = [
       ["big", "old", 1, [1000, 10, 1]],
       ["big", "new", 3, [1000, 10, 1]],
@@ -41,7 +41,7 @@ describe("the choice of what is left out of a full snapshot", () => {
     expect(chosen(objects, 2900)).to.deep.equal(["big/new 1", "big/middle 1"]);
   });
 
-  it("goes on with another namespace once that takes most", () => {
+  it("objects of another namespace are left out once that namespace takes the most", () => {
     const objects: readonly Given[] = [
       ["a", "one", 1, [1000, 10, 1]],
       ["a", "two", 2, [1000, 10, 1]],
@@ -51,7 +51,7 @@ describe("the choice of what is left out of a full snapshot", () => {
     expect(chosen(objects, 1200)).to.deep.equal(["a/two 1", "b/one 1"]);
   });
 
-  it("leaves out matches, and then whole objects, where nothing less makes room", () => {
+  it("first matches and then whole objects are left out where closing routes does not make enough room", () => {
     const objects: readonly Given[] = [
       ["a", "one", 1, [1000, 900, 400]],
       ["a", "two", 2, [1000, 900, 400]],
@@ -62,7 +62,7 @@ describe("the choice of what is left out of a full snapshot", () => {
     expect(chosen(objects, 0)).to.deep.equal(["a/two 3", "a/one 3"]);
   });
 
-  it("always fits, never depends on the order, and never touches a namespace that takes less than its share", () => {
+  it("the choice always fits, is independent of order, and spares namespaces below their share", () => {
     const object = fc
       .tuple(
         fc.constantFrom("a", "b", "c", "d"),

@@ -132,7 +132,7 @@ describe("a full snapshot", () => {
     httpRoute("shop", "route", "route.example.com", 4000),
   ];
 
-  it("loses the newest Ingresses of the namespace that takes most, which answer 503, and nothing of others", () => {
+  it("a full snapshot leaves out the newest Ingresses of the largest namespace only, and they answer 503", () => {
     const translation = run(worldOf(...others, large("a", 1), large("b", 2), large("c", 3), large("d", 4)));
     const leftOut = ["c", "d"].map((name) => `Ingress team/${name}`);
     expect(
@@ -156,7 +156,7 @@ describe("a full snapshot", () => {
     expect(sizeOf(translation)).to.be.below(100_000 + 10_000);
   });
 
-  it("says the same whatever was there before, and is whole again when there is room", () => {
+  it("a full snapshot does not depend on history, and holds everything again when there is room", () => {
     const objects = [...others, large("a", 1), large("b", 2), large("c", 3)];
     let world = worldOf(...objects);
     const first = run(world);
@@ -173,7 +173,7 @@ describe("a full snapshot", () => {
     expect(last).to.deep.equal(translate(structuredClone(world), { ...settings }));
   });
 
-  it("loses HTTPRoutes in the same way, with 503 and their status", () => {
+  it("a full snapshot leaves out HTTPRoutes, which answer 503 and say so in their status", () => {
     const routes = Array.from({ length: 6 }, (_, index) =>
       httpRoute("team", `r${index}`, `r${index}.example.com`, 20_000, index + 1),
     );
@@ -190,7 +190,7 @@ describe("a full snapshot", () => {
     expect(answersOf(translation, "r3.example.com")[0]?.hasFeatures).to.equal(true);
   });
 
-  it("keeps the hosts of an Ingress at 503 where its matches are what is large, and takes none of another's", () => {
+  it("an Ingress that is large by its matches keeps its hosts at 503, and other Ingresses keep their paths", () => {
     const many = ingress({ namespace: "team", name: "many", host: "team.example.com", day: 1, paths: 2000 });
     const beside = ingress({ namespace: "shop", name: "beside", host: "team.example.com", day: 2 });
     const translation = run(worldOf(many, beside));
@@ -204,7 +204,7 @@ describe("a full snapshot", () => {
     expect(translation.conflicts).to.deep.equal([]);
   });
 
-  it("counts what is said once on each port that serves it", () => {
+  it("the size of an Ingress is counted on each port that serves it", () => {
     const parts = { namespace: "team", name: "one", host: "a.example.com", paths: 128, header: 60_000 };
     const world = worldOf(ingress(parts), ...others);
     const onOne = run(world, { ...defaultTranslateSettings, ingressHttpsPort: 0 });
@@ -221,7 +221,7 @@ describe("a full snapshot", () => {
     ]);
   });
 
-  it("says what each namespace takes in each scope", () => {
+  it("the translation reports the size of each namespace in each scope", () => {
     const { sizes, scopes } = run(worldOf(...others, large("a", 1)), defaultTranslateSettings);
     const shared = sizes.get("shared") ?? [];
     expect(shared.map(({ namespace }) => namespace).sort()).to.deep.equal(["shop", "team"]);
@@ -258,7 +258,7 @@ describe("a full snapshot", () => {
       },
     });
     const secret = secretOf("gateway-with-overlapping-certificates.in.yaml");
-    it("counts the authorities of clients on each port, and lets nobody in where they take too much", () => {
+    it("client certificate authorities are counted on each port, and no client is let in where they are too large", () => {
       const [ca] = parseAllDocuments(
         readFileSync(new URL("gateway-with-frontend-validation.in.yaml", testdata), "utf8"),
       )
@@ -289,7 +289,7 @@ describe("a full snapshot", () => {
       expect(offered(few)).to.deep.equal([]);
     });
 
-    it("counts what Gateways show to backends, and shows nothing for the newest where it takes too much", () => {
+    it("the client certificates of Gateways for backends are counted, and the newest is left out when they are too large", () => {
       const showing = (name: string, day: number): KubeObject => {
         const one = gateway(name, day, 0);
         const { spec } = one as { spec?: object };
@@ -324,7 +324,7 @@ describe("a full snapshot", () => {
     const offered = ({ routing }: Translated): readonly number[] =>
       [...routing.tls].filter(([, { hosts }]) => hosts.length > 0).map(([port]) => port);
 
-    it("counts them on each port, and offers none of the newest Gateway of the largest namespace", () => {
+    it("certificates are counted on each port, and those of the newest Gateway of the largest namespace are left out", () => {
       const objects = [secret, gateway("old", 1, 3), gateway("new", 2, 3)];
       const all = run(worldOf(...others, ...objects), defaultTranslateSettings);
       expect(offered(all)).to.have.length(6);

@@ -83,7 +83,7 @@ const countOf = ({ routing }: ReturnType<typeof run>, service: string): number =
 describe("translate: endpoints of a Service with many ports", () => {
   const honest = serviceOf({ namespace: "shop", ports: 2, slices: 5, endpoints: 1000 });
 
-  it("serves a Service with 5,000 endpoints and two ports, and one with 1,000 and twenty", () => {
+  it("a Service of 5,000 endpoints on two ports and one of 1,000 on twenty ports are served", () => {
     const wide = serviceOf({ namespace: "blog", ports: 20, endpoints: 1000 });
     const translated = run([...honest, ...wide]);
     expect(countOf(translated, "shop/echo")).to.equal(10_000);
@@ -91,7 +91,7 @@ describe("translate: endpoints of a Service with many ports", () => {
     expect(translated.diagnostics).to.deep.equal([]);
   });
 
-  it("are not multiplied into the snapshot, and nobody else loses an endpoint", () => {
+  it("endpoints that many ports multiply beyond the limit are left out, and no other Service loses one", () => {
     const translated = run([
       ...honest,
       ...serviceOf({ namespace: "team", ports: 100, slices: 5, endpoints: 1000 }),
@@ -111,7 +111,7 @@ describe("translate: endpoints of a Service with many ports", () => {
     expect(events.map(({ object }) => object)).to.deep.equal([told[0]?.object]);
   });
 
-  it("are left out of the namespace with the most where all of its Services take too much together", () => {
+  it("endpoints are left out of the largest namespace when all Services together exceed the limit", () => {
     const services = Array.from({ length: 6 }, (_, index) =>
       serviceOf({ namespace: "team", name: `s${index}`, ports: 100, endpoints: 1000 }),
     );
@@ -121,7 +121,7 @@ describe("translate: endpoints of a Service with many ports", () => {
     expect(countOf(translated, "shop/echo")).to.equal(10_000);
   });
 
-  it("are served again when there is room, and do not come and go with readiness", () => {
+  it("endpoints that were left out are served again when there is room, independent of readiness", () => {
     const settings = { ...defaultTranslateSettings, maxEndpointBytes: 36 * 10 };
     const of = (endpoints: number, isReady: boolean): KubeObject =>
       sliceOf({ namespace: "team", endpoints, isReady }, 0);

@@ -12,7 +12,7 @@ const routeTo = (path: string): Route => ({
 
 describe("the size of routes", () => {
   for (const letter of ["a", "é", "€", "😀", "\u0001", '"']) {
-    it(`is about that of their bytes, of ${JSON.stringify(letter)} too`, () => {
+    it(`the size of routes is within 5 % of their bytes for ${JSON.stringify(letter)}`, () => {
       const routes = [routeTo(letter.repeat(5000)), routeTo("/")];
       const bytes = Buffer.byteLength(canonicalJson(routes));
       expect(sizeOfRoutes(routes)).to.be.within(bytes * 0.95, bytes * 1.05);

@@ -49,7 +49,7 @@ describe("listeners below HTTP", () => {
   const tcp = gateway("edge", 1, { name: "db", port: 5432, protocol: "TCP" });
   const tls = gateway("edge", 1, { name: "tls", port: 443, protocol: "TLS", tls: { mode: "Passthrough" } });
 
-  it("serve the oldest TCPRoute, and the next one when it is gone", () => {
+  it("a TCP listener serves the oldest TCPRoute, and the next one after its removal", () => {
     const world = worldOf(tcp, route("TCPRoute", "young", 3), route("TCPRoute", "old", 2));
     expect(served(world)).to.deep.equal(["l4|tcp|5432 *: tcproute/shop/old:0"]);
     const without = updateWorld(world, [
@@ -62,7 +62,7 @@ describe("listeners below HTTP", () => {
     expect(served(empty)).to.deep.equal(["l4|tcp|5432 *: none"]);
   });
 
-  it("follow the host names of TLSRoutes", () => {
+  it("a TLS listener follows the hostnames of its TLSRoutes", () => {
     const world = worldOf(tls, route("TLSRoute", "wide", 2, ["*.example.com"]));
     expect(served(world)).to.deep.equal([
       "l4|tls|443 *: none",
@@ -79,7 +79,7 @@ describe("listeners below HTTP", () => {
     ]);
   });
 
-  it("of two Gateways on one port of the proxy are the older one's, names apart", () => {
+  it("of two Gateways with a TCP listener on one port, the older one serves it", () => {
     const younger = gateway(
       "young",
       2,

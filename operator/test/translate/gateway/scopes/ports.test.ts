@@ -55,7 +55,7 @@ function translated(...objects: readonly object[]) {
 }
 
 describe("internal ports of Gateways", () => {
-  it("are one for a TCP and a UDP listener of one number, with a Service port for each", () => {
+  it("a TCP and a UDP listener of one number share an internal port, with a Service port each", () => {
     const dns = gateway("dns", []);
     const listeners = [
       { name: "udp", port: 53, protocol: "UDP" },
@@ -73,7 +73,7 @@ describe("internal ports of Gateways", () => {
     ]);
   });
 
-  it("are the lowest free ones, the oldest Gateway first, one for each port", () => {
+  it("Gateways get the lowest free internal ports, the oldest Gateway first", () => {
     const older = gateway("z", [80, 8080]);
     const newer = gateway("a", [80], "2026-01-02T00:00:00Z");
     expect(translated(newer, older).mappings).to.deep.equal([
@@ -85,7 +85,7 @@ describe("internal ports of Gateways", () => {
     ]);
   });
 
-  it("are kept for as long as the Service says them, whatever else comes and goes", () => {
+  it("an internal port is kept while the Service of the Gateway names it", () => {
     const older = gateway("older", [80]);
     const newer = gateway("newer", [80, 81], "2026-01-02T00:00:00Z");
     const services = [vip(newer, [[80, 30_000]])];
@@ -101,14 +101,14 @@ describe("internal ports of Gateways", () => {
     });
   });
 
-  it("of a Gateway that is gone are not given away before its Service is gone", () => {
+  it("the internal ports of a removed Gateway are reserved while its Service exists", () => {
     const gone = gateway("gone", [80]);
     expect(translated(gateway("new", [80]), vip(gone, [[80, 30_000]])).mappings).to.deep.equal([
       [[80, 30_001]],
     ]);
   });
 
-  it("of a Gateway of which nothing serves now are not given away, and are its own when something does", () => {
+  it("the internal ports of a Gateway without serving listeners are reserved for it", () => {
     const younger = gateway("younger", [80], "2026-01-02T00:00:00Z");
     const { spec } = younger;
     const broken = {
@@ -121,7 +121,7 @@ describe("internal ports of Gateways", () => {
     expect(translated(older, younger, service).mappings).to.deep.equal([[[80, 30_001]], [[80, 30_000]]]);
   });
 
-  it("move, with an Event, when two Gateways have one or one is out of range", () => {
+  it("an internal port that is taken twice or out of range is remapped with an Event", () => {
     const first = gateway("first", [80]);
     const second = gateway("second", [80], "2026-01-02T00:00:00Z");
     const third = gateway("third", [80], "2026-01-03T00:00:00Z");
@@ -135,7 +135,7 @@ describe("internal ports of Gateways", () => {
     });
   });
 
-  it("run out with an Event that names the listeners, and the others are served", () => {
+  it("exhausted internal ports raise an Event that names the listeners, and the others are served", () => {
     const full = Array.from({ length: 44 }, (_, index) =>
       gateway(
         `g${String(index).padStart(2, "0")}`,

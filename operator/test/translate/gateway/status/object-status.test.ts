@@ -4,7 +4,7 @@ import { unusableRoute } from "../../../../src/translate/gateway/routes/route-pl
 import { routeStatus } from "../../../../src/translate/gateway/status/object-status.ts";
 
 describe("routeStatus", () => {
-  it("does not say of a route that trips over a bug that it is served", () => {
+  it("the status of a route whose translation throws is Accepted=False", () => {
     const parentRef = { name: "edge" };
     const route: ObjectOf<"HTTPRoute"> = {
       apiVersion: "gateway.networking.k8s.io/v1",

@@ -13,11 +13,11 @@ describe("the supported features", () => {
   const everyField = () => true;
   const all = supportedFeaturesOf(without(), everyField);
 
-  it("are sorted, each once", () => {
+  it("the supported features are sorted and distinct", () => {
     expect(all).to.deep.equal([...new Set(all)].sort());
   });
 
-  it("leave out those of kinds that are not installed", () => {
+  it("the supported features leave out those of kinds that are not installed", () => {
     expect(all).to.include.members(["TLSRoute", "TLSRouteModeMixed", "TCPRoute", "UDPRoute"]);
     const fewer = supportedFeaturesOf(without("TLSRoute", "UDPRoute", "ClusterTrustBundle"), everyField);
     expect(all.filter((feature) => !fewer.includes(feature))).to.deep.equal([
@@ -29,7 +29,7 @@ describe("the supported features", () => {
     ]);
   });
 
-  it("leave out those of fields that the definitions lack", () => {
+  it("the supported features leave out those of fields that the installed definitions lack", () => {
     const fewer = supportedFeaturesOf(without(), ({ path }) => path.at(-1) !== "retry");
     expect(all.filter((feature) => !fewer.includes(feature))).to.deep.equal([
       "HTTPRouteRetryCodes",
@@ -37,7 +37,7 @@ describe("the supported features", () => {
     ]);
   });
 
-  it("depend on fields that the definitions of the experimental channel have", () => {
+  it("the fields that supported features depend on exist in the experimental channel", () => {
     for (const { kind, path } of optionalFields) {
       let schema: Schema | undefined = definitionOf(kind).schema;
       for (const name of path) schema = (schema?.items ?? schema)?.properties?.[name];
