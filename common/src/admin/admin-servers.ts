@@ -20,7 +20,7 @@ export type AdminServersOptions = {
   readonly access?: AdminAccess | undefined;
   /** Peers (addresses) whose connections are cut at once; none unless given. */
   readonly isRefusedPeer?: (ip: string) => boolean;
-  /** The longest that one request, one answer or one idle connection may last; 10 seconds unless given. */
+  /** The longest that one request, one answer or one idle connection may last; `defaultTimeLimitMs` unless given. */
   readonly timeLimitMs?: number;
 };
 
@@ -31,6 +31,8 @@ export type AdminServers = {
   /** Stops both servers and cuts what is open. */
   close(): Promise<void>;
 };
+
+const defaultTimeLimitMs = 10_000;
 
 /** Connections of one port at a time. */
 const maxConnections = 64;
@@ -48,7 +50,7 @@ export async function startAdminServers({
   extraRoutes = [],
   access,
   isRefusedPeer = () => false,
-  timeLimitMs = 10_000,
+  timeLimitMs = defaultTimeLimitMs,
 }: AdminServersOptions): Promise<Result<AdminServers, Problem>> {
   const common = { host: settings.managementBindAddress, timeLimitMs, isRefusedPeer };
   const healthApp = createAdminApp(healthRoutes(health), logger);

@@ -25,7 +25,7 @@ const maxDepth = 6;
 const maxItems = 100;
 
 /**
- * Turns the value of a log field into what may be written: secrets masked by name and by shape, texts cut to 8 KiB,
+ * Turns the value of a log field into what may be written: secrets masked by name and by shape, long texts cut,
  * errors as message, code and stack, binary data as its length, cycles and deep nesting cut. Undefined means that the
  * field is left out. This is the last line of defence; code must not hand secrets to the logger in the first place.
  */

@@ -23,7 +23,7 @@ export type BootstrapServerOptions = BootstrapOptions & {
   readonly identity: ServerIdentity;
   readonly metrics: DiscoveryServerMetrics;
   readonly log: Logger;
-  /** For the Event `BootstrapRejected`; called at most ten times in any minute. */
+  /** For the Event `BootstrapRejected`; called a few times in any minute at most. */
   readonly onRejected?: (rejection: { readonly reason: BootstrapReason; readonly principal: string }) => void;
   readonly limits?: ConnectionLimits;
 };

@@ -32,8 +32,8 @@ const slowFullIntervalMs = 30_000;
 
 /**
  * The sending side of a stream: the first update is full, later ones are deltas from what was acknowledged, one is in
- * flight at a time, and changes meanwhile become one update. A refusal is answered with a full update, from the third
- * in a row on at most every 30 seconds. See docs/discovery.md, "Snapshots".
+ * flight at a time, and changes meanwhile become one update. A refusal is answered with a full update, after
+ * `patientRefusals` in a row at most every `slowFullIntervalMs`. See docs/discovery.md, "Snapshots".
  */
 export function createDelivery({ current, send, clock }: DeliveryOptions): Delivery {
   let base: Snapshot | undefined;

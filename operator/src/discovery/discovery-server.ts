@@ -34,7 +34,7 @@ export type DiscoveryServerOptions = {
   readonly leadership: Leadership;
   readonly metrics: DiscoveryServerMetrics;
   readonly log: Logger;
-  /** For the Event `BootstrapRejected`; called at most ten times in any minute. */
+  /** For the Event `BootstrapRejected`; called a few times in any minute at most. */
   readonly onBootstrapRejected?: (rejection: {
     readonly reason: BootstrapReason;
     readonly principal: string;

@@ -1,6 +1,6 @@
 import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import type { Result } from "@svc-gateway/common/values/result.ts";
+import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import { createTurns } from "./turns.ts";
 
 /** Keys that wait to be worked on. A key stands for "look at this again", so that twice is the same as once. */
@@ -99,7 +99,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       return await process(key, signal);
     } catch (error) {
       onBug(error);
-      return { ok: false, error };
+      return fail(error);
     }
   };
 

@@ -30,8 +30,9 @@ const shaPrefix = "{SHA}";
 
 /**
  * Prepares a list for checks. The time that a check takes does not reveal whether a name exists: for an unknown name the
- * hash of another user is compared, always the same one, and the result ignored. Accepted credentials are accepted for
- * 60 s without another comparison, remembered by a hash under a key that only this list has, so they end with the list.
+ * hash of another user is compared, always the same one, and the result ignored. Accepted credentials are accepted
+ * for `verifiedForMs` without another comparison, remembered by a hash under a key that only this list has, so they end
+ * with the list.
  */
 export function createUserList({ users }: Htpasswd, options: UserListOptions): UserList {
   const { bcrypt, owner, verified, now } = options;

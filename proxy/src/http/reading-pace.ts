@@ -3,7 +3,7 @@ const minBytesPerSecond = 128;
 
 /**
  * Detects clients that do not take what waits for them. A dripped byte is no progress: within the write timeout a client
- * must take all of it, or 128 bytes for each second of the timeout (docs/features/http1.md, "Slow clients").
+ * must take all of it, or `minBytesPerSecond` over the timeout (docs/features/http1.md, "Slow clients").
  */
 export class ReadingPace {
   private sinceMs: number | undefined = undefined;

@@ -37,7 +37,7 @@ const leastRenewalGapMs = 60_000;
 
 /**
  * Obtains a certificate, renews it at half its life, and tries again after failures: like a reconnect while there is
- * none, and after 5 seconds to 5 minutes while the old one is still good. See docs/discovery.md, "Identities".
+ * none, and less often while the old one is still good. See docs/discovery.md, "Identities".
  */
 export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKeeper {
   const { request, onRejected, scheduleRetry, metrics, log, clock, random } = options;

@@ -16,7 +16,7 @@ export type Addresses = readonly string[];
 
 /**
  * Addresses of endpoints that are DNS names (docs/features/upstream.md, "Endpoints by name"). An answer is kept for
- * its time to live, at least 5 s and at most 60 s; equal questions at the same time are asked once.
+ * its time to live, from `minTtlMs` to `maxTtlMs`; equal questions at the same time are asked once.
  */
 export type Resolver = {
   /** `done` runs at once when the answer is known. */

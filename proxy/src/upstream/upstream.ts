@@ -81,6 +81,9 @@ export type AttemptWatch = {
   ended(): void;
 };
 
+/** How long a body waits for the 100 that its client asked for (RFC 9110 10.1.1), in milliseconds. */
+export const continueTimeoutMs = 1000;
+
 /** A request as it goes to an endpoint. Headers are final: Host first, no hop-by-hop fields, no framing fields. */
 export type UpstreamRequest = {
   /** How the endpoint is spoken to, with or without TLS: HTTP/1.1, or HTTP/2 (with prior knowledge in cleartext). */
@@ -97,7 +100,7 @@ export type UpstreamRequest = {
   readonly body: RequestBody | null;
   /** Set for an upgrade request (`websocket`): the client adds `Connection: upgrade` and `Upgrade`. */
   readonly upgrade: string | undefined;
-  /** The client asked for 100-continue: the body starts when a 100 or final head arrives, or after 1 s. */
+  /** The client asked for 100-continue: the body starts when a 100 or final head arrives, or after `continueTimeoutMs`. */
   readonly expectContinue: boolean;
 };
 /** Receives one response. Exactly one of `onEnd`, `onError`, `onUpgrade` ends it; nothing follows. */

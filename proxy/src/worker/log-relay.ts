@@ -5,7 +5,7 @@ const maxBytes = 4 * 1024 * 1024;
 
 /**
  * The sink of a worker: hands lines to the supervisor, which writes those of all workers one after the other. What
- * the supervisor has not taken yet is counted in `waiting[worker]`; beyond 4 MiB lines are dropped and counted.
+ * the supervisor has not taken yet is counted in `waiting[worker]`; beyond `maxBytes` lines are dropped and counted.
  */
 export function createLogRelay(
   send: (lines: string) => void,

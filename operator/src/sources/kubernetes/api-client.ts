@@ -22,7 +22,7 @@ export type ApiRequest = {
   readonly body?: unknown;
   readonly patch?: PatchType;
   readonly signal?: AbortSignal;
-  /** Limit of the whole call in milliseconds; 30 s unless given. */
+  /** Limit of the whole call in milliseconds; `defaultTimeoutMs` unless given. */
   readonly timeoutMs?: number;
 };
 
@@ -79,7 +79,7 @@ const keepAliveInitialDelayMs = 10_000;
 /** One for each watch, of which there are about fifty, and the rest for calls. */
 const maxConnections = 128;
 
-/** `connectTimeoutMs` is the limit of a connection with its TLS handshake; 3 s unless given. */
+/** `connectTimeoutMs` is the limit of a connection with its TLS handshake, in milliseconds. */
 export async function createApiClient(
   config: KubeConfig,
   { connectTimeoutMs = connectTimeoutLimitMs }: { readonly connectTimeoutMs?: number } = {},

@@ -1,6 +1,6 @@
 import { backoffMs, type Backoff } from "@svc-gateway/common/time/backoff.ts";
 import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import { type Result, fail, ok } from "@svc-gateway/common/values/result.ts";
+import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import { frugal } from "./frugal.ts";
@@ -28,7 +28,7 @@ export type ReflectorOptions = {
   readonly kind: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Objects of a page of a list; 500 unless given. */
+  /** Objects of a page of a list; `defaultPageSize` unless given. */
   readonly pageSize?: number;
   /** What is kept of an object, as soon as it arrives; all of it unless given. */
   readonly reduce?: (object: KubeObject) => KubeObject;
@@ -177,7 +177,7 @@ async function follow(
     signal: options.signal,
     idleTimeoutMs,
   });
-  return failure === undefined ? ended : { ok: false, error: failure };
+  return failure === undefined ? ended : fail(failure);
 }
 
 /** The waits after failures. A server that says itself when to come back is taken at its word, within bounds. */

@@ -6,7 +6,7 @@ const maxProbes = 5;
 /**
  * When to ask whether the client of a half-closed connection still reads. TCP cannot tell a client that ended its
  * sending side from one that has gone; bytes sent to the latter come back as a reset. So while its request waits, a
- * client that ended is sent an interim response after 1 s, 2 s, 4 s, 8 s and 16 s (docs/features/http1.md,
+ * client that ended is sent a few interim responses, each after twice the time (docs/features/http1.md,
  * "Half-closed connections").
  */
 export class HalfCloseProbe {

@@ -80,7 +80,7 @@ export class FloodGuard {
 
   /**
    * Compares the bytes that the connection has received in all with what was explained. What is left over in a window
-   * counts as control frames of 17 bytes. `unreadBytes` wait in streams and will be explained later.
+   * counts as control frames of `controlFrameBytes`. `unreadBytes` wait in streams and will be explained later.
    */
   checkOverhead(nowMs: number, receivedBytes: number, unreadBytes: number): Flood | undefined {
     this.unexplainedBytes += receivedBytes - this.receivedBytes - this.explainedBytes;

@@ -31,8 +31,8 @@ const semicolon = 0x3b;
 
 /**
  * Takes the chunked coding (RFC 9112 7.1) off a body as it arrives. Decodes in place: the data of a piece is moved
- * together at its start, so that many small chunks become one. Strict: CRLF only, sizes of at most 13 digits,
- * extensions of at most 4 KiB per chunk, trailers within the limits of a head. Nothing follows "done" or "invalid".
+ * together at its start, so that many small chunks become one. Strict: CRLF only, sizes of at most `maxSizeDigits`,
+ * extensions of at most `maxExtensionBytes` per chunk, trailers within the limits of a head. Nothing follows "done" or "invalid".
  */
 export class ChunkedDecoder {
   private state: State = "size";

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import type { BodyAbortReason, BodySink, Chunk, HeaderList, RequestBody } from "../../message/message.ts";
+import { continueTimeoutMs } from "../upstream.ts";
 import { renderLastChunk } from "./request-head.ts";
 
 /** Told by the writer; nothing follows `onBodyFailed`. */
@@ -8,8 +9,6 @@ export type RequestBodyEvents = {
   onBodyFailed(text: string): void;
 };
 
-/** How long a body waits for `100 Continue` (RFC 9110 10.1.1), in milliseconds. */
-const continueTimeoutMs = 1000;
 /** A buffer up to this size is joined with its framing into one write; a larger one is not copied. */
 const joinBytes = 8192;
 

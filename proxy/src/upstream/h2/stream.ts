@@ -11,14 +11,17 @@ import type {
 import { isIdempotent } from "../../message/methods.ts";
 import { ignore } from "../../sockets/ignore.ts";
 import { upstreamError, type UpstreamError } from "../errors.ts";
-import type { UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream.ts";
+import {
+  continueTimeoutMs,
+  type UpstreamHandler,
+  type UpstreamRequest,
+  type UpstreamStream,
+} from "../upstream.ts";
 import { readResponseHead } from "./response-head.ts";
 import type { UpstreamSession } from "./session.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_PROTOCOL_ERROR } = constants;
 
-/** How long a body waits for the 100 that its client asked for (RFC 9110 10.1.1). */
-const continueTimeoutMs = 1000;
 /** 1xx heads of one response; more is an attack. */
 const maxInformational = 16;
 
