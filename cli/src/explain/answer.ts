@@ -16,7 +16,7 @@ import { isHttp1Method } from "@svc-gateway/proxy/message/methods.ts";
 import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/proxy/routing/explain.ts";
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/changing-port-table.ts";
-import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
+import { l4TableKey } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
 import { explainClients, type ExplainedClients } from "./clients.ts";
 import { compileServing, explainTls, routesOfHost, type ExplainedTls } from "./data-plane.ts";
@@ -114,7 +114,9 @@ export function answerRequest(
   if (listener === undefined) return { request, outcome: "no-listener", ...unanswered };
   const certificates = serving.tls.get(listener.port);
   const isSecure = scheme === "https";
-  const below = isSecure ? serving.l4.get(l4Place("tls", listener.port))?.find(asked.serverName) : undefined;
+  const below = isSecure
+    ? serving.l4.get(l4TableKey("tls", listener.port))?.find(asked.serverName)
+    : undefined;
   if (below !== undefined && below.mode !== "http")
     return { request, outcome: "tls-listener", listener, ...unanswered };
   const handshake =

@@ -3,7 +3,7 @@ import type { L4Route } from "@svc-gateway/common/ir/l4.ts";
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import type { PortMapping } from "@svc-gateway/common/settings/flag-types.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { l4Place } from "@svc-gateway/proxy/state/l4-tables.ts";
+import { l4TableKey } from "@svc-gateway/proxy/state/l4-tables.ts";
 import type { TranslatedFolder } from "../folder.ts";
 import { createPlacer, endpointsOf, findListener, shareOf, type ExplainedListener } from "./answer.ts";
 import type { ExplainedReply } from "./rehearse.ts";
@@ -84,7 +84,7 @@ function findRoute(
       ...(https === undefined ? { outcome: "no-listener" } : { outcome: "https", listener: https }),
     };
   }
-  const entry = serving.l4.get(l4Place(protocol, listener.port))?.find(serverName);
+  const entry = serving.l4.get(l4TableKey(protocol, listener.port))?.find(serverName);
   const isHttps =
     protocol === "tls" &&
     (entry === undefined

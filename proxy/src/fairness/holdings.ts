@@ -1,10 +1,10 @@
 /**
- * Items by owner, oldest first, with the owner that has the most at hand: for bounds that one owner may fill. Every
- * operation takes the same time however many owners and items there are, because floods are what it is for.
+ * Items by owner, oldest first, with direct access to the owner that has the most: for bounds that one owner could fill.
+ * Every operation takes constant time, because it must hold during floods.
  */
 export class Holdings<Item> {
   private readonly byOwner = new Map<string, Set<Item>>();
-  /** The owners by how many items they have; of one number, who has had so many for longest comes first. */
+  /** The owners by their number of items; of equal ones, the owner that has had that number for longest comes first. */
   private readonly byCount = new Map<number, Set<string>>();
   private highest = 0;
   private total = 0;
@@ -17,7 +17,7 @@ export class Holdings<Item> {
     return this.byOwner.get(owner)?.size ?? 0;
   }
 
-  /** Adds an item that is not there yet. */
+  /** Adds an item that is not yet held. */
   add(owner: string, item: Item): void {
     let items = this.byOwner.get(owner);
     if (items === undefined) this.byOwner.set(owner, (items = new Set()));
@@ -26,7 +26,7 @@ export class Holdings<Item> {
     this.rank(owner, items.size - 1, items.size);
   }
 
-  /** Takes an item out; false when it is not there. */
+  /** Removes an item; false when it is not held. */
   delete(owner: string, item: Item): boolean {
     const items = this.byOwner.get(owner);
     if (items?.delete(item) !== true) return false;

@@ -1,12 +1,12 @@
 import { Holdings } from "./holdings.ts";
 
-/** Whose an item is: the port of the listener that it came to, and the network that it came from. */
+/** The owner of an item: the port of the listener at which it arrived, and the client's network. */
 export type Origin = { readonly listener: number; readonly network: string };
 
 /**
- * What many clients of many listeners share a bound of. Two questions decide who gives way: which listener has the most,
- * so that the flood of one leaves the others alone, and which network has the most there, so that one client of a listener
- * leaves the others alone.
+ * The items of many clients on many listeners that share one bound. Which item is evicted depends on the listener that has
+ * the most, so that a flood on one listener does not hurt the others, and on the network that has the most there, so that
+ * one client of a listener does not hurt the others.
  */
 export class ListenerHoldings<Item> {
   private readonly byListener = new Map<number, Holdings<Item>>();
@@ -34,27 +34,27 @@ export class ListenerHoldings<Item> {
     if (holdings.size === 0) this.byListener.delete(listener);
   }
 
-  /** Of one listener: the oldest item of the network that has the most. */
+  /** The oldest item of the network that has the most on this listener. */
   oldestOf(listener: number): Item | undefined {
     return this.byListener.get(listener)?.oldestOfMost();
   }
 
-  /** Of the listener that has the most: the oldest item of the network that has the most there. */
+  /** The oldest item of the network that has the most on the listener that has the most. */
   oldestOfMost(): Item | undefined {
     return this.largest()?.oldestOfMost();
   }
 
-  /** As `oldestOfMost`, but only what its listener, or its network, has more of than the newcomer would have then. */
-  fairLoser({ listener, network }: Origin): Item | undefined {
+  /** The item to evict for a newcomer: as `oldestOfMost`, but only of a listener or network that has more than the newcomer's. */
+  evictionFor({ listener, network }: Origin): Item | undefined {
     const own = this.byListener.get(listener);
     const largest = this.largest();
     if (largest === undefined) return undefined;
     if (largest !== own && largest.size > (own?.size ?? 0) + 1) return largest.oldestOfMost();
-    return this.fairLoserOf({ listener, network });
+    return this.evictionWithinListener({ listener, network });
   }
 
-  /** The same within the newcomer's listener. */
-  fairLoserOf({ listener, network }: Origin): Item | undefined {
+  /** The item to evict for a newcomer within its own listener. */
+  evictionWithinListener({ listener, network }: Origin): Item | undefined {
     const own = this.byListener.get(listener);
     return own?.oldestOfMost(own.countOf(network) + 2);
   }

@@ -32,8 +32,8 @@ export function createL4(options: L4Options): L4 {
     },
     forget: (sessions) => void udp.delete(sessions),
     retire(endpoints) {
-      const gone = new Set(endpoints);
-      for (const sessions of udp) sessions.retire(gone);
+      const removed = new Set(endpoints);
+      for (const sessions of udp) sessions.retire(removed);
     },
     sweep() {
       connections.sweep(awake.nowMs);

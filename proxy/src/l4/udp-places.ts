@@ -33,8 +33,9 @@ export class UdpPlaces {
    */
   makeRoom(origin: Origin): boolean {
     const { all, ofListener } = this.bounds;
-    if (this.taken.countOf(origin.listener) >= ofListener) return end(this.taken.fairLoserOf(origin));
-    if (this.taken.size >= all) return end(this.taken.fairLoser(origin));
+    if (this.taken.countOf(origin.listener) >= ofListener)
+      return end(this.taken.evictionWithinListener(origin));
+    if (this.taken.size >= all) return end(this.taken.evictionFor(origin));
     return true;
   }
 

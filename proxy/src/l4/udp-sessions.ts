@@ -114,8 +114,8 @@ export class UdpSessions {
   }
 
   /** Ends the sessions with endpoints that are gone. */
-  retire(gone: ReadonlySet<UpstreamEndpoint>): void {
-    this.closeWhere(({ selection }) => gone.has(selection.endpoint));
+  retire(removed: ReadonlySet<UpstreamEndpoint>): void {
+    this.closeWhere(({ selection }) => removed.has(selection.endpoint));
   }
 
   /** Ends what was idle for too long. */

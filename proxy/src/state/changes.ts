@@ -11,7 +11,7 @@ import type { L4Update } from "./l4-tables.ts";
 import type { HostUpdate } from "./routing-tables.ts";
 import type { StagedUpdate } from "./staged-update.ts";
 
-/** The changes of an update by kind, under the names that each kind goes by. Undefined is a removal. */
+/** The changes of an update by kind, each under the names of its kind. Undefined is a removal. */
 export type SortedChanges = {
   readonly hosts: readonly HostUpdate[];
   readonly endpoints: ReadonlyMap<string, EndpointSet | undefined>;
@@ -119,13 +119,13 @@ export function sortChanges({ hashes, values }: StagedUpdate): SortedChanges {
   };
 }
 
-/** Why the certificates cannot be used: a server name refers to one that is not there. Undefined when all are. */
+/** Checks that each server name refers to an existing certificate; returns what is wrong, or undefined. */
 export function checkCertificates(ports: ReadonlyMap<number, TlsPort | undefined>): string | undefined {
   for (const [port, tls] of ports) {
     for (const { host, certificates } of tls?.hosts ?? []) {
       const missing = certificates.find((id) => tls === undefined || !Object.hasOwn(tls.certificates, id));
       if (missing !== undefined)
-        return `resource tls|${port}: ${host} names certificate ${missing}, which is not there`;
+        return `resource tls|${port}: ${host} names certificate ${missing}, which the resource does not have`;
     }
   }
   return undefined;

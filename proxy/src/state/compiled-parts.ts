@@ -22,7 +22,7 @@ export class ServedRoute implements CompiledRoute {
   /** The only backend, or the choice between several. */
   private readonly backend: CompiledBackend | (() => CompiledBackend);
   private readonly source: RequestMetricsSource;
-  /** The last listener that asked, and what it was given: most routes are asked for on one only. */
+  /** The last listener that was asked for, and its metrics: most routes are served on one listener. */
   private listener = "";
   private metrics: RequestMetrics | undefined = undefined;
 

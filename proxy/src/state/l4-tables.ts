@@ -3,7 +3,7 @@ import type { L4Port } from "@svc-gateway/common/ir/l4.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { compileL4Table, type L4Environment, type L4Table } from "../l4/table.ts";
 
-/** The new routes of a port; undefined when they are gone. */
+/** The new routes of a port; undefined when they were removed. */
 export type L4Update = {
   readonly protocol: L4Protocol;
   readonly port: number;
@@ -13,14 +13,14 @@ export type L4Update = {
 /** Tables by `protocol/port`. */
 export type L4Tables = ReadonlyMap<string, L4Table>;
 
-export const l4Place = (protocol: L4Protocol, port: number): string => `${protocol}/${port}`;
+export const l4TableKey = (protocol: L4Protocol, port: number): string => `${protocol}/${port}`;
 
-/** What serves after an update that is not in place yet, and the ids of the routes that no table has any more. */
-export type StagedL4 = { readonly tables: L4Tables; readonly gone: ReadonlySet<string> };
+/** The tables after an update that is not applied yet, and the ids of routes that no table has any more. */
+export type StagedL4 = { readonly tables: L4Tables; readonly removedRoutes: ReadonlySet<string> };
 
 /**
- * Compiles changed ports without touching what serves; the others keep their tables. A route that would name an endpoint
- * set which is not there (`hasEndpoints`), or not any more (`removed`), refuses the whole update.
+ * Compiles changed ports without touching the tables that serve; other ports keep their tables. A route that names an
+ * endpoint set that does not exist (`has`), or that the update removes (`removed`), refuses the whole update.
  */
 export function stageL4(
   tables: L4Tables,
@@ -29,12 +29,12 @@ export function stageL4(
   environment: L4Environment,
 ): Result<StagedL4> {
   const next = new Map(tables);
-  const gone = new Set<string>();
+  const removedRoutes = new Set<string>();
   for (const { protocol, port, value } of updates) {
-    const place = l4Place(protocol, port);
-    for (const id of tables.get(place)?.routeIds ?? []) gone.add(id);
+    const key = l4TableKey(protocol, port);
+    for (const id of tables.get(key)?.routeIds ?? []) removedRoutes.add(id);
     if (value === undefined) {
-      next.delete(place);
+      next.delete(key);
       continue;
     }
     const table = compileL4Table(value, environment);
@@ -45,14 +45,14 @@ export function stageL4(
         );
       }
     }
-    next.set(place, table);
+    next.set(key, table);
   }
   for (const table of next.values()) {
-    for (const id of gone.size === 0 ? [] : table.routeIds) gone.delete(id);
+    for (const id of removedRoutes.size === 0 ? [] : table.routeIds) removedRoutes.delete(id);
     for (const name of endpoints.removed) {
       if (table.endpoints.has(name))
         return problem(`resource ${endpointsKey(name)}: removed while routes name it`);
     }
   }
-  return ok({ tables: updates.length === 0 ? tables : next, gone });
+  return ok({ tables: updates.length === 0 ? tables : next, removedRoutes });
 }

@@ -1,19 +1,19 @@
 import type { RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 
-/** The ports that clients see, by whose routes serve them; a group that has no listener there is left out. */
+/** The ports that clients see, by group of routes; a group without a listener there is absent. */
 export type PublicPorts = { readonly [Group in RouteGroup]?: number };
 
-/** A listener, and whose it is: the `namespace/name` of a Gateway, or `ingress`. */
+/** A listener with its owner: the `namespace/name` of a Gateway, or `ingress`. */
 export type OwnedListener = Listener & { readonly owner: string; readonly publicPorts: PublicPorts };
 
 const groupOf = (owner: string): RouteGroup => (owner === "ingress" ? "ingress" : "gateway");
 
 /**
  * The sockets to accept on: those of all owners, each (port, protocol) once, sorted. Owners are expected to agree on
- * what a shared socket looks like; if they do not, the one whose name sorts first decides, apart from the port that clients
- * see, which Gateways and Ingresses have each for themselves, and from how connections begin and how many there may be: what
- * one of them says about that holds for all.
+ * what a shared socket looks like; if they do not, the one whose name sorts first decides. Exceptions are the port that
+ * clients see, which Gateways and Ingresses have each for themselves, and the PROXY protocol and the connection limit:
+ * what one owner sets there holds for all.
  */
 export function listListeners(sets: ReadonlyMap<string, ListenerSet>): readonly OwnedListener[] {
   const byAddress = new Map<string, OwnedListener>();

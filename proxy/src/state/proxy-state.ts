@@ -24,19 +24,19 @@ import { createRoutingTables, type TableCounts } from "./routing-tables.ts";
 import { UpdateReader } from "./staged-update.ts";
 import { createUpstreamLinks } from "./upstream-links.ts";
 
-/** Everything that a snapshot says to the listeners, as one immutable value. */
+/** Everything that listeners serve from a snapshot, as one immutable value. */
 export type ServingState = {
   readonly version: string;
   /** Each (port, protocol) once, sorted. */
   readonly listeners: readonly OwnedListener[];
   /** Tables by listener port. The table of a port keeps its identity while none of its routes change. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
-  /** What is served below HTTP; the table of a port keeps its identity while its routes do not change. */
+  /** Routes below HTTP; the table of a port keeps its identity while its routes do not change. */
   readonly l4: L4Tables;
   /** Certificates by listener port; values keep their identity while they do not change. */
   readonly tls: ReadonlyMap<number, TlsPort>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
-  /** The keys of session tickets; undefined until a snapshot brings some. Keys that are not sent any more stay in use. */
+  /** The keys of session tickets; undefined until a snapshot has some. Keys that are no longer sent stay in use. */
   readonly ticketKeys: TicketKeyRing | undefined;
 };
 
@@ -47,23 +47,23 @@ export type ApplySummary = {
   /** Routes that are left out because they cannot be compiled. */
   readonly problems: readonly RouteProblem[];
   /** Ids of routes that no table has any more. */
-  readonly goneRoutes: ReadonlySet<string>;
+  readonly removedRoutes: ReadonlySet<string>;
   readonly durationMs: number;
 };
 
-/** An update that was checked and compiled, and waits to serve. */
+/** An update that was checked and compiled, and waits to be applied. */
 export type StagedState = {
-  /** Puts it in place; cannot fail. To be called before anything else is staged, or never. */
+  /** Applies it; cannot fail. Called before anything else is staged, or never. */
   commit(): ApplySummary;
 };
 
 export type ProxyState = {
-  /** What serves now. */
+  /** The state that serves now. */
   readonly serving: ServingState;
   readonly counts: TableCounts;
   /**
-   * Reads resources of the update that is staged next, which then need not bring them. What was read is forgotten when an
-   * update has been staged, or with `forget`.
+   * Reads resources of the update that is staged next, which then need not contain them. They are forgotten when an update
+   * has been staged, or with `forget`.
    */
   read(resources: readonly Resource[]): void;
   forget(): void;
@@ -81,18 +81,18 @@ export type ProxyState = {
 
 export type ProxyStateOptions = {
   readonly upstreams: UpstreamRegistry;
-  /** Gets what credentials are checked with; asked by the filters of routes. */
+  /** Gets the credentials and keys of the snapshot; used by the filters of routes. */
   readonly auth: FilterEnvironment["auth"] & Pick<AuthStore, "update">;
-  /** Learns which ports of the gateway itself no endpoint may lead to. */
+  /** Gets the ports of the gateway itself, which no endpoint may use. */
   readonly ownPorts?: Pick<OwnPortGuard, "update">;
   readonly metrics: ProxyMetrics;
   readonly rates: RateStore;
   readonly log: Logger;
-  /** Called with what serves from now on, once per applied update. Must not fail. */
+  /** Called with the state that serves from now on, once per applied update. Must not fail. */
   readonly publish: (serving: ServingState) => void;
   /** A number from 0 to 1, 1 excluded. */
   readonly random?: () => number;
-  /** Limit of an attempt where a rule says nothing of it, in milliseconds; none unless given. */
+  /** The limit of an attempt where a rule does not set one, in milliseconds; none when absent. */
   readonly defaultBackendTimeoutMs?: number | undefined;
 };
 
@@ -131,7 +131,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
   const isServed = (routeId: string): boolean =>
     routing.serves(routeId) || [...serving.l4.values()].some(({ routeIds }) => routeIds.has(routeId));
 
-  /** Checks and compiles; what it returns puts the update in place and cannot fail. */
+  /** Checks and compiles an update; `commit` of the result applies it and cannot fail. */
   const prepare = (update: SnapshotUpdate): Result<Prepared> => {
     reader.take(update.resources);
     const staged = reader.finish(update);
@@ -157,7 +157,7 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
       changes: staged.value.hashes.size,
       problems: tables.value.problems,
       commit() {
-        const gone = new Set([...tables.value.commit(), ...l4.value.gone]);
+        const removed = new Set([...tables.value.commit(), ...l4.value.removedRoutes]);
         if (changes.sessionKey !== undefined) options.upstreams.setSessionKey(changes.sessionKey.key);
         if (changes.ownPorts !== undefined) options.ownPorts?.update(changes.ownPorts);
         links.update({
@@ -180,11 +180,11 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
           ticketKeys: changes.ticketKeys ?? serving.ticketKeys,
         };
         publish(serving);
-        if (gone.size > 0) {
+        if (removed.size > 0) {
           options.upstreams.retainRoutes(isServed);
           metrics.retainRoutes(isServed);
         }
-        return gone;
+        return removed;
       },
     });
   };
@@ -206,14 +206,14 @@ export function createProxyState(options: ProxyStateOptions): ProxyState {
     return ok({
       commit() {
         const committedMs = performance.now();
-        const goneRoutes = commit();
+        const removedRoutes = commit();
         const durationMs = stagedMs + performance.now() - committedMs;
         recordRebuild(metrics, true, durationMs, routing.counts);
         for (const { routeId, message } of problems) {
           log.warn({ route_id: routeId, reason: message }, "route left out");
         }
         log.debug({ version, changes, duration_ms: Math.round(durationMs) }, "snapshot applied");
-        return { version, changes, problems, goneRoutes, durationMs };
+        return { version, changes, problems, removedRoutes, durationMs };
       },
     });
   };

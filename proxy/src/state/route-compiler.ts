@@ -11,7 +11,7 @@ import { compileHostTable, type HostTable, type RouteProblem } from "../routing/
 import type { Upstream } from "../upstream/upstream.ts";
 import { ServedRoute, ServedUpstream, type RequestMetricsSource } from "./compiled-parts.ts";
 
-/** What compiled routes are connected to. */
+/** What compiled routes depend on. */
 export type RouteEnvironment = {
   readonly metrics: RequestMetricsSource;
   /** The upstream of an endpoint set as it is now; asked once per request. `clientCertificate` is that of the host. */
@@ -23,7 +23,7 @@ export type RouteEnvironment = {
   /** A number from 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly filters: FilterEnvironment;
-  /** Limit of an attempt where a rule says nothing of it, in milliseconds; 0: none. */
+  /** The limit of an attempt where a rule does not set one, in milliseconds; 0: none. */
   readonly defaultBackendTimeoutMs: number;
 };
 
@@ -32,7 +32,7 @@ export type HostOwner = { readonly group: RouteGroup; readonly port: number; rea
 export type CompiledHost = { readonly table: HostTable; readonly problems: readonly RouteProblem[] };
 
 /**
- * Compiles the hosts of one update with everything that happens after a match. What is equal is made once: the table of a
+ * Compiles the hosts of one update with everything that happens after a match. Equal parts are made once: the table of a
  * host that several ports serve from the same resource value, the filters of equal features, the links to one endpoint set.
  */
 export function createHostCompiler(
@@ -88,7 +88,7 @@ class PartCompiler {
     return features === undefined ? remember(this.upstreams, `${protocol} ${endpoints}`, create) : create();
   }
 
-  /** Filters keep nothing of a route: what they count or remember, they do under its id. */
+  /** Filters keep no state of a route themselves: they count and remember under its id, so equal features share filters. */
   private filters(features: RouteFeatures | undefined): readonly Filter[] {
     return remember(this.filtersByText, features === undefined ? "" : JSON.stringify(features), () =>
       compileFilters(features, this.environment.filters),
@@ -102,7 +102,7 @@ function remember<Value>(known: Map<string, Value>, key: string, create: () => V
   return value;
 }
 
-/** Whatever a request of the host is sent to, mirrors and external checks included, is shown the same certificate. */
+/** All upstreams of a host, including mirrors and authorization services, get the same client certificate. */
 function ofHost(clientCertificate: string | undefined, environment: RouteEnvironment): RouteEnvironment {
   if (clientCertificate === undefined) return environment;
   const upstreamOf: FilterEnvironment["upstreamOf"] = (endpoints, protocol) =>

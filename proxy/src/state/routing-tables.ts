@@ -6,17 +6,17 @@ import { ChangingPortTable, type OpenPortTable } from "../routing/changing-port-
 import { createHostCompiler, type HostOwner, type RouteEnvironment } from "./route-compiler.ts";
 import { createUseCounts } from "@svc-gateway/common/collections/use-counts.ts";
 
-/** The new routes of a host of a port; undefined when the host is gone. */
+/** The new routes of a host of a port; undefined when the host was removed. */
 export type HostUpdate = {
   readonly key: ResourceKey;
   readonly owner: HostOwner;
   readonly routes: HostRoutes | undefined;
 };
 
-/** How many host names with routes, and how many routes there are; what serves several ports or hosts counts once. */
+/** The numbers of host names with routes and of routes; one that serves several ports or hosts counts once. */
 export type TableCounts = { readonly hosts: number; readonly routes: Readonly<Record<RouteGroup, number>> };
 
-/** Compiled changes that wait to be put in place. */
+/** Compiled changes that wait to be applied. */
 export type StagedTables = {
   /** Routes that are left out. */
   readonly problems: readonly RouteProblem[];
@@ -24,18 +24,18 @@ export type StagedTables = {
   commit(): ReadonlySet<string>;
 };
 
-/** The port tables of a worker and what must be known to change them piece by piece. */
+/** The port tables of a worker, with the reference counts that piecewise changes need. */
 export type RoutingTables = {
-  /** Ports without routes are not in it; a new map when a port comes or goes. */
+  /** Ports without routes are absent; a new map when a port is added or removed. */
   readonly tables: ReadonlyMap<number, OpenPortTable>;
   readonly counts: TableCounts;
   /** Whether a route is in a table. */
   serves(routeId: string): boolean;
-  /** The endpoint sets that there are. */
+  /** The endpoint sets that exist. */
   readonly endpointSets: ReadonlySet<string>;
   /**
-   * Checks and compiles changed hosts without touching what serves. `endpoints` are the endpoint sets that come
-   * (true) and go (false) with the update; a route that would name a missing set refuses the whole update.
+   * Checks and compiles changed hosts without touching the tables that serve. `endpoints` are the endpoint sets that the
+   * update adds (true) and removes (false); a route that names a missing set refuses the whole update.
    */
   stage(updates: readonly HostUpdate[], endpoints: ReadonlyMap<string, boolean>): Result<StagedTables>;
 };
@@ -43,7 +43,7 @@ export type RoutingTables = {
 /** What a host resource uses, each name once; the same value for all ports that serve a host alike. */
 type HostUses = { readonly routeIds: readonly string[]; readonly endpoints: readonly string[] };
 
-/** A host resource that was compiled and waits to serve; without uses and table it is gone. */
+/** A host resource that was compiled and waits to be applied; without uses and table it is removed. */
 type StagedHost = {
   readonly key: ResourceKey;
   readonly owner: HostOwner;
@@ -83,10 +83,10 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     return undefined;
   };
 
-  const replaceUses = ({ key, owner, uses }: StagedHost, gone: Set<string>): void => {
+  const replaceUses = ({ key, owner, uses }: StagedHost, removed: Set<string>): void => {
     const { group, host } = owner;
     const previous = entries.get(key);
-    // New uses first: a route that only moves must not look gone.
+    // New uses first: a route that only moves must not look removed.
     if (uses !== undefined) {
       hostNames.add(namesOf(host, uses));
       routeIds[group].add(uses.routeIds);
@@ -97,7 +97,7 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
     }
     if (previous === undefined) return;
     hostNames.remove(namesOf(host, previous));
-    for (const id of routeIds[group].remove(previous.routeIds)) gone.add(id);
+    for (const id of routeIds[group].remove(previous.routeIds)) removed.add(id);
     endpointUses.remove(previous.endpoints);
   };
 
@@ -141,28 +141,28 @@ export function createRoutingTables(environment: RouteEnvironment): RoutingTable
       return ok({
         problems: [...problems],
         commit() {
-          const gone = new Set<string>();
+          const removed = new Set<string>();
           for (const host of staged) {
-            replaceUses(host, gone);
+            replaceUses(host, removed);
             replaceTable(host);
           }
-          for (const id of gone) if (serves(id)) gone.delete(id);
+          for (const id of removed) if (serves(id)) removed.delete(id);
           for (const [name, present] of endpoints) {
             if (present) endpointSets.add(name);
             else endpointSets.delete(name);
           }
-          return gone;
+          return removed;
         },
       });
     },
   };
 }
 
-/** A host without routes only keeps others from serving its requests, and does not count. */
+/** A host without routes only keeps other hosts from serving its requests, and is not counted. */
 const namesOf = ({ host }: HostOwner["host"], { routeIds }: HostUses): readonly string[] =>
   routeIds.length === 0 ? [] : [host];
 
-/** Ports that serve a host alike have the same resource value: what it uses is read once. */
+/** Reads the uses of each resource value once: ports that serve a host alike have the same value. */
 function createUsesReader(): (routes: HostRoutes) => HostUses {
   const known = new Map<HostRoutes, HostUses>();
   return (routes) => {

@@ -5,21 +5,21 @@ import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 
 /** An update that was checked but has not changed anything yet. */
 export type StagedUpdate = {
-  /** What differs from the present snapshot: the new hash, or undefined for a resource that is gone. */
+  /** The differences to the current snapshot: the new hash, or undefined for a removed resource. */
   readonly hashes: ReadonlyMap<ResourceKey, string | undefined>;
   /** The new and changed resources of known kinds. */
   readonly values: readonly Decoded[];
 };
 
-/** What of an update counts for what it changes. */
+/** The parts of a resource that decide what an update changes. */
 type Offered = Pick<Resource, "key" | "hash">;
 
 /**
  * Works out what an update changes and checks it: each new or changed resource must have the announced hash and fit its
- * schema. Resources whose hash is known are not looked at again, those of unknown kinds are ignored
- * (docs/adr/0003-snapshots-are-keyed-resources.md). That all of it is what the update's version stands for is checked once
- * for all workers (docs/adr/0013-workers.md, "Updates"). The resources may come part by part: of each part only what was
- * read is kept, not its text. `present` stays as it is until the end.
+ * schema. Resources whose hash is known are not read again, those of unknown kinds are ignored
+ * (docs/adr/0003-snapshots-are-keyed-resources.md). The version of the whole update is checked once for all workers
+ * (docs/adr/0013-workers.md, "Updates"). The resources may arrive part by part: the decoded values of each part are kept,
+ * not its text. `present` does not change before the end.
  */
 export class UpdateReader {
   private readonly present: ReadonlyMap<ResourceKey, string>;
@@ -56,7 +56,7 @@ export class UpdateReader {
   }
 }
 
-/** The hashes that an update changes; undefined: the resource is gone. Of two resources with one key the later counts. */
+/** The hashes that an update changes; undefined: the resource was removed. Of two resources with one key the later counts. */
 export function changedHashes<Present>(
   present: ReadonlyMap<ResourceKey, Present>,
   hashOf: (one: Present) => string,

@@ -3,17 +3,17 @@ import type { UpstreamChanges, UpstreamRegistry } from "../upstream/registry.ts"
 import type { Upstream } from "../upstream/upstream.ts";
 
 /**
- * What connects compiled backends to upstreams, so that new endpoints reach routes that are not compiled again. A link
- * belongs to whoever asked for it and is gone with them: kept here is one number for each endpoint set that there is.
+ * The links from compiled backends to upstreams, so that new endpoints reach routes that are not compiled again. A link
+ * belongs to its user and is collected with it: the only state kept here is one number for each endpoint set.
  */
 export type UpstreamLinks = {
-  /** Gives the present upstream whenever it is called; `identity` is as for `UpstreamRegistry.get`. */
+  /** Creates a link: a function that returns the current upstream; `identity` is as for `UpstreamRegistry.get`. */
   to(endpoints: string, protocol: Backend["protocol"], identity?: string): () => Upstream;
-  /** Hands the changes to the registry and lets the links look again. */
+  /** Passes the changes to the registry, and lets links of changed sets look their upstream up again. */
   update(changes: UpstreamChanges): void;
 };
 
-/** An endpoint set that links follow: its upstreams are other ones whenever the number is. */
+/** An endpoint set that links follow: its upstreams have changed whenever the number has. */
 type FollowedSet = { changes: number };
 
 export function createUpstreamLinks(registry: UpstreamRegistry): UpstreamLinks {
@@ -42,7 +42,7 @@ type Target = {
   readonly identity: string | undefined;
 };
 
-/** Asks the registry once after each change of its endpoint set; whenever it is asked as long as there is no such set. */
+/** Asks the registry once after each change of its endpoint set, and every time while there is no such set. */
 class Link {
   private readonly sets: ReadonlyMap<string, FollowedSet>;
   private readonly registry: UpstreamRegistry;
@@ -57,7 +57,7 @@ class Link {
     this.target = target;
   }
 
-  /** Of a set that is gone the last upstream, for requests that still run. */
+  /** The current upstream; of a removed set the last one, for requests that still run. */
   get(): Upstream {
     const { current, set } = this;
     return current !== undefined && set?.changes === this.seen ? current : this.look();

@@ -308,7 +308,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
       summary = await commit(slot);
     }
     held.apply(checked.value);
-    merged.forgetRoutes(summary.goneRoutes);
+    merged.forgetRoutes(summary.removedRoutes);
     await Promise.all(waiting.map(commit));
     return ok(summary);
   };

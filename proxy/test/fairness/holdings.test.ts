@@ -3,7 +3,7 @@ import { Holdings } from "../../src/fairness/holdings.ts";
 import { ListenerHoldings } from "../../src/fairness/listener-holdings.ts";
 
 describe("holdings", () => {
-  it("find the oldest item of the owner with the most, whatever is added and taken out", () => {
+  it("holdings find the oldest item of the owner with the most after any additions and removals", () => {
     const holdings = new Holdings<number>();
     const expected = new Map<string, number[]>();
     let seed = 7;
@@ -31,7 +31,7 @@ describe("holdings", () => {
     }
   });
 
-  it("name of several owners with as many the one that has had so many for longest", () => {
+  it("holdings choose the owner that has had its number for longest among owners with equal numbers", () => {
     const holdings = new Holdings<string>();
     holdings.add("a", "a1");
     holdings.add("b", "b1");
@@ -46,19 +46,19 @@ describe("holdings", () => {
 describe("holdings of listeners", () => {
   const from = (listener: number, network: string) => ({ listener, network });
 
-  it("let the listener with the most give way to another one, and there the network with the most", () => {
+  it("the network with the most on the listener with the most loses an item to another listener", () => {
     const holdings = new ListenerHoldings<string>();
     holdings.add(from(80, "x"), "x1");
     holdings.add(from(80, "y"), "y1");
     holdings.add(from(80, "y"), "y2");
     holdings.add(from(81, "z"), "z1");
-    expect(holdings.fairLoser(from(82, "x"))).to.equal("y1");
-    expect(holdings.fairLoser(from(81, "x"))).to.equal("y1");
+    expect(holdings.evictionFor(from(82, "x"))).to.equal("y1");
+    expect(holdings.evictionFor(from(81, "x"))).to.equal("y1");
     holdings.delete(from(80, "x"), "x1");
     // One more for 81 would make it as large.
-    expect(holdings.fairLoser(from(81, "x"))).to.equal(undefined);
-    expect(holdings.fairLoser(from(80, "w"))).to.equal("y1");
-    expect(holdings.fairLoser(from(80, "y"))).to.equal(undefined);
+    expect(holdings.evictionFor(from(81, "x"))).to.equal(undefined);
+    expect(holdings.evictionFor(from(80, "w"))).to.equal("y1");
+    expect(holdings.evictionFor(from(80, "y"))).to.equal(undefined);
     expect(holdings.oldestOfMost()).to.equal("y1");
     expect(holdings.oldestOf(81)).to.equal("z1");
     expect([holdings.size, holdings.countOf(80), holdings.countOf(9)]).to.deep.equal([3, 2, 0]);

@@ -43,7 +43,7 @@ function answers(under: Harness): readonly string[] {
 }
 
 describe("updates", () => {
-  it("lead to the state that a full snapshot gives, with broken updates in between", () => {
+  it("a sequence of updates gives the state of a full snapshot, with broken updates in between", () => {
     const step = fc.record({ resources: world, full: fc.boolean(), broken: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { listListeners } from "../../src/state/listener-list.ts";
 
 describe("listListeners", () => {
-  it("lists each port and protocol once, sorted", () => {
+  it("each port and protocol is listed once, sorted", () => {
     const http = { port: 80, publicPort: 80, protocol: "http" } as const;
     const https = { port: 443, publicPort: 8443, protocol: "https" } as const;
     const udp = { port: 53, publicPort: 53, protocol: "udp" } as const;
@@ -20,7 +20,7 @@ describe("listListeners", () => {
     expect(listListeners(new Map())).to.deep.equal([]);
   });
 
-  it("takes what one owner says of how connections begin for all of a shared socket", () => {
+  it("the PROXY protocol settings of one owner hold for the whole shared socket", () => {
     const http = { port: 80, publicPort: 80, protocol: "http" } as const;
     const proxyProtocol = { accepted: true, trustedPeers: ["10.0.0.0/8"] };
     const sets = new Map([
@@ -31,7 +31,7 @@ describe("listListeners", () => {
     expect(listListeners(sets)).to.deep.equal([{ ...http, owner: "ingress", publicPorts, proxyProtocol }]);
   });
 
-  it("takes what one owner says of how many there may be, the first one if several do", () => {
+  it("the connection limit of one owner holds for the whole shared socket, the first one if several set it", () => {
     const http = { port: 80, publicPort: 80, protocol: "http" } as const;
     const sets = new Map([
       ["ingress", { listeners: [http] }],

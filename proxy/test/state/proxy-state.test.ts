@@ -40,14 +40,14 @@ function expectRefusal(under: Harness, result: ReturnType<Harness["move"]>, text
 }
 
 describe("the proxy state", () => {
-  it("serves nothing before the first snapshot", () => {
+  it("the proxy state serves nothing before the first snapshot", () => {
     const under = harness();
     expect(under.state.serving.tables.size).to.equal(0);
     expect(under.state.serving.version).to.equal("");
     expect(under.published).to.deep.equal([]);
   });
 
-  it("serves a full snapshot", () => {
+  it("the proxy state serves a full snapshot", () => {
     const under = harness();
     const http = { port: 80, publicPort: 80, protocol: "http" } as const;
     const tls = certificates(443, ["a"], "a");
@@ -63,7 +63,7 @@ describe("the proxy state", () => {
     expect(under.state.serving.tls.get(443)?.hosts[0]?.host).to.equal("web.example.com");
   });
 
-  it("says what an update changed", () => {
+  it("the summary of an update has its version, changes, problems and duration", () => {
     const under = harness();
     under.move(web, webHost);
     const result = under.move(web, webHost, api, apiHost);
@@ -74,7 +74,7 @@ describe("the proxy state", () => {
     expect(result.value.durationMs).to.be.at.least(0);
   });
 
-  it("compiles only hosts that change", () => {
+  it("an update compiles only hosts that change", () => {
     const under = harness();
     under.move(web, api, webHost, apiHost);
     const before = under.route("web.example.com", "/");
@@ -85,7 +85,7 @@ describe("the proxy state", () => {
     expect(under.route("api.example.com", "/v2")?.id).to.equal("ingress/ns/api:0.0");
   });
 
-  it("compiles nothing for a full update of what it has", () => {
+  it("a full update without changes compiles nothing", () => {
     const under = harness();
     under.move(web, api, webHost, apiHost);
     const before = under.state.serving.tables.get(80);
@@ -94,7 +94,7 @@ describe("the proxy state", () => {
     expect(under.state.serving.tables.get(80)).to.equal(before);
   });
 
-  it("drops what a full update does not have", () => {
+  it("resources that a full update does not have are removed", () => {
     const under = harness();
     under.move(web, api, webHost, apiHost);
     under.replace(web, webHost);
@@ -104,7 +104,7 @@ describe("the proxy state", () => {
     expect(again.ok && again.value.changes).to.equal(0);
   });
 
-  it("brings new endpoints to routes that are not compiled again", () => {
+  it("new endpoints reach routes that are not compiled again", () => {
     const under = harness();
     under.move(web, webHost);
     const before = under.route("web.example.com", "/");
@@ -115,7 +115,7 @@ describe("the proxy state", () => {
     expect(addressOf(under, "web.example.com")).to.equal("10.0.0.7:8080");
   });
 
-  it("leaves a request under way the route that it has", () => {
+  it("a request under way keeps its route when the route is removed", () => {
     const under = harness();
     under.move(web, webHost);
     const route = under.route("web.example.com", "/");
@@ -129,7 +129,7 @@ describe("the proxy state", () => {
     );
   });
 
-  it("compiles a host once that several ports serve alike, and counts its requests by port", () => {
+  it("a host that several ports serve alike is compiled once, and its requests are counted by port", () => {
     const under = harness();
     const routes = [routeTo("ingress/ns/web:0.0", "/", [backend("ns/web/http")])];
     under.move(web, host("web.example.com", routes), host("web.example.com", routes, { port: 443 }));
@@ -144,7 +144,7 @@ describe("the proxy state", () => {
     expect(under.route("web.example.com", "/", 80)).to.equal(route);
   });
 
-  it("keeps hosts of the same routes apart", () => {
+  it("hosts with the same routes have tables of their own", () => {
     const under = harness();
     const routes = [routeTo("ingress/ns/web:0.0", "/", [backend("ns/web/http")])];
     under.move(web, host("a.example.com", routes), host("b.example.com", routes), host("*", routes));
@@ -156,7 +156,7 @@ describe("the proxy state", () => {
     expect(under.state.serving.tables.get(80)?.hosts.ingress.any?.host.host).to.equal("*");
   });
 
-  it("removes the table of a port without routes", () => {
+  it("the table of a port without routes is removed", () => {
     const under = harness();
     const onGateway = host("g.example.com", [routeTo("httproute/ns/r:0", "/", [])], {
       group: "gateway",
@@ -168,7 +168,7 @@ describe("the proxy state", () => {
     expect([...under.state.serving.tables.keys()]).to.deep.equal([80]);
   });
 
-  it("keeps the ports apart", () => {
+  it("a route of one port is not served on another", () => {
     const under = harness();
     const other = host("web.example.com", [routeTo("other", "/", [])], { port: 8080 });
     under.move(web, webHost, other);
@@ -176,7 +176,7 @@ describe("the proxy state", () => {
     expect(under.route("web.example.com", "/", 80)?.id).to.equal("ingress/ns/web:0.0");
   });
 
-  it("keeps the identity of certificates and tables that do not change", () => {
+  it("certificates and tables that do not change keep their identity", () => {
     const under = harness();
     const tls = certificates(443, ["a"], "a");
     under.move(web, webHost, tls);
@@ -189,14 +189,14 @@ describe("the proxy state", () => {
     expect(under.state.serving.tls.size).to.equal(0);
   });
 
-  it("ignores resources of kinds that it does not know", () => {
+  it("resources of unknown kinds are ignored", () => {
     const under = harness();
     expect(under.move(web, webHost, unknown("quic|9000")).ok).to.equal(true);
     expect(under.move(web, webHost, unknown("quic|9001")).ok).to.equal(true);
     expect(addressOf(under, "web.example.com")).to.equal("10.0.0.1:8080");
   });
 
-  it("answers the share of a broken backend with its status, and a rule without backends with 500", () => {
+  it("the share of a broken backend is answered with its status, and a rule without backends with 500", () => {
     const under = harness();
     const broken = { weight: 1, service: "", protocol: "http1" } as const;
     under.move(
@@ -224,7 +224,7 @@ describe("the proxy state", () => {
     expect(kinds.filter((kind) => kind === "status").length).to.be.within(49, 51);
   });
 
-  it("compiles features into filters, of the route and of its backends", () => {
+  it("features of a route and of its backends are compiled into filters", () => {
     const under = harness();
     const limited = backend("ns/web/http", { features: { "max-body-size": { maxBytes: 5 } } });
     under.move(
@@ -245,7 +245,7 @@ describe("the proxy state", () => {
     expect(under.route("web.example.com", "/")?.filters).to.deep.equal([]);
   });
 
-  it("leaves out a route with an invalid expression and says so", () => {
+  it("a route with an invalid regex is left out and logged", () => {
     const under = harness();
     const bad = routeTo("bad", "/", [], { match: { path: { type: "regex", value: "(" } } });
     const result = under.move(web, host("web.example.com", [bad, routeTo("good", "/", [])]));
@@ -255,7 +255,7 @@ describe("the proxy state", () => {
     expect(warnings.map(({ fields }) => fields["route_id"])).to.deep.equal(["bad"]);
   });
 
-  describe("refuses, and keeps serving what it has, when", () => {
+  describe("a refused update", () => {
     let under: Harness;
     let before: readonly unknown[];
     beforeEach(() => {
@@ -274,37 +274,37 @@ describe("the proxy state", () => {
     const fullOf = (...resources: readonly Resource[]): ReturnType<Harness["move"]> =>
       under.state.apply(fullUpdate(createSnapshot(resources)));
 
-    it("a body does not have its hash", () => {
+    it("an update is refused when a body does not have its hash", () => {
       expectRefusal(under, fullOf(web, webHost, { ...api, body: `${api.body} ` }), "hash");
     });
 
-    it("one of two resources with the same hash has another body", () => {
+    it("an update is refused when one of two resources with the same hash has another body", () => {
       const twin = { ...endpoints("ns/twin/http"), hash: api.hash };
       expectRefusal(under, fullOf(web, webHost, api, twin), "endpoints|ns/twin/http: hash");
     });
 
-    it("a body is not JSON", () => {
+    it("an update is refused when a body is not JSON", () => {
       expectRefusal(under, fullOf(web, webHost, { ...api, body: "{", hash: sha256Hex("{") }), "not JSON");
     });
 
-    it("a value is out of range", () => {
+    it("an update is refused when a value is out of range", () => {
       const body = api.body.replace("8080", "80800");
       expectRefusal(under, fullOf(web, webHost, { ...api, body, hash: sha256Hex(body) }), "addresses.0.port");
     });
 
-    it("a route names an endpoint set that is not there", () => {
+    it("an update is refused when a route names an endpoint set that does not exist", () => {
       expectRefusal(under, under.move(web, webHost, apiHost), "names endpoints|ns/api/http");
     });
 
-    it("an endpoint set goes while a route names it", () => {
+    it("an update is refused when it removes an endpoint set that a route names", () => {
       expectRefusal(under, under.move(webHost), "endpoints|ns/web/http: removed while routes name it");
     });
 
-    it("a server name refers to a certificate that is not there", () => {
+    it("an update is refused when a server name refers to a certificate that does not exist", () => {
       expectRefusal(under, under.move(web, webHost, certificates(443, ["b"], "a")), "tls|443");
     });
 
-    it("compiling meets a bug", () => {
+    it("an update is refused when compiling it throws", () => {
       under.random = () => {
         throw new Error("boom");
       };
@@ -315,7 +315,7 @@ describe("the proxy state", () => {
   });
 
   describe("references", () => {
-    it("let an endpoint set move from one host to another", () => {
+    it("an endpoint set can move from one host to another", () => {
       const under = harness();
       under.move(web, webHost);
       const moved = host("new.example.com", [routeTo("ingress/ns/web:0.0", "/", [backend("ns/web/http")])]);
@@ -325,7 +325,7 @@ describe("the proxy state", () => {
       expect(under.upstreams.sets.size).to.equal(0);
     });
 
-    it("let an endpoint set go together with the last route that names it, not before", () => {
+    it("an endpoint set can be removed together with the last route that names it, not before", () => {
       const under = harness();
       const second = host("b.example.com", [
         routeTo("b", "/", [backend("ns/web/http"), backend("ns/web/http")]),

@@ -11,7 +11,7 @@ import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import { backend, endpoints, host, routeTo } from "./support.ts";
 
 describe("the proxy state with the upstream registry", () => {
-  it("carries endpoints over a rollout and retires those that are gone", () => {
+  it("a rollout keeps endpoints that stay and retires those that are removed", () => {
     const retired: string[] = [];
     const state = createProxyState({
       rates: { counter: () => ({ take: () => 0 }) },

@@ -12,7 +12,7 @@ describe("the metrics of the proxy state", () => {
   const rebuilds = (under: Harness, result: "ok" | "error"): number =>
     under.metrics.routingTableRebuilds.with({ result }).value;
 
-  it("count rebuilds, host names and routes", () => {
+  it("the metrics of the state count rebuilds, host names and routes", () => {
     const under = harness();
     const secure = encodeResource("route|ingress|443|exact|web.example.com" as ResourceKey, {
       listener: "ingress",
@@ -32,7 +32,7 @@ describe("the metrics of the proxy state", () => {
     expect(rebuilds(under, "ok")).to.equal(2);
   });
 
-  it("count no host that has no routes", () => {
+  it("a host without routes is not counted", () => {
     const under = harness();
     const empty = host("*", [], { group: "gateway" });
     under.move(web, webHost, empty);
@@ -45,7 +45,7 @@ describe("the metrics of the proxy state", () => {
     expect(under.state.counts.hosts).to.equal(1);
   });
 
-  it("drop the series of routes that are gone from every table, and no others", async () => {
+  it("the series of routes that left every table are removed, and no others", async () => {
     const under = harness();
     const secure = host("web.example.com", [routeTo("ingress/ns/web:0.0", "/", [])], { port: 443 });
     under.move(web, api, webHost, secure, apiHost);
@@ -60,7 +60,7 @@ describe("the metrics of the proxy state", () => {
     expect((await under.metrics.expose()).body).not.to.include('route="ingress/ns/web:0.0"');
   });
 
-  it("go on counting for a route whose host changes", () => {
+  it("a route whose host changes keeps its counters", () => {
     const under = harness();
     under.move(web, webHost);
     const before = under.route("web.example.com", "/")?.metricsOf("80");

@@ -74,7 +74,7 @@ export const certificates = (port: number, present: readonly string[], wanted: s
 /** A resource of a kind that this version does not know. */
 export const unknown = (key: string): Resource => ({ ...endpoints("ns/x/http"), key: key as ResourceKey });
 
-/** Upstreams that only remember what they were told. */
+/** Upstreams that only record their updates. */
 export type FakeUpstreams = UpstreamRegistry & {
   readonly sets: Map<string, EndpointSet>;
   /** How often an upstream was asked for. */

@@ -18,7 +18,7 @@ async function collectGarbage(): Promise<void> {
 }
 
 describe("upstream links", () => {
-  it("ask once and see every change of their endpoint set", () => {
+  it("a link looks its upstream up once and follows every change of its endpoint set", () => {
     const upstreams = fakeUpstreams();
     const links = createUpstreamLinks(upstreams);
     const current = links.to("ns/web/http", "http1");
@@ -33,7 +33,7 @@ describe("upstream links", () => {
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.2");
   });
 
-  it("ask for their protocol and the certificate of their Gateway", () => {
+  it("a link looks up the upstream of its protocol and client certificate", () => {
     const asked: unknown[] = [];
     const upstreams = fakeUpstreams();
     const links = createUpstreamLinks({
@@ -52,7 +52,7 @@ describe("upstream links", () => {
     ]);
   });
 
-  it("see a set that comes after they were asked", () => {
+  it("a link follows an endpoint set that is added after the first lookup", () => {
     const upstreams = fakeUpstreams();
     upstreams.sets.set("ns/web/http", set());
     const links = createUpstreamLinks(upstreams);
@@ -62,7 +62,7 @@ describe("upstream links", () => {
     expect(current().pick(anyRequest)?.endpoint.host).to.equal("10.0.0.1");
   });
 
-  it("are kept by those alone who asked for them, whatever certificates come and go", async () => {
+  it("a link is released together with its last user, also when client certificates change", async () => {
     const links = createUpstreamLinks(fakeUpstreams());
     links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     const seen: WeakRef<() => unknown>[] = [];
@@ -76,7 +76,7 @@ describe("upstream links", () => {
     links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.2")]]) });
   });
 
-  it("leave requests under way the upstream of a set that is gone", () => {
+  it("a request under way keeps the upstream of a removed endpoint set", () => {
     const links = createUpstreamLinks(fakeUpstreams());
     links.update({ endpoints: new Map([["ns/web/http", set("10.0.0.1")]]) });
     const before = links.to("ns/web/http", "http1");
