@@ -1,6 +1,7 @@
 import type { LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
 import { cutToLimit, jsonString, plainText } from "@svc-gateway/common/telemetry/log-text.ts";
 import { timestamp } from "@svc-gateway/common/telemetry/timestamp.ts";
+
 /** What the `path` field shows: the concrete path, the configured path of the rule, or nothing. */
 export type AccessLogPathMode = "full" | "pattern" | "none";
 

@@ -2,12 +2,13 @@ import type { LogFormat } from "@svc-gateway/common/telemetry/log-format.ts";
 import { passes, thresholdOf, type LogDirectives } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { LogSink } from "@svc-gateway/common/telemetry/log-sink.ts";
 import { accessLineWriter, type AccessLogPathMode, type AccessRecord } from "./access-line.ts";
+
 /** Writes access records in batches. Nothing here waits or throws. */
 export type AccessLog = {
-  /** When false, callers need not build a record. A route may be silent on its own: then nothing is written for it. */
+  /** When false, callers need not build a record. A single route may suppress its records as well. */
   readonly enabled: boolean;
   write(record: AccessRecord): void;
-  /** Hands the lines collected so far to the sink. */
+  /** Writes the lines collected so far to the sink. */
   flush(): void;
   /** Flushes and stops; the sink stays open for its other users. */
   close(): Promise<void>;
@@ -25,7 +26,7 @@ export type AccessLogOptions = {
   readonly sink: LogSink;
 };
 
-/** Lines are handed on at this age in milliseconds at the latest, or at this size. */
+/** Lines are written at this age in milliseconds at the latest, or at this size. */
 const maxBatchAgeMs = 100;
 const maxBatchLength = 64 * 1024;
 

@@ -4,10 +4,10 @@ import type { ServedName } from "../tls/certificate-store.ts";
 import { reportCertificates } from "./certificate-gauges.ts";
 import type { ProxyMetrics } from "./metrics.ts";
 
-/** Certificates grow old without any event: their gauges are set again this often. */
+/** Certificates age without any event: their gauges are set again this often. */
 const certificateIntervalMs = 30_000;
 
-/** The metrics of listeners, connections and handshakes, fed by what listeners tell (docs/reference/metrics.md). */
+/** The metrics of listeners, connections and handshakes, fed by the events of listeners (docs/reference/metrics.md). */
 export function createListenerMetrics(
   metrics: ProxyMetrics,
   log: Logger,
@@ -33,7 +33,7 @@ export function createListenerMetrics(
       metrics.connectionDuration.with({ listener }).observe(durationMs / 1000);
     },
     onConnectionRefused: (_, limit) => metrics.limitsReached.with({ limit }).inc(),
-    // As the fronts count what they find silent.
+    // Counted under the same limit as connections that a front closes for silence.
     onFirstByteTimeout: () => metrics.limitsReached.with({ limit: "header-timeout" }).inc(),
     onSilentConnectionEnded: () => metrics.limitsReached.with({ limit: "silent-connections" }).inc(),
     onProxyHeaderRefused: (reason) => metrics.limitsReached.with({ limit: reason }).inc(),

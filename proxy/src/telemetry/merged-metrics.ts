@@ -7,11 +7,11 @@ import { keepSeries } from "@svc-gateway/common/telemetry/metric-snapshot.ts";
 export type MergedMetrics = {
   /** Takes the present values of a worker, in place of its earlier ones. */
   report(worker: number, values: MetricExport): void;
-  /** A worker has ended: what it counted stays, what it held goes. */
+  /** Called when a worker has ended: its counters stay, its gauges are dropped. */
   retire(worker: number): void;
-  /** Drops what ended workers counted for routes that left the routing table. */
+  /** Drops the counters of ended workers for routes that were removed. */
   forgetRoutes(routeIds: ReadonlySet<string>): void;
-  /** All values in the Prometheus text format, and with them what the supervisor counts itself. */
+  /** All values in the Prometheus text format, together with the supervisor's own. */
   expose(...own: readonly MetricExport[]): Promise<Exposition>;
 };
 
@@ -19,7 +19,7 @@ export type MergedMetrics = {
 export function createMergedMetrics(): MergedMetrics {
   const byWorker = new Map<number, MetricExport>();
   let retired: MetricExport = [];
-  /** Merging is asynchronous; merges run one after the other, and whoever reads `retired` waits for them. */
+  /** Merging is asynchronous; merges run one after the other, and readers of `retired` wait for them. */
   let merging: Promise<void> = Promise.resolve();
   const afterMerges = (update: () => void | Promise<void>): void => {
     merging = merging.then(update);

@@ -26,11 +26,11 @@ export type ProxyMetrics = MetricSet<typeof proxyMetrics> & {
    */
   requestMetrics(listener: string, route: string): RequestMetrics;
   /**
-   * Drops all series of other routes than these, also those that requests have brought back which outlived their route.
-   * Series without a route stay.
+   * Drops all series of routes that are not served, also those that requests of a removed route have created again. Series
+   * without a route stay.
    */
   retainRoutes(isServed: (routeId: string) => boolean): void;
-  /** Has gauges of what is not told as it changes brought up to date before every look at the values. */
+  /** Registers a function that updates gauges without events of their own; called before every export. */
   beforeExport(refresh: () => void): void;
   /** All values as plain data, to be merged with those of other workers (merged-metrics.ts). */
   export(): MetricExport;
@@ -121,7 +121,7 @@ class RouteCounters implements RequestMetrics {
     this.duration?.observe(seconds);
   }
 
-  /** The route is gone: requests that still run must not bring its series back. */
+  /** Called when the route was removed: requests that still run must not create its series again. */
   detach(): void {
     this.set = undefined;
   }

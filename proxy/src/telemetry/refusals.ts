@@ -5,18 +5,18 @@ import type { RequestHead } from "../message/message.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { ProxyMetrics } from "./metrics.ts";
 
-/** A request that a front answered by itself, so that the pipeline never saw it. */
+/** A request that a front answered itself, so that the pipeline never got it. */
 export type Refusal = {
   readonly connection: ClientConnection;
   readonly reason: string;
   readonly status: number;
-  /** Absent where the bytes were no request. */
+  /** Absent where the bytes were not a request. */
   readonly head?: RequestHead;
 };
 
-const nothingSaid = { authority: "", path: "" };
+const unknownAddress = { authority: "", path: "" };
 
-/** Counts and logs refused requests like all others; what is not known of them is empty. */
+/** Counts and logs refused requests like all others; fields that are unknown are empty. */
 export function createRefusalRecorder(
   accessLog: AccessLog,
   metrics: Pick<ProxyMetrics, "requestMetrics">,
@@ -27,7 +27,7 @@ export function createRefusalRecorder(
     requestMetrics.count(method, status);
     requestMetrics.observe(0);
     if (!accessLog.enabled) return;
-    const { authority, path } = head === undefined ? nothingSaid : addressAsReceived(head);
+    const { authority, path } = head === undefined ? unknownAddress : addressAsReceived(head);
     const { body } = renderReply({ status, error: reason }, { head: method === "HEAD", grpc: false });
     accessLog.write({
       host: authority,

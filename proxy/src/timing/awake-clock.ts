@@ -1,16 +1,16 @@
-/** How often the clock is looked at while it is watched. */
+/** How often the clock observes the real one while it is watched. */
 const beatMs = 500;
-/** Lateness of a look that is ordinary: the process was busy. */
+/** The lateness of an observation that is ordinary: the process was busy. */
 const slackMs = 500;
 
 /**
- * A clock that stands still while the process cannot run: stopped, starved of its processor, or held up by itself. What
- * peers are given time for is measured with it, so that such a pause is not taken for their slowness
+ * A clock that stops while the process cannot run: stopped, without a processor, or blocked by itself. The time limits of
+ * peers are measured with it, so that such a pause is not taken for slowness of a peer
  * (docs/operations.md, "Timeouts"). Steps of up to a second are time like any other.
  */
 export class AwakeClock {
   private readonly realMs: () => number;
-  /** The pauses that were noticed, in milliseconds. */
+  /** The sum of the pauses that were detected, in milliseconds. */
   lostMs = 0;
   private lookedAtMs = 0;
   private watchers = 0;
@@ -21,17 +21,17 @@ export class AwakeClock {
     this.realMs = realMs;
   }
 
-  /** Milliseconds, less those of all pauses that were noticed; may go back when one is. */
+  /** Milliseconds without those of all detected pauses; may go back when a pause is detected. */
   get nowMs(): number {
     return this.realMs() - this.lostMs;
   }
 
-  /** What this clock shows when the real one shows `realMs`. */
+  /** The time of this clock when the real one shows `realMs`. */
   at(realMs: number): number {
     return realMs - this.lostMs;
   }
 
-  /** Notices pauses from now on; the answer ends that, once. */
+  /** Detects pauses from now on; calling the result ends that, once. */
   watch(): () => void {
     if (this.watchers++ === 0) {
       this.lookedAtMs = this.realMs();
@@ -45,7 +45,7 @@ export class AwakeClock {
     };
   }
 
-  /** Notices a pause that has just ended. To be called before anything is judged by the time that it took. */
+  /** Detects a pause that has just ended. Called before elapsed time is compared with a limit. */
   look(): void {
     if (this.watchers === 0) return;
     const nowMs = this.realMs();
@@ -55,5 +55,5 @@ export class AwakeClock {
   }
 }
 
-/** That of this thread; watched as long as a proxy runs. */
+/** The awake clock of this thread; watched while a proxy runs. */
 export const awake = new AwakeClock(() => performance.now());

@@ -1,11 +1,11 @@
 import { awake } from "./awake-clock.ts";
 
-/** A timer that is later than this says that the process was busy, and may not have seen what has arrived. */
+/** When a timer is later than this, the process was busy and may not have read what has arrived. */
 const busyMs = 10;
 
 /**
- * A timer on the awake clock. A process that could not run finds timers due before it sees what has arrived meanwhile, so
- * time that it lost is added, at most the whole time again, and a late timer looks at what has arrived before it expires.
+ * A timer on the awake clock. A process that could not run finds timers due before it reads what has arrived meanwhile, so
+ * lost time is added, at most the whole time again, and a late timer lets arrived data be read before it expires.
  */
 export class AwakeTimer {
   private readonly expired: () => void;

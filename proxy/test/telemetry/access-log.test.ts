@@ -75,7 +75,7 @@ const parseOne = (changes: Partial<AccessRecord> = {}, options: Partial<AccessLo
   JSON.parse(writeOne(changes, options)) as Record<string, unknown>;
 
 describe("access log", () => {
-  it("writes the fields of the reference, in its order", () => {
+  it("an access record has the fields of the reference page, in their order", () => {
     const { timestamp, ...fields } = parseOne();
     expect(timestamp).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(Math.abs(Date.now() - Date.parse(String(timestamp)))).to.be.below(60_000);
@@ -102,7 +102,7 @@ describe("access log", () => {
     expect(Object.keys(parseOne({ error: "upstream reset" })).slice(4)).to.deep.equal(documented);
   });
 
-  it("has an error only on failure and marks mirror requests", () => {
+  it("an access record has an error only on failure and marks mirror requests", () => {
     expect(parseOne()).to.not.have.property("error");
     expect(parseOne({ error: "connect timeout", mirror: true })).to.include({
       error: "connect timeout",
@@ -110,16 +110,16 @@ describe("access log", () => {
     });
   });
 
-  it("writes whole milliseconds", () => {
+  it("durations in access records are whole milliseconds", () => {
     expect(parseOne({ durationMs: 1.6 })["duration_ms"]).to.equal(2);
   });
 
-  it("shows the path as the mode says", () => {
+  it("the path of an access record depends on the path mode", () => {
     expect(parseOne({}, { pathMode: "pattern" })["path"]).to.equal("/cart");
     expect(parseOne({}, { pathMode: "none" })).to.not.have.property("path");
   });
 
-  it("stays one line of valid JSON, whatever bytes a client sends", () => {
+  it("an access record is one line of valid JSON for any bytes of a client", () => {
     const bytes = fc.string({
       unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
     });
@@ -148,7 +148,7 @@ describe("access log", () => {
     expect(parseOne({ path: "/\ud800" })["path"]).to.equal("/\ud800");
   });
 
-  it("cuts values at 8 KiB of UTF-8", () => {
+  it("values in access records are cut at 8 KiB of UTF-8", () => {
     expect(parseOne({ path: "a".repeat(8192) })["path"]).to.have.length(8192);
     expect(parseOne({ path: "a".repeat(8193) })["path"]).to.have.length(8192);
     const cut = String(parseOne({ path: `a${"€".repeat(5000)}` })["path"]);
@@ -156,7 +156,7 @@ describe("access log", () => {
     expect(Buffer.byteLength(cut)).to.be.within(8190, 8192);
   });
 
-  it("hands lines on in batches: at 64 KiB, and when asked to", () => {
+  it("the access log writes batches of lines at 64 KiB and on flush", () => {
     const { log, writes } = setUp();
     log.write(record);
     expect(writes).to.have.length(0);
@@ -171,7 +171,7 @@ describe("access log", () => {
     expect(writes).to.have.length(written);
   });
 
-  it("hands lines on by itself after a while", async () => {
+  it("the access log writes a batch by itself after a while", async () => {
     const { log, writes, written } = setUp();
     log.write(record);
     log.write(record);
@@ -184,7 +184,7 @@ describe("access log", () => {
     expect(writes[0]?.split("\n")).to.have.length(3);
   });
 
-  it("loses nothing when the process exits", async () => {
+  it("the access log loses no line when the process exits", async () => {
     const sources = ["../../src/telemetry/access-log.ts", "../../../common/src/telemetry/log-sink.ts"];
     const [accessLog, logSink] = sources.map((path) =>
       JSON.stringify(fileURLToPath(new URL(path, import.meta.url))),
@@ -200,14 +200,14 @@ describe("access log", () => {
     expect(JSON.parse(stdout)).to.include({ path: "/cart/1" });
   });
 
-  it("hands everything on when it is closed", async () => {
+  it("the access log writes all lines when it is closed", async () => {
     const { log, writes } = setUp();
     log.write(record);
     await log.close();
     expect(writes).to.have.length(1);
   });
 
-  it("is off when the flag or the directive of its target says so", () => {
+  it("the access log is off when the flag or the directive of its target says so", () => {
     const silent = [
       setUp({ enabled: false }),
       setUp({}, "info,svc_proxy::access=off"),
@@ -224,7 +224,7 @@ describe("access log", () => {
   });
 
   describe("in the console format", () => {
-    it("is one readable line", () => {
+    it("an access record in the console format is one readable line", () => {
       expect(writeOne({}, { format: "console" }).slice(25)).to.equal(
         "INFO  svc_proxy::access: GET shop.example.com /cart/1 200 12ms 345B route_id=ingress/shop/web:0.0 upstream=shop/web upstream_addr=10.0.0.5:8080 client_ip=192.0.2.7 attempts=1",
       );
@@ -238,7 +238,7 @@ describe("access log", () => {
       );
     });
 
-    it("cannot steer a terminal, break the line or forge a field", () => {
+    it("a client cannot control a terminal, break the line or forge a field through a console line", () => {
       fc.assert(
         fc.property(fc.string({ unit: "binary" }), (text) => {
           const line = writeOne({ path: text, host: text }, { format: "console" });

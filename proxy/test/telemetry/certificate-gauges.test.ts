@@ -13,7 +13,7 @@ describe("reportCertificates", () => {
     return new Map([...samples].map(([, label = "", value]) => [label, Number(value)]));
   };
 
-  it("says until when each name has a certificate, below zero when it has not any more", async () => {
+  it("the expiry gauge has the seconds left for each name, negative for expired certificates", async () => {
     const now = Date.now();
     reportCertificates(metrics, [
       { bucket: "exact", name: "a.example", notAfterMs: now + hourMs },
@@ -32,7 +32,7 @@ describe("reportCertificates", () => {
     ]);
   });
 
-  it("forgets names that are gone", async () => {
+  it("the certificate gauges drop removed names", async () => {
     reportCertificates(metrics, [{ bucket: "exact", name: "b.example", notAfterMs: Date.now() + hourMs }]);
     expect([...(await gauges("svc_proxy_tls_cert_expiry_seconds")).keys()]).to.deep.equal(["b.example"]);
     expect((await gauges("svc_proxy_tls_certs_loaded")).get("wildcard")).to.equal(0);

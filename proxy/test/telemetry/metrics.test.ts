@@ -8,7 +8,7 @@ const linesOf = (body: string, prefix: string): string[] =>
   body.split("\n").filter((line) => line.startsWith(prefix));
 
 describe("proxy metrics", () => {
-  it("count requests by listener, route, method and status", async () => {
+  it("the request counter has the labels listener, route, method and status", async () => {
     const metrics = createProxyMetrics();
     const requests = metrics.requestMetrics("80", "ingress/a/b:0.0");
     requests.count("GET", 200);
@@ -34,13 +34,13 @@ describe("proxy metrics", () => {
     ]);
   });
 
-  it("give the same counters to the same route of the next routing table", () => {
+  it("a route keeps its counters from one routing table to the next", () => {
     const metrics = createProxyMetrics();
     expect(metrics.requestMetrics("80", "r")).to.equal(metrics.requestMetrics("80", "r"));
     expect(metrics.requestMetrics("80", "r")).to.not.equal(metrics.requestMetrics("81", "r"));
   });
 
-  it("bound the series that clients and upstreams can make", async () => {
+  it("the number of series that clients and upstreams can create is bounded", async () => {
     const metrics = createProxyMetrics();
     const requests = metrics.requestMetrics("80", "r");
     let total = 0;
@@ -54,7 +54,7 @@ describe("proxy metrics", () => {
     expect(lines.length).to.be.at.most(256 + 400);
   });
 
-  it("drop the series of removed routes for good, requests in flight included", async () => {
+  it("the series of removed routes are dropped for good, also while requests are in flight", async () => {
     const metrics = createProxyMetrics();
     const old = metrics.requestMetrics("80", "old");
     const silent = metrics.requestMetrics("443", "old");
@@ -81,7 +81,7 @@ describe("proxy metrics", () => {
     expect((await metrics.expose()).body).to.not.include('route="old"');
   });
 
-  it("start a route that comes back at zero", async () => {
+  it("a route that is added again starts at zero", async () => {
     const metrics = createProxyMetrics();
     metrics.requestMetrics("80", "r").count("GET", 200);
     metrics.retainRoutes(() => false);
@@ -91,7 +91,7 @@ describe("proxy metrics", () => {
     ]);
   });
 
-  it("show the lines that the log dropped, and the metrics of other parts", async () => {
+  it("the exposition shows dropped log lines and the metrics of other parts", async () => {
     const metrics = createProxyMetrics({ logSink: { droppedLines: () => 12 } });
     const { body } = await metrics.expose(createMetricSet(controllerMetrics));
     expect(linesOf(body, "svc_proxy_log_lines_dropped_total")).to.deep.equal([
@@ -107,7 +107,7 @@ describe("merged metrics", () => {
   const line = (route: string, count: number): string =>
     `svc_proxy_requests_total{listener="80",route="${route}",method="GET",status_code="200"} ${count}`;
 
-  it("add up the workers, each with its latest values", async () => {
+  it("merged metrics add up the workers, each with its latest values", async () => {
     const merged = createMergedMetrics();
     for (const worker of [1, 2]) {
       const metrics = createProxyMetrics();
@@ -124,7 +124,7 @@ describe("merged metrics", () => {
     expect(body).to.include("svc_proxy_routing_table_hosts 7\n");
   });
 
-  it("keep what ended workers counted, not what they held", async () => {
+  it("merged metrics keep the counters of ended workers, not their gauges", async () => {
     const merged = createMergedMetrics();
     for (let worker = 0; worker < 3; worker += 1) {
       const metrics = createProxyMetrics();
@@ -139,7 +139,7 @@ describe("merged metrics", () => {
     expect(body).to.not.include('svc_proxy_connections_active{listener="80"}');
   });
 
-  it("forget the routes of ended workers", async () => {
+  it("merged metrics drop removed routes of ended workers", async () => {
     const merged = createMergedMetrics();
     const metrics = createProxyMetrics();
     metrics.requestMetrics("80", "old").count("GET", 200);

@@ -17,13 +17,13 @@ describe("AwakeClock", () => {
     clock.look();
   };
 
-  it("runs like the real clock while it is looked at in time, or a little late", () => {
+  it("the awake clock runs like the real clock while it is observed in time, or a little late", () => {
     for (const ms of [500, 500, 1000, 20, 999]) pass(ms);
     expect(clock.nowMs).to.equal(realMs);
     expect(clock.lostMs).to.equal(0);
   });
 
-  it("stands still during a pause, but for the time between two looks", () => {
+  it("the awake clock stops during a pause, except for the time between two observations", () => {
     pass(500);
     const before = clock.nowMs;
     pass(120_000);
@@ -34,13 +34,13 @@ describe("AwakeClock", () => {
     expect(clock.at(realMs)).to.equal(clock.nowMs);
   });
 
-  it("adds pauses up", () => {
+  it("the awake clock adds up several pauses", () => {
     pass(10_500);
     pass(20_500);
     expect(clock.lostMs).to.equal(30_000);
   });
 
-  it("takes no time for a pause in which nobody watched", () => {
+  it("the awake clock takes no time for a pause while it is not watched", () => {
     unwatch();
     pass(120_000);
     expect(clock.lostMs).to.equal(0);
@@ -49,7 +49,7 @@ describe("AwakeClock", () => {
     expect(clock.lostMs).to.equal(0);
   });
 
-  it("is watched by others when one of them says twice that it has ended", () => {
+  it("the awake clock stays watched when one of two watchers ends twice", () => {
     const other = clock.watch();
     other();
     other();

@@ -9,11 +9,11 @@ const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedA
 const lostMs = 1300;
 
 describe("AwakeTimer", () => {
-  it("expires", async () => {
+  it("an awake timer expires after its time", async () => {
     await new Promise<void>((resolve) => void new AwakeTimer(resolve, 1));
   });
 
-  it("does not expire once it was cleared, not even when it is due already", async () => {
+  it("an awake timer that was cleared does not expire, even when it was already due", async () => {
     const expired: string[] = [];
     new AwakeTimer(() => expired.push("cleared"), 1).clear();
     const due = new AwakeTimer(() => expired.push("due"), 1);
@@ -28,7 +28,7 @@ describe("AwakeTimer", () => {
     ["that was due in the middle of it", 900],
     ["that is due soon after", 1350],
   ] as const) {
-    it(`leaves a peer its time after a pause: a timer ${name}`, async () => {
+    it(`a timer ${name} leaves a peer its time after a pause`, async () => {
       const unwatch = awake.watch();
       // The look before this one may have seen the clock of another test.
       awake.look();
