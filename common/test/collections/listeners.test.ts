@@ -27,7 +27,7 @@ describe("listeners", () => {
     expect(listeners.isEmpty).to.equal(true);
   });
 
-  it("who leaves during a notification is not called any more, and who comes is not called yet", () => {
+  it("a listener that leaves during a notification is not called any more, and one that comes is not called yet", () => {
     const listeners = createListeners();
     const heard: string[] = [];
     const leave = { second: (): void => undefined };

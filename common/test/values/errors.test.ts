@@ -9,13 +9,13 @@ describe("errors", () => {
     expect(textOf(undefined)).to.equal("undefined");
   });
 
-  it("work that does not throw keeps its result", () => {
+  it("withoutThrowing keeps the result of work that does not throw", () => {
     const failed = problem("bad");
     expect(withoutThrowing(() => ok(1))).to.deep.equal(ok(1));
     expect(withoutThrowing(() => failed)).to.equal(failed);
   });
 
-  it("what work throws is a failure with its text, or with the one that it is given", () => {
+  it("withoutThrowing makes a failure of what work throws, with its text or the one that it is given", () => {
     const work = (): never => {
       throw new Error("bad");
     };
