@@ -1,24 +1,24 @@
-/** How to get from one list to another: what is no longer in it, and what is new in it. */
-export type Changes<T> = { readonly gone: readonly T[]; readonly come: readonly T[] };
+/** The difference between two lists. */
+export type Changes<T> = { readonly removed: readonly T[]; readonly added: readonly T[] };
 
 /** How far two lists are searched at first for the place where they go on alike. */
 const firstWindow = 16;
 
 /**
  * Compares two lists by the identity of their entries. Lists that follow each other hold mostly the same objects in the
- * same order, which costs one comparison per entry; where they do not, an entry may be told as gone and come although it
- * has only moved.
+ * same order, which costs one comparison per entry; where they do not, an entry that has only moved may
+ * count as removed and added.
  */
 export function listChanges<T>(before: readonly T[], after: readonly T[]): Changes<T> {
   if (before === after) return noChanges;
-  if (before.length === 0 || after.length === 0) return { gone: before, come: after };
+  if (before.length === 0 || after.length === 0) return { removed: before, added: after };
   const start = commonStart(before, after);
   const end = commonEnd(before, after, start);
   const endB = before.length - end;
   const endA = after.length - end;
   if (endB === start && endA === start) return noChanges;
-  const gone: T[] = [];
-  const come: T[] = [];
+  const removed: T[] = [];
+  const added: T[] = [];
   let b = start;
   let a = start;
   while (b < endB || a < endA) {
@@ -28,10 +28,10 @@ export function listChanges<T>(before: readonly T[], after: readonly T[]): Chang
       continue;
     }
     const [nextB, nextA] = resume({ list: before, from: b, end: endB }, { list: after, from: a, end: endA });
-    while (b < nextB) gone.push(before[b++] as T);
-    while (a < nextA) come.push(after[a++] as T);
+    while (b < nextB) removed.push(before[b++] as T);
+    while (a < nextA) added.push(after[a++] as T);
   }
-  return { gone, come };
+  return { removed, added };
 }
 
 /** How many entries both lists begin with. */
@@ -72,6 +72,7 @@ function resume<T>(before: Stretch<T>, after: Stretch<T>): readonly [number, num
   }
 }
 
-export const noChanges: Changes<never> = { gone: [], come: [] };
+export const noChanges: Changes<never> = { removed: [], added: [] };
 
-export const hasChanges = ({ gone, come }: Changes<unknown>): boolean => gone.length + come.length > 0;
+export const hasChanges = ({ removed, added }: Changes<unknown>): boolean =>
+  removed.length + added.length > 0;

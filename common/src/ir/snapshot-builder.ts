@@ -25,10 +25,10 @@ export function createSnapshotBuilder(): (resources: readonly Resource[]) => Sna
     lastList = list;
     if (!hasChanges(listed)) return last;
     // Nothing of the one before is left: no use in changing it.
-    if (listed.come.length === list.length) return anew(list);
+    if (listed.added.length === list.length) return anew(list);
     const changes = new Map<ResourceKey, Resource | undefined>();
-    for (const { key } of listed.gone) changes.set(key, undefined);
-    for (const resource of listed.come) changes.set(resource.key, resource);
+    for (const { key } of listed.removed) changes.set(key, undefined);
+    for (const resource of listed.added) changes.set(resource.key, resource);
     lines = changeVersionLines(lines, hashesOf(changes));
     const version = versionOf(lines);
     if (version !== last.version) last = { version, resources: changeEntries(last.resources, changes) };

@@ -46,11 +46,11 @@ export const fullUpdate = ({ version, resources }: Snapshot): SnapshotUpdate => 
 
 /** The smallest update from `previous` to `next`. */
 export function diffSnapshots(previous: Snapshot, next: Snapshot): SnapshotUpdate {
-  const { gone, come } = listChanges(previous.resources.values, next.resources.values);
+  const { removed, added } = listChanges(previous.resources.values, next.resources.values);
   return {
     version: next.version,
     full: false,
-    resources: come.filter(({ key, hash }) => findEntry(previous.resources, key)?.hash !== hash),
-    removed: gone.map(({ key }) => key).filter((key) => findEntry(next.resources, key) === undefined),
+    resources: added.filter(({ key, hash }) => findEntry(previous.resources, key)?.hash !== hash),
+    removed: removed.map(({ key }) => key).filter((key) => findEntry(next.resources, key) === undefined),
   };
 }

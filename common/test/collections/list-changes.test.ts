@@ -9,10 +9,10 @@ describe("listChanges", () => {
   it("the changes lead from one list to the other", () => {
     fc.assert(
       fc.property(list, list, (before, after) => {
-        const { gone, come } = listChanges(before, after);
-        const left = before.filter((one) => !gone.includes(one));
-        expect([...left, ...come]).to.have.members(after);
-        for (const one of gone) expect(before).to.include(one);
+        const { removed, added } = listChanges(before, after);
+        const left = before.filter((one) => !removed.includes(one));
+        expect([...left, ...added]).to.have.members(after);
+        for (const one of removed) expect(before).to.include(one);
       }),
     );
   });
@@ -22,8 +22,8 @@ describe("listChanges", () => {
       fc.property(list, fc.nat(59), fc.nat(59), (entries, from, length) => {
         const part = entries.slice(from, from + length);
         const rest = entries.filter((one) => !part.includes(one));
-        expect(listChanges(entries, rest)).to.deep.equal({ gone: part, come: [] });
-        expect(listChanges(rest, entries)).to.deep.equal({ gone: [], come: part });
+        expect(listChanges(entries, rest)).to.deep.equal({ removed: part, added: [] });
+        expect(listChanges(rest, entries)).to.deep.equal({ removed: [], added: part });
       }),
     );
   });

@@ -49,12 +49,12 @@ export function createCertificateKeeper(): CertificateKeeper {
   };
 
   const follow = (secrets: World["Secret"]): void => {
-    const { gone, come } = listChanges<Secret>(last, secrets);
+    const { removed, added } = listChanges<Secret>(last, secrets);
     last = secrets;
-    if (gone.length === 0) return;
+    if (removed.length === 0) return;
     const bytes = bytesByNamespace(kept.values());
-    const successors = new Map(come.map((secret) => [nameOf(secret.metadata), secret]));
-    for (const before of gone) {
+    const successors = new Map(added.map((secret) => [nameOf(secret.metadata), secret]));
+    for (const before of removed) {
       const name = nameOf(before.metadata);
       const after = successors.get(name);
       const certificate = after && certificateBefore(before, after);

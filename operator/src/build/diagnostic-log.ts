@@ -93,17 +93,17 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
 
   return {
     report(diagnostics) {
-      const { gone, come } = listChanges(last, diagnostics);
+      const { removed, added } = listChanges(last, diagnostics);
       last = diagnostics;
-      for (const diagnostic of come) {
+      for (const diagnostic of added) {
         const key = keyOf(diagnostic);
         if (known.count(key) === 0) begin(diagnostic);
         known.add([key]);
       }
-      places.add(come.map(placeOf));
-      known.remove(gone.map(keyOf));
-      places.remove(gone.map(placeOf));
-      for (const diagnostic of gone) if (known.count(keyOf(diagnostic)) === 0) end(diagnostic);
+      places.add(added.map(placeOf));
+      known.remove(removed.map(keyOf));
+      places.remove(removed.map(placeOf));
+      for (const diagnostic of removed) if (known.count(keyOf(diagnostic)) === 0) end(diagnostic);
     },
     stop() {
       for (const cancel of waiting.values()) cancel();

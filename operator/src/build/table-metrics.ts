@@ -33,12 +33,12 @@ function createRouteCounter(metrics: TableMetrics): (hosts: Routing["hosts"]) =>
   const routes = { ingress: createUseCounts(), gateway: createUseCounts() };
   let last: Routing["hosts"] = [];
   return (hosts) => {
-    const { gone, come } = listChanges(last, hosts);
+    const { removed, added } = listChanges(last, hosts);
     last = hosts;
-    names.add(namesOf(come));
-    names.remove(namesOf(gone));
-    for (const { group, value } of come) routes[group].add(value.routes.map(({ id }) => id));
-    for (const { group, value } of gone) routes[group].remove(value.routes.map(({ id }) => id));
+    names.add(namesOf(added));
+    names.remove(namesOf(removed));
+    for (const { group, value } of added) routes[group].add(value.routes.map(({ id }) => id));
+    for (const { group, value } of removed) routes[group].remove(value.routes.map(({ id }) => id));
     metrics.routingTableHosts.with({}).set(names.size);
     for (const kind of ["ingress", "gateway"] as const) {
       metrics.routingTableRoutes.with({ kind }).set(routes[kind].size);

@@ -52,9 +52,9 @@ export const uniformStatusReconciler = ({
     dirty(previous, next) {
       const before = previous === undefined ? [] : objects(previous);
       const after = objects(next);
-      const { gone, come } = listChanges(before, after);
+      const { removed, added } = listChanges(before, after);
       const isSame = previous !== undefined && change(previous) === change(next);
-      return namesOf([...gone, ...(isSame ? come : after)]);
+      return namesOf([...removed, ...(isSame ? added : after)]);
     },
     changeOf: (object, build) => (objects(build).includes(object) ? change(build) : release(build)),
   });
@@ -103,8 +103,8 @@ function indexOf(list: readonly DesiredStatus[]): ReadonlyMap<KubeObject, Desire
 
 /** Names of the objects whose status is another one in the two lists. */
 function differences(before: readonly DesiredStatus[], after: readonly DesiredStatus[]): ReadonlySet<string> {
-  const { gone, come } = listChanges(before, after);
-  return namesOf([...come, ...gone].map(({ object }) => object));
+  const { removed, added } = listChanges(before, after);
+  return namesOf([...added, ...removed].map(({ object }) => object));
 }
 
 const noStatuses: readonly DesiredStatus[] = [];

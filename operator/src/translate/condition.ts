@@ -11,7 +11,7 @@ export type DesiredCondition = {
 };
 
 /** Why something is not as it was asked for: the reason of a condition, and a sentence for the person who asked. */
-export type Refusal = {
+export type ConditionReason = {
   readonly reason: string;
   readonly message: string;
   /** The field that is wrong, where the message begins with it and a colon: from `spec` on, or within a listener. */
@@ -27,7 +27,7 @@ export type Fault = {
 };
 
 /** The refusal with the field that it is about, which an object may have many of. */
-export const refusedAt = (field: string, { reason, message }: Refusal): Refusal => ({
+export const reasonAt = (field: string, { reason, message }: ConditionReason): ConditionReason => ({
   reason,
   message: `${field}: ${message}`,
   field,
@@ -36,8 +36,8 @@ export const refusedAt = (field: string, { reason, message }: Refusal): Refusal 
 /** A condition that holds unless there is a refusal. */
 export const conditionOf = (
   type: string,
-  refusal: Refusal | undefined,
-  otherwise: Refusal,
+  refusal: ConditionReason | undefined,
+  otherwise: ConditionReason,
 ): DesiredCondition => ({
   type,
   status: refusal === undefined ? "True" : "False",

@@ -6,7 +6,7 @@ import { textOf } from "@svc-gateway/common/values/errors.ts";
 import type { Problem } from "@svc-gateway/common/values/result.ts";
 import { formatRef, nameOf, type ObjectRef } from "../api/object.ts";
 import type { EndpointUse } from "./backends/service-port-ref.ts";
-import type { Fault, Refusal } from "./condition.ts";
+import type { Fault, ConditionReason } from "./condition.ts";
 import type { Diagnostic } from "./finding.ts";
 import { sharedScope, type LeftOutObject } from "./size/object-size.ts";
 import { oneLine, quote } from "./text.ts";
@@ -22,7 +22,7 @@ const finding =
   (place: Place, message: string): Diagnostic => ({ ...place, severity, reason, message: oneLine(message) });
 
 /** A finding that `check` counts as an error: objects that a cluster may still get are not among the manifests. */
-const graveAmongManifests = (diagnostic: Diagnostic): Diagnostic => ({
+const errorAmongManifests = (diagnostic: Diagnostic): Diagnostic => ({
   ...diagnostic,
   amongManifests: "error",
 });
@@ -280,7 +280,7 @@ export const invalidSessionKey = (place: Place): Diagnostic =>
 // Gateway API
 
 /** What a condition says, at the field that it names; `place` is where the condition stands. */
-export function conditionFinding(place: Place, refusal: Refusal, consequence?: string): Diagnostic {
+export function conditionFinding(place: Place, refusal: ConditionReason, consequence?: string): Diagnostic {
   const { reason, message, field } = refusal;
   const bare = field === undefined ? message : message.slice(`${field}: `.length);
   const within = place.field === undefined || field?.startsWith("spec.") === true ? "" : `${place.field}.`;
@@ -296,7 +296,7 @@ export const faultFinding = (place: Place, { reason, message, consequence }: Fau
 export const noBackend = (place: Place, why: string, instead: string): Diagnostic =>
   finding("error", "NoBackend")(place, `${why}; ${instead}`);
 
-export const refusedParent = (place: Place, { reason, message }: Refusal): Diagnostic =>
+export const refusedParent = (place: Place, { reason, message }: ConditionReason): Diagnostic =>
   finding("error", reason)(place, `${message}; the route is not served there`);
 
 const withoutParent = finding("error", "ParentNotFound");
@@ -395,7 +395,7 @@ export const noSecretName = (place: Place): Diagnostic =>
 
 /** `hint` asks for a class that may be meant. */
 export const ingressClassNotFound = (place: Place, name: string, hint: string): Diagnostic =>
-  graveAmongManifests(
+  errorAmongManifests(
     finding("warning", "IngressClassNotFound")(
       place,
       `IngressClass ${quote(name)} does not exist${hint}; the Ingress is not served`,
@@ -404,7 +404,7 @@ export const ingressClassNotFound = (place: Place, name: string, hint: string): 
 
 /** In a cluster the Ingress may be somebody else's; among manifests nobody is there to serve it. */
 export const noIngressClass = (place: Place): Diagnostic =>
-  graveAmongManifests(
+  errorAmongManifests(
     finding("info", "NoIngressClass")(
       place,
       "The Ingress names no class and no IngressClass of this gateway is the default class; the Ingress is not served",
@@ -413,7 +413,7 @@ export const noIngressClass = (place: Place): Diagnostic =>
 
 /** Of parameters that may be what keeps clients or requests out. */
 export const invalidClassParameters = (place: Place, why: string): Diagnostic =>
-  graveAmongManifests(
+  errorAmongManifests(
     finding("warning", "InvalidClassParameters")(
       place,
       `${why}; the class has no defaults, and with --class-parameters-strict every request to its Ingresses would be answered 503`,
@@ -430,8 +430,8 @@ export const classClosed = (place: Place): Diagnostic =>
 export const invalidClassDefault = failed("warning", "InvalidClassDefault", "the built-in default applies");
 
 /** Of a default that keeps clients or requests out. */
-export const invalidClassFence = (place: Place, problem: Problem): Diagnostic =>
-  graveAmongManifests(invalidClassDefault(place, problem));
+export const invalidProtectingDefault = (place: Place, problem: Problem): Diagnostic =>
+  errorAmongManifests(invalidClassDefault(place, problem));
 
 export const invalidAnnotation = (place: Place, message: string): Diagnostic =>
   finding("error", "InvalidAnnotation")(place, message);
@@ -443,8 +443,8 @@ export const referenceNotFound = (place: Place, named: string, consequence: stri
   finding("warning", "ReferenceNotFound")(place, `${named} does not exist; ${consequence}`);
 
 /** Of a resource that would keep clients or requests out. */
-export const fenceNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
-  graveAmongManifests(referenceNotFound(place, named, consequence));
+export const protectionNotFound = (place: Place, named: string, consequence: string): Diagnostic =>
+  errorAmongManifests(referenceNotFound(place, named, consequence));
 
 export const referenceNotPermitted = (place: Place, message: string): Diagnostic =>
   finding("error", "ReferenceNotPermitted")(place, message);
@@ -453,7 +453,7 @@ export const riskyAnnotation = (place: Place, message: string): Diagnostic =>
   finding("warning", "RiskyAnnotation")(place, message);
 
 export const unusableResource = (place: Place, why: string, consequence: string): Diagnostic =>
-  graveAmongManifests(finding("warning", "UnusableResource")(place, `${why}; ${consequence}`));
+  errorAmongManifests(finding("warning", "UnusableResource")(place, `${why}; ${consequence}`));
 
 export const protectionUnavailable = (place: Place, why: string, consequence: string): Diagnostic =>
   finding("error", "ProtectionUnavailable")(place, `${why}; ${consequence}`);
@@ -505,7 +505,7 @@ export const rangesLeftOut = (place: Place, named: string, refused: readonly str
 
 /** Of ranges that are to be refused: clients from there are let in. */
 export const denialsLeftOut = (place: Place, named: string, refused: readonly string[]): Diagnostic =>
-  graveAmongManifests(rangesLeftOut(place, named, refused));
+  errorAmongManifests(rangesLeftOut(place, named, refused));
 
 export const everyPeerTrusted = (place: Place, header: string): Diagnostic =>
   finding("warning", "EveryPeerTrusted")(
@@ -541,7 +541,7 @@ export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
 
 /** Of a key that is close to one of an annotation: what it should do is not done. */
 export const misspeltAnnotation = (place: Place, key: string, meant: string): Diagnostic =>
-  graveAmongManifests(
+  errorAmongManifests(
     finding("warning", "UnknownAnnotation")(
       place,
       `${quote(key)} is not an annotation of this gateway (did you mean ${meant}?); it has no effect`,

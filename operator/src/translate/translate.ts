@@ -123,7 +123,7 @@ function createTranslator(settings: TranslateSettings): Translator {
     const ownPorts = findOwnPorts(world, pods);
     const endpoints = translateEndpoints({
       world,
-      needs: joinLists(...all.map(({ needs }) => needs)),
+      endpointRefs: joinLists(...all.map(({ endpointRefs }) => endpointRefs)),
       policies: policies.byService,
       tlsPolicies,
       ownPorts,
@@ -303,21 +303,21 @@ type Named = {
   readonly sessionKey: readonly Resource[];
 };
 
-type Needing = Pick<GatewayScope, "needs" | "keySets">;
+type Referring = Pick<GatewayScope, "endpointRefs" | "keySets">;
 
 /** Whatever needs endpoints and key sets. */
-const partsOf = (ingress: IngressPart, { shared, dedicated }: GatewayPart): readonly Needing[] => [
+const partsOf = (ingress: IngressPart, { shared, dedicated }: GatewayPart): readonly Referring[] => [
   ingress,
   shared,
   ...dedicated,
 ];
 
 /** Of what others refer to by name, that which some of them do. */
-function namedBy(parts: readonly Needing[], all: Named): readonly Resource[] {
+function namedBy(parts: readonly Referring[], all: Named): readonly Resource[] {
   const { keySets, endpoints, sessionKey } = all;
   const keys = new Set<string>();
-  for (const { needs, keySets: wanted } of parts) {
-    for (const { name } of needs) keys.add(endpointsKey(name));
+  for (const { endpointRefs, keySets: wanted } of parts) {
+    for (const { name } of endpointRefs) keys.add(endpointsKey(name));
     for (const { name } of wanted) keys.add(jwksKey(name));
   }
   const named = [...keySets.resources, ...endpoints.resources].filter(({ key }) => keys.has(key));
@@ -325,11 +325,11 @@ function namedBy(parts: readonly Needing[], all: Named): readonly Resource[] {
 }
 
 /** The policies of the endpoint sets that some need, each once. */
-function tlsOfSets(parts: readonly Needing[], { endpoints, tlsPolicies }: Named): readonly Resource[] {
+function tlsOfSets(parts: readonly Referring[], { endpoints, tlsPolicies }: Named): readonly Resource[] {
   if (tlsPolicies.byService.size === 0) return [];
   const policies = new Set<string>();
-  for (const { needs } of parts) {
-    for (const { name } of needs) {
+  for (const { endpointRefs } of parts) {
+    for (const { name } of endpointRefs) {
       const tls = findEntry(endpoints.sets, name)?.set.tls;
       if (tls !== undefined) policies.add(tls);
     }
@@ -340,7 +340,7 @@ function tlsOfSets(parts: readonly Needing[], { endpoints, tlsPolicies }: Named)
 /** What the proxies of one Gateway serve: nothing that another scope has, but the key of the cookies. */
 function dedicatedScope(scope: OwnScope, named: Named): DedicatedScope {
   const { namespace, name } = scope.of.gateway.metadata;
-  const { needs, hosts, tls, clientCerts } = scope;
+  const { endpointRefs, hosts, tls, clientCerts } = scope;
   return {
     gateway: { namespace, name },
     serviceAccount: scope.of.serviceAccount,
@@ -350,7 +350,7 @@ function dedicatedScope(scope: OwnScope, named: Named): DedicatedScope {
       hosts: hosts.map(({ served }) => served),
       endpoints: sortEntries(
         new Map(
-          needs.flatMap(({ name: set }) => {
+          endpointRefs.flatMap(({ name: set }) => {
             const entry = findEntry(named.endpoints.sets, set);
             return entry === undefined ? [] : [[set, entry] as const];
           }),
@@ -424,7 +424,7 @@ const noIngresses: IngressPart = {
   hosts: [],
   conflicts: [],
   routes: [],
-  needs: [],
+  endpointRefs: [],
   resources: [],
   keySets: [],
   tls: { certificates: {}, hosts: [] },
@@ -439,7 +439,7 @@ const noGateways: GatewayPart = {
     listenerSets: [],
     hosts: [],
     l4: [],
-    needs: [],
+    endpointRefs: [],
     resources: [],
     keySets: [],
     tls: new Map(),

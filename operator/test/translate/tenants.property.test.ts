@@ -363,12 +363,12 @@ describe("translate: two tenants, of whom one is hostile", () => {
       type: "kubernetes.io/tls",
       data: certificateData,
     };
-    const asking = (secret: string): fc.Arbitrary<Record<string, string>> =>
+    const dependent = (secret: string): fc.Arbitrary<Record<string, string>> =>
       oneOf({}, { "ingress.svc-labs.dev/auth-tls-secret": secret });
     const more = { defaultBackend: fc.constant(undefined), hasTls: true };
     const withTls = fc.record({
-      own: ingressesOf(victim, asking("shop/clients"), more),
-      others: ingressesOf(hostile, asking("blog/clients"), more),
+      own: ingressesOf(victim, dependent("shop/clients"), more),
+      others: ingressesOf(hostile, dependent("blog/clients"), more),
     });
     const flags = fc.tuple(fc.boolean(), fc.boolean(), fc.boolean());
     let closed = 0;

@@ -1,6 +1,6 @@
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import type { DesiredCondition, Refusal } from "../../translate/condition.ts";
+import type { DesiredCondition, ConditionReason } from "../../translate/condition.ts";
 import {
   addressNotAssigned,
   clusterRoutability,
@@ -29,9 +29,9 @@ export type GatewayAddresses = {
   /** What the Gateway says of its addresses; undefined: nothing yet, or nothing because definitions know of no routability. */
   readonly assignment: DesiredCondition | undefined;
   /** What is missing still. */
-  readonly pending: Refusal | undefined;
+  readonly pending: ConditionReason | undefined;
   /** Why it will never have what it asks for. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ConditionReason | undefined;
 };
 
 type Reader = (
@@ -102,7 +102,7 @@ function createTellers(isRouted: boolean) {
     }
     return isRouted ? assigned(requested, usable) : plain(usable);
   };
-  const unusable = memo((refusal: Refusal): GatewayAddresses => ({
+  const unusable = memo((refusal: ConditionReason): GatewayAddresses => ({
     addresses: [],
     assignment: isRouted ? noAssignment(refusal.message) : undefined,
     pending: undefined,

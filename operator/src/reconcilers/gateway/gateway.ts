@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { nameOf, refOf } from "../../api/object.ts";
 import type { Build } from "../../build/table-builder.ts";
 import type { Fleet } from "../../discovery/fleet.ts";
-import { conditionOf, type DesiredCondition, type Refusal } from "../../translate/condition.ts";
+import { conditionOf, type DesiredCondition, type ConditionReason } from "../../translate/condition.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 import { listMemo, memo } from "../../translate/incremental/memo.ts";
 import { mergeConditions } from "../../write/conditions.ts";
@@ -145,4 +145,4 @@ function readiness(
   return [conditionOf(dedicatedProxyReady, handover.notReady(status), ready)];
 }
 
-const noPort: Refusal = { reason: "Pending", message: "No internal port is left for this listener" };
+const noPort: ConditionReason = { reason: "Pending", message: "No internal port is left for this listener" };

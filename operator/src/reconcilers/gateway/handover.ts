@@ -1,6 +1,6 @@
 import type { Fleet } from "../../discovery/fleet.ts";
 import type { ProvisionedObjects } from "../../sources/kubernetes/provisioned-objects.ts";
-import type { Refusal } from "../../translate/condition.ts";
+import type { ConditionReason } from "../../translate/condition.ts";
 import { dedicatedName } from "../../translate/gateway/names.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 import type { World } from "../../world.ts";
@@ -11,7 +11,7 @@ import type { Notes } from "./notes.ts";
 /** Tells when a Gateway may leave the proxies that have it for those that should. */
 export type Handover = {
   /** What is missing at the proxies of the Gateway's own; undefined: one is Ready and serves. */
-  notReady(status: GatewayStatus): Refusal | undefined;
+  notReady(status: GatewayStatus): ConditionReason | undefined;
   /** Whether the proxies that should have the Gateway serve it, under an address of their own. */
   isDone(status: GatewayStatus, world: World): boolean;
 };
@@ -49,4 +49,4 @@ export function createHandover({ fleet, provisioned, addressesOf, failures }: Ha
   };
 }
 
-const provisioning = (message: string): Refusal => ({ reason: "Provisioning", message });
+const provisioning = (message: string): ConditionReason => ({ reason: "Provisioning", message });

@@ -1,4 +1,4 @@
-import type { DesiredCondition, Refusal } from "../../translate/condition.ts";
+import type { DesiredCondition, ConditionReason } from "../../translate/condition.ts";
 import type { ListenerStatus } from "../../translate/gateway/status/object-status.ts";
 import { mergeConditions } from "../../write/conditions.ts";
 
@@ -18,9 +18,9 @@ export type ProgrammedInput = {
   readonly present: unknown;
   readonly generation: number | undefined;
   /** Why it can never be programmed as it is. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ConditionReason | undefined;
   /** What is missing still. */
-  readonly pending: Refusal | undefined;
+  readonly pending: ConditionReason | undefined;
 };
 
 /**
@@ -72,7 +72,7 @@ export function mergeListeners(
   options: {
     readonly generation: number | undefined;
     readonly nowMs: number;
-    readonly pendingOf: (listener: ListenerStatus) => Refusal | undefined;
+    readonly pendingOf: (listener: ListenerStatus) => ConditionReason | undefined;
   },
 ): readonly { readonly conditions: readonly unknown[] }[] {
   const { generation, nowMs, pendingOf } = options;

@@ -1,15 +1,15 @@
 import type { Fleet } from "../../discovery/fleet.ts";
-import type { Refusal } from "../../translate/condition.ts";
+import type { ConditionReason } from "../../translate/condition.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 
 /** What a listener waits for where its Gateway cannot be reached; what exactly is missing, the Gateway says. */
-export const noAddress: Refusal = { reason: "Pending", message: "The Gateway has no address yet" };
+export const noAddress: ConditionReason = { reason: "Pending", message: "The Gateway has no address yet" };
 
 /** What keeps a Gateway from being served by all proxies that should have it. */
 export function notProgrammed(
   { bound, listeners, scope }: Pick<GatewayStatus, "bound" | "listeners" | "scope">,
   fleet: Pick<Fleet, "isProgrammed">,
-): Refusal | undefined {
+): ConditionReason | undefined {
   if (bound === undefined) return { reason: "Pending", message: "No listener is served" };
   const isInPlace = fleet.isProgrammed({
     scope,

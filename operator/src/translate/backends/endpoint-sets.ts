@@ -17,7 +17,7 @@ import { memo } from "../incremental/memo.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createEndpointSizes } from "./endpoint-sizes.ts";
 import { resolveEndpoints, type EndpointRules, type ResolvedEndpoints } from "./endpoints.ts";
-import { chooseNeed, isSameNeed, type EndpointNeed } from "./service-port.ts";
+import { mergeEndpointRefs, isSameEndpointRef, type EndpointRef } from "./service-port.ts";
 import { noTlsPolicies, type TlsPolicies } from "./tls-policies.ts";
 
 type EndpointPart = {
@@ -40,7 +40,7 @@ type Policies = ReadonlyMap<string, BackendPolicy>;
 
 type Inputs = {
   readonly world: World;
-  readonly needs: readonly EndpointNeed[];
+  readonly endpointRefs: readonly EndpointRef[];
   readonly policies: Policies;
   readonly tlsPolicies: Pick<TlsPolicies, "of" | "byService">;
   /** The ports of the gateway's pods; the same value for as long as it says the same. */
@@ -59,7 +59,7 @@ type Settings = Pick<
  */
 export function createEndpointTranslator(settings: Settings): (inputs: Inputs) => EndpointPart {
   const { allowExternalName, localPorts } = settings;
-  const wanted = createGroups(({ name }: EndpointNeed) => name, chooseNeed, isSameNeed);
+  const wanted = createGroups(({ name }: EndpointRef) => name, mergeEndpointRefs, isSameEndpointRef);
   const resolved = createKeyedList(({ name }: Resolved) => name);
   const resourcesOf = memo((all: readonly Resolved[]) => all.map(({ resource }) => resource));
   const findings = createFindings(({ name }: Resolved) => name);
@@ -67,7 +67,7 @@ export function createEndpointTranslator(settings: Settings): (inputs: Inputs) =
   let leftOut = sizes.leftOut();
   let last: Inputs = {
     world: emptyWorld,
-    needs: [],
+    endpointRefs: [],
     policies: new Map(),
     tlsPolicies: noTlsPolicies,
     ownPorts: noOwnPorts,
@@ -75,32 +75,32 @@ export function createEndpointTranslator(settings: Settings): (inputs: Inputs) =
   let rules: EndpointRules = { allowExternalName, isOwnPort: createOwnPortCheck(noOwnPorts, localPorts) };
 
   return (inputs) => {
-    const changes = wanted.edit(listChanges(last.needs, inputs.needs));
-    const fresh = new Set(changes.come);
-    const needsOf = (service: string): Iterable<EndpointNeed> => entriesUnder(wanted.entries, `${service}/`);
+    const changes = wanted.edit(listChanges(last.endpointRefs, inputs.endpointRefs));
+    const fresh = new Set(changes.added);
+    const refsOf = (service: string): Iterable<EndpointRef> => entriesUnder(wanted.entries, `${service}/`);
     const changed = changedServices(last, inputs);
-    for (const service of changed) for (const need of needsOf(service)) fresh.add(need);
+    for (const service of changed) for (const ref of refsOf(service)) fresh.add(ref);
     const before = leftOut.services;
     for (const service of new Set([...changed, ...servicesOf(changes)])) {
-      sizes.count(service, needsOf(service), inputs.world);
+      sizes.count(service, refsOf(service), inputs.world);
     }
     leftOut = sizes.leftOut();
     for (const service of new Set([...before, ...leftOut.services])) {
       if (before.has(service) && leftOut.services.has(service)) continue;
-      for (const need of needsOf(service)) fresh.add(need);
+      for (const ref of refsOf(service)) fresh.add(ref);
     }
     if (inputs.ownPorts !== last.ownPorts) {
       rules = { allowExternalName, isOwnPort: createOwnPortCheck(inputs.ownPorts, localPorts) };
       const hosts = changedHosts(last.ownPorts, inputs.ownPorts);
-      for (const need of needsOn(hosts, wanted.entries, resolved.entries.values)) fresh.add(need);
+      for (const ref of refsOn(hosts, wanted.entries, resolved.entries.values)) fresh.add(ref);
     }
     last = inputs;
     const names = new Set<string>();
-    for (const { name } of changes.gone) names.add(name);
+    for (const { name } of changes.removed) names.add(name);
     for (const { name } of fresh) names.add(name);
     const outcome: Changes<Resolved> = {
-      gone: presentOf(names, resolved.entries),
-      come: Array.from(fresh, (need) => resolve(need, inputs, rules, leftOut.services)),
+      removed: presentOf(names, resolved.entries),
+      added: Array.from(fresh, (ref) => resolve(ref, inputs, rules, leftOut.services)),
     };
     resolved.edit(outcome);
     findings.edit(outcome);
@@ -114,29 +114,29 @@ export function createEndpointTranslator(settings: Settings): (inputs: Inputs) =
 }
 
 /** The Services (`namespace/name`) of needs that have come or gone. */
-function* servicesOf({ gone, come }: Changes<EndpointNeed>): Iterable<string> {
-  for (const { key } of gone) yield key;
-  for (const { key } of come) yield key;
+function* servicesOf({ removed, added }: Changes<EndpointRef>): Iterable<string> {
+  for (const { key } of removed) yield key;
+  for (const { key } of added) yield key;
 }
 
 /** The hosts of which it is another thing now which ports are the gateway's own. */
 function changedHosts(before: OwnPorts, after: OwnPorts): ReadonlySet<string> {
-  const { gone, come } = listChanges(before.addresses, after.addresses);
-  return new Set([...gone, ...come].map(({ host }) => host));
+  const { removed, added } = listChanges(before.addresses, after.addresses);
+  return new Set([...removed, ...added].map(({ host }) => host));
 }
 
 /** The needs that have, or would have, an endpoint on one of these hosts. */
-function* needsOn(
+function* refsOn(
   hosts: ReadonlySet<string>,
-  wanted: SortedEntries<EndpointNeed, string>,
+  wanted: SortedEntries<EndpointRef, string>,
   resolved: readonly Resolved[],
-): Iterable<EndpointNeed> {
+): Iterable<EndpointRef> {
   for (const { name, set, refused } of resolved) {
     const isThere = [set.addresses, refused].some((addresses) =>
       addresses.some(({ host }) => reachableIps(host).some((ip) => hosts.has(ip))),
     );
-    const need = isThere ? findEntry(wanted, name) : undefined;
-    if (need !== undefined) yield need;
+    const ref = isThere ? findEntry(wanted, name) : undefined;
+    if (ref !== undefined) yield ref;
   }
 }
 
@@ -154,7 +154,7 @@ function presentOf<T>(keys: ReadonlySet<string>, entries: SortedEntries<T, strin
 function changedServices(before: Inputs, after: Inputs): ReadonlySet<string> {
   const services = new Set<string>();
   const slices = listChanges(before.world.EndpointSlice, after.world.EndpointSlice);
-  for (const list of [slices.gone, slices.come]) {
+  for (const list of [slices.removed, slices.added]) {
     for (const slice of list) {
       const service = serviceOfSlice(slice);
       if (service !== undefined) services.add(`${slice.metadata.namespace}/${service}`);
@@ -177,12 +177,12 @@ function addDifferences(
 }
 
 function resolve(
-  need: EndpointNeed,
+  ref: EndpointRef,
   { world, policies, tlsPolicies }: Inputs,
   rules: EndpointRules,
   leftOut: ReadonlySet<string>,
 ): Resolved {
-  const { key, name, service } = need;
+  const { key, name, service } = ref;
   const none: ResolvedEndpoints = {
     set: { service: key, resolve: "static", addresses: [] },
     refused: [],
@@ -193,9 +193,9 @@ function resolve(
     set: found,
     refused,
     diagnostics,
-  } = leftOut.has(key) ? none : attempt(service, () => resolveEndpoints(need, slices, rules), none);
+  } = leftOut.has(key) ? none : attempt(service, () => resolveEndpoints(ref, slices, rules), none);
   const policy = policies.get(key);
-  const tls = tlsPolicies.of(need);
+  const tls = tlsPolicies.of(ref);
   const set: EndpointSet = {
     ...found,
     ...(policy !== undefined && { policy }),

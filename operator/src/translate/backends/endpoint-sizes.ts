@@ -10,14 +10,14 @@ import type { TranslateSettings } from "../settings.ts";
 import { createSizeLedger } from "../size/ledger.ts";
 import { sharedScope, type ObjectSize } from "../size/object-size.ts";
 import { slicesWithPort } from "./endpoints.ts";
-import type { EndpointNeed } from "./service-port.ts";
+import type { EndpointRef } from "./service-port.ts";
 
 type Settings = Pick<TranslateSettings, "allowExternalName" | "maxServiceEndpointBytes" | "maxEndpointBytes">;
 
 /** Keeps count of what the endpoints of each Service take: each at every port that somebody sends to. */
 export type EndpointSizes = {
   /** Counts a Service (`namespace/name`) anew. Without needs it takes nothing. */
-  count(service: string, needs: Iterable<EndpointNeed>, world: World): void;
+  count(service: string, endpointRefs: Iterable<EndpointRef>, world: World): void;
   /** What must be left out now, once all are counted. */
   leftOut(): EndpointsLeftOut;
 };
@@ -39,12 +39,12 @@ export function createEndpointSizes({
   const ledger = createSizeLedger(maxEndpointBytes);
   const known = new Map<string, ObjectSize>();
   return {
-    count(service, needs, world) {
+    count(service, endpointRefs, world) {
       const before = known.get(service);
-      const after = sizeOf([...needs], world, allowExternalName, maxServiceEndpointBytes);
+      const after = sizeOf([...endpointRefs], world, allowExternalName, maxServiceEndpointBytes);
       if (after === undefined) known.delete(service);
       else known.set(service, after);
-      ledger.edit({ gone: before ? [before] : [], come: after ? [after] : [] });
+      ledger.edit({ removed: before ? [before] : [], added: after ? [after] : [] });
     },
     leftOut() {
       const told = [
@@ -66,15 +66,15 @@ export function createEndpointSizes({
 }
 
 function sizeOf(
-  needs: readonly EndpointNeed[],
+  endpointRefs: readonly EndpointRef[],
   world: World,
   allowExternalName: boolean,
   maxBytes: number,
 ): ObjectSize | undefined {
-  const [first] = needs;
+  const [first] = endpointRefs;
   if (first === undefined) return undefined;
   const { service } = first;
-  const bytes = needs.reduce((sum, need) => sum + bytesOf(need, world, allowExternalName), 0);
+  const bytes = endpointRefs.reduce((sum, ref) => sum + bytesOf(ref, world, allowExternalName), 0);
   if (bytes === 0) return undefined;
   const isTooLarge = bytes > maxBytes;
   return {
@@ -89,7 +89,7 @@ function sizeOf(
  * At most so much, whichever endpoints are ready: what is left out must not change with each pod that starts. Only the
  * addresses of one type are used at a time.
  */
-function bytesOf({ service, port }: EndpointNeed, world: World, allowExternalName: boolean): number {
+function bytesOf({ service, port }: EndpointRef, world: World, allowExternalName: boolean): number {
   if (service.spec?.type === "ExternalName") return endpointBytes["FQDN"] ?? 0;
   const slices = endpointSlicesOf(world, service.metadata.namespace, service.metadata.name);
   const count = (): number => {

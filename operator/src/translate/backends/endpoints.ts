@@ -10,7 +10,7 @@ import { compareText } from "../age.ts";
 import { closureOf, type Closure } from "../closures.ts";
 import { noEndpoints, ownPortRefused } from "../diagnostics.ts";
 import type { Diagnostic } from "../finding.ts";
-import { isPortNumber, type EndpointNeed } from "./service-port.ts";
+import { isPortNumber, type EndpointRef } from "./service-port.ts";
 
 type EndpointSlice = ObjectOf<"EndpointSlice">;
 type AddressType = EndpointSlice["addressType"];
@@ -36,7 +36,7 @@ export type EndpointRules = {
  * terminate. A dual-stack Service uses the addresses of its first family, else of the other one.
  */
 export function resolveEndpoints(
-  { key, service, port, uses }: EndpointNeed,
+  { key, service, port, uses }: EndpointRef,
   slices: readonly EndpointSlice[],
   { allowExternalName, isOwnPort }: EndpointRules,
 ): ResolvedEndpoints {
@@ -67,7 +67,7 @@ export function resolveEndpoints(
 /** Of a Service, or of this port of it. Datagrams go without TLS in any case. */
 function closureFor(
   service: ObjectOf<"Service">,
-  { name = "", protocol }: EndpointNeed["port"],
+  { name = "", protocol }: EndpointRef["port"],
 ): Closure | undefined {
   const closure = closureOf(service);
   if (closure?.sections?.has(name) === false) return undefined;
@@ -85,7 +85,7 @@ type Addresses = {
 const none = (why: string): Addresses => ({ resolve: "static", addresses: [], why });
 
 /** An address in the place of a name is used as it is, without the Domain Name System. */
-function fromExternalName(externalName: string, port: EndpointNeed["port"]): Addresses {
+function fromExternalName(externalName: string, port: EndpointRef["port"]): Addresses {
   const portNumber = isPortNumber(port.targetPort) ? port.targetPort : port.port;
   const ip = canonicalIp(externalName.trim());
   if (ip !== undefined) return { resolve: "static", addresses: [{ host: ip, port: portNumber }] };
@@ -97,7 +97,7 @@ function fromExternalName(externalName: string, port: EndpointNeed["port"]): Add
 function fromSlices(
   service: ObjectOf<"Service">,
   slices: readonly EndpointSlice[],
-  port: EndpointNeed["port"],
+  port: EndpointRef["port"],
   allowFqdn: boolean,
 ): Addresses {
   if (slices.length === 0) return none("the Service has no EndpointSlice");
@@ -126,7 +126,7 @@ type UsableSlice = { readonly slice: EndpointSlice; readonly port: number };
 /** The slices that have a port of a Service, each with its number there. */
 export function slicesWithPort(
   slices: readonly EndpointSlice[],
-  { name: portName = "", protocol: portProtocol = "TCP" }: EndpointNeed["port"],
+  { name: portName = "", protocol: portProtocol = "TCP" }: EndpointRef["port"],
 ): readonly UsableSlice[] {
   return slices.flatMap((slice) => {
     const match = slice.ports?.find(

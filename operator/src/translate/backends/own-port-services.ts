@@ -31,10 +31,10 @@ export function createOwnPortFinder(
       leading = new Set(world.EndpointSlice.filter((slice) => leads(slice, check)));
       return true;
     }
-    const { gone, come } = listChanges(last.world.EndpointSlice, world.EndpointSlice);
+    const { removed, added } = listChanges(last.world.EndpointSlice, world.EndpointSlice);
     let isOther = false;
-    for (const slice of gone) if (leading.delete(slice)) isOther = true;
-    for (const slice of come) {
+    for (const slice of removed) if (leading.delete(slice)) isOther = true;
+    for (const slice of added) {
       if (!leads(slice, check)) continue;
       leading.add(slice);
       isOther = true;

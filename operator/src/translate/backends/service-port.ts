@@ -11,7 +11,7 @@ import { haveSameItems } from "../incremental/memo.ts";
 import type { ServicePortRef, EndpointUse } from "./service-port-ref.ts";
 
 /** A Service port whose endpoints the snapshot must hold. `port.port` is its number, also in `name`. */
-export type EndpointNeed = {
+export type EndpointRef = {
   /** Name of the endpoint set: `namespace/service/port`, of a UDP port `namespace/service/port/udp`. */
   readonly name: string;
   /** `namespace/name` of the Service. */
@@ -26,21 +26,23 @@ export type EndpointNeed = {
  * Of needs with one name, the one that counts, whatever their order: ports of one number may have several names. It is
  * for all that any of them is for.
  */
-export function chooseNeed(needs: readonly [EndpointNeed, ...EndpointNeed[]]): EndpointNeed {
-  if (needs.length === 1) return needs[0];
-  const chosen = needs.reduce((a, b) => (compareText(b.port.name ?? "", a.port.name ?? "") < 0 ? b : a));
-  const uses = [...new Set(needs.flatMap((need) => need.uses))].sort(compareText);
+export function mergeEndpointRefs(endpointRefs: readonly [EndpointRef, ...EndpointRef[]]): EndpointRef {
+  if (endpointRefs.length === 1) return endpointRefs[0];
+  const chosen = endpointRefs.reduce((a, b) =>
+    compareText(b.port.name ?? "", a.port.name ?? "") < 0 ? b : a,
+  );
+  const uses = [...new Set(endpointRefs.flatMap((endpointRef) => endpointRef.uses))].sort(compareText);
   return uses.length === chosen.uses.length ? chosen : { ...chosen, uses };
 }
 
 /** Needs of one name that come to the same endpoints, and to the same finding where there are none. */
-export const isSameNeed = (a: EndpointNeed, b: EndpointNeed): boolean =>
+export const isSameEndpointRef = (a: EndpointRef, b: EndpointRef): boolean =>
   a.service === b.service && a.port === b.port && haveSameItems(a.uses, b.uses);
 
 type ResolvedBackend = {
   /** Carries `status` instead of `endpoints` when requests cannot be sent anywhere. */
   readonly backend: Backend;
-  readonly need?: EndpointNeed;
+  readonly endpointRef?: EndpointRef;
   readonly diagnostic?: Diagnostic;
 };
 
@@ -66,7 +68,7 @@ export function findServicePort(
   lookup: Lookup,
   allowExternalName: boolean,
 ): Result<
-  { readonly backend: Backend; readonly need: EndpointNeed },
+  { readonly backend: Backend; readonly endpointRef: EndpointRef },
   "no-service" | "external-name" | "no-port"
 > {
   const key = `${namespace}/${name}`;
@@ -78,7 +80,7 @@ export function findServicePort(
   const endpoints = `${key}/${port.port}${transport === "UDP" ? "/udp" : ""}`;
   return ok({
     backend: { endpoints, protocol: protocolOf(port), service: key, weight: 1 },
-    need: { name: endpoints, key, service, port, uses: [use] },
+    endpointRef: { name: endpoints, key, service, port, uses: [use] },
   });
 }
 

@@ -15,7 +15,7 @@ import { trackedMemo } from "../incremental/memo.ts";
 import type { BackendTlsAttachment } from "../policy-ancestors.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { createAttachmentKeeper } from "./attachment-keeper.ts";
-import type { EndpointNeed } from "./service-port.ts";
+import type { EndpointRef } from "./service-port.ts";
 import { readTlsPolicy, type TlsPolicySettings } from "./tls-policy-settings.ts";
 import { createAuthorityFitter } from "./tls-policy-sizes.ts";
 
@@ -26,7 +26,7 @@ export type GatewaysByService = ReadonlyMap<string, ReadonlySet<ObjectOf<"Gatewa
 
 export type TlsPolicies = {
   /** The policy (`namespace/name`) by which a Service port is connected to; undefined: in cleartext. */
-  readonly of: (need: EndpointNeed) => string | undefined;
+  readonly of: (ref: EndpointRef) => string | undefined;
   /** By `namespace/name` of the Service, what `of` follows from, as a text: equal texts give equal answers. */
   readonly byService: ReadonlyMap<string, string>;
   /** What proxies get of a policy. */
@@ -114,13 +114,13 @@ function attach(
     const targets = claim(object, owners, lookup, diagnostics);
     attachments.push(keep({ object, ancestors: ancestorsOf(targets, own, gateways) }));
   }
-  const ownerOf = ({ key, port }: EndpointNeed): Policy | undefined =>
+  const ownerOf = ({ key, port }: EndpointRef): Policy | undefined =>
     port.protocol === "UDP"
       ? undefined
       : ((port.name === undefined ? undefined : owners.get(ownerKey(key, port.name))) ?? owners.get(key));
   return {
-    of(need) {
-      const owner = ownerOf(need);
+    of(ref) {
+      const owner = ownerOf(ref);
       const name = owner && nameOf(refOf(owner));
       return name === undefined || settings.get(name)?.tls === undefined ? undefined : name;
     },

@@ -13,7 +13,7 @@ import type {
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
 import { resolveAuthorities, type AuthorityOptions } from "../certificates/authority-refs.ts";
-import { refusedAt, type Refusal } from "../condition.ts";
+import { reasonAt, type ConditionReason } from "../condition.ts";
 import { cleartextFallback, describeProblem, policyValueIgnored } from "../diagnostics.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { TranslateSettings } from "../settings.ts";
@@ -23,9 +23,9 @@ export type TlsPolicySettings = {
   /** What connections must keep to; undefined: they are in cleartext, since not one of its names can be used. */
   readonly tls: BackendTls | undefined;
   /** Why the policy is not accepted as it is. */
-  readonly unaccepted: Refusal | undefined;
+  readonly unaccepted: ConditionReason | undefined;
   /** The first reference that cannot be followed. */
-  readonly unresolved: Refusal | undefined;
+  readonly unresolved: ConditionReason | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -44,7 +44,7 @@ export function readTlsPolicy(
     const instead = "the name is left out";
     diagnostics.push(policyValueIgnored(place(`subjectAltNames[${index}]`), { message }, instead));
   }
-  const noName: Refusal | undefined =
+  const noName: ConditionReason | undefined =
     names.refused.length > 0 && names.usable.length === 0
       ? {
           reason: "InvalidSubjectAltNames",
@@ -85,8 +85,8 @@ function readTrust(validation: Validation, namespace: string, options: Authority
     from,
     options,
   );
-  const because = (reason: string): Refusal | undefined =>
-    refusal && refusedAt(refusal.field, { reason, message: refusal.message });
+  const because = (reason: string): ConditionReason | undefined =>
+    refusal && reasonAt(refusal.field, { reason, message: refusal.message });
   const unresolved = because(refusal?.why === "kind" ? "InvalidKind" : "InvalidCACertificateRef");
   return pem === undefined
     ? { unaccepted: because("NoValidCACertificate"), unresolved }

@@ -18,19 +18,19 @@ export type AuthorityRef = {
 };
 
 /** What is wrong with a reference: its kind, a missing grant, or what it leads to. */
-export type AuthorityRefusal = {
+export type UnresolvedAuthority = {
   readonly why: "kind" | "grant" | "object";
   readonly field: string;
   readonly message: string;
 };
 
-type Unresolved = Omit<AuthorityRefusal, "field">;
+type Unresolved = Omit<UnresolvedAuthority, "field">;
 
 export type ResolvedAuthorities = {
   /** The certificates of all references that can be used, PEM; undefined: none can. */
   readonly pem: string | undefined;
   /** What is wrong with the first one that cannot. */
-  readonly refusal: AuthorityRefusal | undefined;
+  readonly refusal: UnresolvedAuthority | undefined;
 };
 
 export type AuthorityOptions = { readonly view: View } & Pick<TranslateSettings, "trustBundles">;
@@ -46,7 +46,7 @@ export function resolveAuthorities(
   options: AuthorityOptions,
 ): ResolvedAuthorities {
   const bundles = new Set<string>();
-  let refusal: AuthorityRefusal | undefined;
+  let refusal: UnresolvedAuthority | undefined;
   for (const [index, ref] of refs.entries()) {
     const resolved = resolve(ref, from, options);
     if (typeof resolved === "string") bundles.add(resolved);

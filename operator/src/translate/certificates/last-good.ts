@@ -25,7 +25,7 @@ export const wasServed = (secret: Secret): boolean => served.has(secret);
 /** `spoiled` is why the Secret itself cannot be used, where the certificate is the one that it held before. */
 export type ServedCertificate = {
   readonly certificate: TlsCertificate;
-  readonly spoiled?: Problem;
+  readonly unusableUpdate?: Problem;
 };
 
 /** What is served of a Secret: its certificate, or the last one that could be used. */
@@ -34,5 +34,5 @@ export function servedCertificate(secret: Secret): Result<ServedCertificate> {
   const own = readTlsSecret(secret);
   if (own.ok) return ok({ certificate: own.value });
   const last = carried.get(secret);
-  return last === undefined ? own : ok({ certificate: last, spoiled: own.error });
+  return last === undefined ? own : ok({ certificate: last, unusableUpdate: own.error });
 }

@@ -13,12 +13,12 @@ import { describeProblem } from "../diagnostics.ts";
 import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 import { describeUntried, describeUnusable, readKeySet } from "./key-set.ts";
-import type { KeySetNeed } from "./remote-key-sets.ts";
+import type { KeySetRef } from "./remote-key-sets.ts";
 
 export type ReadJwtAuth = {
   readonly rules: TokenRules;
   /** Keys that stand in the object, or where they are to be fetched. */
-  readonly keys: { readonly inline: KeySet } | { readonly remote: KeySetNeed };
+  readonly keys: { readonly inline: KeySet } | { readonly remote: KeySetRef };
   /** What is left out or replaced, one phrase each. */
   readonly warnings: readonly string[];
   /** Which keys of the object not every token is checked with. */

@@ -15,7 +15,7 @@ import { sharedScope } from "../size/object-size.ts";
 import { describeUntried, describeUnusable, type UsableKeys } from "./key-set.ts";
 
 /** A key set that routes need. */
-export type KeySetNeed = {
+export type KeySetRef = {
   /** `namespace/name` of the JwtAuth, as routes refer to it. */
   readonly name: string;
   readonly object: ObjectRef;
@@ -45,42 +45,42 @@ type Part = FindingsList & { readonly resources: readonly Resource[] };
  */
 export function createKeySetTranslator(
   maxBytes: number,
-): (needs: readonly KeySetNeed[], fetched: FetchedKeySets) => Part {
+): (refs: readonly KeySetRef[], fetched: FetchedKeySets) => Part {
   type Entry = { readonly keys: FetchedKeySet["keys"]; readonly resource: Resource };
-  const entries = new WeakMap<KeySetNeed, Entry>();
-  const resourceOf = (need: KeySetNeed, keys: FetchedKeySet["keys"]): Resource => {
-    const known = entries.get(need);
+  const entries = new WeakMap<KeySetRef, Entry>();
+  const resourceOf = (ref: KeySetRef, keys: FetchedKeySet["keys"]): Resource => {
+    const known = entries.get(ref);
     if (known !== undefined && known.keys === keys) return known.resource;
-    const value: KeySet = { source: need.uri, ...(keys && { keys }) };
-    const resource = encodeResource<"jwks">(jwksKey(need.name), value);
-    entries.set(need, { keys, resource });
+    const value: KeySet = { source: ref.uri, ...(keys && { keys }) };
+    const resource = encodeResource<"jwks">(jwksKey(ref.name), value);
+    entries.set(ref, { keys, resource });
     return resource;
   };
-  return (needs, fetched) => {
-    const byName = new Map(needs.map((need) => [need.name, need]));
+  return (refs, fetched) => {
+    const byName = new Map(refs.map((ref) => [ref.name, ref]));
     const leftOut = leftOutOf([...byName.values()], fetched, maxBytes);
     const resources: Resource[] = [];
     const diagnostics: Diagnostic[] = [];
     const events: DesiredEvent[] = [];
-    for (const need of byName.values()) {
-      const { keys, problem, unusable = [] } = fetched.get(need.uri) ?? {};
-      const place = { object: need.object, field: "spec.jwks.remote.uri" };
-      const bytes = leftOut.get(need.name);
-      resources.push(resourceOf(need, bytes === undefined ? keys : undefined));
+    for (const ref of byName.values()) {
+      const { keys, problem, unusable = [] } = fetched.get(ref.uri) ?? {};
+      const place = { object: ref.object, field: "spec.jwks.remote.uri" };
+      const bytes = leftOut.get(ref.name);
+      resources.push(resourceOf(ref, bytes === undefined ? keys : undefined));
       if (bytes !== undefined) {
         const told = keySetLeftOut(place, maxBytes, bytes);
         diagnostics.push(told);
-        events.push(notServed(need.object, told.message));
+        events.push(notServed(ref.object, told.message));
         continue;
       }
       const unused = describeUnusable(unusable);
       if (unused !== undefined) {
         diagnostics.push(
-          resourcePartlyIgnored(place, `JwtAuth ${need.name}: the key set has unusable keys: ${unused}`),
+          resourcePartlyIgnored(place, `JwtAuth ${ref.name}: the key set has unusable keys: ${unused}`),
         );
       }
       const untried = keys && describeUntried(keys);
-      if (untried !== undefined) diagnostics.push(keySetNeedsKid(place, `JwtAuth ${need.name}: ${untried}`));
+      if (untried !== undefined) diagnostics.push(keySetNeedsKid(place, `JwtAuth ${ref.name}: ${untried}`));
       if (problem !== undefined) diagnostics.push(keySetNotFetched(place, problem, keys !== undefined));
     }
     return { resources, diagnostics, events };
@@ -95,12 +95,12 @@ const bytesOfKeys = memo((keys: UsableKeys["keys"]): number => Buffer.byteLength
  * a few hundred bytes of an object become hundreds of kilobytes (docs/features/auth-jwt.md, "Keys").
  */
 function leftOutOf(
-  needs: readonly KeySetNeed[],
+  refs: readonly KeySetRef[],
   fetched: FetchedKeySets,
   maxBytes: number,
 ): ReadonlyMap<string, number> {
   let total = 0;
-  const sizes = needs.map(({ object, age, uri }): Sized => {
+  const sizes = refs.map(({ object, age, uri }): Sized => {
     const { keys } = fetched.get(uri) ?? {};
     const bytes = keys === undefined ? 0 : bytesOfKeys(keys);
     total += bytes;
@@ -113,9 +113,9 @@ function leftOutOf(
 }
 
 /** What is to be fetched, by URL: as often as the most demanding need asks for. */
-export function wantedKeySets(needs: readonly KeySetNeed[]): ReadonlyMap<string, number> {
+export function wantedKeySets(refs: readonly KeySetRef[]): ReadonlyMap<string, number> {
   const wanted = new Map<string, number>();
-  for (const { uri, refreshIntervalMs } of needs) {
+  for (const { uri, refreshIntervalMs } of refs) {
     wanted.set(uri, Math.min(wanted.get(uri) ?? Number.POSITIVE_INFINITY, refreshIntervalMs));
   }
   return wanted;

@@ -12,7 +12,7 @@ import {
   annotationWarning,
   describeProblem,
   invalidClassDefault,
-  invalidClassFence,
+  invalidProtectingDefault,
   keyField,
   protectionUnavailable,
   misspeltAnnotation,
@@ -44,7 +44,10 @@ export const readClassDefaults = memo(
       if (parsed.ok) values.set(definition, parsed.value);
       else if (definition.onInvalid === "ignore" || !definition.classDefault)
         diagnostics.push(
-          (definition.restricts === true ? invalidClassFence : invalidClassDefault)(place, parsed.error),
+          (definition.restricts === true ? invalidProtectingDefault : invalidClassDefault)(
+            place,
+            parsed.error,
+          ),
         );
       else {
         values.set(definition, definition.ifInvalid);

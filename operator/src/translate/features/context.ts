@@ -1,7 +1,7 @@
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { EndpointNeed } from "../backends/service-port.ts";
-import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import type { EndpointRef } from "../backends/service-port.ts";
+import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import type { Place } from "../diagnostics.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
@@ -38,11 +38,11 @@ export type FeatureContext = View & {
    */
   readonly freeNamespaces: (definition: Pick<AnnotationDefinition<unknown>, "name">) => readonly string[];
   /** Takes a Service port whose endpoints the feature names. */
-  readonly need: (need: EndpointNeed) => void;
+  readonly useEndpoints: (ref: EndpointRef) => void;
   /** Takes a resource that the feature names and that must travel with the routes. */
   readonly provide: (resource: Resource) => void;
   /** Takes a key set that the feature names and that comes from elsewhere. */
-  readonly fetch: (need: KeySetNeed) => void;
+  readonly fetch: (ref: KeySetRef) => void;
   /** Whether the Ingress itself has an annotation, by its name without prefix. */
   readonly hasAnnotation: (name: string) => boolean;
   /** What the filters of a rule do besides; absent: an Ingress asks, which has none. */

@@ -4,7 +4,7 @@ import { parseDuration } from "@svc-gateway/common/values/duration.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { protocolOf, tcpPortsOf, type EndpointNeed } from "../backends/service-port.ts";
+import { protocolOf, tcpPortsOf, type EndpointRef } from "../backends/service-port.ts";
 import { describeProblem, protectionUnavailable, resourcePartlyIgnored } from "../diagnostics.ts";
 import type { View } from "../incremental/view.ts";
 import { quote } from "../text.ts";
@@ -25,7 +25,7 @@ export function translateExtAuth(read: AnnotationReader, context: FeatureContext
   if (resource === undefined) return undefined;
   if (resource === "unavailable") return [{}];
   const named = `SvcExternalAuth ${formatNamespacedName(resource.metadata)}`;
-  const { check, need, ignored } = readExternalAuth(resource, context);
+  const { check, endpointRef, ignored } = readExternalAuth(resource, context);
   for (const message of ignored) {
     context.report(definition, (place) => resourcePartlyIgnored(place, `${named}: ${message}`));
   }
@@ -34,14 +34,14 @@ export function translateExtAuth(read: AnnotationReader, context: FeatureContext
     context.announce(definition, (place) => protectionUnavailable(place, text, definition.fallback));
     return [{}];
   }
-  if (need !== undefined) context.need(need);
+  if (endpointRef !== undefined) context.useEndpoints(endpointRef);
   return [{ check: check.value }];
 }
 
 export type ReadExternalAuth = {
   /** The question, or why nobody can be asked. */
   readonly check: Result<ExternalCheck>;
-  readonly need?: EndpointNeed;
+  readonly endpointRef?: EndpointRef;
   /** Values that are not used as they stand, each as a sentence. */
   readonly ignored: readonly string[];
 };
@@ -80,7 +80,7 @@ export function readExternalAuth(
     ),
     ...(maxBodyBytes > 0 && { maxBodyBytes }),
   };
-  return { check: ok(check), need: target.value, ignored };
+  return { check: ok(check), endpointRef: target.value, ignored };
 }
 
 /** Names in lower case, without those that may not be passed on; `field` is where they are. */
@@ -102,7 +102,7 @@ export const usableNames = (
 function findService(
   { metadata, spec }: ObjectOf<"SvcExternalAuth">,
   { lookup, permits }: Pick<View, "lookup" | "permits">,
-): Result<EndpointNeed> {
+): Result<EndpointRef> {
   const { name, namespace = metadata.namespace, port: number } = spec.backendRef;
   const key = `${namespace}/${name}`;
   const from = { kind: "SvcExternalAuth", namespace: metadata.namespace } as const;

@@ -37,7 +37,7 @@ export function translateMirrorTarget(
     );
   }
   const endpoints = `${key}/${port.port}`;
-  context.need({ name: endpoints, key, service, port, uses: ["copies"] });
+  context.useEndpoints({ name: endpoints, key, service, port, uses: ["copies"] });
   return [{ service: key, endpoints, protocol: protocolOf(port) }];
 }
 

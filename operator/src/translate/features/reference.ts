@@ -2,7 +2,7 @@ import type { AnnotationDefinition } from "@svc-gateway/common/features/definiti
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { KindName, ObjectOf } from "../../api/kinds.ts";
 import { isStandIn } from "../../api/stand-in.ts";
-import { fenceNotFound, protectionUnavailable, referenceNotFound } from "../diagnostics.ts";
+import { protectionNotFound, protectionUnavailable, referenceNotFound } from "../diagnostics.ts";
 import { classDefaultApplies, type AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 
@@ -30,9 +30,9 @@ export function resolveReference<K extends KindName>(
       : context.lookup(kind, otherwise.namespace, otherwise.name);
   const named = `${kind} ${formatNamespacedName(reference)}`;
   const instead = byClass === undefined ? definition.fallback : classDefaultApplies;
-  const isFence = definition.restricts === true && byClass === undefined;
+  const isProtection = definition.restricts === true && byClass === undefined;
   context.announce(definition, (place) =>
-    (isFence ? fenceNotFound : referenceNotFound)(place, named, instead),
+    (isProtection ? protectionNotFound : referenceNotFound)(place, named, instead),
   );
   return byClass;
 }

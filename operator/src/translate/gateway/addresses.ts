@@ -1,7 +1,7 @@
 /** The addresses that a Gateway asks for. See docs/gateway-api.md, "Addresses". */
 import { parseIpAddress } from "@svc-gateway/common/values/ip-address.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { refusedAt, type Refusal } from "../condition.ts";
+import { reasonAt, type ConditionReason } from "../condition.ts";
 import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 
@@ -29,9 +29,9 @@ export type RequestedAddress = {
   /** Host names of which the Service must have each. */
   readonly hostnames: readonly string[];
   /** Why the Gateway is not accepted. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ConditionReason | undefined;
   /** Why no address can be as it is asked for; the Gateway is accepted, but not programmed. */
-  readonly unusable: Refusal | undefined;
+  readonly unusable: ConditionReason | undefined;
 };
 
 /** Reads `spec.addresses`. An entry without a value leaves the choice to the cluster. */
@@ -74,7 +74,7 @@ export const requestedAddress = memo(({ spec }: ObjectOf<"Gateway">): RequestedA
     refusal:
       foreign < 0
         ? undefined
-        : refusedAt(`spec.addresses[${foreign}]`, {
+        : reasonAt(`spec.addresses[${foreign}]`, {
             reason: "UnsupportedAddress",
             message: `Addresses of type ${quote(wanted[foreign]?.type ?? "")} are not supported, expected IPAddress or Hostname`,
           }),
@@ -85,6 +85,9 @@ export const requestedAddress = memo(({ spec }: ObjectOf<"Gateway">): RequestedA
 const isInside = ({ type, value, routability }: AddressRequest): boolean =>
   routability === clusterRoutability || (type === "IPAddress" && value !== "");
 
-export const notUsable = (message: string): Refusal => ({ reason: "AddressNotUsable", message });
+export const notUsable = (message: string): ConditionReason => ({ reason: "AddressNotUsable", message });
 
-export const addressNotAssigned = (message: string): Refusal => ({ reason: "AddressNotAssigned", message });
+export const addressNotAssigned = (message: string): ConditionReason => ({
+  reason: "AddressNotAssigned",
+  message,
+});

@@ -1,6 +1,6 @@
 import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
-import type { EndpointNeed } from "../backends/service-port.ts";
+import type { EndpointRef } from "../backends/service-port.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { PolicyAttachment } from "../policy-ancestors.ts";
 import type { PlannedGateway } from "./listeners/gateways.ts";
@@ -18,4 +18,4 @@ export type ClientTraffic<G extends PlannedGateway> = {
 };
 
 /** Who is asked about every request of a Gateway; the same value for as long as that stays the same. */
-export type Guard = { readonly asked: ExtAuth; readonly needs: readonly EndpointNeed[] };
+export type Guard = { readonly asked: ExtAuth; readonly endpointRefs: readonly EndpointRef[] };

@@ -142,7 +142,7 @@ export function createGatewayTranslator(
   const buildOwn = createOwnScopes();
   const buildStatuses = createStatusBuilder();
   const leaveToOwners = createOwnedClaims();
-  const tellLosses = createLossStatuses();
+  const reportLosses = createLossStatuses();
   const ingressPorts = new Set(reserved.map(({ port }) => port));
 
   return (world) => {
@@ -198,7 +198,7 @@ export function createGatewayTranslator(
         classes,
         gateways,
         bindingsOf,
-        routes: tellLosses(joinLists(http.statuses, l4.statuses), lost),
+        routes: reportLosses(joinLists(http.statuses, l4.statuses), lost),
         attached: (listener) => http.attached(listener) + l4.attached(listener),
         world,
       });
@@ -283,14 +283,14 @@ function gatewaysByService(
     return users;
   };
   for (const planned of gateways) {
-    const needs = [
-      ...(planned.guard?.needs ?? []),
-      ...filterFindingsOf(planned).flatMap((found) => found.needs),
+    const endpointRefs = [
+      ...(planned.guard?.endpointRefs ?? []),
+      ...filterFindingsOf(planned).flatMap((found) => found.endpointRefs),
     ];
-    for (const { key } of needs) usersOf(key).add(planned.gateway);
+    for (const { key } of endpointRefs) usersOf(key).add(planned.gateway);
   }
   for (const { plan, listeners } of routes) {
-    for (const { key } of plan.needs) {
+    for (const { key } of plan.endpointRefs) {
       const users = usersOf(key);
       for (const id of listeners) {
         const gateway = gatewayOf.get(id);

@@ -3,30 +3,29 @@ import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import { createKeyedList } from "./groups.ts";
 import { memo } from "./memo.ts";
 
-/** What there is to tell people. */
+/** Findings and Events of one object, or of many. */
 export type FindingsList = {
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
 };
 
-/**
- * The findings of many objects in the order of their keys, kept in line with the objects. Most objects have none, and
- * cost nothing here.
- */
+/** The findings of many objects in the order of their keys, kept up to date by changes. Objects without findings cost nothing. */
 export function createFindings<T extends FindingsList>(
   keyOf: (one: T) => string,
 ): { edit(changes: Changes<T>): void; readonly list: FindingsList } {
-  const telling = createKeyedList(keyOf);
+  const withFindings = createKeyedList(keyOf);
   const listOf = memo((all: readonly T[]): FindingsList => ({
     diagnostics: all.flatMap(({ diagnostics }) => diagnostics),
     events: all.flatMap(({ events }) => events),
   }));
   return {
-    edit: ({ gone, come }) => telling.edit({ gone: gone.filter(tells), come: come.filter(tells) }),
+    edit: ({ removed, added }) =>
+      withFindings.edit({ removed: removed.filter(hasFindings), added: added.filter(hasFindings) }),
     get list() {
-      return listOf(telling.entries.values);
+      return listOf(withFindings.entries.values);
     },
   };
 }
 
-const tells = ({ diagnostics, events }: FindingsList): boolean => diagnostics.length + events.length > 0;
+const hasFindings = ({ diagnostics, events }: FindingsList): boolean =>
+  diagnostics.length + events.length > 0;

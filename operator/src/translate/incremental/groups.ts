@@ -1,23 +1,22 @@
 /**
- * What many objects contribute to, kept in line with them: a change of one object touches only the groups that it
- * contributes to (docs/architecture.md, "Level, not event"). The list of a group is in the order of its keys, whatever
- * happened before, so that the result is the one that a build from scratch gives.
+ * Results to which many objects contribute, kept up to date by changes: a changed object touches only the groups that it
+ * contributes to (docs/architecture.md, "Level, not event"). Results are in the order of their keys, independent of history,
+ * so that they equal those of a build from scratch.
  */
 import { collect } from "@svc-gateway/common/collections/join-lists.ts";
 import { hasChanges, noChanges, type Changes } from "@svc-gateway/common/collections/list-changes.ts";
 import { changeEntries, noEntries, type SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 
 export type Groups<M, R> = {
-  /** The results of all groups, by key. The same value for as long as none changes. */
+  /** The results of all groups, by key. The same value while none changes. */
   readonly entries: SortedEntries<R, string>;
-  /** Takes members out and in; gives the results that are no longer there, and those that are new. */
+  /** Removes and adds members; returns the results that were removed and added by it. */
   edit(changes: Changes<M>): Changes<R>;
 };
 
 /**
- * Groups members by key and works out a result for each group. `build` must give equal results whatever the order of
- * the members; it is asked again only when a group has lost or gained one. A result that is the same as before stays, and
- * is no change.
+ * Groups members by key and builds a result for each group. `build` must give equal results for any order of the members;
+ * it is called again only when a group has lost or gained one. A result that `isSame` as before is kept and is no change.
  */
 export function createGroups<M, R>(
   keyOf: (member: M) => string,
@@ -29,14 +28,14 @@ export function createGroups<M, R>(
   let entries: SortedEntries<R, string> = noEntries;
 
   /** The members of each group that the changes touch, by key. */
-  const membersAfter = ({ gone, come }: Changes<M>): ReadonlyMap<string, readonly M[]> => {
+  const membersAfter = ({ removed, added }: Changes<M>): ReadonlyMap<string, readonly M[]> => {
     const members = new Map<string, readonly M[]>();
-    for (const [key, absent] of Map.groupBy(gone, keyOf)) {
-      members.set(key, without(groups.get(key)?.members ?? [], absent));
+    for (const [key, leaving] of Map.groupBy(removed, keyOf)) {
+      members.set(key, without(groups.get(key)?.members ?? [], leaving));
     }
-    for (const [key, fresh] of Map.groupBy(come, keyOf)) {
+    for (const [key, joining] of Map.groupBy(added, keyOf)) {
       const present = members.get(key) ?? groups.get(key)?.members;
-      members.set(key, present === undefined ? fresh : [...present, ...fresh]);
+      members.set(key, present === undefined ? joining : [...present, ...joining]);
     }
     return members;
   };
@@ -52,7 +51,7 @@ export function createGroups<M, R>(
       const after: R[] = [];
       for (const [key, members] of membersAfter(changes)) {
         const known = groups.get(key);
-        if (isInhabited(members)) {
+        if (isNonEmpty(members)) {
           const built = build(members);
           const isAsBefore = known !== undefined && isSame(known.result, built);
           const result = isAsBefore ? known.result : built;
@@ -67,14 +66,14 @@ export function createGroups<M, R>(
         if (known !== undefined) before.push(known.result);
       }
       entries = changeEntries(entries, results);
-      return { gone: before, come: after };
+      return { removed: before, added: after };
     },
   };
 }
 
-const isInhabited = <M>(members: readonly M[]): members is readonly [M, ...M[]] => members.length > 0;
+const isNonEmpty = <M>(members: readonly M[]): members is readonly [M, ...M[]] => members.length > 0;
 
-/** Of members by key of which there is never more than one at a time: a list in the order of the keys. */
+/** A list of members in the order of their keys, of which there is never more than one per key. */
 export function createKeyedList<M>(keyOf: (member: M) => string): {
   readonly entries: SortedEntries<M, string>;
   edit(changes: Changes<M>): void;
@@ -84,20 +83,20 @@ export function createKeyedList<M>(keyOf: (member: M) => string): {
     get entries() {
       return entries;
     },
-    edit({ gone, come }) {
+    edit({ removed, added }) {
       const results = new Map<string, M | undefined>();
-      for (const member of gone) results.set(keyOf(member), undefined);
-      for (const member of come) results.set(keyOf(member), member);
+      for (const member of removed) results.set(keyOf(member), undefined);
+      for (const member of added) results.set(keyOf(member), member);
       entries = changeEntries(entries, results);
     },
   };
 }
 
-/** The members without each of those that are gone, once. */
-function without<M>(members: readonly M[], gone: readonly M[]): M[] {
-  if (gone.length === 0) return [...members];
+/** The members without one occurrence of each removed one. */
+function without<M>(members: readonly M[], removed: readonly M[]): M[] {
+  if (removed.length === 0) return [...members];
   const counts = new Map<M, number>();
-  for (const member of gone) counts.set(member, (counts.get(member) ?? 0) + 1);
+  for (const member of removed) counts.set(member, (counts.get(member) ?? 0) + 1);
   return members.filter((member) => {
     const count = counts.get(member) ?? 0;
     counts.set(member, count - 1);
@@ -105,11 +104,11 @@ function without<M>(members: readonly M[], gone: readonly M[]): M[] {
   });
 }
 
-/** The changes of what objects contribute, from the changes of the objects. */
+/** From the changes of objects to the changes of what they contribute. */
 export const changesOf = <T, M>(
-  { gone, come }: Changes<T>,
+  { removed, added }: Changes<T>,
   contributions: (one: T) => readonly M[],
 ): Changes<M> => ({
-  gone: collect(gone, contributions),
-  come: collect(come, contributions),
+  removed: collect(removed, contributions),
+  added: collect(added, contributions),
 });

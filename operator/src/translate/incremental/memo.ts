@@ -1,12 +1,13 @@
 /**
- * Remembering what was worked out from immutable objects. Nothing here can change a result: an entry is used only
- * while everything that it was computed from is the same object (docs/architecture.md, "Level, not event").
+ * Results that are remembered by the identity of immutable inputs. Nothing here can change a result: an entry is used only
+ * while everything that it was computed from is the same object (docs/architecture.md, "Level, not event"). The README of
+ * this folder says which function to use when.
  */
 import type { KindName } from "../../api/kinds.ts";
 import type { World } from "../../world.ts";
-import { answer, ask, createView, overhear, type Question, type View } from "./view.ts";
+import { createView, recordLookups, repeatQuery, resultIn, type View, type WorldQuery } from "./view.ts";
 
-/** Remembers the result for each object. */
+/** Remembers the result for each object, for the lifetime of the object. */
 export function memo<I extends object, O>(compute: (input: I) => O): (input: I) => O {
   const outputs = new WeakMap<I, { readonly output: O }>();
   return (input) => {
@@ -18,70 +19,72 @@ export function memo<I extends object, O>(compute: (input: I) => O): (input: I) 
   };
 }
 
-/** An answer that a computation got about the world. */
-type Seen = {
-  readonly question: Question;
-  readonly answer: unknown;
-  /** The list that was last found to give this answer: the same list gives the same answer again. */
+/** A query of a computation and its result. */
+type RecordedQuery = {
+  readonly query: WorldQuery;
+  readonly result: unknown;
+  /** The list that was last found to give this result: the same list gives the same result again. */
   list: World[KindName];
 };
 
-/**
- * Remembers the result for each object until `extra` is another one, or the world gives another answer to something
- * that the computation asked of it.
- */
+/** Remembers the result for each object until `extra` changes, or a lookup of the computation has another result. */
 export function trackedMemo<I extends object, E, O>(
   compute: (input: I, extra: E, view: View) => O,
 ): (input: I, extra: E, world: World) => O {
-  const entries = new WeakMap<I, { readonly extra: E; readonly seen: readonly Seen[]; readonly output: O }>();
+  const entries = new WeakMap<
+    I,
+    { readonly extra: E; readonly queries: readonly RecordedQuery[]; readonly output: O }
+  >();
   return (input, extra, world) => {
     const known = entries.get(input);
-    if (known !== undefined && known.extra === extra && isUnchanged(known.seen, world)) return known.output;
-    const seen: Seen[] = [];
-    const view = createView(world, (question, given) => {
-      seen.push({ question, answer: given, list: world[question.of] });
+    if (known !== undefined && known.extra === extra && isUnchanged(known.queries, world))
+      return known.output;
+    const queries: RecordedQuery[] = [];
+    const view = createView(world, (query, result) => {
+      queries.push({ query, result, list: world[query.of] });
     });
     const output = compute(input, extra, view);
-    entries.set(input, { extra, seen, output });
+    entries.set(input, { extra, queries, output });
     return output;
   };
 }
 
-function isUnchanged(seen: readonly Seen[], world: World): boolean {
-  for (const one of seen) {
-    const list = world[one.question.of];
+function isUnchanged(queries: readonly RecordedQuery[], world: World): boolean {
+  for (const one of queries) {
+    const list = world[one.query.of];
     if (one.list === list) continue;
-    if (answer(world, one.question) !== one.answer) return false;
+    if (resultIn(world, one.query) !== one.result) return false;
     one.list = list;
   }
   return true;
 }
 
 /**
- * Remembers the result for each object until a view gives another answer to something that the computation asked. Put to
- * the view again, the questions are known to whoever made the view, as if the computation had asked them.
+ * Remembers the result for each object until a lookup of the computation has another result in the given view. Each call
+ * repeats the lookups on that view, so a computation around it records them as its own.
  */
 export function viewMemo<I extends object, O>(
   compute: (input: I, view: View) => O,
 ): (input: I, view: View) => O {
-  type Entry = { readonly seen: readonly (readonly [Question, unknown])[]; readonly output: O };
+  type Entry = { readonly queries: readonly (readonly [WorldQuery, unknown])[]; readonly output: O };
   const entries = new WeakMap<I, Entry>();
   return (input, view) => {
     const known = entries.get(input);
-    if (known?.seen.every(([question, given]) => ask(view, question) === given) === true) return known.output;
-    const seen: (readonly [Question, unknown])[] = [];
+    if (known?.queries.every(([query, result]) => repeatQuery(view, query) === result) === true)
+      return known.output;
+    const queries: (readonly [WorldQuery, unknown])[] = [];
     const output = compute(
       input,
-      overhear(view, (question, given) => void seen.push([question, given])),
+      recordLookups(view, (query, result) => void queries.push([query, result])),
     );
-    entries.set(input, { seen, output });
+    entries.set(input, { queries, output });
     return output;
   };
 }
 
 /**
- * Remembers the result for a list of objects, keyed by its first one, until the list holds other objects or `extra`
- * is another one. Of an empty list only the last result is remembered.
+ * Remembers the result for a list of objects until the list holds other objects or `extra` changes. Entries are keyed by
+ * the first object of the list; for the empty list only the last result is remembered.
  */
 export function listMemo<I extends object, E, O>(
   compute: (inputs: readonly I[], extra: E) => O,

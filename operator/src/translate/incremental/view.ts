@@ -1,42 +1,40 @@
-/** What a computation can ask of the world, as questions that can be put again to a later world. */
+/** Read access to the world that records every lookup, so that remembered results can be invalidated. */
 import type { KindName } from "../../api/kinds.ts";
 import { createLookup, type Lookup, type World } from "../../world.ts";
 import { createPermits, type Permits, type Referent, type Referrer } from "../reference-grants.ts";
 
-/** The world as a computation sees it whose result is remembered: only through questions. */
+/** What a remembered computation may read of the world: single objects by name, and permissions. */
 export type View = { readonly lookup: Lookup; readonly permits: Permits };
 
-/** A question, and the kind of the objects (`of`) that its answer follows from. */
-export type Question =
+/** A lookup as data, which can be repeated on a later world. `of` is the kind of the objects that decide the result. */
+export type WorldQuery =
   | { readonly of: KindName; readonly namespace: string; readonly name: string }
   | { readonly of: "ReferenceGrant"; readonly from: Referrer; readonly to: Referent };
 
-/** Equal answers are identical: a stored object, undefined, or a boolean. */
-export const answer = (world: World, question: Question): unknown => ask(openView(world), question);
+/** The result of a query: a stored object, undefined, or a boolean. Equal results are identical. */
+export const resultIn = (world: World, query: WorldQuery): unknown => repeatQuery(plainView(world), query);
 
-/** Puts a question to a view. */
-export const ask = (view: View, question: Question): unknown =>
-  "from" in question
-    ? view.permits(question.from, question.to)
-    : view.lookup(question.of, question.namespace, question.name);
+/** Repeats a query on a view. */
+export const repeatQuery = (view: View, query: WorldQuery): unknown =>
+  "from" in query ? view.permits(query.from, query.to) : view.lookup(query.of, query.namespace, query.name);
 
-const openView = (world: World): View => ({ lookup: createLookup(world), permits: createPermits(world) });
+const plainView = (world: World): View => ({ lookup: createLookup(world), permits: createPermits(world) });
 
-type OnAnswer = (question: Question, given: unknown) => void;
+type OnQuery = (query: WorldQuery, result: unknown) => void;
 
-/** A view of a world that tells `onAnswer` what was asked of it. */
-export const createView = (world: World, onAnswer: OnAnswer): View => overhear(openView(world), onAnswer);
+/** A view of a world that reports every query to `onQuery`. */
+export const createView = (world: World, onQuery: OnQuery): View => recordLookups(plainView(world), onQuery);
 
-/** The same view, which tells `onAnswer` as well. */
-export const overhear = ({ lookup, permits }: View, onAnswer: OnAnswer): View => ({
+/** The same view, which reports every query to `onQuery` as well. */
+export const recordLookups = ({ lookup, permits }: View, onQuery: OnQuery): View => ({
   lookup: (kind, namespace, name) => {
     const found = lookup(kind, namespace, name);
-    onAnswer({ of: kind, namespace, name }, found);
+    onQuery({ of: kind, namespace, name }, found);
     return found;
   },
   permits: (from, to) => {
     const permitted = permits(from, to);
-    onAnswer({ of: "ReferenceGrant", from, to }, permitted);
+    onQuery({ of: "ReferenceGrant", from, to }, permitted);
     return permitted;
   },
 });

@@ -7,9 +7,9 @@ import { useRegex } from "@svc-gateway/common/features/use-regex.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import type { EndpointNeed } from "../backends/service-port.ts";
+import type { EndpointRef } from "../backends/service-port.ts";
 import { closeAll, closeFeatures } from "../closures.ts";
-import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import {
   annotationWarning,
   classClosed,
@@ -37,10 +37,10 @@ type Findings = {
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
   /** Endpoint sets that the features name. */
-  readonly needs: readonly EndpointNeed[];
+  readonly endpointRefs: readonly EndpointRef[];
   /** What the features name besides endpoint sets. */
   readonly resources: readonly Resource[];
-  readonly keySets: readonly KeySetNeed[];
+  readonly keySets: readonly KeySetRef[];
 };
 
 type Surroundings = { readonly view: View; readonly httpsPublicPort: number };
@@ -90,8 +90,8 @@ export function openAnnotations(
   const diagnostics: Diagnostic[] = [];
   const events: DesiredEvent[] = [];
   const resources: Resource[] = [];
-  const needs: EndpointNeed[] = [];
-  const keySets: KeySetNeed[] = [];
+  const endpointRefs: EndpointRef[] = [];
+  const keySets: KeySetRef[] = [];
   const placeOf = (key: string): Place => ({ object, field: keyField("metadata.annotations", key) });
   const tell =
     (finding: (place: Place, message: string) => Diagnostic): FeatureContext["warn"] =>
@@ -118,8 +118,8 @@ export function openAnnotations(
     referrer: { kind: "Ingress", namespace },
     httpsPublicPort,
     provide: (resource) => resources.push(resource),
-    need: (need) => needs.push(need),
-    fetch: (need) => keySets.push(need),
+    useEndpoints: (ref) => endpointRefs.push(ref),
+    fetch: (ref) => keySets.push(ref),
     hasAnnotation: (name) => Object.hasOwn(annotations, annotationKey({ name })),
     freeNamespaces: (definition) =>
       classDefaults === undefined || hasOwnValue(annotations, definition)
@@ -138,5 +138,5 @@ export function openAnnotations(
       diagnostics.push(finding(placeOf(annotationKey(definition))));
     },
   };
-  return { read, context, diagnostics, events, resources, needs, keySets };
+  return { read, context, diagnostics, events, resources, endpointRefs, keySets };
 }

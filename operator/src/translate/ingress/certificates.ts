@@ -49,11 +49,14 @@ export function createCertificateTracker(
     const before = defaultCertificate;
     defaultCertificate = defaultCertificateOf(settings, undefined, world);
     if (last !== undefined && before === defaultCertificate && !hasChanges(changes)) return last;
-    const { gone, come } = changesOf(changes, ({ claims }) => claims);
+    const { removed, added } = changesOf(changes, ({ claims }) => claims);
     hostFindings.edit(
       before === defaultCertificate
-        ? hosts.edit({ gone, come })
-        : hosts.edit({ gone: [...before.claims, ...gone], come: [...defaultCertificate.claims, ...come] }),
+        ? hosts.edit({ removed, added })
+        : hosts.edit({
+            removed: [...before.claims, ...removed],
+            added: [...defaultCertificate.claims, ...added],
+          }),
     );
     findings.edit(changes);
     last = {

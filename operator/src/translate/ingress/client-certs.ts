@@ -13,10 +13,10 @@ export function createClientCertPortBuilder(): (tables: readonly TlsHostTable[])
   let last = none;
   let lastTables: readonly TlsHostTable[] = [];
   return (tables) => {
-    const asking = tables.filter(asks);
-    if (haveSameItems(asking, lastTables)) return last;
-    lastTables = asking;
-    last = build(asking);
+    const dependent = tables.filter(asks);
+    if (haveSameItems(dependent, lastTables)) return last;
+    lastTables = dependent;
+    last = build(dependent);
     return last;
   };
 }

@@ -58,12 +58,12 @@ export function createClientRuleSetter(
   };
   let last: { readonly inputs: readonly unknown[]; readonly output: readonly HostTable[] } | undefined;
   return (tables, tlsHosts) => {
-    const asking = askingOf(tlsHosts);
-    if (asking.size === 0) return tables;
+    const dependent = askingOf(tlsHosts);
+    if (dependent.size === 0) return tables;
     const inputs = [tables, tlsHosts];
     if (last !== undefined && haveSameItems(last.inputs, inputs)) return last.output;
     const output = tables.map((table) =>
-      namesOver(table.served.host).some((name) => asking.has(name)) ? withRules(table, tlsHosts) : table,
+      namesOver(table.served.host).some((name) => dependent.has(name)) ? withRules(table, tlsHosts) : table,
     );
     last = { inputs, output };
     return output;

@@ -11,7 +11,9 @@ import { anyPath } from "./path.ts";
 import type { IngressPlan } from "./plan.ts";
 import type { TlsPlan } from "./tls.ts";
 
-export type LastResort = Pick<IngressPlan, "needs" | "diagnostics"> & { readonly route: Route | undefined };
+export type LastResort = Pick<IngressPlan, "endpointRefs" | "diagnostics"> & {
+  readonly route: Route | undefined;
+};
 
 /** `--ingress-default-backend`: stands below everything else on every host. */
 export function planLastResort(
@@ -19,10 +21,15 @@ export function planLastResort(
   _: undefined,
   { lookup }: View,
 ): LastResort {
-  if (reference === undefined) return { route: undefined, needs: [], diagnostics: [] };
+  if (reference === undefined) return { route: undefined, endpointRefs: [], diagnostics: [] };
   const { namespace, name } = reference;
   const place = { object: { kind: "Service", namespace, name } };
-  const { backend, need, diagnostic } = resolveServicePort(reference, place, lookup, allowExternalName);
+  const { backend, endpointRef, diagnostic } = resolveServicePort(
+    reference,
+    place,
+    lookup,
+    allowExternalName,
+  );
   const route = {
     id: `ingress-default-backend/${namespace}/${name}`,
     source: { kind: "Service", namespace, name },
@@ -32,7 +39,7 @@ export function planLastResort(
   };
   return {
     route,
-    needs: need === undefined ? [] : [need],
+    endpointRefs: endpointRef === undefined ? [] : [endpointRef],
     diagnostics: diagnostic === undefined ? [] : [diagnostic],
   };
 }
@@ -57,7 +64,7 @@ export function planDefaultCertificate(
       diagnostics: [invalidCertificate({ object }, `${namespace}/${name}`, served.error)],
       events: [],
     };
-  const { certificate, spoiled } = served.value;
+  const { certificate, unusableUpdate } = served.value;
   const claim = {
     host: anyHost,
     offer: { certificate, secret: object },
@@ -69,6 +76,8 @@ export function planDefaultCertificate(
   };
   const until = formatTime(certificate.notAfterMs);
   const diagnostics =
-    spoiled === undefined ? [] : [lastCertificateKept({ object }, `${namespace}/${name}`, spoiled, until)];
+    unusableUpdate === undefined
+      ? []
+      : [lastCertificateKept({ object }, `${namespace}/${name}`, unusableUpdate, until)];
   return { claims: [claim], diagnostics, events: [] };
 }

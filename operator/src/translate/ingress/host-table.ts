@@ -154,10 +154,10 @@ function underPorts(ports: readonly number[], host: HostPattern, value: HostRout
 function choosePathLevel(byAge: readonly HostClaim[], losses: Losses): PathLevel {
   const [first] = byAge;
   if (first === undefined) return "base";
-  const asking = byAge.filter(({ pathLevel }) => pathLevel !== undefined);
-  const winner = asking.find(({ owner }) => owner.namespace === first.owner.namespace) ?? first;
+  const dependent = byAge.filter(({ pathLevel }) => pathLevel !== undefined);
+  const winner = dependent.find(({ owner }) => owner.namespace === first.owner.namespace) ?? first;
   const level = winner.pathLevel ?? "base";
-  for (const { owner, pathLevel } of asking) {
+  for (const { owner, pathLevel } of dependent) {
     if (pathLevel !== level) losses.ignoredLevel(owner, level, winner.owner);
   }
   return level;

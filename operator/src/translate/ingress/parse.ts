@@ -16,7 +16,7 @@ import {
   noSecretName,
   resourceBackendIgnored,
 } from "../diagnostics.ts";
-import { ExpressionBudget } from "../expression-budget.ts";
+import { RegexBudget } from "../regex-budget.ts";
 import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";
 import { anyHost, parseIngressHost } from "./host.ts";
@@ -84,7 +84,7 @@ function parseRules(
   useRegex: boolean,
   diagnostics: Diagnostic[],
 ): Pick<ParsedIngress, "hosts" | "paths"> {
-  const expressions = useRegex ? new ExpressionBudget() : undefined;
+  const regexBudget = useRegex ? new RegexBudget() : undefined;
   const hosts = new Map<string, HostPattern>();
   const slots = new Map<string, ParsedPath>();
   for (const [rule, { host: writtenHost, http }] of (spec?.rules ?? []).entries()) {
@@ -96,7 +96,7 @@ function parseRules(
     hosts.set(host.value.host, host.value);
     for (const [path, written] of (http?.paths ?? []).entries()) {
       const field = pathField(rule, path);
-      const match = parseIngressPath(written.path, written.pathType, expressions);
+      const match = parseIngressPath(written.path, written.pathType, regexBudget);
       if (!match.ok) {
         diagnostics.push(invalidPath({ object, field: `${field}.path` }, match.error));
         continue;

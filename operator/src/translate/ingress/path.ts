@@ -1,7 +1,7 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { ExpressionBudget } from "../expression-budget.ts";
+import type { RegexBudget } from "../regex-budget.ts";
 import { quote } from "../text.ts";
 
 /** The match of every path. */
@@ -19,7 +19,7 @@ const expected = 'a path that starts with "/" and has no empty, "." or ".." segm
 export function parseIngressPath(
   path: string | undefined,
   pathType: string | undefined,
-  expressions?: ExpressionBudget,
+  regexBudget?: RegexBudget,
 ): Result<PathMatch> {
   switch (pathType) {
     case "Exact":
@@ -28,7 +28,7 @@ export function parseIngressPath(
       return parseLiteral(path ?? "", asPrefix);
     case "ImplementationSpecific":
     case undefined:
-      if (expressions !== undefined) return parseRegex(path || "/", expressions);
+      if (regexBudget !== undefined) return parseRegex(path || "/", regexBudget);
       return path === undefined || path === "" ? ok(anyPath) : parseLiteral(path, asPrefix);
     default:
       return problem(`Path type ${quote(pathType)} is not known`, "Exact, Prefix or ImplementationSpecific");
@@ -48,10 +48,10 @@ function parseLiteral(path: string, toMatch: (canonical: string) => PathMatch): 
 }
 
 /** An expression that does not begin with a slash would match where no path of Kubernetes can: in the middle. */
-function parseRegex(pattern: string, expressions: ExpressionBudget): Result<PathMatch> {
+function parseRegex(pattern: string, regexBudget: RegexBudget): Result<PathMatch> {
   if (!pattern.startsWith("/"))
     return problem(`Path ${quote(pattern)} does not start with "/"`, expectedRegex);
-  const compiled = expressions.compile(pattern, { whole: false });
+  const compiled = regexBudget.compile(pattern, { whole: false });
   return compiled.ok
     ? ok({ type: "regex", value: pattern })
     : problem(`Path ${quote(pattern)}: ${compiled.error.message}`, compiled.error.expected);

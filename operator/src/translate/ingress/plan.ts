@@ -4,8 +4,8 @@ import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { attempt } from "../attempt.ts";
-import { resolveServicePort, unresolvedBackend, type EndpointNeed } from "../backends/service-port.ts";
-import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import { resolveServicePort, unresolvedBackend, type EndpointRef } from "../backends/service-port.ts";
+import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import { routesTooLarge } from "../diagnostics.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
@@ -23,12 +23,12 @@ import { readAuthTls } from "./tls.ts";
 
 export type IngressPlan = {
   readonly claims: readonly HostClaim[];
-  readonly needs: readonly EndpointNeed[];
+  readonly endpointRefs: readonly EndpointRef[];
   readonly diagnostics: readonly Diagnostic[];
   readonly events: readonly DesiredEvent[];
   /** What the routes name besides endpoint sets; several Ingresses may name the same. */
   readonly resources: readonly Resource[];
-  readonly keySets: readonly KeySetNeed[];
+  readonly keySets: readonly KeySetRef[];
   /** What it takes in a snapshot at each level. */
   readonly bytes: ScopeSize["bytes"];
   readonly isTooLarge: boolean;
@@ -47,7 +47,7 @@ type PlanContext = {
 export function planIngress(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const nothing = {
     claims: [],
-    needs: [],
+    endpointRefs: [],
     events: [],
     resources: [],
     keySets: [],
@@ -87,7 +87,7 @@ function plan(ingress: ObjectOf<"Ingress">, context: PlanContext): IngressPlan {
   const tooLarge = isTooLarge ? [routesTooLarge({ object: parsed.ref }, maxRoutesBytes, 503)] : [];
   return {
     claims,
-    needs: [...backends.needs, ...annotations.needs],
+    endpointRefs: [...backends.endpointRefs, ...annotations.endpointRefs],
     diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics, ...tooLarge],
     events: annotations.events,
     resources: annotations.resources,
@@ -173,11 +173,11 @@ function createBackendResolver(
   { view, allowExternalName }: PlanContext,
 ): {
   readonly resolve: ToBackends;
-  readonly needs: readonly EndpointNeed[];
+  readonly endpointRefs: readonly EndpointRef[];
   readonly diagnostics: readonly Diagnostic[];
 } {
   const known = new Map<string, readonly Backend[]>();
-  const needs: EndpointNeed[] = [];
+  const endpointRefs: EndpointRef[] = [];
   const diagnostics: Diagnostic[] = [];
   const nowhere = [unresolvedBackend("")];
   const resolve: ToBackends = (reference) => {
@@ -188,11 +188,11 @@ function createBackendResolver(
     if (hit !== undefined) return hit;
     const place = { object: ref, field };
     const resolved = resolveServicePort({ namespace, name, port }, place, view.lookup, allowExternalName);
-    if (resolved.need !== undefined) needs.push(resolved.need);
+    if (resolved.endpointRef !== undefined) endpointRefs.push(resolved.endpointRef);
     if (resolved.diagnostic !== undefined) diagnostics.push(resolved.diagnostic);
     const backends = [resolved.backend];
     known.set(key, backends);
     return backends;
   };
-  return { resolve, needs, diagnostics };
+  return { resolve, endpointRefs, diagnostics };
 }

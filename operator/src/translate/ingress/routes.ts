@@ -7,8 +7,8 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { nameOf, refOf } from "../../api/object.ts";
 import type { World } from "../../world.ts";
 import { ageOf } from "../age.ts";
-import { chooseNeed, isSameNeed, type EndpointNeed } from "../backends/service-port.ts";
-import type { KeySetNeed } from "../credentials/remote-key-sets.ts";
+import { mergeEndpointRefs, isSameEndpointRef, type EndpointRef } from "../backends/service-port.ts";
+import type { KeySetRef } from "../credentials/remote-key-sets.ts";
 import type { Conflict } from "../finding.ts";
 import { createFindings, type FindingsList } from "../incremental/findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../incremental/groups.ts";
@@ -37,9 +37,9 @@ export type RoutesPart = FindingsList & {
   /** What routes name besides endpoint sets. */
   readonly resources: readonly Resource[];
   /** The Service ports that routes name. */
-  readonly needs: readonly EndpointNeed[];
+  readonly endpointRefs: readonly EndpointRef[];
   /** The key sets that routes name. */
-  readonly keySets: readonly KeySetNeed[];
+  readonly keySets: readonly KeySetRef[];
 };
 
 /** What one Ingress contributes; undefined stands for the settings. */
@@ -84,9 +84,9 @@ export function createRouteTracker(
     ({ key }: Resource) => key,
     ([first]) => first,
   );
-  const needs = createGroups(({ name }: EndpointNeed) => name, chooseNeed, isSameNeed);
+  const endpointRefs = createGroups(({ name }: EndpointRef) => name, mergeEndpointRefs, isSameEndpointRef);
   const keySets = createGroups(
-    ({ name }: KeySetNeed) => name,
+    ({ name }: KeySetRef) => name,
     ([first]) => first,
   );
   const disputed = createKeyedList(({ served }: HostTable) => served.host.host);
@@ -97,14 +97,14 @@ export function createRouteTracker(
   const edit = (changes: Changes<Contribution>): void => {
     ingresses.edit(changesOf(changes, oursOf));
     resources.edit(changesOf(changes, (one) => one.resources));
-    needs.edit(changesOf(changes, (one) => one.needs));
+    endpointRefs.edit(changesOf(changes, (one) => one.endpointRefs));
     keySets.edit(changesOf(changes, (one) => one.keySets));
     findings.edit(changes);
     const changed = tables.edit(changesOf(changes, ({ claims }) => claims));
     disputed.edit(changesOf(changed, (table) => (table.conflicts.length > 0 ? [table] : [])));
     hostFindings.edit(changed);
   };
-  edit({ gone: [], come: lastResort === undefined ? [] : [{ ...nothing, ...catchAll }] });
+  edit({ removed: [], added: lastResort === undefined ? [] : [{ ...nothing, ...catchAll }] });
 
   const fit = createFitting<Contribution>({
     keyOf: ({ size }) => size && sizeKey(size.object),
@@ -117,7 +117,7 @@ export function createRouteTracker(
       tables: tables.entries.values,
       conflicts: conflictsOf(disputed.entries.values),
       resources: resources.entries.values,
-      needs: needs.entries.values,
+      endpointRefs: endpointRefs.entries.values,
       keySets: keySets.entries.values,
       ...findings.list,
       ofHosts: hostFindings.list,
@@ -150,7 +150,7 @@ const sizeOf = (ingress: ObjectOf<"Ingress">, { bytes, isTooLarge }: IngressPlan
 
 const nothing: IngressPlan = {
   claims: [],
-  needs: [],
+  endpointRefs: [],
   diagnostics: [],
   events: [],
   resources: [],

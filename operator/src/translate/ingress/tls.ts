@@ -120,11 +120,11 @@ function readOffer(
       diagnostics: [invalidCertificate(place, `${namespace}/${name}`, served.error)],
     };
   }
-  const { certificate, spoiled } = served.value;
+  const { certificate, unusableUpdate } = served.value;
   const offer = { certificate, secret: refOf(secret) };
-  if (spoiled === undefined) return { offer, diagnostics: [] };
+  if (unusableUpdate === undefined) return { offer, diagnostics: [] };
   const until = formatTime(certificate.notAfterMs);
-  return { offer, diagnostics: [lastCertificateKept(place, `${namespace}/${name}`, spoiled, until)] };
+  return { offer, diagnostics: [lastCertificateKept(place, `${namespace}/${name}`, unusableUpdate, until)] };
 }
 
 /**
@@ -151,7 +151,7 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
   const conflicts = offering
     .filter(({ namespace }) => namespace !== first.namespace)
     .map((claim) => certificateConflict({ object: claim.owner, field: claim.field }, name.host, owner));
-  const unheard = unheardRules(byAge, oldest);
+  const ignoredRules = findIgnoredRules(byAge, oldest);
   const asks = byAge.some(({ clients }) => clients !== undefined);
   return {
     name,
@@ -166,9 +166,9 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
     byNamespace: asks ? splitByNamespace(byAge.filter(isOfIngress)) : new Map(),
     diagnostics: [
       ...conflicts,
-      ...unheard.map(({ object, field, message }) => invalidAnnotation({ object, field }, message)),
+      ...ignoredRules.map(({ object, field, message }) => invalidAnnotation({ object, field }, message)),
     ],
-    events: unheard.map(({ object, message }) => invalidAnnotationEvent(object, message)),
+    events: ignoredRules.map(({ object, message }) => invalidAnnotationEvent(object, message)),
   };
 }
 
@@ -187,13 +187,13 @@ const splitByNamespace = (byAge: readonly TlsClaim[]): ReadonlyMap<string, Names
     }),
   );
 
-type Unheard = { readonly object: ObjectRef; readonly field: string; readonly message: string };
+type IgnoredRules = { readonly object: ObjectRef; readonly field: string; readonly message: string };
 
 /** Ingresses whose rules do not hold in the handshakes of a name; those of the owner may ask the same. */
-function unheardRules(byAge: readonly TlsClaim[], oldest: TlsClaim): readonly Unheard[] {
+function findIgnoredRules(byAge: readonly TlsClaim[], oldest: TlsClaim): readonly IgnoredRules[] {
   const { authTlsSecret, authTlsPassCertificateToUpstream: pass } = authTls.annotations;
   const { host } = oldest.host;
-  const unheard = new Map<ObjectRef, Unheard>();
+  const ignoredRules = new Map<ObjectRef, IgnoredRules>();
   for (const { clients, owner } of byAge) {
     if (clients === undefined || owner === oldest.owner) continue;
     const isSame = oldest.clients !== undefined && asksAlike(clients, oldest.clients);
@@ -201,9 +201,9 @@ function unheardRules(byAge: readonly TlsClaim[], oldest: TlsClaim): readonly Un
     const key = annotationKey(isSame ? pass : authTlsSecret);
     const why = `is ignored in handshakes for host ${host}, whose TLS belongs to ${formatRef(oldest.owner)}`;
     const message = isSame ? `${key}: ${why}` : `${key}: ${why}; HTTPS requests are answered 421`;
-    unheard.set(owner, { object: owner, field: keyField("metadata.annotations", key), message });
+    ignoredRules.set(owner, { object: owner, field: keyField("metadata.annotations", key), message });
   }
-  return [...unheard.values()];
+  return [...ignoredRules.values()];
 }
 
 export const bucketOf = ({ kind }: HostPattern): TlsHost["bucket"] => (kind === "any" ? "default" : kind);

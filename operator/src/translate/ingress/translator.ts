@@ -74,7 +74,7 @@ export function createIngressTranslator(
   return (world) => {
     const classes = readClasses(world);
     const { classify } = classes;
-    const { route, needs, diagnostics } = lastResortOf(settings, undefined, world);
+    const { route, endpointRefs, diagnostics } = lastResortOf(settings, undefined, world);
     if (!isDeepStrictEqual(route, lastResort)) {
       lastResort = route;
       // What the ledger has of the old one is taken out.
@@ -87,7 +87,7 @@ export function createIngressTranslator(
       const { tables, ofHosts, ...routes } = finishRoutes(leftOut);
       const { ofHosts: ofTlsHosts, tlsHosts, ...ofCertificates } = certificates;
       const finish = (routeOwners: HostOwners): IngressPart => {
-        const inputs = [classes, needs, tables, certificates, ofHosts, ...Object.values(routes)];
+        const inputs = [classes, endpointRefs, tables, certificates, ofHosts, ...Object.values(routes)];
         const isOwned = settings.hostOwnership === "namespace";
         // Who owns hosts may have changed beside Ingresses.
         if (!isOwned && last !== undefined && haveSameItems(last.inputs, inputs)) return last.part;
@@ -103,7 +103,7 @@ export function createIngressTranslator(
           conflicts: owned.conflicts,
           tlsHosts: owned.tlsHosts,
           listenerSet,
-          needs: joinLists(needs, routes.needs),
+          endpointRefs: joinLists(endpointRefs, routes.endpointRefs),
           tls: tlsPortOf(owned.tlsHosts.values),
           clientCerts: clientCertPortOf(owned.tlsHosts.values),
           diagnostics: joinLists(

@@ -29,27 +29,27 @@ export function createFitting<T extends object>(options: {
   };
 
   return (changes, leftOut) => {
-    const gone = changes.gone.map((one) => {
+    const removed = changes.removed.map((one) => {
       const key = keyOf(one);
       if (key !== undefined && present.get(key) === one) present.delete(key);
       return hide(one);
     });
-    const come: T[] = [];
-    const isNew = new Set<T>(leftOut === last ? [] : changes.come);
-    for (const one of changes.come) {
+    const added: T[] = [];
+    const isNew = new Set<T>(leftOut === last ? [] : changes.added);
+    for (const one of changes.added) {
       const key = keyOf(one);
       if (key !== undefined) present.set(key, one);
-      come.push(show(one, key === undefined ? undefined : leftOut.get(key)));
+      added.push(show(one, key === undefined ? undefined : leftOut.get(key)));
     }
     if (leftOut !== last) {
       for (const key of new Set([...last.keys(), ...leftOut.keys()])) {
         const one = present.get(key);
         if (one === undefined || isNew.has(one) || last.get(key) === leftOut.get(key)) continue;
-        gone.push(hide(one));
-        come.push(show(one, leftOut.get(key)));
+        removed.push(hide(one));
+        added.push(show(one, leftOut.get(key)));
       }
       last = leftOut;
     }
-    return gone.length + come.length === 0 ? noChanges : { gone, come };
+    return removed.length + added.length === 0 ? noChanges : { removed, added };
   };
 }

@@ -55,18 +55,18 @@ export function createSizeLedger(maxBytes: number): SizeLedger {
   };
 
   return {
-    edit({ gone, come }) {
-      for (const size of gone) {
+    edit({ removed, added }) {
+      for (const size of removed) {
         objects.delete(size);
         if (size.isTooLarge) large.delete(sizeKey(size.object));
         count(size, -1);
       }
-      for (const size of come) {
+      for (const size of added) {
         objects.add(size);
         if (size.isTooLarge) large.set(sizeKey(size.object), size.object);
         count(size, 1);
       }
-      if (gone.length + come.length > 0) isCurrent = false;
+      if (removed.length + added.length > 0) isCurrent = false;
     },
     leftOut() {
       if (isCurrent) return last;

@@ -5,10 +5,10 @@ import { readKeySet } from "../../../src/translate/credentials/key-set.ts";
 import {
   createKeySetTranslator,
   type FetchedKeySet,
-  type KeySetNeed,
+  type KeySetRef,
 } from "../../../src/translate/credentials/remote-key-sets.ts";
 
-const need = (namespace: string, name: string, day: number): KeySetNeed => ({
+const ref = (namespace: string, name: string, day: number): KeySetRef => ({
   name: `${namespace}/${name}`,
   object: { kind: "JwtAuth", namespace, name },
   age: { createdMs: day, key: `${namespace}/${name}` },
@@ -34,13 +34,13 @@ const fetched = new Map([
   ["https://shop.example.com/keys", fetchedOf(20_000)],
 ]);
 
-const copies = [need("team", "a", 1), need("team", "c", 3), need("team", "b", 2), need("team", "d", 4)];
+const copies = [ref("team", "a", 1), ref("team", "c", 3), ref("team", "b", 2), ref("team", "d", 4)];
 
 function usedOf(
   translate: ReturnType<typeof createKeySetTranslator>,
-  needs: readonly KeySetNeed[],
+  refs: readonly KeySetRef[],
 ): readonly string[] {
-  return translate(needs, fetched).resources.flatMap((resource) => {
+  return translate(refs, fetched).resources.flatMap((resource) => {
     const decoded = decodeResource(resource);
     const value = decoded.ok && decoded.value?.type === "jwks" ? decoded.value.value : undefined;
     return value?.keys === undefined ? [] : [resource.key];
@@ -50,9 +50,9 @@ function usedOf(
 describe("the key sets of JwtAuths", () => {
   it("key sets above the limit are left out of the newest JwtAuths of the namespace with the most copies only", () => {
     const translate = createKeySetTranslator(50_000);
-    const needs = [...copies, need("shop", "login", 9)];
-    expect(usedOf(translate, needs)).to.deep.equal(["jwks|team/a", "jwks|team/b", "jwks|shop/login"]);
-    const { diagnostics, events, resources } = translate(needs, fetched);
+    const refs = [...copies, ref("shop", "login", 9)];
+    expect(usedOf(translate, refs)).to.deep.equal(["jwks|team/a", "jwks|team/b", "jwks|shop/login"]);
+    const { diagnostics, events, resources } = translate(refs, fetched);
     expect(resources, "each is there, so that requests are answered 503").to.have.lengthOf(5);
     const told = diagnostics.filter(({ severity }) => severity === "error");
     expect(told.map(({ object, reason }) => [object.name, reason])).to.deep.equal([
@@ -72,7 +72,7 @@ describe("the key sets of JwtAuths", () => {
 
   it("a key set of more than eight keys is reported as needing tokens with a kid", () => {
     const translate = createKeySetTranslator(200_000);
-    const [wanted] = copies as [KeySetNeed];
+    const [wanted] = copies as [KeySetRef];
     const findings = (count: number) =>
       translate([wanted], new Map([[wanted.uri, fetchedOf(count * 1000)]])).diagnostics.map(
         ({ severity, reason, message }) => `${severity} ${reason} ${message}`,

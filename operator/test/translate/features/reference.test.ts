@@ -36,10 +36,10 @@ describe("resources that annotations name", () => {
     expect(featureIn(appeared)).to.deep.equal({ deny: ["10.0.0.0/8"] });
     const changed = updateWorld(appeared, [{ type: "apply", object: office() }]);
     expect(featureIn(changed)).to.deep.equal({ deny: [] });
-    const gone = updateWorld(changed, [
+    const removed = updateWorld(changed, [
       { type: "delete", kind: "IpAccessControl", namespace: "infra", name: "offices" },
     ]);
-    expect(featureIn(gone)).to.equal(undefined);
+    expect(featureIn(removed)).to.equal(undefined);
   });
 });
 

@@ -34,16 +34,16 @@ describe("createGroups", () => {
         let present: readonly Member[] = [];
         let results = new Set<object>();
         for (const next of states) {
-          const { gone, come } = groups.edit({
-            gone: present.filter((one) => !next.includes(one)),
-            come: next.filter((one) => !present.includes(one)),
+          const { removed, added } = groups.edit({
+            removed: present.filter((one) => !next.includes(one)),
+            added: next.filter((one) => !present.includes(one)),
           });
           present = next;
           const scratch = setUp().groups;
-          scratch.edit({ gone: [], come: next });
+          scratch.edit({ removed: [], added: next });
           expect(groups.entries).to.deep.equal(scratch.entries);
-          for (const one of gone) expect(results).to.include(one);
-          results = new Set([...[...results].filter((one) => !gone.includes(one as never)), ...come]);
+          for (const one of removed) expect(results).to.include(one);
+          results = new Set([...[...results].filter((one) => !removed.includes(one as never)), ...added]);
           expect([...results]).to.have.members([...groups.entries.values]);
         }
       }),
@@ -53,12 +53,12 @@ describe("createGroups", () => {
   it("createGroups rebuilds only the groups that lost or gained a member", () => {
     const { groups, builds } = setUp();
     const all = ["a", "b", "c"].map((key) => ({ key, id: 1 }));
-    groups.edit({ gone: [], come: all });
+    groups.edit({ removed: [], added: all });
     expect(builds()).to.equal(3);
     const before = groups.entries;
-    groups.edit({ gone: [], come: [] });
+    groups.edit({ removed: [], added: [] });
     expect(groups.entries).to.equal(before);
-    groups.edit({ gone: [], come: [{ key: "b", id: 2 }] });
+    groups.edit({ removed: [], added: [{ key: "b", id: 2 }] });
     expect(builds()).to.equal(4);
     expect(groups.entries.values[0]).to.equal(before.values[0]);
   });
@@ -66,8 +66,8 @@ describe("createGroups", () => {
   it("createGroups removes one occurrence of a member that was added twice", () => {
     const { groups } = setUp();
     const twice = { key: "a", id: 1 };
-    groups.edit({ gone: [], come: [twice, twice] });
-    groups.edit({ gone: [twice], come: [] });
+    groups.edit({ removed: [], added: [twice, twice] });
+    groups.edit({ removed: [twice], added: [] });
     expect(groups.entries.values.map(({ ids }) => ids)).to.deep.equal(["1"]);
   });
 });

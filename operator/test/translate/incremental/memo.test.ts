@@ -112,17 +112,17 @@ describe("viewMemo", () => {
     const input = { name: "echo" };
     const ask = (world: World) => {
       const asked: unknown[] = [];
-      const view = createView(world, (question) => asked.push(question));
+      const view = createView(world, (query) => asked.push(query));
       return { output: remember(input, view), asked };
     };
-    const question = { of: "Service", namespace: "shop", name: "echo" };
-    expect(ask(emptyWorld)).to.deep.equal({ output: "none", asked: [question] });
-    expect(ask(emptyWorld)).to.deep.equal({ output: "none", asked: [question] });
+    const query = { of: "Service", namespace: "shop", name: "echo" };
+    expect(ask(emptyWorld)).to.deep.equal({ output: "none", asked: [query] });
+    expect(ask(emptyWorld)).to.deep.equal({ output: "none", asked: [query] });
     expect(calls).to.equal(1);
     const present = createWorld([service("echo")]);
     expect(ask(present).output).to.equal("echo");
     expect(calls).to.equal(2);
-    expect(ask(present)).to.deep.equal({ output: "echo", asked: [question] });
+    expect(ask(present)).to.deep.equal({ output: "echo", asked: [query] });
     expect(calls).to.equal(2);
   });
 });

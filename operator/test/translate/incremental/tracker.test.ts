@@ -48,12 +48,12 @@ describe("createTracker", () => {
 
   it("createTracker computes every input at first, and later only changed ones", () => {
     const { track, take } = setUp();
-    expect(track(world, always).come.map(({ name }) => name)).to.deep.equal(["a", "b"]);
+    expect(track(world, always).added.map(({ name }) => name)).to.deep.equal(["a", "b"]);
     expect(take()).to.deep.equal(["a", "b"]);
-    expect(track(world, always)).to.deep.equal({ gone: [], come: [] });
+    expect(track(world, always)).to.deep.equal({ removed: [], added: [] });
     const changes = track(apply(world, ingressManifest("b", "c.example")), always);
     expect(take()).to.deep.equal(["b"]);
-    expect([changes.gone, changes.come].map((list) => list.map(({ name }) => name))).to.deep.equal([
+    expect([changes.removed, changes.added].map((list) => list.map(({ name }) => name))).to.deep.equal([
       ["b"],
       ["b"],
     ]);
@@ -64,10 +64,10 @@ describe("createTracker", () => {
     track(world, always);
     take();
     const present = apply(world, service("a"));
-    expect(track(present, always).come.map(({ name, found }) => [name, found])).to.deep.equal([["a", true]]);
-    expect(track(apply(present, service("unrelated")), always)).to.deep.equal({ gone: [], come: [] });
-    expect(track(apply(present, service("a")), always).come).to.have.lengthOf(1);
-    expect(track(world, always).come.map(({ name, found }) => [name, found])).to.deep.equal([["a", false]]);
+    expect(track(present, always).added.map(({ name, found }) => [name, found])).to.deep.equal([["a", true]]);
+    expect(track(apply(present, service("unrelated")), always)).to.deep.equal({ removed: [], added: [] });
+    expect(track(apply(present, service("a")), always).added).to.have.lengthOf(1);
+    expect(track(world, always).added.map(({ name, found }) => [name, found])).to.deep.equal([["a", false]]);
   });
 
   it("createTracker recomputes inputs that checked a permission when the grants change", () => {
@@ -91,7 +91,7 @@ describe("createTracker", () => {
     const { track } = setUp();
     track(world, always);
     const rest = updateWorld(world, [{ type: "delete", kind: "Ingress", namespace: "ns", name: "a" }]);
-    expect(track(rest, always).gone.map(({ name }) => name)).to.deep.equal(["a"]);
-    expect(track(apply(rest, service("a")), always)).to.deep.equal({ gone: [], come: [] });
+    expect(track(rest, always).removed.map(({ name }) => name)).to.deep.equal(["a"]);
+    expect(track(apply(rest, service("a")), always)).to.deep.equal({ removed: [], added: [] });
   });
 });

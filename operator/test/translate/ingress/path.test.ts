@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ExpressionBudget } from "../../../src/translate/expression-budget.ts";
+import { RegexBudget } from "../../../src/translate/regex-budget.ts";
 import { parseIngressPath } from "../../../src/translate/ingress/path.ts";
 
 describe("parseIngressPath", () => {
@@ -35,19 +35,18 @@ describe("parseIngressPath", () => {
 
   it("parseIngressPath reads ImplementationSpecific paths as regular expressions when given a budget", () => {
     const regex = (value: string) => ({ ok: true, value: { type: "regex", value } });
-    expect(parseIngressPath("/a/(b|c)//$", "ImplementationSpecific", new ExpressionBudget())).to.deep.equal(
+    expect(parseIngressPath("/a/(b|c)//$", "ImplementationSpecific", new RegexBudget())).to.deep.equal(
       regex("/a/(b|c)//$"),
     );
-    expect(parseIngressPath("", undefined, new ExpressionBudget())).to.deep.equal(regex("/"));
-    expect(parseIngressPath("/a.b", "Prefix", new ExpressionBudget())).to.deep.equal({
+    expect(parseIngressPath("", undefined, new RegexBudget())).to.deep.equal(regex("/"));
+    expect(parseIngressPath("/a.b", "Prefix", new RegexBudget())).to.deep.equal({
       ok: true,
       value: { type: "prefix", value: "/a.b" },
     });
     for (const pattern of ["^/a", "a", "/(", "/(?!a)", `/${"a".repeat(1024)}`]) {
-      expect(
-        parseIngressPath(pattern, "ImplementationSpecific", new ExpressionBudget()).ok,
-        pattern,
-      ).to.equal(false);
+      expect(parseIngressPath(pattern, "ImplementationSpecific", new RegexBudget()).ok, pattern).to.equal(
+        false,
+      );
     }
   });
 

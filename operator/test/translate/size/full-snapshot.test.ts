@@ -266,11 +266,11 @@ describe("a full snapshot", () => {
         .filter(({ kind, data }) => kind === "ConfigMap" && data?.["ca.crt"] !== undefined);
       const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "team", name: "ca" } };
       const bundle: KubeObject = { ...map, ...{ data: { "ca.crt": ca?.data?.["ca.crt"] } } };
-      const asking = gateway("asking", 1, 3);
-      const spec = (asking as { spec?: object }).spec;
+      const dependent = gateway("asking", 1, 3);
+      const spec = (dependent as { spec?: object }).spec;
       const refs = [{ group: "", kind: "ConfigMap", name: "ca" }];
       const frontend = { default: { validation: { caCertificateRefs: refs } } };
-      const objects = [secret, bundle, { ...asking, ...{ spec: { ...spec, tls: { frontend } } } }];
+      const objects = [secret, bundle, { ...dependent, ...{ spec: { ...spec, tls: { frontend } } } }];
       const clients = ({ routing }: Translated) =>
         [...routing.clientCerts.values()].map(({ authorities, hosts }) => [
           Object.keys(authorities).length,
@@ -279,7 +279,7 @@ describe("a full snapshot", () => {
       const all = run(worldOf(...objects), defaultTranslateSettings);
       expect(clients(all)).to.deep.equal([1, 2, 3].map(() => [1, [["require", false]]]));
       const bytes = all.sizes.get("shared")?.find(({ namespace }) => namespace === "team")?.bytes ?? 0;
-      const plain = run(worldOf(secret, asking), defaultTranslateSettings);
+      const plain = run(worldOf(secret, dependent), defaultTranslateSettings);
       const before = plain.sizes.get("shared")?.find(({ namespace }) => namespace === "team")?.bytes ?? 0;
       const text = Object.values([...all.routing.clientCerts.values()][0]?.authorities ?? {})[0] ?? "";
       expect(text).to.not.equal("");

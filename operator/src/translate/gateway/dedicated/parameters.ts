@@ -7,7 +7,7 @@ import type {
 } from "../../../api/generated/svcgatewayparameters.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import { parametersIgnored } from "../../diagnostics.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
@@ -50,7 +50,7 @@ export function readParameters(
   gateway: ObjectOf<"Gateway">,
   gatewayClass: ObjectOf<"GatewayClass">,
   view: View,
-): Result<Parameters | undefined, Refusal> {
+): Result<Parameters | undefined, ConditionReason> {
   const ofClass = readClassParameters(gatewayClass, view);
   if (!ofClass.ok) return ofClass;
   const own = gateway.spec.infrastructure?.parametersRef;
@@ -79,10 +79,14 @@ type Layer = { readonly spec: Spec; readonly overlay: Overlay | undefined };
 export const readClassParameters = (
   { spec: { parametersRef: ref } }: ObjectOf<"GatewayClass">,
   view: View,
-): Result<Layer | undefined, Refusal> =>
+): Result<Layer | undefined, ConditionReason> =>
   read(ref && { ...ref, namespace: ref.namespace }, "parametersRef of the GatewayClass", view);
 
-function read(ref: Reference | undefined, field: string, view: View): Result<Layer | undefined, Refusal> {
+function read(
+  ref: Reference | undefined,
+  field: string,
+  view: View,
+): Result<Layer | undefined, ConditionReason> {
   if (ref === undefined) return ok(undefined);
   if (ref.group !== group || ref.kind !== kind) {
     return invalid(`${field} names a ${quoteKind(ref)}, expected ${group}/${kind}`);
@@ -96,7 +100,8 @@ function read(ref: Reference | undefined, field: string, view: View): Result<Lay
   return ok({ spec: withoutUndefined(found.spec), overlay: overlay.value });
 }
 
-const invalid = (message: string): Result<never, Refusal> => fail({ reason: "InvalidParameters", message });
+const invalid = (message: string): Result<never, ConditionReason> =>
+  fail({ reason: "InvalidParameters", message });
 
 /** A field that is there without a value sets nothing. */
 const withoutUndefined = (spec: Spec): Spec =>

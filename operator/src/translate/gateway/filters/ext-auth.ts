@@ -3,7 +3,7 @@ import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { maxCheckedBodyBytes } from "@svc-gateway/common/features/ext-auth.ts";
 import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
 import type { HTTPRouteRuleFilterExternalAuth as Written } from "../../../api/generated/httproute.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import { routeFieldIgnored } from "../../diagnostics.ts";
 import { defaultAuthTimeoutMs, defaultClientHeaders, usableNames } from "../../features/ext-auth.ts";
 import { quote } from "../../text.ts";
@@ -14,23 +14,26 @@ import type { FilterContext } from "./filter-context.ts";
 export function readExternalAuthFilter(
   written: Written | undefined,
   { view, allowExternalName, kind, namespace, level, place, findings }: FilterContext,
-): { readonly check: ExternalCheck } | { readonly unresolved: Refusal } | { readonly unsupported: Refusal } {
+):
+  | { readonly check: ExternalCheck }
+  | { readonly unresolved: ConditionReason }
+  | { readonly unsupported: ConditionReason } {
   const unsupported = (message: string) => ({ unsupported: { reason: "UnsupportedValue", message } });
   if (level === "backend") return unsupported("Filter ExternalAuth is not supported on a backend");
   if (written === undefined) return unsupported("An ExternalAuth filter names no service");
   const { protocol, backendRef, http, grpc, forwardBody } = written;
   const isGrpc = protocol === "GRPC";
   const options = { view, allowExternalName, isGrpc, use: "checks" } as const;
-  const { backend, need, refusal } = resolveBackendRef(backendRef, { kind, namespace }, options);
+  const { backend, endpointRef, refusal } = resolveBackendRef(backendRef, { kind, namespace }, options);
   if (refusal !== undefined) return { unresolved: refusal };
-  if (need === undefined || backend.endpoints === undefined) {
+  if (endpointRef === undefined || backend.endpoints === undefined) {
     return unsupported("An ExternalAuth filter names no service");
   }
   const pathPrefix = http?.path?.replace(/\/+$/, "") ?? "";
   if (!isGrpc && !isPathPrefix(pathPrefix)) {
     return unsupported(`The path ${quote(pathPrefix)} of an ExternalAuth filter is not a valid path`);
   }
-  findings.needs.push(need);
+  findings.endpointRefs.push(endpointRef);
   const ignored: string[] = [];
   const names = (list: readonly string[] = [], field: string): readonly string[] | undefined =>
     list.length === 0 ? undefined : usableNames(list, field, ignored);

@@ -12,7 +12,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../../api/generated/httproute.ts";
 import type { KindName } from "../../../api/kinds.ts";
 import { isStandIn } from "../../../api/stand-in.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import {
   describeProblem,
   protectionUnavailable,
@@ -35,7 +35,9 @@ const extensionGroup = "gateway.svc-labs.dev";
 
 /** `missing` is told in ResolvedRefs, `unsupported` in Accepted or PartiallyInvalid. */
 export type ExtensionResult =
-  { readonly features: RouteFeatures } | { readonly missing: Refusal } | { readonly unsupported: Refusal };
+  | { readonly features: RouteFeatures }
+  | { readonly missing: ConditionReason }
+  | { readonly unsupported: ConditionReason };
 
 type Name = { readonly namespace: string; readonly name: string };
 type ReadExtension = (name: Name, context: FilterContext) => RouteFeatures;
@@ -186,7 +188,7 @@ function readPathRewrite({ namespace, name }: Name, { view, place, findings }: F
   const resource = view.lookup("PathRewriteRegex", namespace, name);
   if (resource === undefined) return {};
   const { pattern, replacement } = resource.spec;
-  const checked = findings.expressions.compile(pattern, { whole: false });
+  const checked = findings.regexBudget.compile(pattern, { whole: false });
   const wrong = checked.ok
     ? isPathText(replacement.replaceAll("$", ""))
       ? undefined

@@ -1,9 +1,9 @@
 /** What reading the filters of a route or listener can ask of the world, and where it puts what it finds. */
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
-import type { EndpointNeed } from "../../backends/service-port.ts";
-import type { KeySetNeed } from "../../credentials/remote-key-sets.ts";
+import type { EndpointRef } from "../../backends/service-port.ts";
+import type { KeySetRef } from "../../credentials/remote-key-sets.ts";
 import { referenceNotPermitted, resourcePartlyIgnored, type Place } from "../../diagnostics.ts";
-import { ExpressionBudget } from "../../expression-budget.ts";
+import { RegexBudget } from "../../regex-budget.ts";
 import type { FeatureContext } from "../../features/context.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
@@ -11,12 +11,12 @@ import type { HttpRouteKind, ListenerOwner } from "../kinds.ts";
 
 /** What filters name besides the backends of a route. */
 export type FilterFindings = {
-  readonly needs: EndpointNeed[];
+  readonly endpointRefs: EndpointRef[];
   readonly resources: Resource[];
-  readonly keySets: KeySetNeed[];
+  readonly keySets: KeySetRef[];
   readonly diagnostics: Diagnostic[];
   /** What the expressions of the object may still take. */
-  readonly expressions: ExpressionBudget;
+  readonly regexBudget: RegexBudget;
   /** What is wrong only where neither the listener nor its Gateway authenticates clients. */
   readonly unlessAuthenticated: Diagnostic[];
 };
@@ -37,11 +37,11 @@ export type FilterContext = {
 };
 
 export const noFindings = (): FilterFindings => ({
-  needs: [],
+  endpointRefs: [],
   resources: [],
   keySets: [],
   diagnostics: [],
-  expressions: new ExpressionBudget(),
+  regexBudget: new RegexBudget(),
   unlessAuthenticated: [],
 });
 
@@ -67,9 +67,9 @@ export function featureContext(context: FilterContext): FeatureContext {
       findings.unlessAuthenticated.push(resourcePartlyIgnored(place, message));
     },
     freeNamespaces: () => [namespace],
-    need: (need) => findings.needs.push(need),
+    useEndpoints: (ref) => findings.endpointRefs.push(ref),
     provide: (resource) => findings.resources.push(resource),
-    fetch: (need) => findings.keySets.push(need),
+    fetch: (ref) => findings.keySets.push(ref),
     hasAnnotation: () => false,
     filters: { authenticate: authenticates },
   };

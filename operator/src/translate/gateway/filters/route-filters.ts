@@ -2,7 +2,7 @@
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../../api/generated/httproute.ts";
-import type { Fault, Refusal } from "../../condition.ts";
+import type { Fault, ConditionReason } from "../../condition.ts";
 import { routeFieldIgnored } from "../../diagnostics.ts";
 import { quote, quoteKind } from "../../text.ts";
 import { invalidAnswer } from "../routes/backend-ref.ts";
@@ -42,7 +42,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
     const { type } = filter;
     const place = { ...outer.place, field: `${outer.place.field}.filters[${index}]` };
     const context = { ...outer, authenticates, place };
-    const at = (refusal: Refusal, consequence = answersInstead(outer)): Fault => ({
+    const at = (refusal: ConditionReason, consequence = answersInstead(outer)): Fault => ({
       ...refusal,
       field: place.field,
       consequence,

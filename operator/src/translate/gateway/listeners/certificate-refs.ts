@@ -3,7 +3,7 @@ import type { GatewayListenerTlsCertificateRef as CertificateRef } from "../../.
 import { servedCertificate } from "../../certificates/last-good.ts";
 import type { TlsCertificate } from "../../certificates/tls-secret.ts";
 import { formatTime } from "../../certificates/validity.ts";
-import { refusedAt, type Refusal } from "../../condition.ts";
+import { reasonAt, type ConditionReason } from "../../condition.ts";
 import { describeKept, describeProblem } from "../../diagnostics.ts";
 import type { View } from "../../incremental/view.ts";
 import { noGrant, type Referrer } from "../../reference-grants.ts";
@@ -13,7 +13,7 @@ export type ResolvedCertificates = {
   /** Those that can be served, last good ones of spoiled Secrets included; the others do not keep them from it. */
   readonly certificates: readonly TlsCertificate[];
   /** What is wrong with the first one that cannot, or that is spoiled. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ConditionReason | undefined;
 };
 
 /** Resolves every reference; Secrets of other namespaces need a ReferenceGrant. `fieldOf` names a reference by its index. */
@@ -24,16 +24,16 @@ export function resolveCertificates(
   fieldOf: (index: number) => string,
 ): ResolvedCertificates {
   const certificates: TlsCertificate[] = [];
-  let refusal: Refusal | undefined;
+  let refusal: ConditionReason | undefined;
   for (const [index, ref] of refs.entries()) {
     const resolved = resolve(ref, owner, view);
-    if (resolved.refusal !== undefined) refusal ??= refusedAt(fieldOf(index), resolved.refusal);
+    if (resolved.refusal !== undefined) refusal ??= reasonAt(fieldOf(index), resolved.refusal);
     if (resolved.certificate !== undefined) certificates.push(resolved.certificate);
   }
   return { certificates, refusal };
 }
 
-type Resolved = { readonly certificate?: TlsCertificate; readonly refusal?: Refusal };
+type Resolved = { readonly certificate?: TlsCertificate; readonly refusal?: ConditionReason };
 
 function resolve(ref: CertificateRef, owner: Referrer, view: View): Resolved {
   const { group = "", kind = "Secret", name, namespace = owner.namespace } = ref;
@@ -48,9 +48,9 @@ function resolve(ref: CertificateRef, owner: Referrer, view: View): Resolved {
   if (secret === undefined) return invalid(`${named} does not exist`);
   const served = servedCertificate(secret);
   if (!served.ok) return invalid(`${named}: ${describeProblem(served.error)}`);
-  const { certificate, spoiled } = served.value;
-  if (spoiled === undefined) return { certificate };
-  const kept = describeKept(`${namespace}/${name}`, spoiled, formatTime(certificate.notAfterMs));
+  const { certificate, unusableUpdate } = served.value;
+  if (unusableUpdate === undefined) return { certificate };
+  const kept = describeKept(`${namespace}/${name}`, unusableUpdate, formatTime(certificate.notAfterMs));
   return { certificate, ...invalid(kept) };
 }
 

@@ -13,9 +13,9 @@ import { compareText } from "../../age.ts";
 import {
   resolveAuthorities,
   type AuthorityOptions,
-  type AuthorityRefusal,
+  type UnresolvedAuthority,
 } from "../../certificates/authority-refs.ts";
-import { refusedAt, type Refusal } from "../../condition.ts";
+import { reasonAt, type ConditionReason } from "../../condition.ts";
 import { routeFieldIgnored } from "../../diagnostics.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { listMemo, memo } from "../../incremental/memo.ts";
@@ -31,9 +31,9 @@ export type FrontendValidation = {
 export type ReadFrontendValidation = {
   /** Undefined: nothing is asked. */
   readonly validation: FrontendValidation | undefined;
-  readonly unresolved: Refusal | undefined;
+  readonly unresolved: ConditionReason | undefined;
   /** Without an authority nobody can be let in, so the listener is not served. */
-  readonly unaccepted: Refusal | undefined;
+  readonly unaccepted: ConditionReason | undefined;
 };
 
 const nothing: ReadFrontendValidation = {
@@ -78,8 +78,8 @@ export function readFrontendValidation(
     };
     return {
       validation: undefined,
-      unresolved: refusedAt(at, { reason: reasons[why], message }),
-      unaccepted: refusedAt(at, { reason: "NoValidCACertificate", message }),
+      unresolved: reasonAt(at, { reason: reasons[why], message }),
+      unaccepted: reasonAt(at, { reason: "NoValidCACertificate", message }),
     };
   }
   return {
@@ -88,7 +88,7 @@ export function readFrontendValidation(
   };
 }
 
-const reasons: Readonly<Record<AuthorityRefusal["why"], string>> = {
+const reasons: Readonly<Record<UnresolvedAuthority["why"], string>> = {
   kind: "InvalidCACertificateKind",
   grant: "RefNotPermitted",
   object: "InvalidCACertificateRef",

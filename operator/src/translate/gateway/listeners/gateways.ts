@@ -3,7 +3,7 @@ import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
 import { ageOf, compareAges, type Age } from "../../age.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import { listMemo, memo, trackedMemo } from "../../incremental/memo.ts";
 import type { View } from "../../incremental/view.ts";
 import type { TranslateSettings } from "../../settings.ts";
@@ -17,7 +17,7 @@ import { admits, readNamespaceRule } from "./namespaces.ts";
 /** A listener among all listeners of its Gateway. */
 export type Listener = ParsedListener & {
   /** What an earlier listener already has: it keeps this one from being accepted. */
-  readonly conflict: Refusal | undefined;
+  readonly conflict: ConditionReason | undefined;
   /** Whether it is bound, and routes attached to it are served. */
   readonly serves: boolean;
 };
@@ -27,7 +27,7 @@ export type ListenerGroup = {
   readonly owner: ListenerOwner;
   readonly listeners: readonly Listener[];
   /** Why the Gateway does not take this ListenerSet. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ConditionReason | undefined;
 };
 
 export type PlannedGateway = {
@@ -126,7 +126,7 @@ function refuseSet(
   set: ObjectOf<"ListenerSet">,
   { metadata, spec }: ObjectOf<"Gateway">,
   view: View,
-): Refusal | undefined {
+): ConditionReason | undefined {
   const rule = readNamespaceRule(spec.allowedListeners?.namespaces, "None");
   return admits(rule, metadata.namespace, set.metadata.namespace, view)
     ? undefined
@@ -177,7 +177,7 @@ function findConflict(
   { id, port, hostname }: ParsedListener,
   protocol: NonNullable<ParsedListener["protocol"]>,
   before: readonly ParsedListener[],
-): Refusal | undefined {
+): ConditionReason | undefined {
   for (const other of before) {
     if (other.protocol === undefined) continue;
     const family = familyOf(protocol);

@@ -5,7 +5,7 @@ import type {
   GatewayListenerFiltersRequest as Written,
 } from "../../../api/generated/gateway.ts";
 import { refOf } from "../../../api/object.ts";
-import { refusedAt, type Refusal } from "../../condition.ts";
+import { reasonAt, type ConditionReason } from "../../condition.ts";
 import { quote } from "../../text.ts";
 import { readExternalAuthFilter } from "../filters/ext-auth.ts";
 import { readExtension } from "../filters/extension-refs.ts";
@@ -20,9 +20,9 @@ export type ListenerFilters = {
   /** Whether one of them makes clients prove who they are. */
   readonly authenticates: boolean;
   /** What can never be honoured: the listener is not served, since what is left out may be what keeps requests away. */
-  readonly unaccepted: Refusal | undefined;
+  readonly unaccepted: ConditionReason | undefined;
   /** The first reference that cannot be followed. */
-  readonly unresolved: Refusal | undefined;
+  readonly unresolved: ConditionReason | undefined;
 };
 
 const none: ListenerFilters = {
@@ -48,8 +48,8 @@ export function readListenerFilters(
   }
   const findings = noFindings();
   const steps: Step[] = [];
-  let unaccepted: Refusal | undefined;
-  let unresolved: Refusal | undefined;
+  let unaccepted: ConditionReason | undefined;
+  let unresolved: ConditionReason | undefined;
   for (const [position, filter] of written.entries()) {
     const field = `filters.requests[${position}]`;
     const read = readFilter(filter, {
@@ -64,15 +64,17 @@ export function readListenerFilters(
     if ("step" in read) steps.push(read.step);
     else {
       steps.push({});
-      if ("unresolved" in read) unresolved ??= refusedAt(field, read.unresolved);
-      else unaccepted ??= refusedAt(field, read.unaccepted);
+      if ("unresolved" in read) unresolved ??= reasonAt(field, read.unresolved);
+      else unaccepted ??= reasonAt(field, read.unaccepted);
     }
   }
   return { steps, findings, authenticates: written.some(asksClients), unaccepted, unresolved };
 }
 
 type ReadFilter =
-  { readonly step: Step } | { readonly unresolved: Refusal } | { readonly unaccepted: Refusal };
+  | { readonly step: Step }
+  | { readonly unresolved: ConditionReason }
+  | { readonly unaccepted: ConditionReason };
 
 function readFilter(filter: Written, context: FilterContext): ReadFilter {
   switch (filter.type) {
@@ -96,7 +98,7 @@ function readFilter(filter: Written, context: FilterContext): ReadFilter {
 }
 
 /** Whatever is wrong with a reference but a missing grant has one reason on listeners. */
-const asReference = ({ reason, message }: Refusal): Refusal => ({
+const asReference = ({ reason, message }: ConditionReason): ConditionReason => ({
   reason: reason === "RefNotPermitted" ? reason : "InvalidListenerFilterRef",
   message,
 });

@@ -4,7 +4,7 @@ import type { GatewayListener as Written } from "../../../api/generated/gateway.
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { AuthorityOptions } from "../../certificates/authority-refs.ts";
 import type { TlsCertificate } from "../../certificates/tls-secret.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import { describeProblem } from "../../diagnostics.ts";
 import type { View } from "../../incremental/view.ts";
 import { anyHost } from "../../ingress/host.ts";
@@ -51,9 +51,9 @@ export type ParsedListener = {
   /** What runs on every request before a route is chosen. */
   readonly filters: ListenerFilters;
   /** Why the listener is not accepted. */
-  readonly unaccepted: Refusal | undefined;
+  readonly unaccepted: ConditionReason | undefined;
   /** Which of its references cannot be followed. */
-  readonly unresolved: Refusal | undefined;
+  readonly unresolved: ConditionReason | undefined;
 };
 
 export type ListenerOptions = AuthorityOptions & Pick<TranslateSettings, "allowExternalName">;
@@ -108,7 +108,7 @@ function readListener(
   };
 }
 
-const unsupportedProtocol = (protocol: string): Refusal | undefined =>
+const unsupportedProtocol = (protocol: string): ConditionReason | undefined =>
   isProtocolName(protocol)
     ? undefined
     : {
@@ -119,7 +119,7 @@ const unsupportedProtocol = (protocol: string): Refusal | undefined =>
 /** The kinds that the protocol carries, or those of them that `allowedRoutes.kinds` names. */
 function readKinds({ protocol, allowedRoutes }: Written): {
   readonly kinds: readonly RouteKind[];
-  readonly refusal?: Refusal;
+  readonly refusal?: ConditionReason;
 } {
   const possible: readonly RouteKind[] = isProtocolName(protocol) ? protocols[protocol].kinds : [];
   const wanted = allowedRoutes?.kinds ?? [];
@@ -141,8 +141,8 @@ function readKinds({ protocol, allowedRoutes }: Written): {
 type ReadTls = {
   readonly mode: ParsedListener["tlsMode"];
   readonly certificates: readonly TlsCertificate[];
-  readonly refusal?: Refusal | undefined;
-  readonly unaccepted?: Refusal;
+  readonly refusal?: ConditionReason | undefined;
+  readonly unaccepted?: ConditionReason;
 };
 
 const noTls: ReadTls = { mode: undefined, certificates: [] };

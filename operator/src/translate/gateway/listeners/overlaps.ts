@@ -1,6 +1,6 @@
 /** Listeners of one port that end TLS for the same server names (GEP-3567). See docs/gateway-api.md, "Listeners". */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import { memo } from "../../incremental/memo.ts";
 import { anyHost } from "../../ingress/host.ts";
 import { listenersOf, nameFor, type Listener, type PlannedGateway } from "./gateways.ts";
@@ -10,18 +10,20 @@ import { listenersOf, nameFor, type Listener, type PlannedGateway } from "./gate
  * host name covers the other's, and between those of which one has a certificate that is good for a host of the other.
  * Only what ends TLS counts: who passes it through has no certificate to show.
  */
-export const overlapsOf: (gateway: PlannedGateway) => ReadonlyMap<string, Refusal> = memo((gateway) => {
-  const overlaps = new Map<string, Refusal>();
-  const secure = listenersOf(gateway).filter(({ serves, tlsMode }) => serves && tlsMode === "terminate");
-  for (const ofPort of Map.groupBy(secure, ({ port }) => port).values()) {
-    // Of two reasons the certificates are what is told (Gateway API, ListenerConditionOverlappingTLSConfig).
-    findHostnames(ofPort, overlaps);
-    findCertificates(ofPort, overlaps);
-  }
-  return overlaps;
-});
+export const overlapsOf: (gateway: PlannedGateway) => ReadonlyMap<string, ConditionReason> = memo(
+  (gateway) => {
+    const overlaps = new Map<string, ConditionReason>();
+    const secure = listenersOf(gateway).filter(({ serves, tlsMode }) => serves && tlsMode === "terminate");
+    for (const ofPort of Map.groupBy(secure, ({ port }) => port).values()) {
+      // Of two reasons the certificates are what is told (Gateway API, ListenerConditionOverlappingTLSConfig).
+      findHostnames(ofPort, overlaps);
+      findCertificates(ofPort, overlaps);
+    }
+    return overlaps;
+  },
+);
 
-function findHostnames(listeners: readonly Listener[], overlaps: Map<string, Refusal>): void {
+function findHostnames(listeners: readonly Listener[], overlaps: Map<string, ConditionReason>): void {
   const note = (listener: Listener, other: Listener): void => {
     if (overlaps.has(listener.id)) return;
     const message = `Host ${listener.hostname.host} overlaps with ${other.hostname.host} of ${nameFor(listener, other)}`;
@@ -49,7 +51,7 @@ function* widerHosts({ kind, host }: HostPattern): Generator<string, void> {
 }
 
 /** Each name of a certificate is looked at once, however many listeners have it, and each host of a listener too. */
-function findCertificates(listeners: readonly Listener[], overlaps: Map<string, Refusal>): void {
+function findCertificates(listeners: readonly Listener[], overlaps: Map<string, ConditionReason>): void {
   const told = new Set<string>();
   const note = (listener: Listener, message: string): void => {
     if (told.has(listener.id)) return;

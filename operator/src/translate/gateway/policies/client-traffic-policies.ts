@@ -29,7 +29,7 @@ export type PortSpaceOf<G extends PlannedGateway> = (gateway: G) => string;
 type Settings = {
   readonly ofPort: PortPolicy;
   /** Whether headers are demanded, but no peer could be read that may send them. */
-  readonly trustsNobody: boolean;
+  readonly rejectsEveryPeer: boolean;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -49,7 +49,7 @@ const settingsOf = memo((policy: Policy): Settings =>
   attempt(policy, () => readSettings(policy), {
     // What asks for a check of peers and cannot be read lets none of them in.
     ofPort: { proxyProtocol: { accepted: true, trustedPeers: [] } },
-    trustsNobody: true,
+    rejectsEveryPeer: true,
   }),
 );
 
@@ -63,7 +63,7 @@ function readSettings(policy: Policy): Settings {
       proxyProtocol: { accepted: enabled, trustedPeers: enabled ? cidrs.map(formatCidr) : [] },
       ...(maxConnections !== undefined && { maxConnections }),
     },
-    trustsNobody: enabled && refused.length > 0 && cidrs.length === 0,
+    rejectsEveryPeer: enabled && refused.length > 0 && cidrs.length === 0,
     diagnostics: refused.length === 0 ? [] : [rangesLeftOut(place, "The list of trusted peers", refused)],
   };
 }
@@ -203,7 +203,7 @@ function judge(claim: Claim, claims: readonly Claim[], owners: ReadonlyMap<strin
     const other = nameOf(refOf(winner.policy));
     return { reason: "Conflicted", message: `ClientTrafficPolicy ${other} applies to ${target}` };
   }
-  if (settingsOf(policy).trustsNobody) {
+  if (settingsOf(policy).rejectsEveryPeer) {
     const message = `No entry of trustedSources is valid, so every connection to ${target} is closed`;
     return { reason: "Invalid", message };
   }

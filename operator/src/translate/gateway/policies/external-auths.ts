@@ -40,7 +40,7 @@ type Read = {
 const closed: ExtAuth = [{}];
 
 /** Of what an invalid policy names. */
-export const closedGuard: Guard = { asked: closed, needs: [] };
+export const closedGuard: Guard = { asked: closed, endpointRefs: [] };
 
 /** Works out who is asked for which Gateway: of several that name one, the oldest, whatever it says. */
 export function createExternalAuthAttacher(
@@ -52,17 +52,17 @@ export function createExternalAuthAttacher(
       policy,
       () => {
         const place = { object: refOf(policy) };
-        const { check, need, ignored } = readExternalAuth(policy, view);
+        const { check, endpointRef, ignored } = readExternalAuth(policy, view);
         return {
           guard: {
             asked: check.ok ? [{ check: check.value }] : closed,
-            needs: need === undefined ? [] : [need],
+            endpointRefs: endpointRef === undefined ? [] : [endpointRef],
           },
           problem: check.ok ? undefined : check.error.message,
           diagnostics: ignored.map((message) => resourcePartlyIgnored(place, message)),
         };
       },
-      { guard: { asked: closed, needs: [] }, problem: "it cannot be read" },
+      { guard: { asked: closed, endpointRefs: [] }, problem: "it cannot be read" },
     ),
   );
   return (world, gateways) => {

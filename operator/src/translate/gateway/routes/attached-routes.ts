@@ -123,8 +123,8 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
         { key: keyOf(route.plan), diagnostics: findingsOfRoute(route.status), events: [] },
       ]),
     );
-    for (const { listeners } of changes.gone) attached.remove(listeners);
-    for (const { listeners } of changes.come) attached.add(listeners);
+    for (const { listeners } of changes.removed) attached.remove(listeners);
+    for (const { listeners } of changes.added) attached.add(listeners);
     claims.edit(changesOf(changes, (route) => route.claims));
   };
 
@@ -135,7 +135,10 @@ export function createAttachedRoutes<K extends RouteKind, Plan extends CommonPla
 
   return (world, parents) => {
     const changes = trackers.map((track) => track(world, extraOf(parents)));
-    const planned = { gone: changes.flatMap(({ gone }) => gone), come: changes.flatMap(({ come }) => come) };
+    const planned = {
+      removed: changes.flatMap(({ removed }) => removed),
+      added: changes.flatMap(({ added }) => added),
+    };
     let unfinished: Changes<AttachedRoute<Plan>> = planned;
     const finish = (leftOut: LeftOut): AttachedRoutes<Plan> => {
       const fitted = fitting(unfinished, leftOut);
@@ -174,12 +177,12 @@ function createListenerClaims<Plan extends CommonPlan>() {
   return {
     byListener,
     edit(changes: Changes<Claim<Plan>>): void {
-      const { gone, come } = hosts.edit(changes);
-      const goneFrom = Map.groupBy(gone, ({ listener }) => listener);
-      const comeTo = Map.groupBy(come, ({ listener }) => listener);
-      for (const id of new Set([...goneFrom.keys(), ...comeTo.keys()])) {
+      const { removed, added } = hosts.edit(changes);
+      const removedFrom = Map.groupBy(removed, ({ listener }) => listener);
+      const addedTo = Map.groupBy(added, ({ listener }) => listener);
+      for (const id of new Set([...removedFrom.keys(), ...addedTo.keys()])) {
         const list = ofListener.get(id) ?? createKeyedList(({ host }: ClaimedHost<Plan>) => host.host);
-        list.edit({ gone: goneFrom.get(id) ?? [], come: comeTo.get(id) ?? [] });
+        list.edit({ removed: removedFrom.get(id) ?? [], added: addedTo.get(id) ?? [] });
         if (list.entries.keys.length === 0) {
           ofListener.delete(id);
           byListener.delete(id);

@@ -1,7 +1,7 @@
 /** Which listeners a route attaches to. See docs/gateway-api.md, "Attaching routes". */
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import { noParent, parentNotFound } from "../../diagnostics.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
@@ -47,7 +47,7 @@ export type Attachable = {
 export type Attachment = {
   readonly parentRef: ParentRef;
   /** Why the route is attached to no listener. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ConditionReason | undefined;
   readonly listeners: readonly { readonly listener: Listener; readonly hosts: readonly HostPattern[] }[];
   /** Whether each of the listeners, or the Gateway, makes clients prove who they are. */
   readonly isAuthenticated: boolean;

@@ -3,7 +3,7 @@ import { backendCertificateKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import type { View } from "../../incremental/view.ts";
 import { resolveCertificates } from "../listeners/certificate-refs.ts";
 
@@ -14,7 +14,7 @@ export type GatewayCertificate = {
   readonly withheld: Resource;
   /** What the certificate takes. */
   readonly bytes: number;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ConditionReason | undefined;
 };
 
 /** The name under which host tables refer to the certificate of a Gateway; undefined: it shows none. */

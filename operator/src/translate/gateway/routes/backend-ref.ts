@@ -1,8 +1,8 @@
 /** From a backendRef of a route to what it sends to. See docs/gateway-api.md, "Backends". */
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { EndpointUse } from "../../backends/service-port-ref.ts";
-import { findServicePort, type EndpointNeed, type Transport } from "../../backends/service-port.ts";
-import type { Refusal } from "../../condition.ts";
+import { findServicePort, type EndpointRef, type Transport } from "../../backends/service-port.ts";
+import type { ConditionReason } from "../../condition.ts";
 import type { View } from "../../incremental/view.ts";
 import { noGrant, type Referrer } from "../../reference-grants.ts";
 import { quoteKind } from "../../text.ts";
@@ -20,8 +20,8 @@ export type WrittenBackendRef = {
 export type ResolvedBackendRef = {
   /** Answers 500 for its share when the reference cannot be followed. */
   readonly backend: Backend;
-  readonly need?: EndpointNeed;
-  readonly refusal?: Refusal;
+  readonly endpointRef?: EndpointRef;
+  readonly refusal?: ConditionReason;
 };
 
 /** What a share of a rule gets whose backend is invalid (Gateway API, HTTPRouteRule.backendRefs). */
@@ -82,6 +82,6 @@ export function resolveBackendRef(
             : `Service ${service} does not exist`,
         );
   }
-  const { backend, need } = found.value;
-  return { backend: { ...backend, weight, ...(isGrpc && { protocol: "http2" }) }, need };
+  const { backend, endpointRef } = found.value;
+  return { backend: { ...backend, weight, ...(isGrpc && { protocol: "http2" }) }, endpointRef };
 }

@@ -1,7 +1,7 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
 import type { HTTPRouteRuleFilter } from "../../../api/generated/httproute.ts";
-import type { EndpointNeed } from "../../backends/service-port.ts";
+import type { EndpointRef } from "../../backends/service-port.ts";
 import type { Fault } from "../../condition.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 import { readFilters } from "../filters/route-filters.ts";
@@ -12,7 +12,7 @@ type Written = WrittenBackendRef & { readonly filters?: readonly unknown[] };
 export type ReadBackends = {
   /** The backends for requests of one match, since replacing a prefix depends on it. */
   readonly of: (path: PathMatch) => readonly Backend[];
-  readonly needs: readonly EndpointNeed[];
+  readonly endpointRefs: readonly EndpointRef[];
   readonly unresolved: readonly Fault[];
   readonly unsupported: readonly Fault[];
 };
@@ -49,7 +49,7 @@ export function readBackends(refs: readonly Written[] | undefined, context: Filt
     });
   return {
     of,
-    needs: read.flatMap(({ need }) => need ?? []),
+    endpointRefs: read.flatMap(({ endpointRef }) => endpointRef ?? []),
     unresolved: read.flatMap(({ faults, filters }) => [...faults, ...filters.unresolved]),
     unsupported: read.flatMap(({ filters }) => filters.unsupported),
   };

@@ -32,7 +32,7 @@ function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
   const features = filters.of(anyPath);
   const matches: MatchPlan[] = [];
   for (const [index, written] of (rule.matches ?? [{}]).entries()) {
-    const match = readGrpcMatch(written, context.findings.expressions);
+    const match = readGrpcMatch(written, context.findings.regexBudget);
     if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
     matches.push({
       match: match.value,

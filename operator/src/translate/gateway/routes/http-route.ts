@@ -38,7 +38,7 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
   const retry = readRetry(rule.retry, warnAt("retry"));
   const matches: MatchPlan[] = [];
   for (const [index, written] of (rule.matches ?? [{}]).entries()) {
-    const match = readHttpMatch(written, findings.expressions);
+    const match = readHttpMatch(written, findings.regexBudget);
     if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
     const { path } = match.value;
     const features = {

@@ -58,7 +58,7 @@ export function planL4Route(
             ...(endpoints !== undefined && { endpoints }),
           })),
         },
-    needs: resolved.flatMap(({ need }) => need ?? []),
+    endpointRefs: resolved.flatMap(({ endpointRef }) => endpointRef ?? []),
     unresolved,
     dropped: [],
     isUnusable: false,

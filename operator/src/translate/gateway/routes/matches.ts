@@ -3,18 +3,18 @@ import type { PathMatch, RouteMatch, ValueMatch } from "@svc-gateway/common/ir/m
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { GRPCRouteRuleMatch } from "../../../api/generated/grpcroute.ts";
 import type { HTTPRouteRuleMatch, HTTPRouteRuleMatchHeader } from "../../../api/generated/httproute.ts";
-import type { ExpressionBudget } from "../../expression-budget.ts";
+import type { RegexBudget } from "../../regex-budget.ts";
 import { anyPath, rulePath } from "../../ingress/path.ts";
 import { quote } from "../../text.ts";
 import type { PathLength } from "./precedence.ts";
 
 /** Reads a match of an HTTPRoute. */
-export function readHttpMatch(match: HTTPRouteRuleMatch, expressions: ExpressionBudget): Result<RouteMatch> {
-  const path = readPath(match.path, expressions);
+export function readHttpMatch(match: HTTPRouteRuleMatch, regexBudget: RegexBudget): Result<RouteMatch> {
+  const path = readPath(match.path, regexBudget);
   if (!path.ok) return path;
-  const headers = readValues(match.headers, "header", expressions);
+  const headers = readValues(match.headers, "header", regexBudget);
   if (!headers.ok) return headers;
-  const query = readValues(match.queryParams, "query parameter", expressions);
+  const query = readValues(match.queryParams, "query parameter", regexBudget);
   if (!query.ok) return query;
   return ok({
     path: path.value,
@@ -24,7 +24,7 @@ export function readHttpMatch(match: HTTPRouteRuleMatch, expressions: Expression
   });
 }
 
-function readPath(path: HTTPRouteRuleMatch["path"], expressions: ExpressionBudget): Result<PathMatch> {
+function readPath(path: HTTPRouteRuleMatch["path"], regexBudget: RegexBudget): Result<PathMatch> {
   const { type = "PathPrefix", value = "/" } = path ?? {};
   switch (type) {
     case "Exact":
@@ -34,7 +34,7 @@ function readPath(path: HTTPRouteRuleMatch["path"], expressions: ExpressionBudge
       // A trailing slash makes no difference: "/abc/" is "/abc".
       return ok(value === "/" ? anyPath : { type: "prefix", value: rulePath(value).replace(/\/+$/, "") });
     case "RegularExpression": {
-      const checked = expressions.compile(value, { whole: true });
+      const checked = regexBudget.compile(value, { whole: true });
       return checked.ok ? ok({ type: "regex", value, whole: true }) : checked;
     }
     default:
@@ -49,14 +49,14 @@ const noSlash = (value: string): Result<never> =>
 function readValues(
   written: readonly HTTPRouteRuleMatchHeader[] | undefined,
   what: string,
-  expressions: ExpressionBudget,
+  regexBudget: RegexBudget,
 ): Result<readonly ValueMatch[]> {
   const values = new Map<string, ValueMatch>();
   for (const { name: writtenName, type = "Exact", value } of written ?? []) {
     const name = what === "header" ? writtenName.toLowerCase() : writtenName;
     if (values.has(name)) continue;
     if (type === "RegularExpression") {
-      const checked = expressions.compile(value, { whole: false });
+      const checked = regexBudget.compile(value, { whole: false });
       if (!checked.ok) return problem(`${what} ${quote(writtenName)}: ${checked.error.message}`);
       values.set(name, { name, type: "regex", value });
     } else if (type === "Exact") values.set(name, { name, type: "exact", value });
@@ -68,14 +68,14 @@ function readValues(
 /** Reads a match of a GRPCRoute: a method of a service is the path of a request (gRPC over HTTP/2, "Requests"). */
 export function readGrpcMatch(
   { method, headers: written }: GRPCRouteRuleMatch,
-  expressions: ExpressionBudget,
+  regexBudget: RegexBudget,
 ): Result<RouteMatch> {
-  const path = readMethod(method ?? {}, expressions);
+  const path = readMethod(method ?? {}, regexBudget);
   if (!path.ok) return path;
   const headers = readValues(
     written as readonly HTTPRouteRuleMatchHeader[] | undefined,
     "header",
-    expressions,
+    regexBudget,
   );
   if (!headers.ok) return headers;
   return ok({ path: path.value, ...(headers.value.length > 0 && { headers: headers.value }) });
@@ -92,13 +92,13 @@ export const methodLength = (
 
 function readMethod(
   { type = "Exact", service = "", method = "" }: NonNullable<GRPCRouteRuleMatch["method"]>,
-  expressions: ExpressionBudget,
+  regexBudget: RegexBudget,
 ): Result<PathMatch> {
   if (service === "" && method === "") return ok(anyPath);
   if (type === "RegularExpression") {
     const value = `/${service === "" ? "[^/]+" : `(?:${service})`}/${method === "" ? "[^/]+" : `(?:${method})`}`;
     for (const part of [service, method]) {
-      const checked = expressions.compile(part, { whole: true });
+      const checked = regexBudget.compile(part, { whole: true });
       if (!checked.ok) return checked;
     }
     return ok({ type: "regex", value, whole: true });

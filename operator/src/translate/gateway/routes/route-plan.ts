@@ -9,10 +9,10 @@ import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/htt
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf, type ObjectRef } from "../../../api/object.ts";
 import { ageOf, type Age } from "../../age.ts";
-import type { EndpointNeed } from "../../backends/service-port.ts";
+import type { EndpointRef } from "../../backends/service-port.ts";
 import { closeFeatures } from "../../closures.ts";
 import type { Fault } from "../../condition.ts";
-import type { KeySetNeed } from "../../credentials/remote-key-sets.ts";
+import type { KeySetRef } from "../../credentials/remote-key-sets.ts";
 import { describeLeftOut, describeProblem, describeTooLarge, invalidHost } from "../../diagnostics.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
@@ -39,7 +39,7 @@ export type CommonPlan = {
   /** Undefined: every host of the listener. */
   readonly hosts: readonly HostPattern[] | undefined;
   readonly parentRefs: readonly ParentRef[];
-  readonly needs: readonly EndpointNeed[];
+  readonly endpointRefs: readonly EndpointRef[];
   /** The references that cannot be followed. */
   readonly unresolved: readonly Fault[];
   /** Rules of which nothing is served, by index, with what is wrong there. */
@@ -58,7 +58,7 @@ export type RoutePlan = CommonPlan & {
   readonly routes: readonly PlannedRoute[];
   /** What filters name besides endpoint sets. */
   readonly resources: readonly Resource[];
-  readonly keySets: readonly KeySetNeed[];
+  readonly keySets: readonly KeySetRef[];
   /** Whether its routes come after those of all others on their hosts. */
   readonly isLast?: true;
   readonly isTooLarge?: true;
@@ -79,7 +79,7 @@ export type MatchPlan = {
 export type RulePlan =
   | {
       readonly matches: readonly MatchPlan[];
-      readonly needs: readonly EndpointNeed[];
+      readonly endpointRefs: readonly EndpointRef[];
       readonly unresolved: readonly Fault[];
       /** What of the rule is not supported. */
       readonly unsupported: readonly Fault[];
@@ -104,7 +104,7 @@ const breakRule = (
   why: Pick<RulePlanOf, "unresolved" | "unsupported">,
 ): RulePlan => ({
   matches: matches.map(({ match, pathLength }) => ({ match, pathLength, backends: broken })),
-  needs: [],
+  endpointRefs: [],
   ...why,
 });
 
@@ -123,7 +123,7 @@ function assembleRoute(
   const { namespace, name } = metadata;
   const source = { kind, name, namespace };
   const routes: PlannedRoute[] = [];
-  const needs: EndpointNeed[] = [...findings.needs];
+  const endpointRefs: EndpointRef[] = [...findings.endpointRefs];
   const dropped: DroppedRule[] = [];
   const unresolved: Fault[] = [];
   for (const [index, [{ name: ruleName }, plan]] of rules.entries()) {
@@ -133,7 +133,7 @@ function assembleRoute(
     }
     if (plan.unsupported.length > 0) dropped.push({ rule: index, faults: plan.unsupported });
     unresolved.push(...plan.unresolved);
-    needs.push(...plan.needs);
+    endpointRefs.push(...plan.endpointRefs);
     const id = `${kind.toLowerCase()}/${namespace}/${name}:${ruleName ?? index}`;
     for (const { match, pathLength, backends, features: written } of plan.matches) {
       const features = closeFeatures(object, written);
@@ -144,7 +144,7 @@ function assembleRoute(
     ...describeRoute(object),
     hosts,
     routes,
-    needs,
+    endpointRefs,
     unresolved,
     dropped,
     isUnusable: rules.length > 0 && dropped.length === rules.length,
@@ -181,7 +181,7 @@ export function assembleRule(
   const unresolved = [...filters.unresolved, ...backends.unresolved];
   const unsupported = [...filters.unsupported, ...backends.unsupported];
   if (filters.isBroken) return breakRule(matches, { unresolved, unsupported });
-  return { matches, needs: backends.needs, unresolved, unsupported };
+  return { matches, endpointRefs: backends.endpointRefs, unresolved, unsupported };
 }
 
 /**
@@ -225,7 +225,7 @@ function unserved(
       faults: rule === 0 ? [fault] : [],
     })),
     isUnusable: true,
-    needs: [],
+    endpointRefs: [],
     resources: [],
     keySets: [],
   };
@@ -288,7 +288,7 @@ export const describeRoute = (
 export const unusable = (object: ObjectOf<RouteKind>): Omit<CommonPlan, "diagnostics"> => ({
   ...describeRoute(object),
   hosts: undefined,
-  needs: [],
+  endpointRefs: [],
   unresolved: [],
   dropped: [],
   isUnusable: true,

@@ -16,15 +16,15 @@ export function createCertificateSizes(ledger: SizeLedger): (gateways: readonly 
   let known = new Map<PlacedGateway, readonly ObjectSize[]>();
   return (gateways) => {
     const next: typeof known = new Map();
-    const come: ObjectSize[] = [];
+    const added: ObjectSize[] = [];
     for (const gateway of gateways) {
       const sizes = known.get(gateway) ?? sizesOf(gateway);
-      if (!known.has(gateway)) come.push(...sizes);
+      if (!known.has(gateway)) added.push(...sizes);
       next.set(gateway, sizes);
     }
-    const gone = [...known].flatMap(([gateway, sizes]) => (next.has(gateway) ? [] : sizes));
+    const removed = [...known].flatMap(([gateway, sizes]) => (next.has(gateway) ? [] : sizes));
     known = next;
-    if (gone.length + come.length > 0) ledger.edit({ gone, come });
+    if (removed.length + added.length > 0) ledger.edit({ removed, added });
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
 import { refOf, nameOf } from "../../../api/object.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import type { MachinePorts } from "../../settings.ts";
 import { familyOf, hasHostnames, transportOf } from "../kinds.ts";
 import { listenersOf, withListeners } from "../listeners/gateways.ts";
@@ -74,9 +74,9 @@ export function createCollisionCheck(
 function findRefusals(
   placed: PlacedGateway,
   { holders, placeOf, flagOf }: Sockets,
-): ReadonlyMap<string, Refusal> {
+): ReadonlyMap<string, ConditionReason> {
   const by = `Gateway ${nameOf(refOf(placed.gateway))}`;
-  const refusals = new Map<string, Refusal>();
+  const refusals = new Map<string, ConditionReason>();
   const unavailable = (id: string, message: string): void =>
     void refusals.set(id, { reason: "PortUnavailable", message });
   for (const { id, port, protocol, hostname, serves } of listenersOf(placed)) {
@@ -107,7 +107,7 @@ function findRefusals(
   return refusals;
 }
 
-function refuse(planned: PlacedGateway, refusals: ReadonlyMap<string, Refusal>): PlacedGateway {
+function refuse(planned: PlacedGateway, refusals: ReadonlyMap<string, ConditionReason>): PlacedGateway {
   return withListeners(planned, (listener) => {
     const refusal = refusals.get(listener.id);
     if (refusal === undefined) return listener;

@@ -102,10 +102,10 @@ function tablesOf(
     last.isTaken === isTaken &&
     haveSameItems(last.peers, peers);
   const before = isSame ? last : { claims: noEntries, tables: noEntries };
-  const { gone, come } = listChanges<ClaimedHost<RoutePlan>>(before.claims.values, claims.values);
+  const { removed, added } = listChanges<ClaimedHost<RoutePlan>>(before.claims.values, claims.values);
   const changes = new Map<string, GatewayHost | undefined>();
-  for (const { host } of gone) changes.set(host.host, undefined);
-  for (const { host, claims: ofHost } of come) {
+  for (const { host } of removed) changes.set(host.host, undefined);
+  for (const { host, claims: ofHost } of added) {
     const isOwn = ownerOf(host, peers) === listener;
     changes.set(host.host, isOwn ? buildTable(ofHost, port, guard) : undefined);
   }
@@ -140,7 +140,7 @@ function identity(listener: Listener): Omit<HostRoutes, "routes"> {
 }
 
 /** Nobody is asked for the Gateway as a whole. */
-const unguarded: Guard = { asked: [], needs: [] };
+const unguarded: Guard = { asked: [], endpointRefs: [] };
 
 function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Guard): GatewayHost {
   const [first] = claims;

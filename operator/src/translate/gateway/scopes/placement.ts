@@ -4,7 +4,7 @@
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { World } from "../../../world.ts";
-import type { Refusal } from "../../condition.ts";
+import type { ConditionReason } from "../../condition.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
 import type { View } from "../../incremental/view.ts";
 import type { DedicatedSettings } from "../../settings.ts";
@@ -31,7 +31,7 @@ export type Placement = {
   /** What its own proxies should be like. */
   readonly parameters: Parameters | undefined;
   /** Why the Gateway is not accepted. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ConditionReason | undefined;
 };
 
 export type PlacedGateway = PlannedGateway & { readonly placement: Placement };
@@ -102,7 +102,7 @@ function placementOf(
   const hasOwn = hasOwnService(gateway, view, settings);
   if (gatewayClass === undefined) {
     const held = { mode: undefined, inShared: hasVip, inDedicated: hasOwn, parameters: undefined };
-    return { ...held, refusal: classGone(gateway.spec.gatewayClassName) };
+    return { ...held, refusal: classDeleted(gateway.spec.gatewayClassName) };
   }
   if (dedicated === undefined) {
     if (!settings.refusesDedicated || !asksForDedicated(gateway, gatewayClass))
@@ -125,7 +125,7 @@ function placementOf(
 const missingImage = (
   parameters: Parameters | undefined,
   { image }: DedicatedSettings,
-): Refusal | undefined =>
+): ConditionReason | undefined =>
   parameters === undefined || parameters.image !== undefined || image !== undefined
     ? undefined
     : {
@@ -137,12 +137,12 @@ const missingImage = (
 const asksForDedicated = ({ spec }: ObjectOf<"Gateway">, gatewayClass: ObjectOf<"GatewayClass">): boolean =>
   spec.infrastructure?.parametersRef !== undefined || gatewayClass.spec.parametersRef !== undefined;
 
-const noDedicated: Refusal = {
+const noDedicated: ConditionReason = {
   reason: "InvalidParameters",
   message: "Dedicated proxies are disabled by --disable-dedicated-gateways of the controller",
 };
 
-const classGone = (name: string): Refusal => ({
+const classDeleted = (name: string): ConditionReason => ({
   reason: "Invalid",
   message: `GatewayClass ${name} does not exist; what serves the Gateway is not changed until the class is back or the Gateway is deleted`,
 });

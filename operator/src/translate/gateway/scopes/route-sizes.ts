@@ -21,22 +21,22 @@ export function createRouteSizes(
 ): (changes: Changes<Attached>, gateways: readonly PlacedGateway[]) => void {
   const sizes = new Map<Attached, ObjectSize>();
   let lastPlaces = "";
-  return ({ gone, come }, gateways) => {
-    const before = gone.map((route) => take(sizes, route));
+  return ({ removed, added }, gateways) => {
+    const before = removed.map((route) => take(sizes, route));
     const places = JSON.stringify(gateways.map(placeOf));
     const isElsewhere = places !== lastPlaces;
     lastPlaces = places;
-    if (gone.length + come.length === 0 && !isElsewhere) return;
+    if (removed.length + added.length === 0 && !isElsewhere) return;
     const scopesOf = createScopeFinder(gateways);
     const again = isElsewhere ? [...sizes.keys()] : [];
     before.push(...again.map((route) => take(sizes, route)));
-    const after = [...again, ...come].flatMap((route) => {
+    const after = [...again, ...added].flatMap((route) => {
       const size = sizeOf(route, scopesOf);
       if (size === undefined) return [];
       sizes.set(route, size);
       return [size];
     });
-    ledger.edit({ gone: before.filter((size) => size !== undefined), come: after });
+    ledger.edit({ removed: before.filter((size) => size !== undefined), added: after });
   };
 }
 

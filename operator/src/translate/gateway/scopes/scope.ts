@@ -7,8 +7,8 @@ import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import { compareText } from "../../age.ts";
-import type { EndpointNeed } from "../../backends/service-port.ts";
-import type { KeySetNeed } from "../../credentials/remote-key-sets.ts";
+import type { EndpointRef } from "../../backends/service-port.ts";
+import type { KeySetRef } from "../../credentials/remote-key-sets.ts";
 import { memo } from "../../incremental/memo.ts";
 import { transportOf } from "../kinds.ts";
 import { closedListeners } from "../listeners/closed-listeners.ts";
@@ -33,11 +33,11 @@ export type GatewayScope = {
   /** What is asked of clients, by port; ports without any such host are left out. */
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
   /** May name a Service port more than once. */
-  readonly needs: readonly EndpointNeed[];
+  readonly endpointRefs: readonly EndpointRef[];
   /** What routes, listeners and host tables name besides endpoint sets; may hold a key more than once, then with the same value. */
   readonly resources: readonly Resource[];
   /** Key sets that routes and listeners name; may hold a name more than once. */
-  readonly keySets: readonly KeySetNeed[];
+  readonly keySets: readonly KeySetRef[];
 };
 
 export type ScopeInput = {
@@ -93,11 +93,11 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       listenerSets: gateways.flatMap((gateway) => boundResource(gateway, bindingsOf(gateway)) ?? []),
       hosts: buildTables(ports, claims, guardsOf(gateways), isTaken),
       l4: buildL4Tables(ports, withoutClosed(l4Claims, gateways), isTaken),
-      needs: joinLists(
-        gateways.flatMap(({ guard }) => guard?.needs ?? []),
-        filters.flatMap(({ needs }) => needs),
-        collect(routes, ({ needs }) => needs),
-        collect(l4Routes, ({ needs }) => needs),
+      endpointRefs: joinLists(
+        gateways.flatMap(({ guard }) => guard?.endpointRefs ?? []),
+        filters.flatMap(({ endpointRefs }) => endpointRefs),
+        collect(routes, ({ endpointRefs }) => endpointRefs),
+        collect(l4Routes, ({ endpointRefs }) => endpointRefs),
       ),
       resources: joinLists(
         filters.flatMap(({ resources }) => resources),

@@ -5,7 +5,13 @@
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
-import { conditionOf, refusedAt, type DesiredCondition, type Fault, type Refusal } from "../../condition.ts";
+import {
+  conditionOf,
+  reasonAt,
+  type DesiredCondition,
+  type Fault,
+  type ConditionReason,
+} from "../../condition.ts";
 import { gatewayGroup, type RouteKind } from "../kinds.ts";
 import { hasInsecureValidation } from "../listeners/frontend-validation.ts";
 import type { Listener, ListenerGroup } from "../listeners/gateways.ts";
@@ -21,7 +27,7 @@ export type ListenerStatus = {
   /** All but `Programmed`. */
   readonly conditions: readonly DesiredCondition[];
   /** Why the listener cannot be programmed, however long one waits. */
-  readonly unprogrammable: Refusal | undefined;
+  readonly unprogrammable: ConditionReason | undefined;
   /** The port that the proxies bind for it; undefined when it serves nothing, or when there was none left. */
   readonly port: number | undefined;
 };
@@ -35,7 +41,7 @@ export type ListenerFacts = {
   /** What proxies bind for the Gateway. */
   readonly bound: Resource | undefined;
   /** What overlaps with another listener that ends TLS, by the id of the listener. */
-  readonly overlaps: ReadonlyMap<string, Refusal>;
+  readonly overlaps: ReadonlyMap<string, ConditionReason>;
 };
 
 export type GatewayStatus = {
@@ -70,7 +76,7 @@ export type RouteStatus = {
   readonly parents: readonly {
     readonly parentRef: ParentRef;
     /** Why the parent does not take the route. */
-    readonly refusal: Refusal | undefined;
+    readonly refusal: ConditionReason | undefined;
     readonly conditions: readonly DesiredCondition[];
     /** The hosts that it would have at listeners of the parent, by their ids. */
     readonly places: readonly { readonly listener: string; readonly host: string }[];
@@ -103,12 +109,12 @@ export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): Gate
 }
 
 /** Nothing of a Gateway that is not accepted can be programmed. */
-const withRefusal = (listener: ListenerStatus, refused: Refusal | undefined): ListenerStatus =>
+const withRefusal = (listener: ListenerStatus, refused: ConditionReason | undefined): ListenerStatus =>
   refused === undefined || listener.unprogrammable !== undefined
     ? listener
     : { ...listener, unprogrammable: { reason: "Invalid", message: refused.message } };
 
-const resolvedRefs = (refusal: Refusal | undefined): DesiredCondition =>
+const resolvedRefs = (refusal: ConditionReason | undefined): DesiredCondition =>
   conditionOf("ResolvedRefs", refusal, { reason: "ResolvedRefs", message: "All references are resolved" });
 
 /** Of the certificate for backends, where the Gateway names one. What listeners refer to, they say themselves. */
@@ -139,7 +145,7 @@ function acceptedGateway(listeners: readonly Listener[]): DesiredCondition {
   };
 }
 
-const accepted = (message: string): Refusal => ({ reason: "Accepted", message });
+const accepted = (message: string): ConditionReason => ({ reason: "Accepted", message });
 
 function listenerStatus(listener: Listener, { attached, ports, overlaps }: ListenerFacts): ListenerStatus {
   const { id, name, kinds, conflict, unaccepted, unresolved, port } = listener;
@@ -168,13 +174,13 @@ function listenerStatus(listener: Listener, { attached, ports, overlaps }: Liste
 }
 
 /** Requests that come over a connection of the other one are answered 421 (docs/gateway-api.md, "Listeners"). */
-const overlappingTls = (overlap: Refusal): DesiredCondition => ({
+const overlappingTls = (overlap: ConditionReason): DesiredCondition => ({
   type: "OverlappingTLSConfig",
   status: "True",
   ...overlap,
 });
 
-function whyUnprogrammable(listener: Listener): Refusal | undefined {
+function whyUnprogrammable(listener: Listener): ConditionReason | undefined {
   const { kinds, conflict, unaccepted, unresolved, certificates, tlsMode } = listener;
   if (conflict !== undefined) return conflict;
   const hasNoCertificate = tlsMode === "terminate" && certificates.length === 0;
@@ -229,12 +235,15 @@ export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]
 });
 
 /** Of a route that trips over a bug. */
-const unreadable: Refusal = {
+const unreadable: ConditionReason = {
   reason: "UnsupportedValue",
   message: "The route cannot be translated, so nothing of it is served",
 };
 
-function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readonly DesiredCondition[] {
+function routeConditions(
+  plan: CommonPlan,
+  refusal: ConditionReason | undefined,
+): readonly DesiredCondition[] {
   const { dropped, isUnusable, unresolved } = plan;
   const broken =
     dropped.length === 0
@@ -253,7 +262,7 @@ function routeConditions(plan: CommonPlan, refusal: Refusal | undefined): readon
       refusal ?? (isUnusable ? (broken ?? unreadable) : undefined),
       accepted("The route is accepted"),
     ),
-    resolvedRefs(first && refusedAt(first.field, first)),
+    resolvedRefs(first && reasonAt(first.field, first)),
     ...(broken !== undefined && !isUnusable && refusal === undefined
       ? [{ type: "PartiallyInvalid", status: "True" as const, ...broken }]
       : []),

@@ -102,8 +102,8 @@ describe("internal ports of Gateways", () => {
   });
 
   it("the internal ports of a removed Gateway are reserved while its Service exists", () => {
-    const gone = gateway("gone", [80]);
-    expect(translated(gateway("new", [80]), vip(gone, [[80, 30_000]])).mappings).to.deep.equal([
+    const removed = gateway("gone", [80]);
+    expect(translated(gateway("new", [80]), vip(removed, [[80, 30_000]])).mappings).to.deep.equal([
       [[80, 30_001]],
     ]);
   });

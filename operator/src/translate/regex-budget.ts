@@ -13,7 +13,7 @@ const overspent = problem(
  * Compiles the expressions of one object within what an object may take: controllers and the workers of all proxies
  * compile them one after another, and do nothing else meanwhile.
  */
-export class ExpressionBudget {
+export class RegexBudget {
   private left = maxCost;
 
   /** As `compileRegex`; a problem also for each expression after those that have spent the budget. */
