@@ -15,7 +15,7 @@ describe("SPIFFE IDs", () => {
     );
   });
 
-  const strangers = [
+  const foreignIds = [
     "",
     "spiffe://example.org",
     "spiffe://example.org/ns/a",
@@ -29,7 +29,7 @@ describe("SPIFFE IDs", () => {
     "https://example.org/ns/a/sa/b",
     `spiffe://example.org/ns/a/sa/${"b".repeat(600)}`,
   ];
-  for (const id of strangers) {
+  for (const id of foreignIds) {
     it(`parseSpiffeId rejects ${id.slice(0, 50)}`, () => {
       expect(parseSpiffeId("example.org", id)).to.equal(undefined);
     });

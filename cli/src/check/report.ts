@@ -6,7 +6,7 @@ import type { FolderState } from "@svc-gateway/operator/sources/files/folder-sta
 import { locateInFile, type ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatPlace, type ManifestProblem, type Place } from "@svc-gateway/operator/sources/files/place.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
-import type { TranslatedFolder } from "../folder.ts";
+import type { TranslatedFolder } from "../translate-folder.ts";
 
 /**
  * `ok`: used as written. `warning`: used as written, but something deserves a look. `error`: something is not served

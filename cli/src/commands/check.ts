@@ -1,9 +1,9 @@
 import { clip } from "@svc-gateway/common/settings/arguments.ts";
 import { createReport, passes } from "../check/report.ts";
-import { formatReport } from "../check/text.ts";
+import { formatReport } from "../check/report-text.ts";
 import { done, misused, refused, type Command } from "../command.ts";
-import { failOnFlag, flagRows, meaningFlags, outputFlag, readFolderFlags } from "../flags.ts";
-import { translateFolder } from "../folder.ts";
+import { failOnFlag, flagRows, meaningFlags, outputFlag, readFolderFlags } from "../command-flags.ts";
+import { translateFolder } from "../translate-folder.ts";
 import { formatData } from "../text/data.ts";
 import { paintFor } from "../text/paint.ts";
 

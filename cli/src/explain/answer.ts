@@ -17,7 +17,7 @@ import { explainMatch, type ExplainedHost, type Verdict } from "@svc-gateway/pro
 import { normalisePath } from "@svc-gateway/proxy/routing/normalise-path.ts";
 import { emptyPortTable } from "@svc-gateway/proxy/routing/changing-port-table.ts";
 import { l4TableKey } from "@svc-gateway/proxy/state/l4-tables.ts";
-import type { TranslatedFolder } from "../folder.ts";
+import type { TranslatedFolder } from "../translate-folder.ts";
 import { explainClients, type ExplainedClients } from "./clients.ts";
 import { compileServing, explainTls, routesOfHost, type ExplainedTls } from "./data-plane.ts";
 import { rehearse, type ExplainedReply, type ExplainedUpstreamRequest, type Rehearsal } from "./rehearse.ts";
@@ -205,9 +205,9 @@ export function answerRequest(
 const isAsked = ({ weight, status }: Backend): boolean => weight > 0 && status === undefined;
 
 /** Of a connection or handshake that is refused. */
-const nobody: ExplainedReply = { by: "none", after: [] };
+const noReply: ExplainedReply = { by: "none", after: [] };
 
-const unanswered = { reply: nobody, upstream: [], hosts: [], otherHosts: [] } as const;
+const unanswered = { reply: noReply, upstream: [], hosts: [], otherHosts: [] } as const;
 
 /** Handshakes are over before there is a request. */
 function replyOf(
@@ -215,7 +215,7 @@ function replyOf(
   clients: ExplainedClients | undefined,
   ask: () => Rehearsal,
 ): Rehearsal {
-  if (outcome === "closed") return { reply: nobody, sent: [] };
+  if (outcome === "closed") return { reply: noReply, sent: [] };
   if (outcome === "misdirected") {
     const by = clients?.need === "misdirected" ? "client-certificates" : "gateway";
     return { reply: { by, status: 421, after: [] }, sent: [] };

@@ -56,7 +56,7 @@ export function foresee(
 }
 
 /** The fields of a request that passes by what a token or a service says of its client, in angle brackets. */
-export function tellIdentity(slug: string, features: RouteFeatures = {}, headers: HeaderList): void {
+export function addIdentityHeaders(slug: string, features: RouteFeatures = {}, headers: HeaderList): void {
   if (slug === "auth-jwt") {
     const rules = features[slug]?.flatMap((one) => one.rules ?? []) ?? [];
     const spent = rules.filter(({ forward }) => !forward).flatMap(({ fromHeaders }) => fromHeaders);

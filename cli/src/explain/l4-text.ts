@@ -1,7 +1,7 @@
 import { formatRef } from "@svc-gateway/operator/api/object.ts";
 import type { Paint } from "../text/paint.ts";
 import type { ExplainedL4Backend, ExplainedL4Route, L4Answer } from "./l4.ts";
-import { describeListener, describeTls, formatSteps } from "./text.ts";
+import { describeListener, describeTls, formatSteps } from "./answer-text.ts";
 
 /** The answer for people: the way of the connection from top to bottom. */
 export function formatL4Answer(answer: L4Answer, paint: Paint): string {

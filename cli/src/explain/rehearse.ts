@@ -17,7 +17,7 @@ import type { ClientStream, ResponseHead } from "@svc-gateway/proxy/message/mess
 import { createProxyMetrics } from "@svc-gateway/proxy/telemetry/metrics.ts";
 import type { UpstreamRequest } from "@svc-gateway/proxy/upstream/upstream.ts";
 import { serviceOf } from "./data-plane.ts";
-import { foresee, tellIdentity } from "./foresee.ts";
+import { foresee, addIdentityHeaders } from "./foresee.ts";
 import type { AskedRequest } from "./request.ts";
 
 /** What the client is answered, or who is asked to answer. */
@@ -109,7 +109,7 @@ function rehearseOnce({ asked, table, port, publicPorts, features, hasEndpoints 
         if (verdict === "depends" || verdict instanceof Promise) {
           if (verdict instanceof Promise) verdict.catch(() => undefined);
           after.push(slug);
-          tellIdentity(slug, features, exchange.headers);
+          addIdentityHeaders(slug, features, exchange.headers);
           return undefined;
         }
         decided = slug;

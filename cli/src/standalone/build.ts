@@ -15,7 +15,7 @@ import {
   ticketKeysOf,
   withNewTicketSecret,
   type TicketSecret,
-} from "@svc-gateway/operator/keys/ticket-keys.ts";
+} from "@svc-gateway/operator/keys/ticket-secrets.ts";
 import type { FolderState } from "@svc-gateway/operator/sources/files/folder-state.ts";
 import type { Place } from "@svc-gateway/operator/sources/files/place.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
@@ -23,7 +23,7 @@ import type { Translation } from "@svc-gateway/operator/translate/translation.ts
 import type { Supervisor } from "@svc-gateway/proxy/worker/supervisor.ts";
 import { standaloneTranslateSettings } from "../translate-settings.ts";
 import { createFindingsLog } from "./findings-log.ts";
-import type { StandaloneHealth } from "./health.ts";
+import type { StandaloneHealth } from "./standalone-health.ts";
 import { createPublisher } from "./publisher.ts";
 
 export type BuildOptions = {

@@ -25,7 +25,7 @@ import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 import { createBuild } from "./build.ts";
-import { createStandaloneHealth } from "./health.ts";
+import { createStandaloneHealth } from "./standalone-health.ts";
 
 /** From the second signal on, for what can be ended in order. */
 const maxHurryMs = 500;

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { OutputForm } from "../flags.ts";
+import type { OutputForm } from "../command-flags.ts";
 
 /** A value in the form that was asked for; the text form is built only when it is the one. */
 export function formatData(value: unknown, form: OutputForm, text: () => string): string {

@@ -2,7 +2,7 @@ import { status, type sendUnaryData, type ServerDuplexStream, type ServerUnaryCa
 import { expect } from "chai";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { createCaKeeper } from "@svc-gateway/operator/discovery/ca-keeper.ts";
-import { createEndpoint, type Endpoint } from "@svc-gateway/operator/discovery/endpoint.ts";
+import { createGrpcServer, type GrpcServer } from "@svc-gateway/operator/discovery/grpc-server.ts";
 import { createServerIdentity } from "@svc-gateway/operator/discovery/server-identity.ts";
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
 import { defaultKeepalive } from "@svc-gateway/proto/wire.ts";
@@ -61,7 +61,7 @@ describe("a controller of another wire version", () => {
     });
     await keeper.reconcile();
     await until(() => identity.current() !== undefined, "a certificate");
-    const endpoint: Endpoint = createEndpoint({
+    const server: GrpcServer = createGrpcServer({
       host,
       port,
       identity,
@@ -81,10 +81,10 @@ describe("a controller of another wire version", () => {
       requireClientCertificate: false,
       onUntrusted: () => {},
     });
-    const bound = await endpoint.listen();
+    const bound = await server.listen();
     if (!bound.ok) throw new Error(bound.error.message);
     cleanups.push(
-      () => endpoint.close(),
+      () => server.close(),
       () => identity.stop(),
       () => keeper.stop(),
     );

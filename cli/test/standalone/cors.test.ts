@@ -61,9 +61,9 @@ describe("CORS of an HTTPRoute, standalone", () => {
       };
       const allowed = async (path: string, origin: string): Promise<boolean> => {
         const answers = [await ask(path, origin), await ask(path, origin, "OPTIONS")];
-        const told = answers.map((headers) => headers["access-control-allow-origin"]);
-        expect(told[0], "a preflight and the request after it get the same answer").to.equal(told[1]);
-        return told[0] === origin;
+        const origins = answers.map((headers) => headers["access-control-allow-origin"]);
+        expect(origins[0], "a preflight and the request after it get the same answer").to.equal(origins[1]);
+        return origins[0] === origin;
       };
       expect(await allowed("/ports", "https://shop.example")).to.equal(true);
       expect(await allowed("/ports", "https://shop.example:8443")).to.equal(false);

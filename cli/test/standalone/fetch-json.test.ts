@@ -101,7 +101,7 @@ describe("fetching JSON that a tenant names", () => {
 
   it("a certificate of an untrusted authority is rejected", async () => {
     answer = (_, response) => response.end("{}");
-    const stranger = issueCertificate(["localhost"]).chainPem;
-    expect(await why(fetch("/", { ca: stranger }))).to.match(/^the connection failed \(/);
+    const otherAuthority = issueCertificate(["localhost"]).chainPem;
+    expect(await why(fetch("/", { ca: otherAuthority }))).to.match(/^the connection failed \(/);
   });
 });

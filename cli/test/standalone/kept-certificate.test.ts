@@ -40,9 +40,9 @@ describe("a TLS Secret that is changed into garbage, standalone", () => {
     await withGateway({ manifests }, async (gateway) => {
       expect(await isShown(gateway)).to.equal(true);
       await gateway.write("secret.json", JSON.stringify(secret("garbage", "garbage")));
-      const told = await gateway.log((line) => JSON.stringify(line).includes("LastCertificateKept"));
-      expect(JSON.stringify(told)).to.include("is served until");
-      expect([told["file"], told["line"]]).to.deep.equal([join(gateway.folder, "ingress.json"), 1]);
+      const logged = await gateway.log((line) => JSON.stringify(line).includes("LastCertificateKept"));
+      expect(JSON.stringify(logged)).to.include("is served until");
+      expect([logged["file"], logged["line"]]).to.deep.equal([join(gateway.folder, "ingress.json"), 1]);
       expect(await isShown(gateway)).to.equal(true);
       await gateway.write("secret.json", JSON.stringify({ apiVersion: "v1", kind: "List", items: [] }));
       await gateway.published(2);

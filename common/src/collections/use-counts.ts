@@ -20,17 +20,17 @@ export function createUseCounts(): UseCounts {
       for (const name of names) uses.set(name, count(name) + 1);
     },
     remove(names) {
-      const gone: string[] = [];
+      const unused: string[] = [];
       for (const name of names) {
         const left = count(name) - 1;
         if (left > 0) {
           uses.set(name, left);
         } else {
           uses.delete(name);
-          gone.push(name);
+          unused.push(name);
         }
       }
-      return gone;
+      return unused;
     },
   };
 }

@@ -14,7 +14,7 @@ export function createSnapshotBuilder(): (resources: readonly Resource[]) => Sna
   let last = createSnapshot([]);
   let lastList: readonly Resource[] = [];
   let lines = noVersionLines;
-  const anew = (list: readonly Resource[]): Snapshot => {
+  const rebuild = (list: readonly Resource[]): Snapshot => {
     const sorted = sortSnapshot(list);
     lines = sorted.lines;
     if (sorted.snapshot.version !== last.version) last = sorted.snapshot;
@@ -25,7 +25,7 @@ export function createSnapshotBuilder(): (resources: readonly Resource[]) => Sna
     lastList = list;
     if (!hasChanges(listed)) return last;
     // Nothing of the one before is left: no use in changing it.
-    if (listed.added.length === list.length) return anew(list);
+    if (listed.added.length === list.length) return rebuild(list);
     const changes = new Map<ResourceKey, Resource | undefined>();
     for (const { key } of listed.removed) changes.set(key, undefined);
     for (const resource of listed.added) changes.set(resource.key, resource);

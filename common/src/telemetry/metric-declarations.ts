@@ -1,4 +1,5 @@
 import { counter, gauge, histogram } from "./metric-declaration.ts";
+import type { MetricSet } from "./metric-set.ts";
 
 /** A label whose values come from configuration or traffic. */
 const open: readonly string[] = [];
@@ -285,6 +286,8 @@ export const discoveryServerMetrics = {
     kind: ["full", "delta"],
   }),
 } as const;
+
+export type DiscoveryServerMetrics = MetricSet<typeof discoveryServerMetrics>;
 
 /** Metrics of the discovery client, on each proxy. */
 export const discoveryClientMetrics = {

@@ -23,15 +23,19 @@ describe("redirect", () => {
 
   it("redirect: scheme, hostname and port are read", () => {
     const { redirectScheme, redirectHostname, redirectPort } = redirect.annotations;
-    const nobody = (): void => {};
-    expect(redirectScheme.parse("Https", nobody)).to.deep.equal({ ok: true, value: "https" });
-    expect(redirectScheme.parse("ftp", nobody).ok).to.equal(false);
-    expect(redirectHostname.parse("B.Example.", nobody)).to.deep.equal({ ok: true, value: "b.example" });
+    const ignoreWarning = (): void => {};
+    expect(redirectScheme.parse("Https", ignoreWarning)).to.deep.equal({ ok: true, value: "https" });
+    expect(redirectScheme.parse("ftp", ignoreWarning).ok).to.equal(false);
+    expect(redirectHostname.parse("B.Example.", ignoreWarning)).to.deep.equal({
+      ok: true,
+      value: "b.example",
+    });
     for (const text of ["*.b.example", "b.example:80", "b.example/x", "10.0.0.1"]) {
-      expect(redirectHostname.parse(text, nobody).ok, text).to.equal(false);
+      expect(redirectHostname.parse(text, ignoreWarning).ok, text).to.equal(false);
     }
-    expect(redirectPort.parse("65535", nobody)).to.deep.equal({ ok: true, value: 65535 });
-    for (const text of ["0", "65536", "http"]) expect(redirectPort.parse(text, nobody).ok).to.equal(false);
+    expect(redirectPort.parse("65535", ignoreWarning)).to.deep.equal({ ok: true, value: 65535 });
+    for (const text of ["0", "65536", "http"])
+      expect(redirectPort.parse(text, ignoreWarning).ok).to.equal(false);
   });
 
   it("redirect: a status alone does not redirect, and the default status is 302", () => {

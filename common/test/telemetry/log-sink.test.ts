@@ -71,10 +71,10 @@ describe("log sink", () => {
       });
       process.stderr.write(JSON.stringify({ taken, dropped: sink.droppedLines(), congested: sink.isCongested() }) + "\\n");
       setInterval(() => {}, 1000);`);
-    let told = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (told += text));
-    await until(() => told.includes("\n"), "the report");
-    const report = JSON.parse(told) as { taken: number; dropped: number; congested: boolean };
+    let reports = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (reports += text));
+    await until(() => reports.includes("\n"), "the report");
+    const report = JSON.parse(reports) as { taken: number; dropped: number; congested: boolean };
     expect(report.taken + report.dropped).to.equal(4000);
     // What fits into the pipe, which is the machine's matter, and 64 KiB in the sink.
     expect(report.taken).to.be.within(60, 3000);
@@ -83,7 +83,7 @@ describe("log sink", () => {
     const [output] = await Promise.all([textOf(child.stdout), once(child, "close")]);
     expect(output.split("\n").filter((text) => text.length === 1023)).to.have.length(report.taken);
     expect(output.endsWith("\nend\n")).to.equal(true);
-    expect(JSON.parse(told.split("\n")[1] ?? "")).to.deep.equal({ congested: false, accepts: true });
+    expect(JSON.parse(reports.split("\n")[1] ?? "")).to.deep.equal({ congested: false, accepts: true });
   });
 
   it("the process survives a reader that closes the pipe", async () => {

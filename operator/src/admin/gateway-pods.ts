@@ -65,8 +65,8 @@ export function createGatewayPods({ installNamespace, ports }: GatewayPodsOption
       // What the API server sent for `pods`, as plain JSON.
       const pod = object as unknown as Pod;
       const key = nameOf(refOf(pod));
-      const isGone = type === operatorModule.ResourceEventType.Deleted;
-      const addresses = isGone ? [] : addressesOf(pod, installNamespace, ports);
+      const isDeleted = type === operatorModule.ResourceEventType.Deleted;
+      const addresses = isDeleted ? [] : addressesOf(pod, installNamespace, ports);
       if (addresses.length === 0) pods.delete(key);
       else pods.set(key, addresses);
       const next = merge(known, [...pods.values()].flat());

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { textAnswer, type AdminAccess, type AdminAnswer } from "@svc-gateway/common/admin/admin-app.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { type ApiClient, type ApiError, describeApiError } from "../sources/kubernetes/api-client.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 
 export type TokenAccessOptions = {

@@ -43,7 +43,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
   /** Ends the wait of a finding that is not told yet. Holds no more than there are findings. */
   const waiting = new Map<string, () => void>();
   /** Places of which something is told. */
-  const told = new Set<string>();
+  const logged = new Set<string>();
   /** Findings that are told, and how many of each group. */
   const written = new Set<string>();
   const lines = createUseCounts();
@@ -51,12 +51,12 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
   const others = new Map<string, { count: number; readonly cancel: () => void }>();
   let last: readonly Diagnostic[] = [];
 
-  const tell = (diagnostic: Diagnostic): void => {
+  const logStart = (diagnostic: Diagnostic): void => {
     const group = groupOf(diagnostic);
     if (lines.count(group) >= maxLines) return countOther(group, diagnostic);
     lines.add([group]);
     written.add(keyOf(diagnostic));
-    told.add(placeOf(diagnostic));
+    logged.add(placeOf(diagnostic));
     write(log, diagnostic);
   };
   const countOther = (group: string, { object, reason, severity }: Diagnostic): void => {
@@ -71,11 +71,11 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
     others.set(group, { count: 1, cancel: clock.schedule(othersMs, onCounted) });
   };
   const begin = (diagnostic: Diagnostic): void => {
-    if (!mayPass(diagnostic.reason)) return tell(diagnostic);
+    if (!mayPass(diagnostic.reason)) return logStart(diagnostic);
     const key = keyOf(diagnostic);
     const onLasting = (): void => {
       waiting.delete(key);
-      tell(diagnostic);
+      logStart(diagnostic);
     };
     waiting.set(key, clock.schedule(patienceMs, onLasting));
   };
@@ -86,7 +86,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
     if (written.delete(key)) lines.remove([groupOf(diagnostic)]);
     const place = placeOf(diagnostic);
     // What is wrong there for another reason now is not gone.
-    if (places.count(place) > 0 || !told.delete(place)) return;
+    if (places.count(place) > 0 || !logged.delete(place)) return;
     if (diagnostic.severity === "info") log.debug(fieldsOf(diagnostic), "finding resolved");
     else log.info(fieldsOf(diagnostic), "finding resolved");
   };

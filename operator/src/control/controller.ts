@@ -7,18 +7,20 @@ import { createOwnPeerCheck } from "@svc-gateway/common/ir/own-port-check.ts";
 import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import type { ControllerSettings } from "@svc-gateway/common/settings/settings.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import type {
+  controllerMetrics,
+  DiscoveryServerMetrics,
+} from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { fleetRoutes } from "../admin/fleet.ts";
+import { fleetRoutes } from "../admin/fleet-pages.ts";
 import { createGatewayPods } from "../admin/gateway-pods.ts";
 import { createProxyPods } from "../admin/proxy-pods.ts";
 import { createTokenAccess } from "../admin/token-access.ts";
 import type { Build } from "../build/table-builder.ts";
 import { createDiscoveryServer, type DiscoveryServer } from "../discovery/discovery-server.ts";
-import type { DiscoveryServerMetrics } from "../discovery/metrics.ts";
 import type { DedicatedGateway } from "../discovery/principals.ts";
 import { createKubernetesCaStore } from "../keys/kubernetes-ca-store.ts";
 import { createTokenReview } from "../keys/token-review.ts";

@@ -12,8 +12,8 @@ import {
   type BootstrapReason,
   type BootstrapRejection,
 } from "./bootstrap.ts";
-import { createEndpoint, type Endpoint } from "./endpoint.ts";
-import type { DiscoveryServerMetrics } from "./metrics.ts";
+import { createGrpcServer, type GrpcServer } from "./grpc-server.ts";
+import type { DiscoveryServerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { ServerIdentity } from "./server-identity.ts";
 import type { ConnectionLimits } from "./tls-listener.ts";
 
@@ -46,7 +46,7 @@ const shortConnections = {
 const maxReportsPerMinute = 10;
 
 /** Serves Bootstrap: TLS with server authentication only. See docs/discovery.md, "Bootstrap". */
-export function createBootstrapServer(options: BootstrapServerOptions): Endpoint {
+export function createBootstrapServer(options: BootstrapServerOptions): GrpcServer {
   const { metrics, log, onRejected, clock = systemClock } = options;
   const bootstrap = createBootstrap(options);
   // Every series is there at zero, so that the first rejection is an increase.
@@ -94,17 +94,17 @@ export function createBootstrapServer(options: BootstrapServerOptions): Endpoint
 
   const Bootstrap = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
     const peer = call.getPeer();
-    endpoint.onCall(peer, 1);
+    server.onCall(peer, 1);
     const answered = answer(call, callback).catch((error: unknown) => {
       const rejection: BootstrapRejection = { reason: "internal", message: "internal error" };
       log.error({ reason: String(error) }, "bootstrap failed");
       reportRejection(rejection, call.getPeer());
       callback({ code: bootstrapCodes.internal, details: detailsOf(rejection) });
     });
-    void answered.finally(() => endpoint.onCall(peer, -1));
+    void answered.finally(() => server.onCall(peer, -1));
   };
 
-  const endpoint = createEndpoint({
+  const server = createGrpcServer({
     ...options,
     limits: options.limits ?? defaultLimits,
     service: { Bootstrap: rawDiscoveryService.Bootstrap },
@@ -114,7 +114,7 @@ export function createBootstrapServer(options: BootstrapServerOptions): Endpoint
     keepalive: defaultKeepalive,
     grpcOptions: shortConnections,
   });
-  return endpoint;
+  return server;
 }
 
 /** What the API server said about a token is nothing for a caller who could not prove who it is. */

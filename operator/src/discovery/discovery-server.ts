@@ -8,8 +8,8 @@ import { createBootstrapServer } from "./bootstrap-server.ts";
 import { createCaKeeper } from "./ca-keeper.ts";
 import type { CaStore } from "./ca-store.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
-import type { Leadership } from "./leadership.ts";
-import type { DiscoveryServerMetrics } from "./metrics.ts";
+import type { LeadershipState } from "./leadership-state.ts";
+import type { DiscoveryServerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createExpectedPrincipals, type DedicatedGateway } from "./principals.ts";
 import { createServerIdentity, serviceDnsNames } from "./server-identity.ts";
 import { createSnapshotCache, type SnapshotCache } from "./snapshot-cache.ts";
@@ -31,7 +31,7 @@ export type DiscoveryServerOptions = {
   readonly dedicatedGateways: () => Iterable<DedicatedGateway>;
   readonly caStore: CaStore;
   readonly reviewToken: ReviewToken;
-  readonly leadership: Leadership;
+  readonly leadership: LeadershipState;
   readonly metrics: DiscoveryServerMetrics;
   readonly log: Logger;
   /** For the Event `BootstrapRejected`; called a few times in any minute at most. */

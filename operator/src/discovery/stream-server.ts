@@ -3,7 +3,7 @@ import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { rawDiscoveryService } from "@svc-gateway/proto/service.ts";
 import { defaultKeepalive, type Keepalive } from "@svc-gateway/proto/wire.ts";
 import { createRateCap } from "./admission.ts";
-import { createEndpoint, type Endpoint } from "./endpoint.ts";
+import { createGrpcServer, type GrpcServer } from "./grpc-server.ts";
 import type { ServerIdentity } from "./server-identity.ts";
 import type { StreamRefusal } from "./stream-admission.ts";
 import { serveCall, type DiscoveryCall, type ServedCall, type StreamCallOptions } from "./stream-call.ts";
@@ -31,7 +31,7 @@ const defaultLimits: StreamLimits = {
 const maxStreamsPerConnection = 4;
 
 /** Serves Stream: mutual TLS, one stream per proxy. See docs/discovery.md, "Stream". */
-export function createStreamServer(options: StreamServerOptions): Endpoint {
+export function createStreamServer(options: StreamServerOptions): GrpcServer {
   const { metrics, log, clock = systemClock, limits = defaultLimits } = options;
   const served = new Set<ServedCall>();
   const mayWarn = createRateCap({ maxPerWindow: 60, windowMs: 60_000, nowMs: clock.nowMs });
@@ -50,10 +50,10 @@ export function createStreamServer(options: StreamServerOptions): Endpoint {
     const one = serveCall(call, { ...options, clock, onRefused });
     served.add(one);
     const peer = call.getPeer();
-    endpoint.onCall(peer, 1);
+    server.onCall(peer, 1);
     void one.closed.then(() => {
       served.delete(one);
-      endpoint.onCall(peer, -1);
+      server.onCall(peer, -1);
     });
     if (isStopping) one.end(stopping);
     if (served.size <= limits.maxStreams) return;
@@ -61,7 +61,7 @@ export function createStreamServer(options: StreamServerOptions): Endpoint {
     one.end({ code: status.INTERNAL, message: "too many streams" });
   };
 
-  const endpoint = createEndpoint({
+  const server = createGrpcServer({
     ...options,
     limits,
     service: { Stream: rawDiscoveryService.Stream },
@@ -73,11 +73,11 @@ export function createStreamServer(options: StreamServerOptions): Endpoint {
   });
 
   return {
-    ...endpoint,
+    ...server,
     close() {
       isStopping = true;
       for (const one of [...served]) one.end(stopping);
-      return endpoint.close();
+      return server.close();
     },
   };
 }

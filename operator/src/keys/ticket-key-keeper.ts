@@ -6,8 +6,7 @@ import { systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Leadership } from "../lifecycle/leadership.ts";
-import type { ApiClient } from "../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { type ApiClient, describeApiError } from "../sources/kubernetes/api-client.ts";
 import { createLookup, type World } from "../world.ts";
 import { fieldManager } from "../write/status-writer.ts";
 import {
@@ -17,7 +16,7 @@ import {
   ticketKeysOf,
   withNewTicketSecret,
   type TicketSecret,
-} from "./ticket-keys.ts";
+} from "./ticket-secrets.ts";
 
 export type TicketKeyKeeperOptions = {
   readonly client: ApiClient;

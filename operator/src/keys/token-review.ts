@@ -1,8 +1,7 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ReviewedToken, ReviewToken, TokenRejection } from "../discovery/bootstrap.ts";
 import { parseServiceAccountUser } from "../discovery/principals.ts";
-import type { ApiClient } from "../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { type ApiClient, describeApiError } from "../sources/kubernetes/api-client.ts";
 
 type TokenReview = {
   readonly status?: {

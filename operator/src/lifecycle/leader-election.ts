@@ -1,7 +1,6 @@
 import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { type ApiClient, type ApiError, describeApiError } from "../sources/kubernetes/api-client.ts";
 import type { OutageLog } from "../sources/kubernetes/outage-log.ts";
 import type { LeadershipControl } from "./leadership.ts";
 

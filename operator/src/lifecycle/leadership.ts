@@ -3,7 +3,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
-import type { Leadership as LeadershipState } from "../discovery/leadership.ts";
+import type { LeadershipState } from "../discovery/leadership-state.ts";
 
 /** Whether this replica holds the lease, for those who act on it. */
 export type Leadership = LeadershipState & {

@@ -2,8 +2,7 @@ import operatorModule, { type OperatorLogger, type ResourceEvent } from "@dot-i/
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { nameOf, refOf, type KubeObject } from "../api/object.ts";
-import type { ApiClient } from "../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { type ApiClient, describeApiError } from "../sources/kubernetes/api-client.ts";
 import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
 import { runReflector } from "../sources/kubernetes/reflector.ts";
 
@@ -89,7 +88,7 @@ class ReflectingOperator extends Operator {
       ...(labelSelector && { labelSelector }),
     });
     let tail = Promise.resolve();
-    const tell = (type: ResourceEvent["type"], json: KubeObject): void => {
+    const emit = (type: ResourceEvent["type"], json: KubeObject): void => {
       // Plain JSON: the client's types would have dates in it.
       const object = json as unknown as ResourceEvent["object"];
       const meta = ResourceMetaImpl.createWithPlural(plural, object);
@@ -101,15 +100,15 @@ class ReflectingOperator extends Operator {
       const name = nameOf(refOf(object));
       const known = held.get(name);
       held.set(name, object);
-      if (known === undefined) tell(ResourceEventType.Added, object);
+      if (known === undefined) emit(ResourceEventType.Added, object);
       else if (known.metadata.resourceVersion !== object.metadata.resourceVersion) {
-        tell(ResourceEventType.Modified, object);
+        emit(ResourceEventType.Modified, object);
       }
     };
     const drop = (name: string): void => {
       const known = held.get(name);
       held.delete(name);
-      if (known !== undefined) tell(ResourceEventType.Deleted, known);
+      if (known !== undefined) emit(ResourceEventType.Deleted, known);
     };
     return runReflector({
       client,

@@ -22,7 +22,7 @@ import { createAddressReader } from "./ingress-address.ts";
 import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
 import { policyReconciler } from "./policy.ts";
 import type { Reconciler } from "./reconciler.ts";
-import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key.ts";
+import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key-secret.ts";
 
 export type ReconcilersOptions = IngressReconcilerOptions &
   SessionKeyOptions & {

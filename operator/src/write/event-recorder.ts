@@ -3,8 +3,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { formatRef } from "../api/object.ts";
-import type { ApiClient, ApiError } from "../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { type ApiClient, type ApiError, describeApiError } from "../sources/kubernetes/api-client.ts";
 import {
   eventKey,
   eventNamespace,

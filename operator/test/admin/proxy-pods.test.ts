@@ -102,7 +102,7 @@ describe("createProxyPods", () => {
     await pods.onEvent(event(pod("b")));
     await pods.onEvent(event(pod("a")));
     await pods.onEvent(event(pod("controller", { ...labels, "app.kubernetes.io/component": "controller" })));
-    await pods.onEvent(event(pod("stranger", {})));
+    await pods.onEvent(event(pod("foreign", {})));
     expect(pods.list().map(({ name }) => name)).to.deep.equal(["a", "b"]);
     await pods.onEvent(event(pod("a"), ResourceEventType.Deleted));
     await pods.onEvent(event(pod("b", {}), ResourceEventType.Modified));

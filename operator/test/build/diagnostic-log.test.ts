@@ -23,7 +23,7 @@ function setUp() {
 }
 
 /** As short as they can be read. */
-const told = (lines: readonly LogLine[]): readonly string[] =>
+const summaries = (lines: readonly LogLine[]): readonly string[] =>
   lines.map(({ level, fields, message }) => `${level} ${message} ${String(fields["reason"])}`);
 
 const ten = 10_000;
@@ -35,7 +35,7 @@ describe("createDiagnosticLog", () => {
     report([finding("A"), finding("B")]);
     report([finding("B"), finding("B")]);
     report([finding("A"), finding("B")]);
-    expect(told(lines)).to.deep.equal([
+    expect(summaries(lines)).to.deep.equal([
       "warn finding A",
       "warn finding B",
       "info finding resolved A",
@@ -75,14 +75,14 @@ describe("createDiagnosticLog", () => {
     report([finding("NoEndpoints", "warning")]);
     await clock.advance(ten - 1);
     report([finding("NoEndpoints", "warning"), finding("A")]);
-    expect(told(lines)).to.deep.equal(["warn finding A"]);
+    expect(summaries(lines)).to.deep.equal(["warn finding A"]);
     await clock.advance(1);
-    expect(told(lines).slice(1)).to.deep.equal(["warn finding NoEndpoints"]);
+    expect(summaries(lines).slice(1)).to.deep.equal(["warn finding NoEndpoints"]);
     report([finding("A")]);
-    expect(told(lines).slice(2)).to.deep.equal(["info finding resolved NoEndpoints"]);
+    expect(summaries(lines).slice(2)).to.deep.equal(["info finding resolved NoEndpoints"]);
     report([finding("A"), finding("NoEndpoints", "warning")]);
     await clock.advance(ten);
-    expect(told(lines).slice(3)).to.deep.equal(["warn finding NoEndpoints"]);
+    expect(summaries(lines).slice(3)).to.deep.equal(["warn finding NoEndpoints"]);
   });
 
   it("a finding whose cause changes is not logged as resolved", async () => {
@@ -92,7 +92,7 @@ describe("createDiagnosticLog", () => {
     report([finding("NoEndpoints", "warning", "none is ready")]);
     await clock.advance(1);
     report([]);
-    expect(told(lines)).to.deep.equal(["warn finding NoEndpoints", "info finding resolved NoEndpoints"]);
+    expect(summaries(lines)).to.deep.equal(["warn finding NoEndpoints", "info finding resolved NoEndpoints"]);
   });
 
   it("nothing is logged after stop", async () => {
@@ -116,7 +116,7 @@ describe("createDiagnosticLog", () => {
       Array.from({ length: 100 }, () => "finding resolved"),
     );
     report([finding("A"), finding("B")]);
-    expect(told(lines).at(-1)).to.equal("warn finding A");
+    expect(summaries(lines).at(-1)).to.equal("warn finding A");
   });
 
   it("findings that follow each other at one field count once towards the limit", () => {

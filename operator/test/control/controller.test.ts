@@ -1,155 +1,34 @@
 import { createServer, type AddressInfo } from "node:net";
-import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
-import { readControllerSettings } from "@svc-gateway/common/settings/settings.ts";
 import { exposeMetrics } from "@svc-gateway/common/telemetry/exposition.ts";
-import { createLogger, silentLogger, type Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import {
-  controllerMetrics,
-  discoveryServerMetrics,
-} from "@svc-gateway/common/telemetry/metric-declarations.ts";
-import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { createLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { expect } from "chai";
 import { until } from "../../../common/test/until.ts";
-import { definitionOf, kindNames } from "../../src/api/kinds.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { startController, type ControllerOptions } from "../../src/control/controller.ts";
 import { bootstrap, closeClients, openRawStream, subscribe } from "../discovery/support/raw-client.ts";
-import { startFakeCluster, type FakeCluster, type Stored } from "../sources/kubernetes/fake-cluster.ts";
+import type { Stored } from "../sources/kubernetes/fake-cluster.ts";
 import { ingressManifest, svcClass } from "../support/manifests.ts";
 
-const ingresses = "/apis/networking.k8s.io/v1/ingresses";
-const ingressClasses = "/apis/networking.k8s.io/v1/ingressclasses";
-const services = "/api/v1/services";
-const pods = "/api/v1/pods";
-const secrets = "/api/v1/secrets";
-const events = "/apis/events.k8s.io/v1/events";
-const leases = "/apis/coordination.k8s.io/v1/leases";
-const lockName = "svc-system/svc-leader-lock";
-
-/** What the API server serves, without some kinds. */
-function resourcesWithout(...groups: readonly string[]): Readonly<Record<string, readonly string[]>> {
-  const resources: Record<string, string[]> = {};
-  for (const kind of kindNames) {
-    const { group, versions, plural } = definitionOf(kind);
-    if (groups.includes(group)) continue;
-    (resources[group === "" ? (versions[0] ?? "") : `${group}/${versions[0]}`] ??= []).push(plural);
-  }
-  return resources;
-}
-
-const proxyService = (ip: string): object => ({
-  apiVersion: "v1",
-  kind: "Service",
-  metadata: { name: "svc-shared-proxy", namespace: "svc-system" },
-  spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
-  status: { loadBalancer: { ingress: [{ ip }] } },
-});
-
-const addressOf = (cluster: FakeCluster, name: string): unknown =>
-  (cluster.get(ingresses, `ns/${name}`)?.status as { loadBalancer?: { ingress?: unknown } } | undefined)
-    ?.loadBalancer?.ingress;
-
-const hasAddress = (cluster: FakeCluster, name: string, ip: string): boolean =>
-  JSON.stringify(addressOf(cluster, name)) === JSON.stringify([{ ip }]);
-
-const holderOf = (cluster: FakeCluster): string | undefined =>
-  (cluster.get(leases, lockName) as (Stored & { spec: { holderIdentity: string } }) | undefined)?.spec
-    .holderIdentity;
-
-/** The certificate that proxies trust, as soon as the controller publishes it. */
-async function publishedTrust(cluster: FakeCluster): Promise<string> {
-  const read = (): string | undefined =>
-    (
-      cluster.get("/api/v1/configmaps", "svc-system/svc-discovery-trust") as
-        { readonly data?: Readonly<Record<string, string>> } | undefined
-    )?.data?.["ca.crt"];
-  await until(() => read() !== undefined, "the trust ConfigMap");
-  return read() ?? "";
-}
-
-const eventsOf = (cluster: FakeCluster): string[] =>
-  (cluster.list(events) as readonly (Stored & { reason: string; note: string })[]).map(
-    ({ reason, note }) => `${reason}: ${note}`,
-  );
-
-/** What the API server says about a token of the shared proxies. */
-const sharedProxyReview = {
-  authenticated: true,
-  audiences: ["svc-discovery"],
-  user: { username: "system:serviceaccount:svc-system:svc-shared-proxy" },
-};
+import {
+  addressOf,
+  createReplicaRig,
+  eventsOf,
+  hasAddress,
+  ingressClasses,
+  ingresses,
+  pods,
+  proxyService,
+  publishedTrust,
+  resourcesWithout,
+  secrets,
+  services,
+  sharedProxyReview,
+} from "./replica-rig.ts";
 
 describe("startController", () => {
-  let cluster: FakeCluster;
-  const stops: (() => Promise<void>)[] = [];
-
-  const useCluster = async (...groups: readonly string[]): Promise<void> => {
-    cluster = await startFakeCluster({ resources: resourcesWithout(...groups) });
-  };
-
-  /** A replica; the system chooses its ports. Its lease lasts longer than any test, so that nothing runs out. */
-  async function startReplica(
-    podName: string,
-    flags: Readonly<Record<string, string | number>> = {},
-    logger: Logger = silentLogger,
-  ) {
-    const given = {
-      "pod-name": podName,
-      "pod-namespace": "svc-system",
-      "discovery-port": 0,
-      "discovery-bootstrap-port": 0,
-      "controller-lease-ttl": "10m",
-      "controller-lease-renew-interval": "1s",
-      ...flags,
-    };
-    const argv = Object.entries(given).map(([name, value]) => `--${name}=${value}`);
-    const read = readControllerSettings({ argv, env: {} });
-    if (!read.ok) throw new Error(read.error.message);
-    const abort = new AbortController();
-    const health = createHealthRegistry("1");
-    const metrics = {
-      controller: createMetricSet(controllerMetrics),
-      discovery: createMetricSet(discoveryServerMetrics),
-    };
-    const options: ControllerOptions = {
-      settings: read.value.settings,
-      logger,
-      metrics,
-      health,
-      signal: abort.signal,
-      kubeConfig: cluster.config,
-    };
-    const started = await startController(options);
-    if (!started.ok) throw new Error(started.error.message);
-    const stop = async (): Promise<void> => {
-      abort.abort();
-      await started.value.done;
-    };
-    stops.push(stop);
-    return {
-      stop,
-      streamPort: started.value.streamPort,
-      bootstrapPort: started.value.bootstrapPort,
-      checks: () => health.document().subsystems["controller"]?.checks,
-      isReady: () => health.readiness().isReady,
-      isLeading: () => metrics.controller.leader.with({}).value === 1,
-      metrics: metrics.controller,
-      isOwnPeer: started.value.isOwnPeer,
-      async ask(path: string, pod: string = "") {
-        const route = started.value.adminRoutes.find((one) => one.path === path);
-        const answer = await route?.answer({ params: { pod }, query: new URLSearchParams() });
-        return JSON.parse(answer?.body ?? "null") as Record<string, unknown>;
-      },
-    };
-  }
-
-  afterEach(async () => {
-    for (const stop of stops.splice(0)) await stop();
-    await cluster.close();
-  });
+  const { useCluster, startReplica } = createReplicaRig();
 
   it("a controller without the Gateway API serves Ingresses: routing table, statuses, Events and certificate authority", async () => {
-    await useCluster("gateway.networking.k8s.io");
+    const cluster = await useCluster({ resources: resourcesWithout("gateway.networking.k8s.io") });
     cluster.put(ingressClasses, svcClass);
     cluster.put(services, proxyService("192.0.2.1"));
     cluster.put(pods, {
@@ -212,7 +91,7 @@ describe("startController", () => {
   });
 
   it("an endpoint at a port of the gateway's own pods is left out until the pod is deleted", async () => {
-    await useCluster();
+    const cluster = await useCluster();
     cluster.put(pods, {
       apiVersion: "v1",
       kind: "Pod",
@@ -265,7 +144,7 @@ describe("startController", () => {
   });
 
   it("no part of any Secret is written to the log, at any level", async () => {
-    await useCluster();
+    const cluster = await useCluster();
     const lines: string[] = [];
     const logger = createLogger("svc_controller", {
       directives: { level: "trace", targets: [] },
@@ -319,7 +198,7 @@ describe("startController", () => {
   });
 
   it("proxies get the session cookie key and the session ticket keys that the controller keeps in Secrets", async () => {
-    cluster = await startFakeCluster({ resources: resourcesWithout(), reviewToken: () => sharedProxyReview });
+    const cluster = await useCluster({ reviewToken: () => sharedProxyReview });
     const replica = await startReplica("ctl-0");
     await until(() => replica.isReady() && replica.isLeading(), "a leader");
     const trustPem = await publishedTrust(cluster);
@@ -343,87 +222,8 @@ describe("startController", () => {
     expect(new Set(Object.values(replica.checks() ?? {}))).to.deep.equal(new Set(["Ready"]));
   });
 
-  it("a replica publishes nothing and is not ready before every watch has listed", async () => {
-    await useCluster();
-    cluster.put(ingressClasses, svcClass);
-    cluster.put(services, proxyService("192.0.2.1"));
-    cluster.put(ingresses, ingressManifest("a", "a.example"));
-    let isForbidden = true;
-    cluster.intercept = (request, url) =>
-      isForbidden && url.pathname === "/api/v1/namespaces" && request.method === "GET"
-        ? { status: 403, body: { reason: "Forbidden" } }
-        : undefined;
-    const replica = await startReplica("ctl-0");
-    await until(() => replica.isLeading(), "leadership");
-    await until(() => replica.checks()?.["ingress"] === "Ready", "Ingresses");
-    await until(() => replica.metrics.watchErrors.with({ kind: "namespace" }).value > 1, "two failures");
-    expect(replica.checks()?.["routing_table_built"]).to.equal("Pending");
-    expect(replica.isReady()).to.equal(false);
-    expect(replica.metrics.routingTableRebuilds.with({ result: "ok" }).value).to.equal(0);
-    expect(addressOf(cluster, "a")).to.equal(undefined);
-    isForbidden = false;
-    await until(() => replica.isReady() && addressOf(cluster, "a") !== undefined, "readiness and status");
-    expect(replica.metrics.routingTableHosts.with({}).value).to.equal(1);
-  });
-
-  it("a replica waits for an API server that does not answer when it starts", async () => {
-    await useCluster();
-    cluster.intercept = () => ({ status: 503, body: {} });
-    const replica = await startReplica("ctl-0");
-    await until(() => cluster.requests.length > 4, "some attempts");
-    expect(replica.isReady()).to.equal(false);
-    cluster.intercept = () => undefined;
-    await until(() => replica.isReady(), "readiness");
-  });
-
-  it("one replica writes, and the other takes over at once when the first is stopped", async () => {
-    await useCluster();
-    cluster.put(ingressClasses, svcClass);
-    const flags = { "status-address": "lb.example" };
-    const first = await startReplica("ctl-0", flags);
-    await until(() => first.isLeading() && first.isReady(), "the first leader");
-    const second = await startReplica("ctl-1", flags);
-    await until(() => second.isReady(), "a ready standby");
-    cluster.put(ingresses, ingressManifest("a", "a.example"));
-    await until(() => addressOf(cluster, "a") !== undefined, "a status");
-    expect(second.metrics.statusPatches.with({ kind: "ingress", result: "ok" }).value).to.equal(0);
-    await until(() => second.metrics.routingTableHosts.with({}).value === 1, "the standby's build");
-    const stopped = first.stop();
-    cluster.put(ingresses, ingressManifest("b", "b.example"));
-    await stopped;
-    await until(() => addressOf(cluster, "b") !== undefined, "a status from the other");
-    await until(() => holderOf(cluster) === "ctl-1" && second.isLeading(), "the second leader");
-  });
-
-  it("a stopped replica clears the holder of the lease", async () => {
-    await useCluster();
-    const replica = await startReplica("ctl-0");
-    await until(() => replica.isLeading(), "leadership");
-    expect(holderOf(cluster)).to.equal("ctl-0");
-    await replica.stop();
-    expect(holderOf(cluster)).to.equal("");
-    expect(replica.isReady(), "not ready while it goes down").to.equal(false);
-  });
-
-  it("a replica that loses the lease stops writing and stays as a standby", async () => {
-    await useCluster();
-    cluster.put(ingressClasses, svcClass);
-    const replica = await startReplica("ctl-0", { "status-address": "lb.example" });
-    await until(() => replica.isLeading() && replica.isReady(), "leadership");
-    const lease = cluster.get(leases, lockName) as Stored & { spec: object };
-    cluster.put(leases, { ...lease, spec: { ...lease.spec, holderIdentity: "thief" } });
-    await until(() => !replica.isLeading(), "the loss");
-    cluster.put(ingresses, ingressManifest("a", "a.example"));
-    await until(() => replica.metrics.routingTableHosts.with({}).value === 1, "a build");
-    expect(addressOf(cluster, "a")).to.equal(undefined);
-    const stolen = cluster.get(leases, lockName) as Stored & { spec: object };
-    cluster.put(leases, { ...stolen, spec: { ...stolen.spec, holderIdentity: "" } });
-    await until(() => addressOf(cluster, "a") !== undefined, "a status, once the thief has gone");
-    expect(replica.isLeading()).to.equal(true);
-  });
-
   it("a status that another client has overwritten is restored", async () => {
-    await useCluster();
+    const cluster = await useCluster();
     cluster.put(ingressClasses, svcClass);
     cluster.put(ingresses, ingressManifest("a", "a.example"));
     await startReplica("ctl-0", { "status-address": "192.0.2.1" });

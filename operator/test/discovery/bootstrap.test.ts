@@ -75,10 +75,10 @@ describe("the decision about a bootstrap", () => {
 
   it("the signing request is parsed only after the caller is authenticated", async () => {
     const nonsense = new BootstrapRequest({ sa_token: "token", csr_pem: Buffer.from("x"), wire_version: 2 });
-    const stranger = bootstrapWith({
+    const unauthenticated = bootstrapWith({
       reviewToken: () => Promise.resolve(fail({ reason: "sa_token", message: "wrong" })),
     });
-    expect(reasonOf(await stranger(nonsense.serialize()))).to.equal("sa_token");
+    expect(reasonOf(await unauthenticated(nonsense.serialize()))).to.equal("sa_token");
     expect(reasonOf(await bootstrapWith({})(nonsense.serialize()))).to.equal("malformed_csr");
   });
 

@@ -127,8 +127,8 @@ describe("the keeper of the certificate authority", () => {
     expect(keeper.current()?.bundlePem).to.equal(both);
     await until(() => store.content()?.retiredPem !== "", "the old root is remembered");
     keeper.stop();
-    const told = log.lines.filter(({ level }) => level === "info");
-    expect(told.map(({ message, fields }) => [message, fields["retired_roots"]])).to.deep.equal([
+    const logged = log.lines.filter(({ level }) => level === "info");
+    expect(logged.map(({ message, fields }) => [message, fields["retired_roots"]])).to.deep.equal([
       ["certificate authority in use", 0],
       ["certificate authority in use", 1],
     ]);

@@ -18,7 +18,7 @@ function setUp(isLeading = true) {
   let version = 0;
   let refusal: number | undefined;
   const clock = createTestClock();
-  const told: { readonly message: string; readonly fields: LogFields }[] = [];
+  const logged: { readonly message: string; readonly fields: LogFields }[] = [];
   const client: FakeClient = createFakeClient(({ method = "GET", body }) => {
     if (method === "GET") {
       return stored === undefined ? 404 : { metadata: { resourceVersion: String(version) }, data: stored };
@@ -32,7 +32,7 @@ function setUp(isLeading = true) {
     client,
     namespace: "svc-system",
     leadership: { term: () => (isLeading ? new AbortController().signal : undefined) },
-    log: { ...silentLogger, info: (fields, message) => void told.push({ fields, message }) },
+    log: { ...silentLogger, info: (fields, message) => void logged.push({ fields, message }) },
     clock,
   });
   const world = (): World =>
@@ -64,7 +64,7 @@ function setUp(isLeading = true) {
     keeper,
     keys,
     build,
-    told,
+    logged,
     writes: () => client.calls.filter(({ method }) => method !== undefined).length,
     refuse: (status: number | undefined) => (refusal = status),
   };
@@ -135,17 +135,17 @@ describe("the keeper of session ticket keys", () => {
   });
 
   it("a failed write is retried, and a conflict counts as the success of another replica", async () => {
-    const { build, keys, refuse, clock, keeper, told } = setUp();
+    const { build, keys, refuse, clock, keeper, logged } = setUp();
     refuse(500);
     await build();
     expect(keys()).to.deep.equal([]);
     refuse(409);
     await clock.advance(5_000);
-    expect(told).to.deep.equal([]);
+    expect(logged).to.deep.equal([]);
     refuse(undefined);
     await clock.advance(5_000);
     expect(keys()).to.have.length(1);
-    expect(told).to.deep.equal([
+    expect(logged).to.deep.equal([
       { message: "session ticket key added", fields: { secret: ticketKeySecret, keys: 1 } },
     ]);
     keeper.stop();

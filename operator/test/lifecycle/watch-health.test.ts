@@ -12,7 +12,8 @@ function setUp() {
   const watchHealth = createWatchHealth({ health, log, clock });
   return {
     clock,
-    told: () => log.lines.map(({ level, fields }) => [level, fields["check"], fields["from"], fields["to"]]),
+    transitions: () =>
+      log.lines.map(({ level, fields }) => [level, fields["check"], fields["from"], fields["to"]]),
     watchHealth,
     checks: () => registry.document().subsystems["controller"]?.checks,
     isReady: () => registry.readiness().isReady,
@@ -54,14 +55,14 @@ describe("createWatchHealth", () => {
   });
 
   it("each change of a check is logged once", async () => {
-    const { watchHealth, told, clock } = setUp();
+    const { watchHealth, transitions, clock } = setUp();
     watchHealth.onWatch("Ingress", "", "works");
     watchHealth.onWatch("Ingress", "", "works");
     watchHealth.onWatch("Ingress", "", "failed");
     await clock.advance(60_000);
     watchHealth.onWatch("Ingress", "", "works");
     watchHealth.exempt("Gateway", "Degraded");
-    expect(told()).to.deep.equal([
+    expect(transitions()).to.deep.equal([
       ["info", "ingress", "Pending", "Ready"],
       ["info", "ingress", "Ready", "Degraded"],
       ["info", "ingress", "Degraded", "Ready"],

@@ -9,14 +9,14 @@ import {
 } from "../../translate/gateway/addresses.ts";
 
 /** An address as a status tells it; without `routability` where definitions do not have the field. */
-export type ToldAddress = {
+export type StatusAddress = {
   readonly type: "IPAddress" | "Hostname";
   readonly value: string;
   readonly routability?: string;
 };
 
 /** An address that clients can use. */
-export type UsableAddress = Required<ToldAddress>;
+export type UsableAddress = Required<StatusAddress>;
 
 export type Assignment = {
   readonly addresses: readonly UsableAddress[];

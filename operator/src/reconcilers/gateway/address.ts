@@ -18,14 +18,14 @@ import {
   assignAddresses,
   assignmentCondition,
   noAssignment,
-  type ToldAddress,
+  type StatusAddress,
   type UsableAddress,
 } from "./address-assignment.ts";
 import type { Notes } from "./notes.ts";
 
 /** Where clients reach a Gateway, or why they do not. The same value for as long as it says the same. */
 export type GatewayAddresses = {
-  readonly addresses: readonly ToldAddress[];
+  readonly addresses: readonly StatusAddress[];
   /** What the Gateway says of its addresses; undefined: nothing yet, or nothing because definitions know of no routability. */
   readonly assignment: DesiredCondition | undefined;
   /** What is missing still. */
@@ -61,8 +61,8 @@ export type GatewayAddressOptions = {
 /** See docs/gateway-api.md, "Addresses". */
 export function createGatewayAddressReader(options: GatewayAddressOptions): AddressesOf {
   const { vips, ingressAddresses, nodeAddresses, refusals, hasRoutability } = options;
-  const simple = createTellers(false);
-  const routed = createTellers(true);
+  const simple = memoizedAddresses(false);
+  const routed = memoizedAddresses(true);
 
   const read = (gateway: ObjectOf<"Gateway">, isOwn: boolean, world: World): GatewayAddresses => {
     const requested = requestedAddress(gateway);
@@ -93,8 +93,8 @@ const hasPinned = ({ spec }: ObjectOf<"Service">, pinned: string | undefined): b
 const noNodes: readonly string[] = [];
 
 /** What is told of the same is the same value. `isRouted`: with routability, each request one address. */
-function createTellers(isRouted: boolean) {
-  const tell = (requested: RequestedAddress, usable: readonly UsableAddress[]): GatewayAddresses => {
+function memoizedAddresses(isRouted: boolean) {
+  const assign = (requested: RequestedAddress, usable: readonly UsableAddress[]): GatewayAddresses => {
     if (usable.length === 0) return notAssigned;
     const missing = missingHostname(requested, usable);
     if (missing !== undefined) {
@@ -112,19 +112,19 @@ function createTellers(isRouted: boolean) {
   const refusedBecause = memo(({ requests }: RequestedAddress) => {
     const isCluster = requests.some(({ routability }) => routability === clusterRoutability);
     const refuse = isCluster ? addressNotAssigned : notUsable;
-    let last: { readonly message: string; readonly told: GatewayAddresses } | undefined;
+    let last: { readonly message: string; readonly addresses: GatewayAddresses } | undefined;
     return (message: string): GatewayAddresses => {
-      if (last?.message !== message) last = { message, told: unusable(refuse(message)) };
-      return last.told;
+      if (last?.message !== message) last = { message, addresses: unusable(refuse(message)) };
+      return last.addresses;
     };
   });
   return {
     ofIngresses: memo((addresses: readonly Address[]) =>
-      memo((requested: RequestedAddress) => tell(requested, asUsable(addresses, ""))),
+      memo((requested: RequestedAddress) => assign(requested, asUsable(addresses, ""))),
     ),
     ofService: memo((service: ObjectOf<"Service">) =>
       memo((nodes: readonly string[]) =>
-        memo((requested: RequestedAddress) => tell(requested, usableAddresses(service, nodes, requested))),
+        memo((requested: RequestedAddress) => assign(requested, usableAddresses(service, nodes, requested))),
       ),
     ),
     unusable,

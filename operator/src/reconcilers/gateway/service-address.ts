@@ -1,6 +1,5 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import type { ApiClient, ApiError } from "../../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../../sources/kubernetes/api-error.ts";
+import { type ApiClient, type ApiError, describeApiError } from "../../sources/kubernetes/api-client.ts";
 import { fieldManager } from "../../write/status-writer.ts";
 
 /** A Service that is to be applied, as far as its address goes. */

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { FolderLimits } from "./limits.ts";
 import type { ManifestProblem } from "./place.ts";
-import { describeReadError, isGone } from "./read-error.ts";
+import { describeReadError, isMissing } from "./read-error.ts";
 
 export type ListedFile = {
   /** Path below the folder, with `/`: what files are sorted and named by. */
@@ -114,7 +114,7 @@ async function visitSubfolder({ path, realPath }: Subfolder, depth: number, walk
   try {
     await visitFolder(path, realPath, depth, walk);
   } catch (error) {
-    if (!isGone(error)) setAside(path, describeReadError(error, "the folder"), walk);
+    if (!isMissing(error)) setAside(path, describeReadError(error, "the folder"), walk);
   }
 }
 
@@ -148,9 +148,9 @@ async function inspect(
     walk.files.push({ path, realPath, signature, bytes: Number(stats.size) });
   } catch (error) {
     if (!isManifest) return undefined;
-    if (entry.isSymbolicLink() && isGone(error)) {
+    if (entry.isSymbolicLink() && isMissing(error)) {
       setAside(path, "is a symbolic link to a file that does not exist", walk);
-    } else if (!isGone(error)) setAside(path, describeReadError(error, "the file"), walk);
+    } else if (!isMissing(error)) setAside(path, describeReadError(error, "the file"), walk);
   }
   return undefined;
 }

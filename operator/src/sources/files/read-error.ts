@@ -3,7 +3,7 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
 /** True when something is not (or no longer) there. */
-export const isGone = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
+export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 
 /** Why a file or folder cannot be read, as a sentence about `what`. */
 export function describeReadError(error: unknown, what: "the file" | "the folder"): string {

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { formatMebibytes } from "./limits.ts";
 import { signatureOf, type ListedFile } from "./listing.ts";
-import { describeReadError, isGone } from "./read-error.ts";
+import { describeReadError, isMissing } from "./read-error.ts";
 
 /** Why a file has no text. `changed`: it is no longer what was listed, so the folder must be listed again. */
 export type ReadFailure =
@@ -31,7 +31,7 @@ export async function readText(file: ListedFile, maxBytes: number): Promise<Resu
     if (signature !== file.signature || length < bytes.length) return fail(changed);
     return decode(bytes);
   } catch (error) {
-    return isGone(error) ? fail(changed) : unusable(describeReadError(error, "the file"));
+    return isMissing(error) ? fail(changed) : unusable(describeReadError(error, "the file"));
   }
 }
 

@@ -205,3 +205,7 @@ function noAnswer(error: unknown): ApiError {
   const message = textOf(error);
   return { status: 0, reason: "NoAnswer", message };
 }
+
+/** An error of the API server in one line, such as `HTTP 403: Forbidden: ...`. */
+export const describeApiError = ({ status, reason, message }: ApiError): string =>
+  [status === 0 ? "" : `HTTP ${status}`, reason, message].filter((part) => part !== "").join(": ");

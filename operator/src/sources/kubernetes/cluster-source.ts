@@ -99,7 +99,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
   };
 
   /** From now on only the name and the version of an object are held. True when the world loses it. */
-  const forget = (one: Watched, name: string, object: AbsentObject): boolean => {
+  const leaveOut = (one: Watched, name: string, object: AbsentObject): boolean => {
     one.absent.set(name, object);
     if (one.own.get(name) === undefined) return false;
     one.own.delete(name);
@@ -128,7 +128,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       const version = found.one.own.observed(found.name)?.version ?? "";
       const { metadata, ...rest } = object;
       const versioned = { ...rest, metadata: { ...metadata, resourceVersion: version } };
-      if (forget(found.one, found.name, absentObject(versioned, "no room"))) dirty();
+      if (leaveOut(found.one, found.name, absentObject(versioned, "no room"))) dirty();
     },
     onReturn: (key) => {
       const found = findKey(key);
@@ -149,7 +149,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
         const object = one.own.get(name);
         if (object === undefined || secretNames.has(name)) continue;
         budgets.delete(keyOf(one, name));
-        forget(one, name, absentObject(object, "unnamed"));
+        leaveOut(one, name, absentObject(object, "unnamed"));
       }
     }
   };
@@ -195,7 +195,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     const name = nameOf(refOf(object));
     if (kind === "Secret" && !secretNames.has(name)) {
       budgets.delete(keyOf(one, name));
-      return forget(one, name, absentObject(object, "unnamed"));
+      return leaveOut(one, name, absentObject(object, "unnamed"));
     }
     if (!isComplete) {
       // Somebody has named it since its page was read; it may have been read again already.
@@ -219,7 +219,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     const stored = own.get(name);
     if (outcome.value !== "declared" || stored === undefined) return false;
     if (!budgets.put(keyOf(one, name), weighed(kind, stored))) {
-      return forget(one, name, absentObject(object, "no room"));
+      return leaveOut(one, name, absentObject(object, "no room"));
     }
     absent.delete(name);
     return show(one, name, stored);
@@ -257,8 +257,8 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
 
     const onList = (objects: readonly KubeObject[]): void => {
       const present = new Set(objects.map((object) => nameOf(refOf(object))));
-      const gone = [...own.names(), ...absent.keys()].filter((name) => !present.has(name));
-      const dropped = gone.filter((name) => drop(one, name)).length;
+      const deleted = [...own.names(), ...absent.keys()].filter((name) => !present.has(name));
+      const dropped = deleted.filter((name) => drop(one, name)).length;
       const changed = objects.filter((object) => put(one, object, !stripped.has(object))).length;
       const isFirst = waiting.delete(one);
       if (![...waiting].some((other) => other.kind !== "Secret")) othersListed.resolve();

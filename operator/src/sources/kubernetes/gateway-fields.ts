@@ -3,8 +3,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { sleep, systemClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { definitionOf } from "../../api/kinds.ts";
 import type { OptionalField } from "../../translate/gateway/status/supported-features.ts";
-import type { ApiClient, ApiError } from "./api-client.ts";
-import { describeApiError } from "./api-error.ts";
+import { type ApiClient, type ApiError, describeApiError } from "./api-client.ts";
 import { createOutageLog } from "./outage-log.ts";
 
 /** Which optional fields the definitions of the Gateway API have that are installed. */

@@ -3,9 +3,8 @@ import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { definitionOf, kindNames, type KindName } from "../../api/kinds.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import { describeApiError } from "./api-error.ts";
+import { type ApiClient, type ApiError, describeApiError } from "./api-client.ts";
 import { createOutageLog } from "./outage-log.ts";
-import type { ApiClient, ApiError } from "./api-client.ts";
 
 /** A kind that the API server serves, and where. */
 export type InstalledKind = {

@@ -1,8 +1,7 @@
 import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
-import type { ApiClient } from "./api-client.ts";
-import { describeApiError } from "./api-error.ts";
+import { type ApiClient, describeApiError } from "./api-client.ts";
 import { createOutageLog } from "./outage-log.ts";
 import { runReflector } from "./reflector.ts";
 

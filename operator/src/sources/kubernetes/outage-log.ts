@@ -8,7 +8,7 @@ export type OutageLog = {
 };
 
 /** One failure is none yet: an API server that is restarted, or hands over to another one, cuts every watch once. */
-const toldFailures = 2;
+const failuresUntilWarning = 2;
 
 /**
  * A warning once a second try has failed as well, and an info when that is over; everything else is for debugging.
@@ -18,10 +18,10 @@ export function createOutageLog(log: Logger, what: string, fields: LogFields = {
   return {
     failed(details) {
       failures++;
-      log[failures === toldFailures ? "warn" : "debug"]({ ...fields, ...details }, `${what} fails`);
+      log[failures === failuresUntilWarning ? "warn" : "debug"]({ ...fields, ...details }, `${what} fails`);
     },
     works() {
-      if (failures >= toldFailures) log.info({ ...fields, failures }, `${what} works again`);
+      if (failures >= failuresUntilWarning) log.info({ ...fields, failures }, `${what} works again`);
       failures = 0;
     },
   };

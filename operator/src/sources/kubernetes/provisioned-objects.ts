@@ -8,8 +8,7 @@ import {
   dedicatedComponent,
   identityComponent,
 } from "../../translate/gateway/names.ts";
-import type { ApiClient } from "./api-client.ts";
-import { describeApiError } from "./api-error.ts";
+import { type ApiClient, describeApiError } from "./api-client.ts";
 import { frugal } from "./frugal.ts";
 import { createOutageLog } from "./outage-log.ts";
 import { runReflector } from "./reflector.ts";
@@ -96,7 +95,7 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
   const held = new Map(watched.map((one) => [one, new Map<string, Provisioned>()]));
   const unlisted = new Set(watched);
   const listeners = createListeners<[gateway: string | undefined]>();
-  const tell = (gateway: string | undefined): void => {
+  const notify = (gateway: string | undefined): void => {
     if (unlisted.size > 0) return;
     listeners.notify(gateway);
   };
@@ -121,7 +120,7 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
           for (const object of listed.filter(isOurs)) objects.set(keyOf(object), object);
           unlisted.delete(one);
           outage.works();
-          tell(undefined);
+          notify(undefined);
         },
         onApply(object) {
           // Of an object that somebody made another one, the former owner hears, too.
@@ -129,13 +128,13 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
           if (isOurs(object)) objects.set(keyOf(object), object);
           else objects.delete(keyOf(object));
           for (const gateway of new Set([before, object].map((each) => each && gatewayOf(each)))) {
-            if (gateway !== undefined) tell(gateway);
+            if (gateway !== undefined) notify(gateway);
           }
         },
         onDelete(object) {
           objects.delete(keyOf(object));
           const gateway = gatewayOf(object);
-          if (gateway !== undefined) tell(gateway);
+          if (gateway !== undefined) notify(gateway);
         },
         onOpen: outage.works,
         onRestart: () => {},

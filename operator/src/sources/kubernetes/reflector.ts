@@ -77,16 +77,16 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
       version = list.value.version;
       events.onList(list.value.objects);
     }
-    const progress: { version: string; gone: boolean; moved: boolean } = {
+    const progress: { version: string; isExpired: boolean; moved: boolean } = {
       version,
-      gone: false,
+      isExpired: false,
       moved: false,
     };
     const ended = await follow(options, progress);
     if (signal.aborted) return;
     if (progress.moved) waits.reset();
     version = progress.version;
-    if (progress.gone || (!ended.ok && ended.error.status === 410)) {
+    if (progress.isExpired || (!ended.ok && ended.error.status === 410)) {
       version = undefined;
       events.onRestart();
       // A server that forgets at once what it has just listed must not be asked in a tight loop, either.
@@ -146,7 +146,7 @@ export function take(
 /** One watch, from `progress.version` on; leaves the last seen version and whether the server has forgotten it. */
 async function follow(
   options: ReflectorOptions,
-  progress: { version: string; gone: boolean; moved: boolean },
+  progress: { version: string; isExpired: boolean; moved: boolean },
 ): Promise<Result<void, ApiError>> {
   const { events } = options;
   let failure: ApiError | undefined;
@@ -154,7 +154,7 @@ async function follow(
     const { type, object } = line as WatchEvent;
     if (object === undefined || failure !== undefined) return;
     if (type === "ERROR") {
-      if (object.code === 410) progress.gone = true;
+      if (object.code === 410) progress.isExpired = true;
       else
         failure = { status: object.code ?? 0, reason: "WatchError", message: "the server ended the watch" };
       return;

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
-import { discoveryServerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
+import {
+  discoveryServerMetrics,
+  type DiscoveryServerMetrics,
+} from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { fail, ok } from "@svc-gateway/common/values/result.ts";
 import type { BootstrapReason, ReviewToken } from "@svc-gateway/operator/discovery/bootstrap.ts";
@@ -9,13 +12,12 @@ import {
   type DiscoveryServer,
   type DiscoveryServerOptions,
 } from "@svc-gateway/operator/discovery/discovery-server.ts";
-import type { Leadership } from "@svc-gateway/operator/discovery/leadership.ts";
-import type { DiscoveryServerMetrics } from "@svc-gateway/operator/discovery/metrics.ts";
+import type { LeadershipState } from "@svc-gateway/operator/discovery/leadership-state.ts";
 import type { DedicatedGateway } from "@svc-gateway/operator/discovery/principals.ts";
 import { createMemoryCaStore, type MemoryCaStore } from "./memory-ca-store.ts";
 
 /** A leadership that the test moves. */
-export type TestLeadership = Leadership & { set(isLeading: boolean): void };
+export type TestLeadership = LeadershipState & { set(isLeading: boolean): void };
 
 export function createTestLeadership(initial: boolean): TestLeadership {
   const listeners = new Set<() => void>();

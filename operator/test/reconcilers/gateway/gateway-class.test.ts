@@ -22,7 +22,7 @@ function fakeFields() {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    tell(lacks: readonly string[]): void {
+    setLacks(lacks: readonly string[]): void {
       state.isKnown = true;
       state.lacks = new Set(lacks);
       for (const listener of listeners) listener();
@@ -53,7 +53,7 @@ describe("the reconciler of GatewayClasses", () => {
   it("supportedFeatures lists the features whose fields the installed definitions have", async () => {
     const fields = fakeFields();
     const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
-    fields.tell(["spec.rules.retry"]);
+    fields.setLacks(["spec.rules.retry"]);
     const features = featuresOf(await statusAfter(reconciler, build, "svc"));
     expect(features).to.include("HTTPRouteCORS").and.not.include("HTTPRouteRetryCodes");
   });
@@ -61,9 +61,9 @@ describe("the reconciler of GatewayClasses", () => {
   it("GatewayListenerFilters is listed only where Gateways do not have the field", async () => {
     const fields = fakeFields();
     const reconciler = gatewayClassReconciler(new Set(kindNames), fields);
-    fields.tell([]);
+    fields.setLacks([]);
     expect(featuresOf(await statusAfter(reconciler, build, "svc"))).to.include("GatewayListenerFilters");
-    fields.tell(["spec.listeners.filters"]);
+    fields.setLacks(["spec.listeners.filters"]);
     expect(featuresOf(await statusAfter(reconciler, build, "svc"))).not.to.include("GatewayListenerFilters");
   });
 
@@ -80,9 +80,9 @@ describe("the reconciler of GatewayClasses", () => {
     expect([...reconciler.dirty(undefined, build)]).to.deep.equal(["svc"]);
     const looked: string[] = [];
     const unsubscribe = reconciler.subscribe?.((name) => looked.push(name));
-    fields.tell([]);
+    fields.setLacks([]);
     unsubscribe?.();
-    fields.tell(["spec.rules.retry"]);
+    fields.setLacks(["spec.rules.retry"]);
     expect(looked).to.deep.equal(["svc"]);
   });
 });

@@ -128,12 +128,12 @@ describe("createGatewayAddressReader", () => {
     const inCluster = ownService.replace("spec: {", "spec: { clusterIP: 10.96.0.7, clusterIPs: [10.96.0.7],");
     const routed = (addresses: string, service = inCluster, refusals = new Map<string, string>()) => {
       const {
-        addresses: told,
+        addresses: reported,
         assignment,
         ...rest
       } = read(withAddresses(addresses, service), [], refusals, true);
       return {
-        told: told.map(({ value, routability }) => `${value} ${JSON.stringify(routability)}`),
+        reported: reported.map(({ value, routability }) => `${value} ${JSON.stringify(routability)}`),
         assigned: assignment && `${assignment.status} ${assignment.reason}`,
         message: assignment?.message,
         ...rest,
@@ -143,34 +143,34 @@ describe("createGatewayAddressReader", () => {
     const inside = '10.96.0.7 "Cluster"';
 
     it("every address has its routability", () => {
-      const { told, assigned } = routed("[]");
-      expect(told).to.deep.equal([outside]);
+      const { reported, assigned } = routed("[]");
+      expect(reported).to.deep.equal([outside]);
       expect(assigned).to.equal("True AddressesAssigned");
       const clusterIp = inCluster.replace("type: LoadBalancer", "type: ClusterIP");
-      expect(routed("[]", clusterIp).told).to.deep.equal([inside]);
+      expect(routed("[]", clusterIp).reported).to.deep.equal([inside]);
     });
 
     it("each request gets its own address, in any order", () => {
       for (const requests of ["[{}, { routability: Cluster }]", "[{ routability: Cluster }, {}]"]) {
-        const { told, assigned } = routed(requests);
-        expect(told).to.have.members([outside, inside]);
+        const { reported, assigned } = routed(requests);
+        expect(reported).to.have.members([outside, inside]);
         expect(assigned).to.equal("True AddressesAssigned");
       }
-      expect(routed("[{ routability: testing.x-k8s.io/sentinel }]").told).to.deep.equal([
+      expect(routed("[{ routability: testing.x-k8s.io/sentinel }]").reported).to.deep.equal([
         '192.0.2.9 "testing.x-k8s.io/sentinel"',
       ]);
     });
 
     it("the condition names the requests without an address", () => {
-      const { told, assigned, message } = routed("[{ routability: Cluster }, {}, {}]");
-      expect(told).to.have.members([outside, inside]);
+      const { reported, assigned, message } = routed("[{ routability: Cluster }, {}, {}]");
+      expect(reported).to.have.members([outside, inside]);
       expect(assigned).to.equal("False PartiallyAssigned");
       expect(message).to.equal("No address has been assigned yet for IPAddress");
     });
 
     it("a request for a narrower routability never gets a wider address", () => {
-      const { told, pending, assigned } = routed("[{ routability: Cluster }]", ownService);
-      expect(told).to.deep.equal([]);
+      const { reported, pending, assigned } = routed("[{ routability: Cluster }]", ownService);
+      expect(reported).to.deep.equal([]);
       expect(pending?.reason).to.equal("AddressNotAssigned");
       expect(assigned).to.equal(undefined);
       for (const requests of [
@@ -181,7 +181,7 @@ describe("createGatewayAddressReader", () => {
         const { refusal, ...rest } = routed(requests);
         expect(refusal?.reason).to.equal("AddressNotAssigned");
         expect(refusal?.message).to.match(/^Routability ".*" of an address of type .* is not supported/);
-        expect([rest.told, rest.assigned]).to.deep.equal([[], "False NotAssigned"]);
+        expect([rest.reported, rest.assigned]).to.deep.equal([[], "False NotAssigned"]);
       }
     });
 

@@ -14,12 +14,12 @@ spec:
 const withAddress = `${setYaml}---${vipYaml(30_000, "[{ ip: 192.0.2.7 }]")}`;
 
 const rig = (isProgrammed: boolean) => {
-  const told: ((gateway: string | undefined) => void)[] = [];
+  const listeners: ((gateway: string | undefined) => void)[] = [];
   const reconciler = listenerSetReconciler({
     addressesOf: addressesOf(),
     fleet: { isProgrammed: () => isProgrammed },
     subscribe(look) {
-      told.push(look as (typeof told)[number]);
+      listeners.push(look as (typeof listeners)[number]);
       return () => undefined;
     },
   });
@@ -32,7 +32,7 @@ const rig = (isProgrammed: boolean) => {
       brief(conditions).filter((text) => text.startsWith("Programmed")),
     );
   };
-  return { reconciler, programmed, tell: (gateway: string) => told.forEach((look) => look(gateway)) };
+  return { reconciler, programmed, notify: (gateway: string) => listeners.forEach((look) => look(gateway)) };
 };
 
 describe("listenerSetReconciler", () => {
@@ -47,15 +47,15 @@ describe("listenerSetReconciler", () => {
   });
 
   it("a ListenerSet is reconciled when the address of its Gateway may have changed", () => {
-    const { reconciler, tell } = rig(true);
+    const { reconciler, notify } = rig(true);
     const looked: string[] = [];
     reconciler.subscribe?.((name) => looked.push(name));
     const before = buildOf(setYaml);
     expect([...reconciler.dirty(undefined, before)]).to.deep.equal(["shop/more"]);
     expect([...reconciler.dirty(before, before)]).to.deep.equal([]);
     expect(new Set(reconciler.dirty(before, buildOf(withAddress)))).to.deep.equal(new Set(["shop/more"]));
-    tell("shop/other");
-    tell("shop/edge");
+    notify("shop/other");
+    notify("shop/edge");
     expect(looked).to.deep.equal(["shop/more"]);
   });
 });

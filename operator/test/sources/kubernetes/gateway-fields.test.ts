@@ -73,14 +73,14 @@ describe("the fields of the Gateway API", () => {
   it("the document is read again, and only a change is announced", async () => {
     const fields = follow(documentOf([], []), documentOf([], []), documentOf(["filters"], []));
     await settled(1);
-    let told = 0;
-    fields.subscribe(() => told++);
+    let notified = 0;
+    fields.subscribe(() => notified++);
     again?.();
     await settled(2);
-    expect(told).to.equal(0);
+    expect(notified).to.equal(0);
     again?.();
     await settled(3);
-    expect([told, fields.has(filters)]).to.deep.equal([1, true]);
+    expect([notified, fields.has(filters)]).to.deep.equal([1, true]);
   });
 
   it("the known fields stay while the server fails, and the read is retried soon", async () => {

@@ -25,18 +25,18 @@ describe("the addresses of nodes", () => {
     const client = await createApiClient(server.config);
     const stop = new AbortController();
     const nodes = followNodeAddresses({ client, log: silentLogger, signal: stop.signal });
-    const told: (readonly string[])[] = [];
-    nodes.subscribe(() => told.push(nodes.list()));
+    const notified: (readonly string[])[] = [];
+    nodes.subscribe(() => notified.push(nodes.list()));
     const say = (type: string, object: object): void =>
       void watches[0]?.write(`${JSON.stringify({ type, object })}\n`);
 
-    await until(() => told.length === 1 && watches.length === 1, "the list, and the watch");
+    await until(() => notified.length === 1 && watches.length === 1, "the list, and the watch");
     say("MODIFIED", a);
     say("MODIFIED", node("b", { InternalIP: "10.0.0.9" }));
-    await until(() => told.length === 2, "the changed node");
+    await until(() => notified.length === 2, "the changed node");
     say("DELETED", a);
-    await until(() => told.length === 3, "the deleted node");
-    expect(told).to.deep.equal([["192.0.2.1", "10.0.0.2"], ["192.0.2.1", "10.0.0.9"], ["10.0.0.9"]]);
+    await until(() => notified.length === 3, "the deleted node");
+    expect(notified).to.deep.equal([["192.0.2.1", "10.0.0.2"], ["192.0.2.1", "10.0.0.9"], ["10.0.0.9"]]);
 
     stop.abort();
     await nodes.done;

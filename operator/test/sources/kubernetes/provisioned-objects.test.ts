@@ -42,22 +42,22 @@ describe("the objects that are made for Gateways", () => {
       log: silentLogger,
       signal: stop.signal,
     });
-    const told: (string | undefined)[] = [];
-    objects.subscribe((gateway) => told.push(gateway));
+    const notified: (string | undefined)[] = [];
+    objects.subscribe((gateway) => notified.push(gateway));
     await until(() => objects.isListed() && watches.size === 5, "the lists, and the watches");
-    expect(told).to.deep.equal([undefined]);
+    expect(notified).to.deep.equal([undefined]);
     expect([...objects.gateways()]).to.deep.equal(["ns/a"]);
 
     const say = (type: string, object: object): void =>
       void watches.get("/api/v1/services")?.write(`${JSON.stringify({ type, object })}\n`);
     say("MODIFIED", service("a-svc", "a"));
-    await until(() => told.length === 2, "the changed Service");
+    await until(() => notified.length === 2, "the changed Service");
     say("MODIFIED", service("a-svc", "c"));
-    await until(() => told.length === 4, "the Service that became another Gateway's");
+    await until(() => notified.length === 4, "the Service that became another Gateway's");
     expect(objects.of("ns/c").map(({ metadata }) => metadata.name)).to.deep.equal(["a-svc"]);
     say("DELETED", service("a-svc", "c"));
-    await until(() => told.length === 5, "the deleted Service");
-    expect(told.slice(1)).to.deep.equal(["ns/a", "ns/a", "ns/c", "ns/c"]);
+    await until(() => notified.length === 5, "the deleted Service");
+    expect(notified.slice(1)).to.deep.equal(["ns/a", "ns/a", "ns/c", "ns/c"]);
     expect(objects.get(ref)).to.equal(undefined);
 
     stop.abort();

@@ -132,7 +132,7 @@ describe("runReflector", () => {
     await reflector.stop();
   });
 
-  for (const [name, gone] of [
+  for (const [name, expire] of [
     [
       "an ERROR event",
       (response: ServerResponse) => response.end(line("ERROR", { code: 410, metadata: {} })),
@@ -143,7 +143,7 @@ describe("runReflector", () => {
       let lists = 0;
       const server = await startFakeApiServer((_request, response, { searchParams }) => {
         if (!searchParams.has("watch")) return list(response, "1", [`list${++lists}`]);
-        if (lists === 1) gone(response);
+        if (lists === 1) expire(response);
         else response.write(line("ADDED", ingress("after", 5)));
       });
       const reflector = record(server);

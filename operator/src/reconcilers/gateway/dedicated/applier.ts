@@ -1,7 +1,6 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { KubeObject } from "../../../api/object.ts";
-import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
+import { type ApiClient, describeApiError } from "../../../sources/kubernetes/api-client.ts";
 import {
   fingerprintOf,
   gatewayOf,

@@ -1,7 +1,6 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
-import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
+import { type ApiClient, describeApiError } from "../../../sources/kubernetes/api-client.ts";
 import { fieldManager } from "../../../write/status-writer.ts";
 
 /** Keeps a Gateway until everything that was made for it is gone. */

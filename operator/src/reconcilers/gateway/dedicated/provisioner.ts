@@ -3,8 +3,7 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import type { Build } from "../../../build/table-builder.ts";
 import type { Fleet } from "../../../discovery/fleet.ts";
-import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
+import { type ApiClient, describeApiError } from "../../../sources/kubernetes/api-client.ts";
 import {
   pathOfProvisioned,
   type Provisioned,

@@ -1,8 +1,7 @@
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { Build } from "../../../build/table-builder.ts";
-import type { ApiClient } from "../../../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../../../sources/kubernetes/api-error.ts";
+import { type ApiClient, describeApiError } from "../../../sources/kubernetes/api-client.ts";
 import { trustBundleKey, trustConfigMap } from "../../../translate/gateway/dedicated/pod-parts.ts";
 import { componentLabel } from "../../../translate/gateway/names.ts";
 import { haveSameItems } from "../../../translate/incremental/memo.ts";

@@ -73,12 +73,12 @@ describe("provisioner", () => {
   it("the provisioner waits until existing objects are listed, and then handles Gateways without objects", async () => {
     const cluster = createFakeCluster({ [gatewayPath]: liveGateway() });
     let isListed = false;
-    let tell = (): void => undefined;
+    let notify = (): void => undefined;
     const provisioned: FakeCluster["provisioned"] = {
       ...cluster.provisioned,
       isListed: () => isListed,
       subscribe: (listener) => {
-        tell = () => listener(undefined);
+        notify = () => listener(undefined);
         return () => undefined;
       },
     };
@@ -90,7 +90,7 @@ describe("provisioner", () => {
     expect(await run(build)).to.deep.equal({ ok: true, value: "waiting" });
     expect(cluster.writes()).to.deep.equal([]);
     isListed = true;
-    tell();
+    notify();
     expect(looked).to.deep.equal(["shop/edge"]);
   });
 

@@ -5,7 +5,7 @@ import {
   parseTicketSecrets,
   ticketKeysOf,
   withNewTicketSecret,
-} from "../../src/keys/ticket-keys.ts";
+} from "../../src/keys/ticket-secrets.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
 

@@ -1,6 +1,6 @@
 import { createHealthRegistry } from "@svc-gateway/common/admin/health.ts";
 import { expect } from "chai";
-import { createStandaloneHealth } from "../../src/standalone/health.ts";
+import { createStandaloneHealth } from "../../src/standalone/standalone-health.ts";
 
 describe("createStandaloneHealth", () => {
   const checksOf = (

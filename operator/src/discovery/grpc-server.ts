@@ -10,7 +10,7 @@ import { maxMessageToProxyBytes, maxMessageToServerBytes, type Keepalive } from 
 import type { ServerIdentity } from "./server-identity.ts";
 import { createTlsListener, type TlsListener, type TlsListenerOptions } from "./tls-listener.ts";
 
-export type EndpointOptions = Omit<TlsListenerOptions, "onConnection"> & {
+export type GrpcServerOptions = Omit<TlsListenerOptions, "onConnection"> & {
   readonly identity: ServerIdentity;
   readonly service: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
@@ -19,7 +19,7 @@ export type EndpointOptions = Omit<TlsListenerOptions, "onConnection"> & {
 };
 
 /** A gRPC server on a TLS listener of its own. */
-export type Endpoint = {
+export type GrpcServer = {
   /** A peer has one call more or less. */
   onCall: TlsListener["onCall"];
   /** Binds; resolves with the port. */
@@ -32,7 +32,7 @@ export type Endpoint = {
  * Serves gRPC on TLS connections that were accepted and checked by `createTlsListener`. gRPC's own listener would
  * neither bound connections nor let a certificate change while it runs.
  */
-export function createEndpoint(options: EndpointOptions): Endpoint {
+export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { identity, keepalive } = options;
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageToServerBytes,

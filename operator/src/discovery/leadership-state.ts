@@ -1,5 +1,5 @@
 /** Whether this replica holds the lease. */
-export type Leadership = {
+export type LeadershipState = {
   isLeading(): boolean;
   /** Calls back after each change; the returned function ends it. */
   subscribe(listener: () => void): () => void;

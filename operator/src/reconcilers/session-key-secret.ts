@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sessionKeyBytes } from "@svc-gateway/common/ir/session-key.ts";
 import { ok, problem } from "@svc-gateway/common/values/result.ts";
-import type { ApiClient } from "../sources/kubernetes/api-client.ts";
-import { describeApiError } from "../sources/kubernetes/api-error.ts";
+import { type ApiClient, describeApiError } from "../sources/kubernetes/api-client.ts";
 import { sessionKeyField, sessionKeySecret } from "../translate/backends/session-key.ts";
 import { createLookup, type World } from "../world.ts";
 import { fieldManager } from "../write/status-writer.ts";

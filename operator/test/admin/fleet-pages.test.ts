@@ -1,6 +1,6 @@
 import type { AdminAnswer } from "@svc-gateway/common/admin/admin-app.ts";
 import { expect } from "chai";
-import { fleetRoutes } from "../../src/admin/fleet.ts";
+import { fleetRoutes } from "../../src/admin/fleet-pages.ts";
 import type { ProxyPod } from "../../src/admin/proxy-pods.ts";
 import type { FleetNode } from "../../src/discovery/fleet.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";

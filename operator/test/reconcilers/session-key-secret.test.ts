@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { Build } from "../../src/build/table-builder.ts";
-import { sessionKeyReconciler } from "../../src/reconcilers/session-key.ts";
+import { sessionKeyReconciler } from "../../src/reconcilers/session-key-secret.ts";
 import type { ApiClient } from "../../src/sources/kubernetes/api-client.ts";
 import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";

@@ -9,7 +9,7 @@ import type { Translation } from "@svc-gateway/operator/translate/translation.ts
 import { isLeftOut } from "@svc-gateway/operator/translate/watched-namespaces.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Io } from "./command.ts";
-import type { FolderSettings } from "./flags.ts";
+import type { FolderSettings } from "./command-flags.ts";
 import { standaloneTranslateSettings } from "./translate-settings.ts";
 
 /** Manifests and what they mean. */
