@@ -19,7 +19,7 @@ const keysOf = (count: number, prefix = "key"): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
 
 describe("a table of shares", () => {
-  it("keeps one time per owner and key, the same for every worker", () => {
+  it("the share table keeps one time per owner and key, the same for every worker", () => {
     const memory = createShareMemory(16);
     const tables = [new ShareTable(memory), new ShareTable(memory)] as const;
     const owners = ["a", "b"].map((group) => tables.map((table) => table.owner(group, "route")));
@@ -42,7 +42,7 @@ describe("a table of shares", () => {
     );
   });
 
-  it("keeps what a group has up to its part, whatever others put in", () => {
+  it("the share table keeps the keys of a group up to its part, under any load from others", () => {
     const actions = fc.array(
       fc.record({
         group: fc.constantFrom("flood 1", "flood 2", "flood 3"),
@@ -75,7 +75,7 @@ describe("a table of shares", () => {
     );
   });
 
-  it("keeps what one owner has from another of its group, up to its part", () => {
+  it("the share table keeps the keys of an owner from others of its group, up to its part", () => {
     const table = new ShareTable(createShareMemory(8));
     const victim = table.owner("ns", "victim");
     const keys = keysOf(300);
@@ -89,7 +89,7 @@ describe("a table of shares", () => {
     expect(keys.filter((key) => timeOf(table, victim, key, 1_003) === 0)).to.deep.equal([]);
   });
 
-  it("gives one group everything while nobody else needs it", () => {
+  it("a single group may use all shares while no other group needs them", () => {
     const table = new ShareTable(createShareMemory(64));
     const only = table.owner("ns", "route");
     const keys = keysOf(32 * keysPerShare);
@@ -97,7 +97,7 @@ describe("a table of shares", () => {
     expect(keys.filter((key) => timeOf(table, only, key, 1_001) === 0)).to.deep.equal([]);
   });
 
-  it("reuses places and shares whose times are over, without taking anything away", () => {
+  it("the share table reuses expired places and shares without losing others", () => {
     const table = new ShareTable(createShareMemory(4));
     for (let round = 0; round < 20; round++) {
       const nowMs = 1_000 + round * 20_000;
@@ -108,7 +108,7 @@ describe("a table of shares", () => {
     }
   });
 
-  it("gives shares back when their times are over", () => {
+  it("an owner returns shares when their times have expired", () => {
     const table = new ShareTable(createShareMemory(32));
     const owner = table.owner("ns", "route");
     for (const key of keysOf(8 * keysPerShare)) keep(table, owner, key, 1_000, 2_000);
@@ -117,7 +117,7 @@ describe("a table of shares", () => {
     expect(owner.shares).to.have.lengthOf(1);
   });
 
-  it("serves owners beyond the number of shares too: those share places", () => {
+  it("owners beyond the number of shares get places in shared ones", () => {
     const table = new ShareTable(createShareMemory(4));
     const owners = Array.from({ length: 10 }, (_, index) => table.owner(`ns ${index}`, "route"));
     for (const owner of owners) keep(table, owner, "client", 1_000, 9_000);
@@ -126,7 +126,7 @@ describe("a table of shares", () => {
     );
   });
 
-  it("displaces, when an owner can have no more, the time of its own that is over first", () => {
+  it("a full owner displaces its own time that expires first", () => {
     const table = new ShareTable(createShareMemory(1));
     const owner = table.owner("ns", "route");
     const keys = keysOf(100);
@@ -137,7 +137,7 @@ describe("a table of shares", () => {
 });
 
 describe("rates that several threads count", () => {
-  it("admit no more together than one would", async () => {
+  it("four threads that count one rate admit no more together than one would", async () => {
     const memory = createShareMemory(4);
     const source = new URL("../../src/filters/rate-store.ts", import.meta.url);
     const program = `

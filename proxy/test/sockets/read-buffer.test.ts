@@ -35,13 +35,13 @@ function read(
 }
 
 describe("ReadBuffer", () => {
-  it("starts every connection in the same shared memory", () => {
+  it("ReadBuffer starts every connection in the same shared memory", () => {
     const [a, b] = [new ReadBuffer(), new ReadBuffer()];
     expect(nextOf(a).buffer).to.equal(nextOf(b).buffer);
     expect(nextOf(a)).to.have.length(64 * kibibyte);
   });
 
-  it("shows nothing of its memory but what was read", () => {
+  it("ReadBuffer exposes only the bytes that were read", () => {
     for (const memory of [new ReadBuffer(), bulk(0)]) {
       const buffer = nextOf(memory).fill("x");
       const { bytes } = pieceOf(memory, buffer, buffer.write("head"));
@@ -49,7 +49,7 @@ describe("ReadBuffer", () => {
     }
   });
 
-  it("stays there for small reads with little to come", () => {
+  it("ReadBuffer stays in shared memory for small reads with little to come", () => {
     const memory = new ReadBuffer();
     for (let i = 0; i < 5; i++)
       expect(read(memory, 1000, { announced: 60_000, held: 0 }).owned).to.equal(false);
@@ -59,7 +59,7 @@ describe("ReadBuffer", () => {
     ["much is announced", 100, 65_536],
     ["a read fills the memory", 65_536, 0],
   ] as const) {
-    it(`takes private memory when ${name} and the receiver keeps up`, () => {
+    it(`ReadBuffer takes private memory when ${name} and the receiver keeps up`, () => {
       const memory = new ReadBuffer();
       expect(read(memory, length, { announced, held: 0 }).owned).to.equal(false);
       const { buffer, owned } = read(memory, 1000, { held: 0 });
@@ -74,7 +74,7 @@ describe("ReadBuffer", () => {
     return memory;
   };
 
-  it("reads no more than the receiver has room for, and more where it has", () => {
+  it("ReadBuffer reads as much as the receiver has room for", () => {
     for (const [room, expected] of [
       [10, 4 * kibibyte],
       [20_000, 20_000],
@@ -86,7 +86,7 @@ describe("ReadBuffer", () => {
     }
   });
 
-  it("leaves no large memory behind for a receiver that has little room and says nothing of what it holds", () => {
+  it("ReadBuffer frees private memory when the receiver has little room and does not report what it holds", () => {
     const memory = new ReadBuffer();
     read(memory, 65_000, { announced: 10_000_000, held: undefined, room: 536 });
     const { buffer, owned } = read(memory, 4096, { held: undefined, more: false });
@@ -94,7 +94,7 @@ describe("ReadBuffer", () => {
     expect(nextOf(memory)).to.have.length(64 * kibibyte);
   });
 
-  it("copies what it reads into a part of the shared memory", () => {
+  it("ReadBuffer does not hand out the shared memory as owned", () => {
     const memory = new ReadBuffer();
     read(memory, 100, { held: 1, room: 5000 });
     const buffer = nextOf(memory);
@@ -102,20 +102,20 @@ describe("ReadBuffer", () => {
     expect(pieceOf(memory, buffer, 5000).owned).to.equal(false);
   });
 
-  it("writes over it only when nothing of it is held", () => {
+  it("ReadBuffer reuses private memory only when nothing of it is held", () => {
     const memory = bulk(0);
     const first = read(memory, 100_000, { held: 0 }).buffer;
     const second = read(memory, 100_000, { held: 0 }).buffer;
     expect([second.buffer === first.buffer, second.byteOffset]).to.deep.equal([true, first.byteOffset]);
   });
 
-  it("goes back to the shared memory when the receiver falls behind", () => {
+  it("ReadBuffer returns to shared memory when the receiver falls behind", () => {
     const memory = bulk(0);
     read(memory, 100_000, { held: 1 });
     expect(nextOf(memory).buffer).to.equal(nextOf(new ReadBuffer()).buffer);
   });
 
-  it("never writes over it when the receiver does not say what it holds", () => {
+  it("ReadBuffer never reuses memory when the receiver does not report what it holds", () => {
     const memory = bulk(undefined);
     const seen: { start: number; end: number; memory: ArrayBufferLike }[] = [];
     for (let i = 0; i < 20; i++) {
@@ -139,7 +139,7 @@ describe("ReadBuffer", () => {
     [1, false],
     [undefined, false],
   ] as const) {
-    it(`gives the private memory up at the end of the body, to others when ${held ?? "nobody knows how many"} bytes are held`, () => {
+    it(`ReadBuffer frees private memory at the end of the body, and ${isReused ? "reuses" : "does not reuse"} it when ${held ?? "an unknown number of"} bytes are held`, () => {
       const memory = bulk(held === undefined ? undefined : 0);
       const { buffer } = read(memory, 1000, { held: held === undefined ? undefined : 0 });
       memory.reset(held);

@@ -30,7 +30,7 @@ const fillsOf = ({ pieces }: Receiver): readonly (number | undefined)[] =>
   pieces.map((piece) => (piece.every((byte) => byte === piece[0]) ? piece[0] : undefined));
 
 describe("TunnelReader", () => {
-  it("keeps what comes before there is a receiver, and stops", () => {
+  it("TunnelReader keeps bytes that arrive before there is a receiver, and pauses", () => {
     const reader = new TunnelReader();
     expect(read(reader, 10, 1).more).to.equal(false);
     read(new TunnelReader(), 10, 9);
@@ -40,7 +40,7 @@ describe("TunnelReader", () => {
     expect(fillsOf(receiver)).to.deep.equal([1, 2]);
   });
 
-  it("hands on copies of small reads, whose memory all share", () => {
+  it("TunnelReader copies small reads out of the memory that all readers share", () => {
     const [a, b] = [new TunnelReader(), new TunnelReader()];
     const receiver = new Receiver();
     a.start(receiver);
@@ -49,7 +49,7 @@ describe("TunnelReader", () => {
     expect(fillsOf(receiver)).to.deep.equal([1]);
   });
 
-  it("reads bulk into memory of its own, the same again while nothing is held", () => {
+  it("TunnelReader reads bulk data into its own memory, which it reuses while nothing is held", () => {
     const reader = new TunnelReader();
     reader.start(new Receiver());
     const { memory: common } = read(reader, 65_536, 1);
@@ -59,7 +59,7 @@ describe("TunnelReader", () => {
   });
 
   for (const heldBytes of [1, undefined]) {
-    it(`writes over nothing while ${heldBytes === undefined ? "nobody knows what" : "something"} is held`, () => {
+    it(`TunnelReader overwrites nothing while ${heldBytes === undefined ? "an unknown number of bytes" : "a byte"} is held`, () => {
       const reader = new TunnelReader();
       const receiver = new Receiver();
       receiver.heldBytes = heldBytes;
@@ -69,7 +69,7 @@ describe("TunnelReader", () => {
     });
   }
 
-  it("gives its memory up when little comes", () => {
+  it("TunnelReader frees its own memory when little data arrives", () => {
     const reader = new TunnelReader();
     reader.start(new Receiver());
     const { memory: common } = read(reader, 65_536, 1);
@@ -78,7 +78,7 @@ describe("TunnelReader", () => {
     expect(read(reader, 100, 4).memory).to.equal(common);
   });
 
-  it("passes on that nothing more is wanted", () => {
+  it("TunnelReader passes the receiver's pause on", () => {
     const reader = new TunnelReader();
     const receiver = new Receiver();
     receiver.more = false;

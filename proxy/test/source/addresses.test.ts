@@ -5,7 +5,7 @@ const endpoint = { host: "svc-controller-discovery.svc-system.svc", port: 50051 
 const lookupOf = (addresses: readonly string[]) => () => Promise.resolve(addresses);
 
 describe("addresses of controllers", () => {
-  it("are all addresses of the name, each once, in another order for another proxy", async () => {
+  it("a controller name resolves to all its addresses, each once, in an order that differs per proxy", async () => {
     const addresses = ["10.0.0.1", "10.0.0.2", "10.0.0.1", "fd00::1"];
     const resolve = async (random: number): Promise<readonly string[]> => {
       const result = await resolveEndpoint(endpoint, lookupOf(addresses), () => random);
@@ -17,7 +17,7 @@ describe("addresses of controllers", () => {
     expect(second).not.to.deep.equal(first);
   });
 
-  it("are the address itself where one is given: nothing is looked up", async () => {
+  it("an IP address is used without a lookup", async () => {
     const lookup = (): never => expect.fail("looked up");
     expect(await resolveEndpoint({ host: "fd00::1", port: 1 }, lookup, Math.random)).to.deep.equal({
       ok: true,
@@ -25,13 +25,13 @@ describe("addresses of controllers", () => {
     });
   });
 
-  it("are bounded in number", async () => {
+  it("the number of controller addresses is limited to 32", async () => {
     const many = [...Array(1000)].map((_, index) => `10.0.${index >> 8}.${index & 255}`);
     const result = await resolveEndpoint(endpoint, lookupOf(many), Math.random);
     expect(result.ok && result.value.length).to.equal(32);
   });
 
-  it("are a problem when there are none, or the resolver fails", async () => {
+  it("a controller name without address, or a failing resolver, is an error", async () => {
     expect((await resolveEndpoint(endpoint, lookupOf([]), Math.random)).ok).to.equal(false);
     const failing = await resolveEndpoint(
       endpoint,
@@ -44,13 +44,13 @@ describe("addresses of controllers", () => {
     });
   });
 
-  it("come from the machine's resolver", async () => {
+  it("controller names are resolved by the system resolver", async () => {
     expect(await systemLookup("localhost")).to.satisfy((found: readonly string[]) =>
       found.some((address) => address === "127.0.0.1" || address === "::1"),
     );
   });
 
-  it("need no resolver as gRPC targets", () => {
+  it("the gRPC target of an address needs no resolver", () => {
     expect(grpcTarget({ host: "10.0.0.1", port: 50051 })).to.equal("ipv4:10.0.0.1:50051");
     expect(grpcTarget({ host: "fd00::1", port: 50051 })).to.equal("ipv6:[fd00::1]:50051");
   });

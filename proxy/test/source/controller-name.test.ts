@@ -12,7 +12,7 @@ describe("the controller behind an endpoint", () => {
     ["controllers.example.org", "own"],
   ] as const;
   for (const [host, namespace] of cases) {
-    it(`runs in ${namespace} for ${host}`, () => {
+    it(`the controller at ${host} is expected in the namespace ${namespace}`, () => {
       expect(controllerBehind({ host, port: 50051 }, "cluster.local", "own")).to.deep.equal({
         trustDomain: "cluster.local",
         host,

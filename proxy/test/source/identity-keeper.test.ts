@@ -49,7 +49,7 @@ describe("the keeper of the proxy's certificate", () => {
     await clock.advance(0);
   };
 
-  it("asks at once, and again at half the life of what it got", async () => {
+  it("the identity keeper requests a certificate at once, and the next at half of its lifetime", async () => {
     await start();
     expect(keeper.current()?.chainPem).to.equal("chain 1");
     await clock.advance(12 * hourMs - 1);
@@ -59,13 +59,13 @@ describe("the keeper of the proxy's certificate", () => {
     expect(metrics.bootstraps.with({ result: "success" }).value).to.equal(2);
   });
 
-  it("shows how long the certificate lasts", async () => {
+  it("svc_discovery_client_svid_expiry_seconds shows the remaining lifetime of the certificate", async () => {
     await start();
     await clock.advance(hourMs);
     expect(metrics.svidExpiry.with({}).value).to.be.closeTo(23 * 3600, 10);
   });
 
-  it("tries again like a reconnect while there is none", async () => {
+  it("the identity keeper retries like a reconnect while there is no certificate", async () => {
     answer = down;
     await start();
     for (const waitMs of [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
@@ -79,7 +79,7 @@ describe("the keeper of the proxy's certificate", () => {
     expect(metrics.bootstraps.with({ result: "failure" }).value).to.equal(10);
   });
 
-  it("tries again after 5 seconds to 5 minutes while the old one is good, then keeps trying", async () => {
+  it("the identity keeper retries after 5 s to 5 min while the old certificate is valid, and after it expires", async () => {
     await start();
     answer = down;
     await clock.advance(12 * hourMs);
@@ -99,7 +99,7 @@ describe("the keeper of the proxy's certificate", () => {
     expect(keeper.current()).not.to.equal(undefined);
   });
 
-  it("gives up for good when controllers speak another version", async () => {
+  it("the identity keeper stops when controllers speak another wire version", async () => {
     answer = () => fail({ message: "wire version", isPermanent: true });
     await start();
     await clock.advance(30 * dayMs);
@@ -107,7 +107,7 @@ describe("the keeper of the proxy's certificate", () => {
     expect(rejections).to.deep.equal(["wire version"]);
   });
 
-  it("asks sooner when its certificate is doubted, though not more often than once a minute", async () => {
+  it("a doubted certificate is renewed early, but at most once a minute", async () => {
     await start();
     keeper.renewSoon();
     await clock.advance(59_999);
@@ -123,7 +123,7 @@ describe("the keeper of the proxy's certificate", () => {
     expect(requests).to.equal(3);
   });
 
-  it("tells its listeners of each new certificate, and stops when it is told to", async () => {
+  it("the identity keeper notifies listeners of each new certificate until it is stopped", async () => {
     const heard: string[] = [];
     keeper.subscribe(({ chainPem }) => heard.push(chainPem));
     await start();

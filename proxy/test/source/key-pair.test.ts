@@ -6,7 +6,7 @@ import { createKeyPair } from "@svc-gateway/proxy/source/key-pair.ts";
 import { readProxyIdentity } from "@svc-gateway/proxy/source/proxy-identity.ts";
 
 describe("the key pair of a proxy", () => {
-  it("is P-256, fresh each time, with a request that it has signed", async () => {
+  it("the key pair is a new P-256 key each time, with a signed certificate request", async () => {
     const [one, two] = [await createKeyPair("pod-1"), await createKeyPair("pod-1")];
     expect(createPrivateKey(one.privateKeyPem).asymmetricKeyDetails?.namedCurve).to.equal("prime256v1");
     expect(one.privateKeyPem).not.to.equal(two.privateKeyPem);
@@ -15,13 +15,13 @@ describe("the key pair of a proxy", () => {
     expect(await request.verify(new CryptoEngine({ name: "node", crypto: webcrypto }))).to.equal(true);
   });
 
-  it("takes names of any length", async () => {
+  it("a certificate request can have a name of any length", async () => {
     expect((await createKeyPair("p".repeat(253))).csrPem).to.contain("BEGIN CERTIFICATE REQUEST");
   });
 });
 
 describe("the certificate that comes back", () => {
-  it("is refused when it cannot be read", async () => {
+  it("an issued certificate that cannot be parsed is an error", async () => {
     const { privateKeyPem } = await createKeyPair("pod-1");
     expect(readProxyIdentity(privateKeyPem, "nonsense", 0)).to.deep.equal({
       ok: false,

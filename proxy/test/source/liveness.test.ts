@@ -15,7 +15,7 @@ function setUp() {
 }
 
 describe("the liveness of a controller", () => {
-  it("is asked for after five seconds without a message, and given up after ten", async () => {
+  it("a silent controller is pinged after five seconds and given up after ten", async () => {
     const { clock, told, liveness } = setUp();
     liveness.heard();
     await clock.advance(10_000);
@@ -23,7 +23,7 @@ describe("the liveness of a controller", () => {
     expect(told).to.include.members(["ping 5000", "silent 10000"]);
   });
 
-  it("is proved by every message, and asked for again and again", async () => {
+  it("every message restarts the silence, and the controller is pinged again after each", async () => {
     const { clock, told, liveness } = setUp();
     for (let round = 0; round < 5; round++) {
       liveness.heard();
@@ -33,7 +33,7 @@ describe("the liveness of a controller", () => {
     expect(told).to.deep.equal(["ping 5000", "ping 11000", "ping 17000", "ping 23000", "ping 29000"]);
   });
 
-  it("is not doubted while nothing is read, and not after the end", async () => {
+  it("the silence does not run while reading is suspended, nor after stop", async () => {
     const { clock, told, liveness } = setUp();
     liveness.heard();
     liveness.suspend();

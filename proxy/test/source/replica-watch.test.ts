@@ -27,7 +27,7 @@ describe("the watch for replicas", () => {
     watch = watchOf(host);
   });
 
-  it("ends a wait when the first replica appears", async () => {
+  it("a wait ends when the first replica appears", async () => {
     await watch.lookup(host).catch(() => undefined);
     wait(30_000);
     await clock.advance(5_000);
@@ -39,7 +39,7 @@ describe("the watch for replicas", () => {
     expect(calls).to.equal(1);
   });
 
-  it("waits to the end for replicas that have failed already", async () => {
+  it("a wait lasts its full time when only replicas that have failed remain", async () => {
     addresses = ["10.0.0.1", "10.0.0.2"];
     await watch.lookup(host);
     wait(30_000);
@@ -50,7 +50,7 @@ describe("the watch for replicas", () => {
     expect(calls).to.equal(1);
   });
 
-  it("ends a wait when another replica appears beside those that have failed", async () => {
+  it("a wait ends when another replica appears beside those that have failed", async () => {
     addresses = ["10.0.0.1"];
     await watch.lookup(host);
     wait(30_000);
@@ -59,7 +59,7 @@ describe("the watch for replicas", () => {
     expect(calls).to.equal(1);
   });
 
-  it("takes replicas for new after a lookup that failed", async () => {
+  it("replicas count as new after a failed lookup", async () => {
     addresses = ["10.0.0.1"];
     await watch.lookup(host);
     addresses = undefined;
@@ -70,14 +70,14 @@ describe("the watch for replicas", () => {
     expect(calls).to.equal(1);
   });
 
-  it("never calls back once cancelled", async () => {
+  it("a cancelled wait never calls back", async () => {
     wait(30_000)();
     addresses = ["10.0.0.1"];
     await clock.advance(60_000);
     expect(calls).to.equal(0);
   });
 
-  it("tells followers every new address once, and nothing once they have left", async () => {
+  it("followers are notified of every new address once, and no longer after leaving", async () => {
     const told: string[] = [];
     addresses = ["10.0.0.1"];
     await watch.lookup(host);
@@ -95,7 +95,7 @@ describe("the watch for replicas", () => {
     expect(clock.pending()).to.equal(0);
   });
 
-  it("looks nothing up for an address", async () => {
+  it("an IP address is never looked up", async () => {
     watch = watchOf("10.0.0.9");
     addresses = ["10.0.0.9"];
     wait(30_000);

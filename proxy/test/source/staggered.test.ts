@@ -51,7 +51,7 @@ describe("staggered attempts", () => {
   const started = (attempts: readonly Controlled[]): readonly boolean[] =>
     attempts.map((one) => one.isStarted());
 
-  it("starts the next when one has failed", async () => {
+  it("the next attempt starts when one has failed", async () => {
     const attempts = [controlled(), controlled()];
     const result = race(attempts);
     expect(started(attempts)).to.deep.equal([true, false]);
@@ -63,7 +63,7 @@ describe("staggered attempts", () => {
     expect(clock.pending()).to.equal(0);
   });
 
-  it("starts the next when one takes too long, and lets the first go on", async () => {
+  it("the next attempt starts after the delay, and the first continues", async () => {
     const attempts = [controlled(), controlled(), controlled()];
     const result = race(attempts);
     await clock.advance(249);
@@ -76,7 +76,7 @@ describe("staggered attempts", () => {
     expect(started(attempts)).to.deep.equal([true, true, false]);
   });
 
-  it("discards a success that comes too late", async () => {
+  it("a late success is discarded", async () => {
     const attempts = [controlled(), controlled()];
     const result = race(attempts);
     await clock.advance(250);
@@ -87,7 +87,7 @@ describe("staggered attempts", () => {
     expect(discarded).to.deep.equal(["first"]);
   });
 
-  it("gives all failures in the order of the attempts", async () => {
+  it("the failures are returned in the order of the attempts", async () => {
     const attempts = [controlled(), controlled()];
     const result = race(attempts);
     await clock.advance(250);
@@ -96,7 +96,7 @@ describe("staggered attempts", () => {
     expect(await result).to.deep.equal(fail(["a", "b"]));
   });
 
-  it("starts at once what becomes possible meanwhile, before those that have not begun", async () => {
+  it("an attempt that is added starts at once, before those that have not started", async () => {
     const attempts = [controlled(), controlled()];
     const newcomer = controlled();
     const result = race(attempts);
@@ -108,7 +108,7 @@ describe("staggered attempts", () => {
     expect(add, "the listener for newcomers").to.equal(undefined);
   });
 
-  it("waits for a newcomer too before all have failed", async () => {
+  it("an added attempt is awaited before the race fails", async () => {
     const [first, newcomer] = [controlled(), controlled()];
     const result = race([first]);
     add?.([newcomer.attempt]);
@@ -118,7 +118,7 @@ describe("staggered attempts", () => {
     expect(await result).to.deep.equal(fail(["swallowed", "refused"]));
   });
 
-  it("takes no more attempts than the bound", async () => {
+  it("the number of attempts is limited to 32", async () => {
     const attempts = [...Array(40)].map(controlled);
     const result = race(attempts.slice(0, 31));
     add?.(attempts.slice(31).map(({ attempt }) => attempt));
@@ -128,7 +128,7 @@ describe("staggered attempts", () => {
     expect(started(attempts).filter(Boolean)).to.have.length(32);
   });
 
-  it("fails without attempts, and passes an abort on to those that run", async () => {
+  it("a race without attempts fails, and an abort reaches running attempts", async () => {
     expect(await race([])).to.deep.equal(fail([]));
     const attempts = [controlled()];
     void race(attempts);

@@ -20,7 +20,7 @@ describe("trust roots", () => {
     return result.ok ? result.value : result.error.message;
   };
 
-  it("are what the file holds now, and what the last certificate brought", async () => {
+  it("the trust roots are the file's current content and the roots of the last certificate", async () => {
     const roots = createTrustRoots(path);
     await writeFile(path, certificate("one"));
     expect(await read(roots)).to.contain("one");
@@ -38,7 +38,7 @@ describe("trust roots", () => {
       .and.not.contain("three");
   });
 
-  it("are what was read last while the file is gone or empty", async () => {
+  it("the trust roots of the last read are used while the file is missing or empty", async () => {
     const roots = createTrustRoots(path);
     await writeFile(path, certificate("one"));
     await roots.read();
@@ -48,7 +48,7 @@ describe("trust roots", () => {
     expect(await read(roots)).to.contain("one");
   });
 
-  it("are a problem before there was a file with a certificate", async () => {
+  it("a trust bundle that was never readable, is without certificates or too large is an error", async () => {
     const roots = createTrustRoots(path);
     expect(await read(roots)).to.equal("the trust bundle cannot be read: ENOENT");
     await writeFile(path, "nothing");

@@ -26,7 +26,7 @@ function answerTo(messages: readonly Uint8Array[], maxBytes?: number) {
 }
 
 describe("the assembler of updates", () => {
-  it("gives nothing until the last part is there, and then all of it", () => {
+  it("the assembler returns an update once its last part has arrived", () => {
     const assemble = createUpdateAssembler();
     expect(assemble(part([{ key: "a", body: "1" }], true))).to.deep.equal({ ok: true, value: undefined });
     expect(assemble(part([{ key: "b", body: "2", more: true }], true))).to.deep.equal({
@@ -50,11 +50,11 @@ describe("the assembler of updates", () => {
     });
   });
 
-  it("takes a message of a controller that sends no parts as a whole update", () => {
+  it("a message of a controller that sends no parts is a whole update", () => {
     expect(answerTo([part([{ key: "a", body: "1" }], false)])?.ok).to.equal(true);
   });
 
-  it("refuses an update that begins before the last one was complete", () => {
+  it("an update that begins before the last one was complete is rejected", () => {
     const answer = answerTo([part([], true), part([], false, Uint8Array.of(9))]);
     expect(answer).to.deep.equal({
       ok: false,
@@ -62,19 +62,19 @@ describe("the assembler of updates", () => {
     });
   });
 
-  it("refuses a body that does not go on where it was cut", () => {
+  it("a resource body that does not continue where it was cut is rejected", () => {
     const cut = part([{ key: "a", body: "1", more: true }], true);
     expect(answerTo([cut, part([{ key: "b", body: "2" }], false)])?.ok).to.equal(false);
     expect(answerTo([part([{ key: "a", body: "1", more: true }], false)])?.ok).to.equal(false);
   });
 
-  it("refuses an update that grows beyond the bound, so that no controller can fill a proxy's memory", () => {
+  it("an update above the size limit is rejected, so that no controller can exhaust a proxy's memory", () => {
     const piece = part([{ key: "a", body: "x".repeat(1000) }], true);
     expect(answerTo([piece, piece], 3000)).to.deep.equal({ ok: true, value: undefined });
     expect(answerTo([piece, piece, piece], 3000)?.ok).to.equal(false);
   });
 
-  it("begins again after a message that it has refused", () => {
+  it("the assembler starts over after a rejected message", () => {
     const assemble = createUpdateAssembler();
     assemble(part([{ key: "a", body: "1" }], true));
     assemble(Uint8Array.of(0xff));

@@ -25,7 +25,7 @@ describe("the receiver of updates", () => {
   };
   const nonce = Uint8Array.of(1, 2, 3);
 
-  it("hands over what was sent, and acknowledges it under its nonce", async () => {
+  it("an applied update is acknowledged under its nonce", async () => {
     const updates: SnapshotUpdate[] = [];
     const { sent, applied, receiveSnapshot } = setUp((update) => ok(updates.push(update)));
     const resource = new Resource({ key: "endpoints|a", hash: "h", body: Buffer.from('{"ü":1}') });
@@ -44,7 +44,7 @@ describe("the receiver of updates", () => {
     expect(applied).to.deep.equal(["v1"]);
   });
 
-  it("refuses with the reason, cut to a bounded length", async () => {
+  it("a rejected update is answered with a NACK whose reason is cut at 1000 characters", async () => {
     const { sent, applied, metrics, receiveSnapshot } = setUp(() => problem("x".repeat(5000)));
     await receiveSnapshot({ version: "v1", nonce, full: true });
     expect(sent.map(({ message }) => message)).to.deep.equal(["nack"]);
@@ -53,7 +53,7 @@ describe("the receiver of updates", () => {
     expect(metrics.snapshots.with({ kind: "full", result: "nack" }).value).to.equal(1);
   });
 
-  it("refuses a delta before the first full update of the stream", async () => {
+  it("a delta before the first full update of the stream is rejected", async () => {
     const { sent, receiveSnapshot } = setUp(() => ok(undefined));
     await receiveSnapshot({ version: "v1", nonce, full: false });
     expect(sent[0]?.nack.detail).to.equal("a delta came before the first full snapshot");
@@ -62,7 +62,7 @@ describe("the receiver of updates", () => {
     expect(sent.map(({ message }) => message)).to.deep.equal(["nack", "ack", "ack"]);
   });
 
-  it("ignores a message without a snapshot, and gives up on one that cannot be read", async () => {
+  it("a message without a snapshot is ignored, and an unreadable snapshot ends the stream", async () => {
     const { sent, receive } = setUp(() => ok(undefined));
     await receive({ leading: true, answersPings: true, snapshot: undefined });
     expect(sent).to.deep.equal([]);

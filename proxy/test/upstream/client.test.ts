@@ -6,7 +6,7 @@ import { createUpstreamClient } from "../../src/upstream/client.ts";
 import { answering, getRequest, Recorder, until } from "./support.ts";
 
 describe("createUpstreamClient", () => {
-  it("speaks to an endpoint as the request says, within one bound of idle connections", async () => {
+  it("the upstream client uses the protocol of each request, with one bound of idle connections for all", async () => {
     const http1 = await answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none");
     const http2 = createHttp2Server((_request, response) => response.end("two"));
     const sessions: Http2Session[] = [];

@@ -24,20 +24,20 @@ const outcome = (endpoint: UpstreamEndpoint, options: Partial<ConnectOptions> = 
 const at = (host: string, port: number): UpstreamEndpoint => ({ host, port, address: `${host}:${port}` });
 
 describe("connectEndpoint", () => {
-  it("connects to an address", async () => {
+  it("connectEndpoint connects to an address", async () => {
     const server = await RawServer.start();
     expect(await outcome(server.endpoint)).to.equal("127.0.0.1");
     server.close();
   });
 
-  it("tells a refusal from other failures", async () => {
+  it("connectEndpoint reports a refused connection apart from other failures", async () => {
     const refusing = await holdRefusingPort();
     expect(await outcome(at("127.0.0.1", refusing.port))).to.equal("refused: connection refused");
     refusing.close();
     expect(await outcome(at("255.255.255.255", 1))).to.equal("connect: connect failed");
   });
 
-  it("gives up after the connect timeout", async () => {
+  it("connectEndpoint fails after the connect timeout", async () => {
     const silent = await silentPort();
     expect(await outcome(at("127.0.0.1", silent.port), { connectTimeoutMs: 50 })).to.equal(
       "connect-timeout: connect timeout",
@@ -45,7 +45,7 @@ describe("connectEndpoint", () => {
     await silent.close();
   });
 
-  it("does not give up on a connection that was there in time when it gets no processor time to see it", async () => {
+  it("a connection established in time is used even when the event loop was blocked past the timeout", async () => {
     const server = await RawServer.start();
     const answer = outcome(server.endpoint, { connectTimeoutMs: 20 });
     const begunMs = performance.now();
@@ -54,7 +54,7 @@ describe("connectEndpoint", () => {
     server.close();
   });
 
-  it("gives up earlier or later where the Service of the endpoint says so", async () => {
+  it("the connect timeout of the endpoint's Service overrides the default", async () => {
     const silent = await silentPort();
     const limited = (connectTimeoutMs: number) => ({
       ...at("127.0.0.1", silent.port),
@@ -69,7 +69,7 @@ describe("connectEndpoint", () => {
   });
 
   describe("to a name", () => {
-    it("tries the addresses in order", async () => {
+    it("connectEndpoint tries the addresses of a name in order", async () => {
       const server = await RawServer.start();
       const { port } = server.endpoint;
       expect(await outcome(at("up.test", port), { resolver: resolverOf("127.0.0.1", "127.0.0.2") })).to.equal(
@@ -84,7 +84,7 @@ describe("connectEndpoint", () => {
       server.close();
     });
 
-    it("leaves time for the next address when one is silent", async () => {
+    it("connectEndpoint leaves time for the next address when one does not answer", async () => {
       const silent = await silentPort();
       const server = createServer().listen(silent.port, "127.0.0.2");
       await once(server, "listening");
@@ -96,7 +96,7 @@ describe("connectEndpoint", () => {
       await silent.close();
     });
 
-    it("fails when the name has no address", async () => {
+    it("connectEndpoint fails when the name has no address", async () => {
       const resolver: Resolver = {
         resolve: (_name, done) => done({ ok: false, error: "unresolved" }),
         lastKnown: () => undefined,
@@ -104,7 +104,7 @@ describe("connectEndpoint", () => {
       expect(await outcome(at("up.test", 1), { resolver })).to.equal("connect: name not resolved");
     });
 
-    it("counts the question for the name towards the timeout", async () => {
+    it("the connect timeout covers resolving the name", async () => {
       const resolver: Resolver = { resolve: () => undefined, lastKnown: () => undefined };
       expect(await outcome(at("up.test", 1), { connectTimeoutMs: 20, resolver })).to.equal(
         "connect-timeout: connect timeout",
@@ -112,7 +112,7 @@ describe("connectEndpoint", () => {
     });
   });
 
-  it("never answers before it has returned", async () => {
+  it("connectEndpoint never calls back before it has returned", async () => {
     let returned = false;
     await new Promise<void>((resolve) => {
       const options = { connectTimeoutMs: 0, resolver: resolverOf() };
@@ -122,7 +122,7 @@ describe("connectEndpoint", () => {
     expect(returned).to.equal(true);
   });
 
-  it("is silent once it is cancelled", async () => {
+  it("connectEndpoint does not call back once it is cancelled", async () => {
     const server = await RawServer.start();
     let calls = 0;
     const options: ConnectOptions = { connectTimeoutMs: 10, resolver: resolverOf("127.0.0.1") };

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { createIdlePool } from "../../src/upstream/idle-pool.ts";
 
 describe("createIdlePool", () => {
-  it("keeps the most recently added up to its bound, and closes each of the others once", () => {
+  it("the idle pool keeps the latest connections up to its bound, and closes each of the others once", () => {
     const step = fc.record({ add: fc.boolean(), id: fc.nat(9) });
     fc.assert(
       fc.property(fc.nat(5), fc.array(step, { maxLength: 60 }), (bound, steps) => {
@@ -29,7 +29,7 @@ describe("createIdlePool", () => {
     );
   });
 
-  it("closes what has been idle for too long, and nothing else", () => {
+  it("the idle pool closes connections that have been idle for too long, and no others", () => {
     const step = fc.record({
       add: fc.boolean(),
       id: fc.nat(5),

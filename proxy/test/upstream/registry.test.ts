@@ -37,7 +37,7 @@ const picks = (upstream: Upstream, count: number): (string | undefined)[] =>
   Array.from({ length: count }, () => upstream.pick(request)?.endpoint.address);
 
 describe("createUpstreamRegistry", () => {
-  it("gives an upstream per endpoint set and protocol", () => {
+  it("the registry returns one upstream per endpoint set and protocol", () => {
     const { registry, update } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "::1:80") });
     const upstream = registry.get("ns/web/http", "http1");
@@ -52,7 +52,7 @@ describe("createUpstreamRegistry", () => {
     expect(http2.endpoints[0]).to.equal(upstream.endpoints[0]);
   });
 
-  it("has no endpoint for a set that it does not know", () => {
+  it("the upstream of an unknown endpoint set has no endpoint", () => {
     const upstream = harness().registry.get("ns/web/http", "http1");
     expect([upstream.service, upstream.endpoints, upstream.pick(request)]).to.deep.equal([
       "ns/web",
@@ -61,7 +61,7 @@ describe("createUpstreamRegistry", () => {
     ]);
   });
 
-  it("keeps one retry budget for a Service port, over all protocols and changes", () => {
+  it("the registry keeps one retry budget per Service port, for all protocols and through changes", () => {
     const { registry, update } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80"), "ns/web/admin": set("ns/web", "10.0.0.1:81") });
     const { retryBudget } = registry.get("ns/web/http", "http1");
@@ -71,7 +71,7 @@ describe("createUpstreamRegistry", () => {
     expect(registry.get("ns/web/http", "http1").retryBudget).to.equal(retryBudget);
   });
 
-  it("keeps endpoints that stay, retires those that go and goes on in turn", () => {
+  it("the registry keeps remaining endpoints, retires removed ones and continues the turn", () => {
     const { registry, update, retired } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80") });
     const before = registry.get("ns/web/http", "http1");
@@ -83,7 +83,7 @@ describe("createUpstreamRegistry", () => {
     expect(picks(after, 3)).to.deep.equal(["10.0.0.1:80", "10.0.0.2:80", "10.0.0.4:80"]);
   });
 
-  it("picks an endpoint that was not tried while there is one", () => {
+  it("an upstream picks an endpoint that was not tried while there is one", () => {
     const { registry, update } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80") });
     const upstream = registry.get("ns/web/http", "http1");
@@ -94,7 +94,7 @@ describe("createUpstreamRegistry", () => {
     expect(upstream.pick(request, new Set([one, two, three]))?.endpoint).to.be.oneOf([one, two, three]);
   });
 
-  it("takes an address on another port for another endpoint", () => {
+  it("the same address on another port is another endpoint", () => {
     const { registry, update, retired } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80") });
     const [before] = registry.get("ns/web/http", "http1").endpoints;
@@ -103,7 +103,7 @@ describe("createUpstreamRegistry", () => {
     expect(retired).to.deep.equal([["10.0.0.1:80"]]);
   });
 
-  it("retires everything of a set that is gone, once", () => {
+  it("the registry retires all endpoints of a removed set, once", () => {
     const { registry, update, retired } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80") });
     update({ "ns/web/http": undefined });
@@ -112,7 +112,7 @@ describe("createUpstreamRegistry", () => {
     expect(registry.get("ns/web/http", "http1").pick(request)).to.equal(undefined);
   });
 
-  it("does not confuse sets that hold the same address", () => {
+  it("two sets with the same address are independent of each other", () => {
     const { registry, update, retired } = harness();
     update({ "ns/a/http": set("ns/a", "10.0.0.1:80"), "ns/b/http": set("ns/b", "10.0.0.1:80") });
     update({ "ns/a/http": undefined });
@@ -120,7 +120,7 @@ describe("createUpstreamRegistry", () => {
     expect(picks(registry.get("ns/b/http", "http1"), 1)).to.deep.equal(["10.0.0.1:80"]);
   });
 
-  it("names an address once, however often a set lists it", () => {
+  it("an address that a set lists twice is one endpoint", () => {
     const { registry, update, retired } = harness();
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80") });
     update({ "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.1:80") });
@@ -128,7 +128,7 @@ describe("createUpstreamRegistry", () => {
     expect(retired).to.deep.equal([]);
   });
 
-  it("reports the usable endpoints of a Service: the largest of its ports", () => {
+  it("the usable endpoints of a Service are reported as the largest count of its ports", () => {
     const { update, counts } = harness();
     update({
       "ns/web/http": set("ns/web", "10.0.0.1:80", "10.0.0.2:80"),
@@ -169,13 +169,13 @@ describe("createUpstreamRegistry", () => {
       };
     }
 
-    it("gives endpoints the TLS of their policy, for all protocols the same", () => {
+    it("endpoints have the TLS settings of their policy, the same for all protocols", () => {
       const { registry, get } = secure();
       expect(tlsOf(get())).to.deep.include({ serverName: "a.test" });
       expect(registry.get("ns/web/443", "http2").endpoints[0]).to.equal(get().endpoints[0]);
     });
 
-    it("replaces endpoints when the policy changes, and no others", () => {
+    it("endpoints are replaced when their TLS policy changes, and only then", () => {
       const { get, change, retired, update } = secure();
       const [before] = get().endpoints;
       update({ "ns/web/443": { ...web, addresses: [...web.addresses, { host: "10.0.0.2", port: 443 }] } });
@@ -188,7 +188,7 @@ describe("createUpstreamRegistry", () => {
       expect(retired).to.deep.equal([["10.0.0.1:443", "10.0.0.2:443"]]);
     });
 
-    it("connects to nobody without the policy, and in cleartext only when the set says so", () => {
+    it("a missing TLS policy refuses connections, and only a set without policy is connected to in plaintext", () => {
       const { get, change, update } = secure();
       change({ policies: new Map([["ns/strict", undefined]]) });
       expect(tlsOf(get())).to.deep.equal(refused);
@@ -196,7 +196,7 @@ describe("createUpstreamRegistry", () => {
       expect(tlsOf(get())).to.equal(undefined);
     });
 
-    it("keeps those apart who show different certificates", () => {
+    it("endpoints with different client certificates are separate", () => {
       const certificate = issueCertificate(["gateway.test"]);
       const { get, change, retired, update } = secure({ certificates: new Map([["ns/a", { certificate }]]) });
       const [none, a] = [get().endpoints[0], get("ns/a").endpoints[0]];
@@ -213,7 +213,7 @@ describe("createUpstreamRegistry", () => {
       expect(get("ns/a")).to.equal(get());
     });
 
-    it("has nobody connect any more under a certificate that is gone", () => {
+    it("a removed client certificate refuses new connections of its Gateway", () => {
       const certificate = issueCertificate(["gateway.test"]);
       const { get, change } = secure({ certificates: new Map([["ns/a", { certificate }]]) });
       expect(tlsOf(get("ns/a"))).to.have.property("context");

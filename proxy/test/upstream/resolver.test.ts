@@ -39,7 +39,7 @@ describe("createResolver", () => {
   const now = (): number => nowMs;
   beforeEach(() => (nowMs = 1_000_000));
 
-  it("asks for both families, IPv4 first", async () => {
+  it("the resolver queries both address families and returns IPv4 first", async () => {
     const { names } = fakeNames({
       v4: [
         { address: "192.0.2.1", ttl: 30 },
@@ -51,7 +51,7 @@ describe("createResolver", () => {
     expect(await resolved(resolver, "a.test")).to.deep.equal(["192.0.2.1", "192.0.2.2", "2001:db8::1"]);
   });
 
-  it("makes do with one family", async () => {
+  it("the resolver succeeds with one address family", async () => {
     const v6 = [{ address: "2001:db8::1", ttl: 30 }];
     const resolver = createResolver({ names: fakeNames({ v6 }).names, now });
     expect(await resolved(resolver, "a.test")).to.deep.equal(["2001:db8::1"]);
@@ -63,7 +63,7 @@ describe("createResolver", () => {
     [30, 30],
     [3600, 60],
   ] as const) {
-    it(`keeps an answer with a TTL of ${ttl} s for ${keptSeconds} s`, async () => {
+    it(`the resolver keeps an answer with a TTL of ${ttl} s for ${keptSeconds} s`, async () => {
       const { names, asked, zone } = fakeNames({
         v4: [
           { address: "192.0.2.1", ttl },
@@ -81,7 +81,7 @@ describe("createResolver", () => {
     });
   }
 
-  it("answers from memory in the same turn", async () => {
+  it("the resolver answers from its cache in the same turn", async () => {
     const resolver = createResolver({
       names: fakeNames({ v4: [{ address: "192.0.2.1", ttl: 30 }] }).names,
       now,
@@ -92,7 +92,7 @@ describe("createResolver", () => {
     expect(answered).to.equal(true);
   });
 
-  it("asks once for equal questions at the same time", async () => {
+  it("the resolver sends equal queries at the same time once", async () => {
     const { names, asked } = fakeNames({ v4: [{ address: "192.0.2.1", ttl: 30 }] });
     const resolver = createResolver({ names, now });
     await Promise.all([
@@ -103,7 +103,7 @@ describe("createResolver", () => {
     expect(asked.sort()).to.deep.equal(["A a.test", "A b.test", "AAAA a.test", "AAAA b.test"]);
   });
 
-  it("asks the system for what DNS does not know", async () => {
+  it("the resolver asks the system for names that DNS does not have", async () => {
     const { names, asked } = fakeNames({ lookup: ["192.0.2.7"] });
     const resolver = createResolver({ names, now });
     expect(await resolved(resolver, "short")).to.deep.equal(["192.0.2.7"]);
@@ -113,14 +113,14 @@ describe("createResolver", () => {
   });
 
   for (const name of ["localhost", "LOCALHOST.", "a.localhost"]) {
-    it(`never asks a name server for ${name}`, async () => {
+    it(`the resolver never asks a name server for ${name}`, async () => {
       const { names, asked } = fakeNames({ lookup: ["127.0.0.1"] });
       expect(await resolved(createResolver({ names, now }), name)).to.deep.equal(["127.0.0.1"]);
       expect(asked).to.deep.equal([`lookup ${name}`]);
     });
   }
 
-  it("says when a name has no address, and asks again the next time", async () => {
+  it("the resolver reports a name without address, and queries again the next time", async () => {
     const { names, zone } = fakeNames({});
     const resolver = createResolver({ names, now });
     expect(await resolved(resolver, "a.test")).to.equal("unresolved");
@@ -128,7 +128,7 @@ describe("createResolver", () => {
     expect(await resolved(resolver, "a.test")).to.deep.equal(["192.0.2.1"]);
   });
 
-  it("gives the last answer meanwhile to those who do not wait", async () => {
+  it("lastKnown returns the last answer while it is being refreshed", async () => {
     const { names, zone } = fakeNames({ v4: [{ address: "192.0.2.1", ttl: 10 }] });
     const resolver = createResolver({ names, now });
     expect(resolver.lastKnown("a.test")).to.equal(undefined);
@@ -141,7 +141,7 @@ describe("createResolver", () => {
     expect(resolver.lastKnown("a.test")).to.deep.equal(["192.0.2.2"]);
   });
 
-  it("forgets the names that were used longest ago", async () => {
+  it("the resolver forgets the names that were least recently used", async () => {
     const { names, asked } = fakeNames({ v4: [{ address: "192.0.2.1", ttl: 60 }] });
     const resolver = createResolver({ names, now });
     for (let i = 0; i < 1024; i++) await resolved(resolver, `n${i}.test`);
@@ -154,7 +154,7 @@ describe("createResolver", () => {
     expect(asked).to.have.length(2);
   });
 
-  it("finds localhost on this machine", async () => {
+  it("the resolver finds localhost on this machine", async () => {
     const addresses = await resolved(createResolver(), "localhost");
     expect(addresses).to.satisfy((found: Addresses) => found.includes("127.0.0.1") || found.includes("::1"));
   });

@@ -9,13 +9,13 @@ function drain(budget: RetryBudget, nowMs: number): number {
 }
 
 describe("retry budget", () => {
-  it("begins with a hundred retries and never saves more", () => {
+  it("the retry budget starts with a hundred retries and never saves more", () => {
     const budget = new RetryBudget(0);
     for (let i = 0; i < 10_000; i++) budget.deposit();
     expect(drain(budget, 1_000_000)).to.equal(100);
   });
 
-  it("gains ten retries a second", () => {
+  it("the retry budget gains ten retries per second", () => {
     const budget = new RetryBudget(0);
     drain(budget, 0);
     expect(drain(budget, 99)).to.equal(0);
@@ -23,7 +23,7 @@ describe("retry budget", () => {
     expect(drain(budget, 2_100)).to.equal(20);
   });
 
-  it("gains a fifth of a retry with each request, so that an outage costs a fifth more at most", () => {
+  it("the retry budget gains a fifth of a retry per request, so an outage costs at most a fifth more", () => {
     const budget = new RetryBudget(0);
     drain(budget, 0);
     let retries = 0;

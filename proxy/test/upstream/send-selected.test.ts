@@ -38,7 +38,7 @@ function harness() {
 const failure = (kind: UpstreamErrorKind) => ({ kind, text: kind, requestSent: true });
 
 describe("sendSelected", () => {
-  it("passes everything on, and tells the watch of the response and its end", () => {
+  it("sendSelected passes all events on, and reports the response and its end to the watch", () => {
     const { told, heard, upstream, stream, client } = harness();
     upstream.onConnection(true);
     upstream.onInformational(103, []);
@@ -51,7 +51,7 @@ describe("sendSelected", () => {
     expect([told, client.resumed]).to.deep.equal([["responded 200", "ended"], 1]);
   });
 
-  it("tells failures of the endpoint, not those of the client", () => {
+  it("sendSelected reports failures of the endpoint to the watch, but not those of the client", () => {
     for (const kind of [
       "refused",
       "connect",
@@ -70,14 +70,14 @@ describe("sendSelected", () => {
     expect(told).to.deep.equal(["ended"]);
   });
 
-  it("ends once, also when the request is aborted twice", () => {
+  it("sendSelected reports the end once, even when the request is aborted twice", () => {
     const { told, stream, client } = harness();
     stream.abort();
     stream.abort();
     expect([told, client.aborted]).to.deep.equal([["ended"], 2]);
   });
 
-  it("lasts as long as a tunnel does", async () => {
+  it("the watch of an upgraded request ends when the tunnel closes", async () => {
     const { told, upstream } = harness();
     const socket = new PassThrough();
     upstream.onUpgrade([], socket, Buffer.alloc(0));

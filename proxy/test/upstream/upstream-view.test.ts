@@ -77,7 +77,7 @@ describe("UpstreamView: algorithms", () => {
     ],
   ];
   for (const [name, loadBalancer, given] of keyed) {
-    it(`picks by ${name}, on another proxy as well`, () => {
+    it(`an upstream with a hash algorithm picks by ${name}, the same on every proxy`, () => {
       const upstream = harness().update({ loadBalancer });
       const other = harness().update({ loadBalancer }, [three, one, two]);
       const values = Array.from({ length: 30 }, (_, index) => `value-${index}`);
@@ -88,7 +88,7 @@ describe("UpstreamView: algorithms", () => {
     });
   }
 
-  it("takes requests without the header or the cookie in turn", () => {
+  it("a request without the hashed header or cookie is spread round-robin", () => {
     for (const from of ["header", "cookie"] as const) {
       const upstream = harness().update({
         loadBalancer: { algorithm: "hash", key: { from, name: "x-user" } },
@@ -97,7 +97,7 @@ describe("UpstreamView: algorithms", () => {
     }
   });
 
-  it("counts requests in flight from the choice to their end, through changes of endpoints", () => {
+  it("least_conn counts requests in flight from the pick to their end, through changes of endpoints", () => {
     const { update } = harness();
     const policy: BackendPolicy = { loadBalancer: { algorithm: "least_conn" } };
     const upstream = update(policy);
@@ -113,7 +113,7 @@ describe("UpstreamView: algorithms", () => {
     for (const endpoint of [one, two, three]) loadOf(endpoint).inFlight = 0;
   });
 
-  it("samples latencies, and holds failures against an endpoint", () => {
+  it("ewma samples latencies and penalises endpoints that fail", () => {
     const upstream = harness().update({ loadBalancer: { algorithm: "ewma" } });
     const [a, b, c] = [pick(upstream), pick(upstream), pick(upstream)];
     expect(new Set([a.endpoint, b.endpoint, c.endpoint]).size).to.equal(3);
@@ -124,7 +124,7 @@ describe("UpstreamView: algorithms", () => {
     expect(loadOf(a.endpoint).latencyMs).to.be.at.least(1_000);
   });
 
-  it("keeps its turn when the policy changes in other points, and starts anew with another algorithm", () => {
+  it("the turn survives other changes of the policy, and restarts with another algorithm", () => {
     const { update } = harness();
     hosts(update({}), 2);
     expect(hosts(update({ connectTimeoutMs: 5 }), 1)).to.deep.equal(["2"]);
@@ -135,7 +135,7 @@ describe("UpstreamView: algorithms", () => {
 describe("UpstreamView: session persistence by cookie", () => {
   const policy: BackendPolicy = { sessionPersistence: { type: "cookie", name: "sid" } };
 
-  it("binds a client to the endpoint that serves it, on any proxy that has the key", () => {
+  it("a session cookie binds a client to its endpoint, on any proxy that has the key", () => {
     const first = pick(harness().update(policy));
     expect(first.setCookie).to.match(/^sid=[0-9a-f]{32}; Path=\/; HttpOnly$/);
     const other = harness().update(policy, [three, two, one]);
@@ -145,13 +145,13 @@ describe("UpstreamView: session persistence by cookie", () => {
     }
   });
 
-  it("is Secure for clients that come over TLS", () => {
+  it("the session cookie of a client over TLS is Secure", () => {
     expect(pick(harness().update(policy), { secure: true }).setCookie).to.match(
       /; Path=\/; HttpOnly; Secure$/,
     );
   });
 
-  it("beats the algorithm", () => {
+  it("a session cookie takes precedence over the algorithm", () => {
     const upstream = harness().update({
       ...policy,
       loadBalancer: { algorithm: "hash", key: { from: "source-ip" } },
@@ -166,7 +166,7 @@ describe("UpstreamView: session persistence by cookie", () => {
     ).to.equal(bound.endpoint);
   });
 
-  it("gives a new cookie for a forged one, one of another Service, and one of an endpoint that left", () => {
+  it("a cookie that is forged, of another Service or of a removed endpoint is replaced", () => {
     const { update, sessionKey } = harness();
     const upstream = update(policy);
     const stranger = new UpstreamView(
@@ -186,7 +186,7 @@ describe("UpstreamView: session persistence by cookie", () => {
     expect(cookieOf(moved)).to.not.equal(cookieOf(bound));
   });
 
-  it("plays no part in retries, but for a client that has no cookie yet", () => {
+  it("a retry ignores the session cookie, and sets one only for a client without", () => {
     const upstream = harness().update(policy);
     const bound = pick(upstream);
     const received = ["Cookie", cookieOf(bound)];
@@ -196,7 +196,7 @@ describe("UpstreamView: session persistence by cookie", () => {
     expect(pick(upstream, {}, [bound.endpoint]).setCookie).to.match(/^sid=/);
   });
 
-  it("follows the key, and is off without one", () => {
+  it("session cookies are invalid under another key, and off without a key", () => {
     const { update, sessionKey } = harness();
     const upstream = update(policy);
     const before = pick(upstream);
@@ -210,7 +210,7 @@ describe("UpstreamView: session persistence by cookie", () => {
 describe("UpstreamView: session persistence by header", () => {
   const policy: BackendPolicy = { sessionPersistence: { type: "header", name: "x-session" } };
 
-  it("keeps the clients of a value together, and leaves those without one to the algorithm", () => {
+  it("session persistence by header keeps clients with one value together, and others follow the algorithm", () => {
     const upstream = harness().update(policy);
     const by = (value: string) => pick(upstream, { received: ["X-Session", value] }).endpoint;
     const values = Array.from({ length: 20 }, (_, index) => `s${index}`);
@@ -220,7 +220,7 @@ describe("UpstreamView: session persistence by header", () => {
     expect(pick(upstream).setCookie).to.equal(undefined);
   });
 
-  it("plays no part in retries", () => {
+  it("a retry ignores the session header", () => {
     const upstream = harness().update(policy);
     const received = ["X-Session", "s1"];
     const retried = [0, 1, 2].map(() => pick(upstream, { received }, []).endpoint);
@@ -236,7 +236,7 @@ describe("UpstreamView: circuit breakers", () => {
     }
   };
 
-  it("passes over an endpoint that fails, probes it in time, and takes it back", () => {
+  it("an open breaker excludes its endpoint, probes it in time, and readmits it", () => {
     const { update, advance, metrics } = harness();
     const upstream = update({ circuitBreaker: breaker });
     trip(upstream, two);
@@ -252,7 +252,7 @@ describe("UpstreamView: circuit breakers", () => {
     expect(new Set(hosts(upstream, 3)).size).to.equal(3);
   });
 
-  it("has nothing to offer when every breaker is open, for this route only", () => {
+  it("an upstream picks no endpoint when every breaker of the route is open, and other routes are unaffected", () => {
     const upstream = harness().update({ circuitBreaker: breaker }, [one]);
     trip2(upstream);
     expect(upstream.pick(pickRequest())).to.equal(undefined);
@@ -263,7 +263,7 @@ describe("UpstreamView: circuit breakers", () => {
     for (let i = 0; i < 2; i++) finish(pick(upstream), "failed");
   };
 
-  it("is the same in all workers of the pod", () => {
+  it("a circuit breaker is shared by all workers of the pod", () => {
     const memory = new SharedArrayBuffer(2 * 1024 * 1024);
     const [a, b] = [breakerEnvironment(memory), breakerEnvironment(memory)].map(({ environment }) =>
       new UpstreamView(identity, {
@@ -279,7 +279,7 @@ describe("UpstreamView: circuit breakers", () => {
     expect([a.pick(pickRequest()), b.pick(pickRequest())]).to.deep.equal([undefined, undefined]);
   });
 
-  it("sends a bound client elsewhere for the time being, and lets it keep its cookie", () => {
+  it("a bound client is sent to another endpoint while its breaker is open, and keeps its cookie", () => {
     const { update, advance } = harness();
     const upstream = update({ circuitBreaker: breaker, sessionPersistence: { type: "cookie", name: "sid" } });
     const bound = pick(upstream);
@@ -293,14 +293,14 @@ describe("UpstreamView: circuit breakers", () => {
     expect(pick(upstream, { received }).endpoint).to.equal(bound.endpoint);
   });
 
-  it("prefers an endpoint that was not tried, and takes a tried one that is not open", () => {
+  it("a pick prefers an endpoint that was not tried, and takes a tried one that is not open", () => {
     const upstream = harness().update({ circuitBreaker: breaker });
     trip(upstream, one);
     expect(pick(upstream, {}, [two]).endpoint).to.equal(three);
     expect([two, three]).to.include(pick(upstream, {}, [two, three]).endpoint);
   });
 
-  it("keeps its state through other changes of the policy and of the endpoints, and drops the series of those that left", async () => {
+  it("a breaker survives other changes, and the series of removed endpoints are dropped", async () => {
     const { update, metrics, view } = harness();
     trip(update({ circuitBreaker: breaker }), two);
     const changed = update(
@@ -319,7 +319,7 @@ describe("UpstreamView: circuit breakers", () => {
     expect((await metrics.expose()).body).to.not.include('circuit_breaker_state{route="ingress');
   });
 
-  it("forgets routes that are gone, also when their last requests end later", async () => {
+  it("the series of removed routes are dropped, even when their last requests end later", async () => {
     const { update, metrics, view } = harness();
     const upstream = update({ circuitBreaker: breaker }, [one]);
     const [first, second] = [pick(upstream), pick(upstream)];

@@ -31,14 +31,14 @@ describe("the watch over workers that hang", () => {
     return hanging;
   };
 
-  it("names a worker that has been silent for its time, once", () => {
+  it("a worker without heartbeat for its limit is reported once", () => {
     for (const worker of workers) worker.setBusy(false);
     expect(pass(9_500, [0])).to.deep.equal([]);
     expect(pass(1_000, [0])).to.deep.equal([1]);
     expect(pass(60_000, [0])).to.deep.equal([]);
   });
 
-  it("gives a worker more time that starts or compiles a snapshot", () => {
+  it("a worker that starts or compiles a snapshot has a longer limit", () => {
     workers[1]?.setBusy(false);
     expect(pass(30_000, [1])).to.deep.equal([]);
     workers[0]?.setBusy(false);
@@ -47,7 +47,7 @@ describe("the watch over workers that hang", () => {
     expect(pass(1_000, [0])).to.deep.equal([1]);
   });
 
-  it("takes no pause of the whole process for a worker that hangs", () => {
+  it("a pause of the whole process does not count as a hang", () => {
     for (const worker of workers) worker.setBusy(false);
     expect(pass(5_000, [0])).to.deep.equal([]);
     for (let pause = 0; pause < 20; pause++) {
@@ -61,7 +61,7 @@ describe("the watch over workers that hang", () => {
     expect(pass(11_000, [0])).to.deep.equal([1]);
   });
 
-  it("says how long a worker has been silent, and what it did", () => {
+  it("the report of a hung worker has its silence and what it was doing", () => {
     for (const worker of workers) worker.setBusy(false);
     workers[1]?.setBusy(true);
     pass(10_000, []);
@@ -69,7 +69,7 @@ describe("the watch over workers that hang", () => {
     expect(watch.check()).to.deep.equal([{ worker: 0, silentMs: 10_000, isBusy: false }]);
   });
 
-  it("looks at no worker that has ended, and begins anew with its successor", () => {
+  it("an ended worker is not watched, and its successor starts from zero", () => {
     for (const worker of workers) worker.setBusy(false);
     watch.forget(1);
     expect(pass(20_000, [0])).to.deep.equal([]);

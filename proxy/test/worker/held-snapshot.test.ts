@@ -38,7 +38,7 @@ const refusalOf = (held: HeldSnapshot, update: SnapshotUpdate): string | undefin
 };
 
 describe("HeldSnapshot", () => {
-  it("follows updates, full ones and deltas, to the versions that they announce", () => {
+  it("HeldSnapshot follows full updates and deltas to the versions that they announce", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(snapshot, fc.boolean()), { minLength: 1, maxLength: 6 }), (steps) => {
         const held = new HeldSnapshot();
@@ -54,7 +54,7 @@ describe("HeldSnapshot", () => {
     );
   });
 
-  it("refuses what leads to another version, and keeps what it has", () => {
+  it("HeldSnapshot rejects an update that leads to another version, and keeps its state", () => {
     fc.assert(
       fc.property(snapshot, snapshot, snapshot, (first, base, next) => {
         fc.pre(first.version !== base.version && base.version !== next.version);
@@ -70,14 +70,14 @@ describe("HeldSnapshot", () => {
     );
   });
 
-  it("refuses a delta that was made for another snapshot", () => {
+  it("HeldSnapshot rejects a delta for another snapshot", () => {
     const held = new HeldSnapshot();
     take(held, fullUpdate(createSnapshot([endpoints("a", 1)])));
     const both = createSnapshot([endpoints("b", 1), endpoints("c", 1)]);
     expect(refusalOf(held, diffSnapshots(createSnapshot([endpoints("b", 1)]), both))).to.include("version");
   });
 
-  it("counts resources of kinds that nobody knows", () => {
+  it("HeldSnapshot keeps resources of unknown kinds", () => {
     const held = new HeldSnapshot();
     take(held, fullUpdate(createSnapshot([unknown])));
     expect(held.asUpdate()?.resources).to.deep.equal([unknown]);

@@ -13,7 +13,7 @@ const socket = (inode: number, drops: number, port = "14B4", peer = "0000"): str
   ` 1234: 00000000000000000000000000000000:${port} 00000000000000000000000000000000:${peer} 07 00000000:00000000 00:00000000 00000000 65532        0 ${inode} 2 0000000000000000 ${drops}       `;
 
 describe("datagrams that the kernel drops", () => {
-  it("are counted by port, since the last look, over all sockets that listen there", async () => {
+  it("kernel drops are counted per port since the last read, over all listening sockets", async () => {
     const files: Record<string, string> = {
       "/proc/net/udp": [header, socket(1, 5), socket(2, 7, "14B5")].join("\n"),
       "/proc/net/udp6": [header, socket(3, 1), socket(4, 9, "14B4", "0035"), ""].join("\n"),
@@ -25,7 +25,7 @@ describe("datagrams that the kernel drops", () => {
     expect([...(await drops.since(new Set([5300])))]).to.deep.equal([]);
   });
 
-  it("are those of Linux, of a socket that nobody reads", async function () {
+  it("kernel drops of a socket that is not read are counted on Linux", async function () {
     if (!existsSync("/proc/net/udp")) return this.skip();
     // Its thread blocks once it is bound.
     const busy = new Worker(
@@ -52,7 +52,7 @@ describe("datagrams that the kernel drops", () => {
     }
   });
 
-  it("of a socket that has been replaced are counted from its first one on", async () => {
+  it("kernel drops of a replaced socket are counted from zero", async () => {
     let table = [header, socket(1, 5)].join("\n");
     const drops = new KernelDrops((path) => Promise.resolve(path.endsWith("6") ? undefined : table));
     await drops.since(new Set([5300]));
@@ -60,14 +60,14 @@ describe("datagrams that the kernel drops", () => {
     expect([...(await drops.since(new Set([5300])))]).to.deep.equal([[5300, 2]]);
   });
 
-  it("are not known where there is no such table, or one of another form", async () => {
+  it("kernel drops are unknown without the table in /proc, or with one of another format", async () => {
     const none = new KernelDrops(() => Promise.resolve(undefined));
     expect((await none.since(new Set([5300]))).size).to.equal(0);
     const other = new KernelDrops(() => Promise.resolve("nothing 1 2 3\n\n\u0000"));
     expect((await other.since(new Set([5300]))).size).to.equal(0);
   });
 
-  it("are not looked for where nothing listens", async () => {
+  it("the table in /proc is not read when no UDP port is open", async () => {
     const drops = new KernelDrops(() => Promise.reject(new Error("was read")));
     expect((await drops.since(new Set())).size).to.equal(0);
   });

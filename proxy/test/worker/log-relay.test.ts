@@ -4,7 +4,7 @@ import { createLogRelay, takeLines } from "../../src/worker/log-relay.ts";
 describe("the log relay of a worker", () => {
   const line = `${"x".repeat(1024 * 1024 - 1)}\n`;
 
-  it("drops and counts what the supervisor does not take, and goes on when it does", () => {
+  it("the log relay drops and counts lines that the supervisor does not take, and recovers", () => {
     const waiting = new Int32Array(new SharedArrayBuffer(8));
     const sent: string[] = [];
     const relay = createLogRelay((lines) => void sent.push(lines), waiting, 1);

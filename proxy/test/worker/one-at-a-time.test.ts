@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { oneAtATime } from "../../src/worker/one-at-a-time.ts";
 
 describe("one at a time", () => {
-  it("gives those who ask during a run the next one, which they share", async () => {
+  it("callers during a run share the next run", async () => {
     const ends: (() => void)[] = [];
     let runs = 0;
     const ask = oneAtATime(async () => {
@@ -21,7 +21,7 @@ describe("one at a time", () => {
     expect(await Promise.all(others)).to.deep.equal([2, 2, 2]);
   });
 
-  it("goes on after a run that fails", async () => {
+  it("a failed run does not prevent the next one", async () => {
     let runs = 0;
     const ask = oneAtATime(() => (++runs === 1 ? Promise.reject(new Error("no")) : Promise.resolve(runs)));
     const failed = ask().catch((error: Error) => error.message);

@@ -10,7 +10,7 @@ const resource = (key: string, hash: string, body: string): SnapshotUpdate["reso
 });
 
 describe("packed updates", () => {
-  it("are the same updates after their way between threads", () => {
+  it("a packed update unpacks to the same update after structured cloning", () => {
     const update: SnapshotUpdate = {
       version: "v",
       full: true,
@@ -27,20 +27,20 @@ describe("packed updates", () => {
     expect(unpackUpdate(end)).to.deep.equal(update);
   });
 
-  it("hold each body once", () => {
+  it("a packed update contains each body once", () => {
     const resources = [80, 443, 8443].map((port) => resource(`route|a|${port}`, "1", "same"));
     const { end } = packUpdate({ version: "v", full: false, resources, removed: [] });
     expect(end.bodies).to.deep.equal(["same"]);
     expect(end.keys).to.have.length(3);
   });
 
-  it("keep bodies apart that claim the same hash", () => {
+  it("a packed update separates bodies that claim the same hash", () => {
     const resources = ["one", "other", "one"].map((body, index) => resource(`route|${index}`, "1", body));
     const update: SnapshotUpdate = { version: "v", full: false, resources, removed: [] };
     expect(unpackUpdate(packUpdate(update).end)).to.deep.equal(update);
   });
 
-  it("hold in each message no more text than one may, and each body with all of its keys", () => {
+  it("each message of a packed update is limited in text, and has all keys of its bodies", () => {
     const resources = ["a", "b", "c", "d"].flatMap((name) =>
       [80, 443].map((port) => resource(`route|${port}|${name}`, name, name.repeat(name === "c" ? 25 : 6))),
     );
@@ -54,7 +54,7 @@ describe("packed updates", () => {
     expect([end.version, end.full, end.removed]).to.deep.equal(["v", true, ["x"]]);
   });
 
-  it("hold of two resources with one key the later one, whatever the messages", () => {
+  it("a packed update contains the later of two resources with one key", () => {
     const resources = [resource("route|a", "1", "first"), resource("route|a", "2", "second")];
     const { parts, end } = packUpdate({ version: "v", full: true, resources, removed: [] }, 1);
     expect([...parts, end].flatMap(unpackResources)).to.deep.equal([resources[1]]);

@@ -10,7 +10,7 @@ const restarts = "svc_proxy_worker_restarts_total";
 const hangLimits = { serving: 4_000, busy: 60_000, stuck: 60_000 };
 
 describe("workers", () => {
-  it("share the connections of a port, and are one proxy in metrics, logs and bound ports", () =>
+  it("workers share the connections of a port, and are one proxy in metrics, logs and bound ports", () =>
     withWorkers(2, async ({ ask, metric, lines, bound }) => {
       for (let i = 0; i < 30; i++) expect(await ask("/")).to.equal(200);
       await eventually(async () => (await metric("svc_proxy_requests_total")) === 30);
@@ -27,14 +27,14 @@ describe("workers", () => {
       expect(lines.join("").match(/listener added/g)).to.have.length(1);
     }));
 
-  it("serve an update in all of them", () =>
+  it("an update is served by all workers", () =>
     withWorkers(2, async ({ update, ask }) => {
       expect(await update(["/new"])).to.equal(true);
       for (let i = 0; i < 20; i++) expect(await ask("/old")).to.equal(404);
       for (let i = 0; i < 20; i++) expect(await ask("/new")).to.equal(200);
     }));
 
-  it("serve, or refuse, an update as a whole that goes to them in several messages", () =>
+  it("an update in several messages is applied or rejected as a whole by all workers", () =>
     withWorkers(2, async ({ supervisor, ask, port, lines }) => {
       const host = (name: string, path: string): Resource =>
         encodeResource<"route">(routeKey("ingress", 80, { kind: "exact", host: name }), {
@@ -77,7 +77,7 @@ describe("workers", () => {
       expect(supervisor.localPort(80)).to.equal(port);
     }));
 
-  it("take nothing of an update that one of them does not survive", () =>
+  it("an update that crashes a worker while it is prepared is applied by none", () =>
     withWorkers(2, async ({ update, ask, fault, metric, lines }) => {
       await fault({ worker: 1, fault: "exit-at-stage" });
       expect(await update(["/new"])).to.equal(false);
@@ -88,7 +88,7 @@ describe("workers", () => {
       for (let i = 0; i < 20; i++) expect(await ask("/old")).to.equal(404);
     }));
 
-  it("go on with an update when one ends while it is put in place; the next one has it", () =>
+  it("an update continues when a worker crashes while committing it, and its successor has it", () =>
     withWorkers(2, async ({ update, ask, fault, metric }) => {
       await fault({ worker: 0, fault: "exit-at-commit" });
       expect(await update(["/new"])).to.equal(true);
@@ -97,7 +97,7 @@ describe("workers", () => {
       for (let i = 0; i < 20; i++) expect(await ask("/new")).to.equal(200);
     }));
 
-  it("refuse a snapshot that is not what it says", () =>
+  it("a snapshot with a wrong version is rejected", () =>
     withWorkers(2, async ({ supervisor, ask }) => {
       const bad = { version: "other", full: true, resources: [], removed: [] };
       expect((await supervisor.apply(bad)).ok).to.equal(false);
@@ -105,7 +105,7 @@ describe("workers", () => {
     }));
 
   // A heap that is full is not tried: if it fills fast enough, V8 ends the whole process, here the one that tests.
-  it("replace one that ends with an error", () =>
+  it("a worker that ends with an error is replaced", () =>
     withWorkers(2, async ({ ask, fault: cause, metric, lines, port, supervisor }) => {
       for (let i = 0; i < 10; i++) await ask("/");
       await eventually(async () => (await metric("svc_proxy_requests_total")) === 10);
@@ -122,7 +122,7 @@ describe("workers", () => {
     }));
 
   for (const fault of ["loop", "wait"] as const) {
-    it(`replace one whose event loop hangs (${fault}), and serve meanwhile what others get`, () =>
+    it(`a worker whose event loop hangs (${fault}) is replaced, and the others serve meanwhile`, () =>
       withWorkers(
         2,
         async ({ fault: cause, metric, ask, lines, update, bound }) => {
@@ -143,7 +143,7 @@ describe("workers", () => {
       ));
   }
 
-  it("apply an update in the others when one hangs that serves; its successor has it", () =>
+  it("an update is applied by the other workers when one hangs, and its successor has it", () =>
     withWorkers(
       2,
       async ({ fault: cause, metric, ask, update }) => {
@@ -157,7 +157,7 @@ describe("workers", () => {
       { hangLimits },
     ));
 
-  it("give up the process where one that hangs cannot be ended", async () => {
+  it("the process is given up when a hung worker cannot be terminated", async () => {
     const { promise: stuck, resolve: onStuck } = Promise.withResolvers<void>();
     await withWorkers(
       1,
@@ -171,7 +171,7 @@ describe("workers", () => {
     );
   });
 
-  it("come back on the same port when there is only one", () =>
+  it("a single worker is replaced on the same port", () =>
     withWorkers(1, async ({ ask, fault, metric, bound }) => {
       await fault({ worker: 0, fault: "throw" });
       await eventually(async () => (await metric("svc_proxy_workers ")) === 1 && bound.length === 3);
@@ -179,7 +179,7 @@ describe("workers", () => {
       expect(bound).to.deep.equal(["80", "", "80"]);
     }));
 
-  it("hold a rate limit together", () =>
+  it("all workers count one rate limit together", () =>
     withWorkers(2, async ({ update, ask }) => {
       await update(["/"], { "rate-limit": { requestsPerSecond: 0.001, burst: 5 } });
       const statuses: number[] = [];
@@ -188,7 +188,7 @@ describe("workers", () => {
       expect(statuses.filter((status) => status === 429)).to.have.length(25);
     }));
 
-  it("drop the series of a route that is gone, also those of ended workers", () =>
+  it("the series of a removed route are dropped, even those of ended workers", () =>
     withWorkers(2, async ({ update, ask, fault, metric, supervisor }) => {
       for (let i = 0; i < 10; i++) await ask("/");
       await supervisor.metrics();
@@ -200,7 +200,7 @@ describe("workers", () => {
       expect((await supervisor.metrics()).body).to.not.include(`route="${routeId}"`);
     }));
 
-  it("go on with updates as long as requests are under way on their way down", () =>
+  it("an update is applied during the shutdown while requests are in flight", () =>
     withWorkers(2, async ({ supervisor, update, port, metric }) => {
       const requests = await Promise.all([beginRequest(port), beginRequest(port), beginRequest(port)]);
       await eventually(async () => (await metric("svc_proxy_connections_total")) === 3);
@@ -212,7 +212,7 @@ describe("workers", () => {
       for (const socket of requests) socket.destroy();
     }));
 
-  it("apply nothing any more once they shut down", () =>
+  it("an update after the shutdown is not applied", () =>
     withWorkers(2, async ({ supervisor, update }) => {
       await supervisor.shutdown(AbortSignal.abort());
       expect(await update(["/new"])).to.equal(false);

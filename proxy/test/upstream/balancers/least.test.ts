@@ -13,7 +13,7 @@ const loadWith = (inFlight: number, latencyMs?: number): EndpointLoad => {
 };
 
 describe("createLeastBalancer", () => {
-  it("picks an endpoint with the lowest score, and each of equal ones in turn", () => {
+  it("the least balancer picks an endpoint with the lowest score, and equal ones in turn", () => {
     const step = fc.record({ index: fc.nat(5), inFlight: fc.nat(3), excluded: fc.uniqueArray(fc.nat(5)) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
@@ -36,7 +36,7 @@ describe("createLeastBalancer", () => {
     expect(picked).to.deep.equal(["10.0.0.1", "10.0.0.2", "10.0.0.0", "10.0.0.1"]);
   });
 
-  it("goes on where it was after a change of endpoints", () => {
+  it("the least balancer continues its turn after a change of endpoints", () => {
     const endpoints = endpointList(4);
     const balancer = createLeastBalancer(connectionScore, () => 0);
     balancer.update(endpoints).pick(pickRequest());
@@ -44,7 +44,7 @@ describe("createLeastBalancer", () => {
     expect(balancer.update([]).pick(pickRequest())).to.equal(undefined);
   });
 
-  it("keeps what it knows of endpoints that stay", () => {
+  it("the least balancer keeps the loads of endpoints that remain after a change", () => {
     const [busy, idle, newcomer] = endpointList(3) as [UpstreamEndpoint, UpstreamEndpoint, UpstreamEndpoint];
     loadOf(busy).inFlight = 3;
     loadOf(idle).inFlight = 1;
@@ -57,7 +57,7 @@ describe("createLeastBalancer", () => {
 });
 
 describe("latencyScore", () => {
-  it("is the average latency times the load, unsampled endpoints first but one request at a time", () => {
+  it("latencyScore is latency times load, with unsampled endpoints first but for one request at a time", () => {
     const order = [
       loadWith(0),
       loadWith(0, 5),
@@ -71,7 +71,7 @@ describe("latencyScore", () => {
     expect(scores.toSorted((a, b) => a - b)).to.deep.equal(scores);
   });
 
-  it("follows the latency by an eighth of each sample", () => {
+  it("the average latency of an endpoint moves by an eighth of the difference to each sample", () => {
     const load = new EndpointLoad();
     load.observe(80);
     load.observe(0);

@@ -24,7 +24,7 @@ const numberedKeys = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, i) => `/item/${i}`);
 
 describe("createRendezvousBalancer", () => {
-  it("moves only the keys of an endpoint that goes, and back when it returns", () => {
+  it("rendezvous hashing moves only the keys of a removed endpoint, and back when it returns", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), fc.nat(), keys, (count, seed, sample) => {
         const all = endpointList(count + 1);
@@ -42,7 +42,7 @@ describe("createRendezvousBalancer", () => {
     );
   });
 
-  it("moves one key in n when an endpoint comes", () => {
+  it("rendezvous hashing moves one key in n to an added endpoint", () => {
     const sample = numberedKeys(20_000);
     for (const count of [2, 9, 99]) {
       const before = pickAll(endpointList(count), sample);
@@ -54,7 +54,7 @@ describe("createRendezvousBalancer", () => {
     }
   });
 
-  it("gives every endpoint its share", () => {
+  it("rendezvous hashing spreads keys evenly over the endpoints", () => {
     for (const [count, tolerance] of [
       [3, 0.03],
       [100, 0.25],
@@ -70,7 +70,7 @@ describe("createRendezvousBalancer", () => {
     }
   });
 
-  it("does not depend on the order of endpoints, on earlier picks or on earlier endpoints", () => {
+  it("rendezvous hashing depends neither on the order of endpoints nor on earlier picks or endpoints", () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...endpointList(12)], { minLength: 1 }), keys, (some, sample) => {
         const sorted = some.toSorted((a, b) => (a.address < b.address ? -1 : 1));
@@ -83,7 +83,7 @@ describe("createRendezvousBalancer", () => {
     );
   });
 
-  it("answers for an excluded endpoint as if it were not there", () => {
+  it("rendezvous hashing picks as if an excluded endpoint did not exist", () => {
     fc.assert(
       fc.property(fc.subarray([...endpointList(10)]), keys, (excluded, sample) => {
         const left = endpointList(10).filter(
@@ -96,7 +96,7 @@ describe("createRendezvousBalancer", () => {
     );
   });
 
-  it("takes requests without a key in turn", () => {
+  it("the rendezvous balancer spreads requests without a key round-robin", () => {
     const picker = byUri().update(endpointList(3));
     const picked = Array.from({ length: 4 }, () => picker.pick(pickRequest({ path: "" }))?.host);
     expect(picked).to.deep.equal(["10.0.0.0", "10.0.0.1", "10.0.0.2", "10.0.0.0"]);
@@ -108,7 +108,7 @@ describe("createRendezvousBalancer", () => {
     expect(byUri().update([]).pick(pickRequest())).to.equal(undefined);
   });
 
-  it("shares the keys of two endpoints whose hashes are equal", () => {
+  it("the rendezvous balancer splits the keys between two endpoints with equal hashes", () => {
     const twins = ["10.0.100.14", "10.0.207.121"].map((host) => ({ host, port: 80, address: `${host}:80` }));
     const [first, second] = twins.map(({ address }) => hashText(address, 0x5bd1e995));
     expect(first).to.equal(second);
@@ -116,7 +116,7 @@ describe("createRendezvousBalancer", () => {
     expect(picked).to.deep.equal(new Set(twins.map(({ address }) => address)));
   });
 
-  it("picks what it has always picked: other values would move every client", () => {
+  it("rendezvous picks stay the same between releases: a change would move every client", () => {
     expect(hashText("", 0)).to.equal(0);
     expect(["a", "10.0.0.1:80", "/item/1?x=\u00e9"].map((text) => hashText(text, 1))).to.deep.equal([
       -631233257, 1132357957, 1838008045,

@@ -16,14 +16,14 @@ const endpointSet = fc
   .map((chosen): readonly UpstreamEndpoint[] => chosen);
 
 describe("createRoundRobinBalancer", () => {
-  it("has nothing to pick without endpoints", () => {
+  it("the round-robin balancer picks nothing when there are no endpoints", () => {
     const balancer = createRoundRobinBalancer(() => 0.5);
     expect(balancer.update([]).pick(request)).to.equal(undefined);
     expect(balancer.update(all.slice(0, 1)).pick(request)).to.equal(all[0]);
     expect(balancer.update([]).pick(request)).to.equal(undefined);
   });
 
-  it("starts where chance wants it", () => {
+  it("the round-robin balancer starts at a random endpoint", () => {
     for (const [random, first] of [
       [0, 0],
       [0.5, 2],
@@ -37,7 +37,7 @@ describe("createRoundRobinBalancer", () => {
     }
   });
 
-  it("picks every endpoint equally often, from any start", () => {
+  it("the round-robin balancer picks every endpoint equally often, from any start", () => {
     fc.assert(
       fc.property(
         endpointSet,
@@ -57,7 +57,7 @@ describe("createRoundRobinBalancer", () => {
     );
   });
 
-  it("goes on after a change of endpoints with the next one that is still there", () => {
+  it("the round-robin balancer continues with the next remaining endpoint after a change of endpoints", () => {
     fc.assert(
       fc.property(endpointSet, endpointSet, fc.nat(20), (before, after, served) => {
         const balancer = createRoundRobinBalancer(() => 0);
@@ -70,7 +70,7 @@ describe("createRoundRobinBalancer", () => {
     );
   });
 
-  it("passes over excluded endpoints and keeps the turn of the others", () => {
+  it("the round-robin balancer skips excluded endpoints and keeps the turn of the others", () => {
     fc.assert(
       fc.property(endpointSet, endpointSet, (endpoints, excluded) => {
         const picker = createRoundRobinBalancer(() => 0).update(endpoints);

@@ -47,7 +47,7 @@ function workersOf(given: Settings) {
 describe("CircuitBreaker", () => {
   // Times near the wrap of 32 bits and of the sign are as good as others.
   for (const startMs of [0, 2 ** 31 - 30_000, 2 ** 32 - 30_000]) {
-    it(`does what its model does, whichever worker acts, from ${startMs} ms on`, () => {
+    it(`the circuit breaker behaves like its model, in any worker, from ${startMs} ms on`, () => {
       fc.assert(
         fc.property(settings, fc.array(step, { maxLength: 120 }), (given, steps) => {
           const { workers, transitions } = workersOf(given);
@@ -100,7 +100,7 @@ describe("CircuitBreaker", () => {
     breaker.failed(passage, nowMs);
   };
 
-  it("opens at the threshold, waits longer after each failed probe, and forgets after a calm window", () => {
+  it("the circuit breaker opens at the threshold, waits longer after each failed probe, and resets after a calm window", () => {
     const { workers, transitions } = workersOf(plain);
     const [breaker] = workers;
     for (let i = 0; i < 4; i++) fail(breaker, 0);
@@ -130,7 +130,7 @@ describe("CircuitBreaker", () => {
     expect(transitions.slice(0, 3)).to.deep.equal(["open", "half_open", "open"]);
   });
 
-  it("gives up a probe of which nobody has heard for five minutes", () => {
+  it("the circuit breaker abandons a probe that has not reported for five minutes", () => {
     const { workers } = workersOf(plain);
     const [first, second] = workers;
     for (let i = 0; i < 4; i++) fail(first, 0);

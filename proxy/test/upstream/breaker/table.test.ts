@@ -9,7 +9,7 @@ const crowd = (count: number): readonly bigint[] =>
   Array.from({ length: count }, (_, index) => 7n + (BigInt(index + 1) << 32n));
 
 describe("BreakerTable", () => {
-  it("gives a key the same slot, to every worker", () => {
+  it("BreakerTable gives a key the same slot in every worker", () => {
     const shared = memory();
     const key = breakerKey("route", "10.0.0.1:80");
     new BreakerTable(shared).slotOf(key, 0)?.set(Field.trips, 42);
@@ -19,7 +19,7 @@ describe("BreakerTable", () => {
     );
   });
 
-  it("keeps keys apart that begin at one place", () => {
+  it("BreakerTable separates keys that begin at the same place", () => {
     const table = new BreakerTable(memory());
     for (const [index, key] of crowd(64).entries()) table.slotOf(key, 0)?.set(Field.trips, index);
     expect(crowd(64).map((key) => table.slotOf(key, 0)?.get(Field.trips))).to.deep.equal([
@@ -27,7 +27,7 @@ describe("BreakerTable", () => {
     ]);
   });
 
-  it("has no room where everything is in use, and takes what nobody has used for long", () => {
+  it("BreakerTable rejects a key while all places are in use, and reuses a place that has long been unused", () => {
     const table = new BreakerTable(memory());
     const keys = crowd(65);
     const late = keys.at(-1) as bigint;

@@ -20,7 +20,7 @@ describe("announcedIdleMs", () => {
     ["x-timeout=5", undefined],
     ["", undefined],
   ] as const) {
-    it(`takes ${JSON.stringify(field)} for ${ms}`, () => {
+    it(`the field "Keep-Alive: ${field}" announces an idle time of ${ms} ms`, () => {
       expect(announcedIdleMs(field)).to.equal(ms);
     });
   }

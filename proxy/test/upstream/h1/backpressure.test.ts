@@ -87,7 +87,7 @@ describe("backpressure towards the upstream client", () => {
   };
 
   for (const framing of ["length", "chunked"] as const) {
-    it(`a receiver that never takes anything holds little (${framing})`, async () => {
+    it(`a receiver that never takes anything is sent little (${framing})`, async () => {
       const body = bodyOf(16_000_000);
       await serving(body, framing);
       const receiver = new SlowReceiver(() => false);
@@ -98,7 +98,7 @@ describe("backpressure towards the upstream client", () => {
       stream.abort();
     });
 
-    it(`a fast receiver that gets stuck holds what the limit allows (${framing})`, async () => {
+    it(`a fast receiver that stops taking data holds at most the limit (${framing})`, async () => {
       const body = bodyOf(32_000_000);
       await serving(body, framing);
       const receiver: SlowReceiver = new SlowReceiver(() => receiver.receivedBytes < 8_000_000);
@@ -116,7 +116,7 @@ describe("backpressure towards the upstream client", () => {
     });
   }
 
-  it("a declined upgrade keeps to the limit, too", async () => {
+  it("a declined upgrade keeps to the limit on held bytes", async () => {
     const body = bodyOf(16_000_000);
     await serving(body, "length");
     const receiver = new SlowReceiver(() => false);
@@ -130,7 +130,7 @@ describe("backpressure towards the upstream client", () => {
     stream.abort();
   });
 
-  it("a receiver that says nothing about what it holds is given memory of its own", async () => {
+  it("a receiver that does not report what it holds gets memory of its own", async () => {
     const body = bodyOf(4_000_000);
     await serving(body, "length");
     const recorder = new Recorder();
@@ -140,7 +140,7 @@ describe("backpressure towards the upstream client", () => {
     expect(seen.equals(body)).to.equal(true);
   });
 
-  it("bytes do not change while they are held, however the receiver stops and goes", async () => {
+  it("bytes do not change while they are held, in any pattern of pauses and resumes", async () => {
     const body = bodyOf(3_000_000);
     await serving(body, "length");
     await fc.assert(
@@ -167,7 +167,7 @@ describe("backpressure towards the upstream client", () => {
     );
   });
 
-  it("an upstream that never reads stops the request body, and starts it again when it reads", async () => {
+  it("an upstream that stops reading pauses the request body, which resumes when it reads again", async () => {
     server = await RawServer.start();
     server.close();
     server = await RawServer.start((peer) => peer.socket.pause());
@@ -191,7 +191,7 @@ describe("backpressure towards the upstream client", () => {
 
 describe("RequestBodyWriter", () => {
   for (const length of [undefined, 10_000_000]) {
-    it(`holds at most its mark and one piece (${length === undefined ? "chunked" : "length"})`, () => {
+    it(`RequestBodyWriter holds at most its mark and one piece (${length === undefined ? "chunked" : "length"})`, () => {
       const socket = new Writable({ highWaterMark: 65_536, decodeStrings: false, write: () => undefined });
       const body = new ManualBody(length);
       const writer = new RequestBodyWriter(socket, "HEAD\r\n\r\n", body, {

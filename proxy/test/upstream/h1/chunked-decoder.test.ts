@@ -38,7 +38,7 @@ const cut = (text: string, at: readonly number[]): string[] => {
 };
 
 describe("ChunkedDecoder", () => {
-  it("gives back any body, however it is chunked and however it arrives", () => {
+  it("ChunkedDecoder decodes any body, in any chunks and any pieces", () => {
     fc.assert(
       fc.property(
         body,
@@ -63,7 +63,7 @@ describe("ChunkedDecoder", () => {
     );
   });
 
-  it("does not care where the pieces end", () => {
+  it("ChunkedDecoder decodes the same message with any two cuts", () => {
     const coded = "5;a=b\r\nhello\r\n1\r\n,\r\n6\r\n world\r\n0\r\nA: 1\r\nB: 2\r\n\r\n";
     for (let first = 0; first <= coded.length; first++) {
       for (let second = first; second <= coded.length; second++) {
@@ -81,12 +81,12 @@ describe("ChunkedDecoder", () => {
     }
   });
 
-  it("says where the message ended", () => {
+  it("ChunkedDecoder reports where the message ended", () => {
     expect(decode(["3\r\nabc\r\n0\r\n\r\nHTTP/1.1"]).surplus).to.equal("HTTP/1.1");
     expect(decode(["0\r\nA: b\r\n\r\nmore"]).surplus).to.equal("more");
   });
 
-  it("is not done before the last byte", () => {
+  it("ChunkedDecoder is not done before the last byte", () => {
     const coded = "3\r\nabc\r\n0\r\nA: b\r\n\r\n";
     for (let end = 0; end < coded.length; end++) {
       const { decoder } = decode([coded.slice(0, end)]);
@@ -129,13 +129,13 @@ describe("ChunkedDecoder", () => {
     `0\r\nA: ${"x".repeat(65_536)}`,
   ];
   for (const coded of invalid) {
-    it(`refuses ${JSON.stringify(coded.length > 40 ? `${coded.slice(0, 20)}…` : coded)}, whole or byte by byte`, () => {
+    it(`ChunkedDecoder rejects ${JSON.stringify(coded.length > 40 ? `${coded.slice(0, 20)}…` : coded)}, whole and byte by byte`, () => {
       expect(decode([coded]).decoder.invalid).to.equal(true);
       expect(decode([...coded]).decoder.invalid).to.equal(true);
     });
   }
 
-  it("takes extensions up to their limit on every chunk", () => {
+  it("ChunkedDecoder accepts extensions up to their limit on every chunk", () => {
     const chunk = `1;${"x".repeat(4000)}\r\na\r\n`;
     expect(decode([chunk, chunk, "0\r\n\r\n"]).text).to.equal("aa");
   });

@@ -17,7 +17,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
   };
 
   describe("a request body", () => {
-    it("leaves with the head in one write when it is at hand", async () => {
+    it("a request body that is available at once is sent with the head in one write", async () => {
       const server = await start(answering(ok));
       const pieces: string[] = [];
       const body = new ManualBody(5, (self) => {
@@ -34,7 +34,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       ]);
     });
 
-    it("is not started before a connection is there", async () => {
+    it("a request body is not started before a connection is established", async () => {
       const server = await start(answering(ok));
       const body = new ManualBody(undefined, (self) => self.end());
       const { recorder } = send(server.endpoint, { method: "POST", body });
@@ -43,7 +43,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       expect(body.started).to.equal(true);
     });
 
-    it("is framed by its length, from text and buffers of any size", async () => {
+    it("a request body of known length has Content-Length, from text and buffers of any size", async () => {
       const server = await start(RawServer.start());
       const big = Buffer.alloc(100_000, "x");
       const body = new ManualBody(5 + big.length);
@@ -63,7 +63,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       next.stream.abort();
     });
 
-    it("is chunked when its length is unknown", async () => {
+    it("a request body of unknown length is chunked, with its trailers", async () => {
       const { body, recorder, peer } = await startBody(undefined);
       const big = Buffer.alloc(10_000, "x");
       for (const piece of ["hello", "", Buffer.from("\xe9", "latin1"), big]) body.push(piece);
@@ -85,7 +85,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       ["is shorter than declared", (body: ManualBody) => body.end(), "request body shorter than declared"],
       ["breaks off", (body: ManualBody) => body.abort("client-closed"), "client closed"],
     ] as const) {
-      it(`ends the connection when it ${name}`, async () => {
+      it(`a request body that ${name} ends the connection`, async () => {
         const { body, recorder, peer } = await startBody(5);
         act(body);
         await recorder.done;
@@ -94,7 +94,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       });
     }
 
-    it("is complete with its last byte, whatever its source says afterwards", async () => {
+    it("a request body is complete with its last byte, even when its source aborts afterwards", async () => {
       const { server, body, recorder, peer } = await startBody(4);
       body.push("body");
       body.abort("client-closed");
@@ -107,7 +107,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       next.stream.abort();
     });
 
-    it("that breaks off at once is reported after send has returned", async () => {
+    it("a request body that aborts at once is reported after send has returned", async () => {
       const server = await start(answering(ok));
       await send(server.endpoint).recorder.done;
       const recorder = new Recorder();
@@ -120,7 +120,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
   });
 
   describe("an early response", () => {
-    it("is delivered; then the body stops and the connection closes", async () => {
+    it("an early complete response is delivered, the body stops and the connection closes", async () => {
       const { body, recorder, peer } = await startBody(100);
       body.push("part");
       await peer.until("part");
@@ -134,7 +134,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       expect(recorder.ends).to.deep.equal(["end"]);
     });
 
-    it("goes on next to the body while the upstream wants both", async () => {
+    it("an early response and the request body continue side by side while the upstream wants both", async () => {
       const { body, recorder, peer } = await startBody(undefined);
       body.push("a");
       peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nA\r\n");
@@ -149,7 +149,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       expect([recorder.text, recorder.ends]).to.deep.equal(["AB", ["end"]]);
     });
 
-    it("that refuses and closes stops the body at once", async () => {
+    it("an early response with Connection: close stops the request body at once", async () => {
       const { body, recorder, peer } = await startBody(undefined);
       body.push("a");
       await peer.until("1\r\na\r\n");
@@ -180,7 +180,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       return { body, recorder, peer };
     };
 
-    it("holds the body back until the 100, which is relayed", async () => {
+    it("Expect: 100-continue holds the body back until the 100, which is relayed", async () => {
       const { body, recorder, peer } = await expecting();
       expect(body.started).to.equal(false);
       peer.write("HTTP/1.1 100 Continue\r\n\r\n");
@@ -191,7 +191,7 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       expect(recorder.text).to.equal("ok");
     });
 
-    it("starts the body on a final head that leaves the connection open", async () => {
+    it("a final head that keeps the connection open starts a body that waits for 100 Continue", async () => {
       const { recorder, peer } = await expecting();
       peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
       await peer.until("\r\n\r\nbody");
@@ -200,14 +200,14 @@ describe("the HTTP/1.1 upstream client: request bodies", () => {
       expect(recorder.text).to.equal("ok");
     });
 
-    it("never starts it when the answer refuses and closes", async () => {
+    it("a final head with Connection: close never starts a body that waits for 100 Continue", async () => {
       const { body, recorder, peer } = await expecting();
       peer.write("HTTP/1.1 403 x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       await recorder.done;
       expect([recorder.head?.status, body.started]).to.deep.equal([403, false]);
     });
 
-    it("starts it after a while without an answer", async () => {
+    it("a body that waits for 100 Continue starts after one second without an answer", async () => {
       const { recorder, peer } = await expecting();
       mock.timers.tick(1_000);
       await peer.until("\r\n\r\nbody");

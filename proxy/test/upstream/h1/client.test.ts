@@ -6,7 +6,7 @@ describe("the HTTP/1.1 upstream client", () => {
   const bench = benchForEach();
   const { send, start } = bench;
 
-  it("sends a request and relays the response", async () => {
+  it("the HTTP/1.1 client sends a request and relays the response", async () => {
     const server = await start(
       answering("HTTP/1.1 201 Created\r\nA: b\r\nConnection: x\r\nX: y\r\nContent-Length: 2\r\n\r\nok"),
     );
@@ -24,7 +24,7 @@ describe("the HTTP/1.1 upstream client", () => {
     expect([recorder.text, recorder.ends, recorder.reused]).to.deep.equal(["ok", ["end"], [false]]);
   });
 
-  it("delivers a small message whole and as text, in one turn", async () => {
+  it("the HTTP/1.1 client delivers a small message whole and as text, in one turn", async () => {
     const server = await start(answering(ok));
     const recorder = new Recorder();
     let sameTurn = false;
@@ -35,7 +35,7 @@ describe("the HTTP/1.1 upstream client", () => {
     expect(recorder.pieces).to.deep.equal(["ok"]);
   });
 
-  it("uses a connection again", async () => {
+  it("the HTTP/1.1 client reuses a connection for later requests", async () => {
     const server = await start(answering(ok));
     const reused: boolean[] = [];
     for (let i = 0; i < 5; i++) {
@@ -47,7 +47,7 @@ describe("the HTTP/1.1 upstream client", () => {
     expect(server.peers).to.have.length(1);
   });
 
-  it("uses it again for a request that is sent from within the end of the one before", async () => {
+  it("the HTTP/1.1 client reuses a connection for a request that is sent from the onEnd of the one before", async () => {
     const server = await start(answering(ok));
     const { endpoint } = server;
     const first = new Recorder();
@@ -58,7 +58,7 @@ describe("the HTTP/1.1 upstream client", () => {
     expect([second.reused, second.text, server.peers.length]).to.deep.equal([[true], "ok", 1]);
   });
 
-  it("prefers the connection that was used last", async () => {
+  it("the HTTP/1.1 client prefers the connection that was used last", async () => {
     const server = await start(RawServer.start());
     const first = send(server.endpoint);
     const second = send(server.endpoint);
@@ -80,7 +80,7 @@ describe("the HTTP/1.1 upstream client", () => {
     ["speaks HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok"],
     ["sends more than the message", `${ok}HTTP/1.1 200 OK\r\nX-Injected: 1\r\nContent-Length: 0\r\n\r\n`],
   ] as const) {
-    it(`closes a connection whose upstream ${name}`, async () => {
+    it(`the HTTP/1.1 client closes a connection whose upstream ${name}`, async () => {
       const server = await start(answering(head));
       const { recorder } = send(server.endpoint);
       await recorder.done;
@@ -93,7 +93,7 @@ describe("the HTTP/1.1 upstream client", () => {
     });
   }
 
-  it("keeps an HTTP/1.0 connection that asks for it", async () => {
+  it("the HTTP/1.1 client keeps an HTTP/1.0 connection with Connection: keep-alive", async () => {
     const server = await start(
       answering("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"),
     );
@@ -108,7 +108,7 @@ describe("the HTTP/1.1 upstream client", () => {
     ["GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 1000\r\n\r\n"],
     ["GET", "HTTP/1.1 204 No Content\r\n\r\n"],
   ] as const) {
-    it(`knows that ${method} is answered without a body by ${JSON.stringify(response)}`, async () => {
+    it(`the HTTP/1.1 client expects no body when ${method} is answered by ${JSON.stringify(response)}`, async () => {
       const server = await start(answering(response));
       for (const reused of [false, true]) {
         const { recorder } = send(server.endpoint, { method });
@@ -119,7 +119,7 @@ describe("the HTTP/1.1 upstream client", () => {
     });
   }
 
-  it("relays informational heads", async () => {
+  it("the HTTP/1.1 client relays informational heads", async () => {
     const server = await start(
       answering(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nConnection: x\r\n\r\n${ok}`),
     );
@@ -129,7 +129,7 @@ describe("the HTTP/1.1 upstream client", () => {
     expect(recorder.text).to.equal("ok");
   });
 
-  it("relays a chunked response with its trailers, and a body that ends with the connection", async () => {
+  it("the HTTP/1.1 client relays a chunked response with trailers, and a body that ends with the connection", async () => {
     const server = await start(
       answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nok\r\n0\r\nSum: 1\r\n\r\n"),
     );
@@ -153,7 +153,7 @@ describe("the HTTP/1.1 upstream client", () => {
 
     for (const framing of ["length", "chunked", "close"]) {
       for (const reports of [true, false]) {
-        it(`arrives unharmed (${framing}), ${reports ? "when the receiver says that it holds nothing" : "held whole"}`, async () => {
+        it(`a large response body arrives unchanged (${framing}), ${reports ? "when the receiver reports that it holds nothing" : "held whole"}`, async () => {
           const server = await start(
             RawServer.start((peer) => {
               peer.onData = () => {
@@ -202,7 +202,7 @@ describe("the HTTP/1.1 upstream client", () => {
   describe("an upgrade", () => {
     const upgrade = { upgrade: "websocket", headers: ["Sec-WebSocket-Key", "k"] };
 
-    it("hands the connection over with what followed the head", async () => {
+    it("an upgrade hands the connection over with the bytes that followed the head", async () => {
       const server = await start(RawServer.start());
       const { recorder } = send(server.endpoint, upgrade);
       const peer = await server.peer(0);
@@ -229,7 +229,7 @@ describe("the HTTP/1.1 upstream client", () => {
       expect(recorder.ends).to.deep.equal(["upgrade"]);
     });
 
-    it("that is declined is an ordinary response on a connection that is not kept", async () => {
+    it("a declined upgrade is an ordinary response on a connection that is not kept", async () => {
       const server = await start(answering("HTTP/1.1 403 x\r\nContent-Length: 2\r\n\r\nno"));
       const { recorder } = send(server.endpoint, upgrade);
       await recorder.done;
@@ -238,7 +238,7 @@ describe("the HTTP/1.1 upstream client", () => {
       await until(() => peer?.closed === true);
     });
 
-    it("never takes a pooled connection", async () => {
+    it("an upgrade never uses a pooled connection", async () => {
       const server = await start(answering(ok));
       await send(server.endpoint).recorder.done;
       const { recorder } = send(server.endpoint, upgrade);
@@ -248,7 +248,7 @@ describe("the HTTP/1.1 upstream client", () => {
   });
 
   describe("abort", () => {
-    it("ends a request that waits for its connection", async () => {
+    it("abort() ends a request that waits for its connection", async () => {
       const server = await start(RawServer.start());
       const { recorder, stream } = send(server.endpoint);
       stream.abort();
@@ -265,7 +265,7 @@ describe("the HTTP/1.1 upstream client", () => {
       ["in its head", "HTTP/1.1 200"],
       ["in its body", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok"],
     ] as const) {
-      it(`destroys the connection ${name}`, async () => {
+      it(`abort() destroys the connection ${name}`, async () => {
         const server = await start(RawServer.start());
         const { recorder, stream } = send(server.endpoint);
         const peer = await server.peer(0);
@@ -278,7 +278,7 @@ describe("the HTTP/1.1 upstream client", () => {
       });
     }
 
-    it("from within onHead stops everything", async () => {
+    it("an abort from onHead stops every later event", async () => {
       const server = await start(answering(ok));
       const recorder = new Recorder();
       const { stream } = send(server.endpoint, {}, recorder);
@@ -292,7 +292,7 @@ describe("the HTTP/1.1 upstream client", () => {
       expect([heads, recorder.text, recorder.ends]).to.deep.equal([1, "", []]);
     });
 
-    it("after the end leaves the connection to others", async () => {
+    it("an abort after the end does not affect the next request on the connection", async () => {
       const server = await start(answering(ok));
       const first = send(server.endpoint);
       await first.recorder.done;
@@ -304,7 +304,7 @@ describe("the HTTP/1.1 upstream client", () => {
     });
   });
 
-  it("refuses to send a head that is not well formed, after send has returned", async () => {
+  it("the HTTP/1.1 client rejects a malformed request head, after send has returned", async () => {
     const server = await start(answering(ok));
     const { recorder } = send(server.endpoint, { headers: ["A", "b\r\nC: d"] });
     expect(recorder.ends).to.deep.equal([]);
@@ -317,7 +317,7 @@ describe("the HTTP/1.1 upstream client", () => {
     expect(server.peers).to.have.length(0);
   });
 
-  it("close ends requests in flight", async () => {
+  it("close() ends requests in flight", async () => {
     const server = await start(RawServer.start());
     const waiting = send(server.endpoint);
     const peer = await server.peer(0);

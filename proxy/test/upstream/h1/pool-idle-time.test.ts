@@ -19,7 +19,7 @@ describe("the pool of HTTP/1.1 connections: how long a backend keeps idle connec
   const announcing = (field: string) =>
     start(answering(`HTTP/1.1 200 OK\r\nKeep-Alive: ${field}\r\nContent-Length: 2\r\n\r\nok`));
 
-  it("is heeded where Node announces it", async () => {
+  it("the keep-alive timeout that a Node.js server announces is respected", async () => {
     const backend = createServer((_, response) => response.end("ok"));
     backend.keepAliveTimeout = 5_000;
     backend.listen(0, "127.0.0.1");
@@ -38,7 +38,7 @@ describe("the pool of HTTP/1.1 connections: how long a backend keeps idle connec
     }
   });
 
-  it("is heeded after responses that do not repeat it", async () => {
+  it("an announced keep-alive timeout also counts after responses that do not repeat it", async () => {
     const server = await start(
       RawServer.start((peer) => {
         peer.onData = () =>
@@ -51,7 +51,7 @@ describe("the pool of HTTP/1.1 connections: how long a backend keeps idle connec
     expect((await exchange(server.endpoint)).reused).to.deep.equal([false]);
   });
 
-  it("closes connections in time that nothing uses again", async () => {
+  it("the pool closes idle connections when their announced timeout is over", async () => {
     const server = await announcing("timeout=5");
     await exchange(server.endpoint);
     bench.idlePool.closeExpired(3_999);
@@ -60,7 +60,7 @@ describe("the pool of HTTP/1.1 connections: how long a backend keeps idle connec
     await until(() => server.peers[0]?.closed === true);
   });
 
-  it("counts where it is shorter than what the Service allows, and only there", async () => {
+  it("an announced keep-alive timeout counts only where it is shorter than the limit of the Service", async () => {
     const server = await announcing("timeout=5");
     for (const [idleTimeoutMs, reusedAt, lateAt] of [
       [60_000, 3_999, 4_000],
@@ -77,7 +77,7 @@ describe("the pool of HTTP/1.1 connections: how long a backend keeps idle connec
   });
 
   for (const field of ["timeout=0", "timeout=5, max=0"]) {
-    it(`may be not at all: ${field}`, async () => {
+    it(`a connection announced with ${field} is not kept`, async () => {
       const server = await announcing(field);
       await exchange(server.endpoint);
       await until(() => server.peers[0]?.closed === true);
@@ -91,7 +91,7 @@ describe("the pool of HTTP/1.1 connections: how long a backend keeps idle connec
       self.end();
     });
 
-  it("is not known: after a second only what can be sent again goes over an idle connection", async () => {
+  it("without an announced timeout, only requests that can be repeated use a connection idle for more than a second", async () => {
     const server = await start(answering(ok));
     await exchange(server.endpoint);
     for (const overrides of [{ method: "POST" }, { method: "PUT", body: oneByte() }]) {
@@ -112,7 +112,7 @@ describe("the pool of HTTP/1.1 connections: how long a backend keeps idle connec
     }
   });
 
-  it("is vouched for by the Service", async () => {
+  it("a configured idle timeout of the Service lets a POST use a connection that has been idle for long", async () => {
     const server = await start(answering(ok));
     const endpoint = {
       ...server.endpoint,

@@ -9,7 +9,7 @@ describe("the pool of HTTP/1.1 connections", () => {
   const bench = benchForEach();
   const { exchange, send, start } = bench;
 
-  it("opens no connection in place of those that end because the client is closed", async () => {
+  it("a closed client opens no connection for requests in flight or new ones", async () => {
     const server = await start(RawServer.start());
     const first = send(server.endpoint);
     const peer = await server.peer(0);
@@ -32,7 +32,7 @@ describe("the pool of HTTP/1.1 connections", () => {
   });
 
   describe("the bound over all endpoints", () => {
-    it("closes the connection that has been idle longest", async () => {
+    it("the bound over all endpoints closes the connection that has been idle longest", async () => {
       bench.restart({ idlePool: createIdlePool(2) });
       const [a, b, c] = [await start(answering(ok)), await start(answering(ok)), await start(answering(ok))];
       await exchange(a.endpoint);
@@ -46,7 +46,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect((await exchange(b.endpoint)).reused).to.deep.equal([false]);
     });
 
-    it("keeps a connection no longer than its Service allows", async () => {
+    it("the pool keeps an idle connection no longer than its Service allows", async () => {
       let nowMs = 0;
       bench.restart({ idlePool: createIdlePool(8, () => nowMs) });
       const server = await start(answering(ok));
@@ -66,7 +66,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect(bench.idlePool.size).to.equal(0);
     });
 
-    it("does not bound what is in use", async () => {
+    it("the bound over all endpoints does not limit connections in use", async () => {
       bench.restart({ idlePool: createIdlePool(1) });
       const server = await start(RawServer.start());
       const all = [send(server.endpoint), send(server.endpoint), send(server.endpoint)];
@@ -77,7 +77,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect(bench.idlePool.size).to.equal(1);
     });
 
-    it("may be 0: nothing is kept", async () => {
+    it("a bound of 0 idle connections keeps none", async () => {
       bench.restart({ idlePool: createIdlePool(0) });
       const server = await start(answering(ok));
       await exchange(server.endpoint);
@@ -93,7 +93,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       ["is reset", (server: RawServer) => server.peers[0]?.reset()],
       ["speaks", (server: RawServer) => server.peers[0]?.write("HTTP/1.1 200 OK\r\n\r\n")],
     ] as const) {
-      it(`that ${name} is dropped at once`, async () => {
+      it(`an idle connection that ${name} is dropped at once`, async () => {
         const server = await start(answering(ok));
         await exchange(server.endpoint);
         expect(bench.idlePool.size).to.equal(1);
@@ -121,7 +121,7 @@ describe("the pool of HTTP/1.1 connections", () => {
 
     for (const how of ["end", "reset"] as const) {
       for (const method of ["GET", "HEAD", "OPTIONS", "DELETE", "PUT"]) {
-        it(`is replaced once for ${method} (${how})`, async () => {
+        it(`a stale pooled connection is replaced once for ${method} (${how})`, async () => {
           const server = await stale(how);
           await exchange(server.endpoint);
           const second = await exchange(server.endpoint, { method });
@@ -134,7 +134,7 @@ describe("the pool of HTTP/1.1 connections", () => {
         });
       }
 
-      it(`is not replaced for POST, which may have been acted on (${how})`, async () => {
+      it(`a stale pooled connection is not replaced for POST, which may have been acted on (${how})`, async () => {
         const server = await stale(how);
         await exchange(server.endpoint);
         const second = await exchange(server.endpoint, { method: "POST" });
@@ -143,7 +143,7 @@ describe("the pool of HTTP/1.1 connections", () => {
         expect(server.peers).to.have.length(1);
       });
 
-      it(`is not replaced once the body has been read (${how})`, async () => {
+      it(`a stale pooled connection is not replaced once the request body has been read (${how})`, async () => {
         const server = await stale(how);
         await exchange(server.endpoint);
         const body = new ManualBody(1, (self) => {
@@ -155,7 +155,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       });
     }
 
-    it("is replaced while a body still waits for 100 Continue", async () => {
+    it("a stale pooled connection is replaced while the body still waits for 100 Continue", async () => {
       const server = await stale("end");
       await exchange(server.endpoint);
       const body = new ManualBody(1, (self) => {
@@ -166,7 +166,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect([second.reused, second.ends]).to.deep.equal([[true, false], ["end"]]);
     });
 
-    it("is not replaced after the first byte of an answer", async () => {
+    it("a stale pooled connection is not replaced after the first byte of a response", async () => {
       const server = await start(
         RawServer.start((peer) => {
           peer.onData = () => {
@@ -181,7 +181,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect([second.reused, second.ends, second.error?.kind]).to.deep.equal([[true], ["error"], "reset"]);
     });
 
-    it("is replaced by a new one, whose failure counts", async () => {
+    it("the failure of the replacement of a stale pooled connection is reported", async () => {
       const server = await start(
         RawServer.start((peer, index) => {
           peer.onData = () => {
@@ -200,7 +200,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect(server.peers).to.have.length(2);
     });
 
-    it("is not replaced when the request was aborted", async () => {
+    it("a stale pooled connection is not replaced when the request was aborted", async () => {
       const server = await start(
         RawServer.start((peer) => {
           peer.onData = () => peer.heads === 1 && peer.write(ok);
@@ -216,7 +216,7 @@ describe("the pool of HTTP/1.1 connections", () => {
   });
 
   describe("retire", () => {
-    it("closes idle connections at once and those in use after their response", async () => {
+    it("retire() closes idle connections at once and those in use after their response", async () => {
       const server = await start(RawServer.start());
       const [first, second] = [send(server.endpoint), send(server.endpoint)];
       await until(() => server.peers.filter(({ heads }) => heads === 1).length === 2);
@@ -232,7 +232,7 @@ describe("the pool of HTTP/1.1 connections", () => {
       expect([first.recorder.text, second.recorder.text]).to.deep.equal(["ok", "ok"]);
     });
 
-    it("leaves other endpoints alone", async () => {
+    it("retire() does not affect connections of other endpoints", async () => {
       const [a, b] = [await start(answering(ok)), await start(answering(ok))];
       await exchange(a.endpoint);
       await exchange(b.endpoint);
@@ -241,7 +241,7 @@ describe("the pool of HTTP/1.1 connections", () => {
     });
   });
 
-  it("gives up connections to addresses that a name no longer stands for", async () => {
+  it("the pool closes connections to addresses that a name no longer resolves to", async () => {
     const server = await start(answering(ok));
     let addresses: Addresses = ["127.0.0.1"];
     const resolver: Resolver = {

@@ -9,17 +9,17 @@ const render = (...overrides: Parameters<typeof getRequest>) => {
 };
 
 describe("renderRequestHead", () => {
-  it("writes request line, Host and fields as they are", () => {
+  it("the request head contains request line, Host and fields unchanged", () => {
     expect(render({ target: "/a?b", headers: ["Accept", "*/*", "x-B", ""] })).to.equal(
       "GET /a?b HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\nx-B: \r\n\r\n",
     );
   });
 
-  it("writes an empty Host for a request that has none", () => {
+  it("a request without authority gets an empty Host field", () => {
     expect(render({ authority: "" })).to.equal("GET / HTTP/1.1\r\nHost: \r\n\r\n");
   });
 
-  it("frames bodies", () => {
+  it("the request head frames bodies by Content-Length or Transfer-Encoding", () => {
     const start = (method: string) => `${method} / HTTP/1.1\r\nHost: example.com\r\n`;
     expect(render({ method: "POST", body: new ManualBody(12) })).to.equal(
       `${start("POST")}Content-Length: 12\r\n\r\n`,
@@ -34,7 +34,7 @@ describe("renderRequestHead", () => {
       expect(render({ method })).to.equal(`${start(method)}\r\n`);
   });
 
-  it("asks for an upgrade and for a 100", () => {
+  it("the request head asks for an upgrade and for 100 Continue", () => {
     expect(render({ upgrade: "websocket" })).to.match(
       /\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n$/,
     );
@@ -43,7 +43,7 @@ describe("renderRequestHead", () => {
     );
   });
 
-  it("does not tell an HTTP/1.1 upstream about TE", () => {
+  it("the TE field is not sent to an HTTP/1.1 upstream", () => {
     expect(render({ headers: ["te", "trailers", "A", "b"] })).to.equal(
       "GET / HTTP/1.1\r\nHost: example.com\r\nA: b\r\n\r\n",
     );
@@ -60,7 +60,7 @@ describe("renderRequestHead", () => {
     "a\x1b",
   ];
   for (const bad of injections) {
-    it(`refuses ${JSON.stringify(bad)} wherever it stands`, () => {
+    it(`renderRequestHead and renderLastChunk reject ${JSON.stringify(bad)} in every part`, () => {
       expect(render({ headers: ["A", bad] })).to.equal(undefined);
       expect(render({ headers: [bad, "a"] })).to.equal(undefined);
       expect(render({ authority: bad })).to.equal(undefined);
@@ -73,12 +73,12 @@ describe("renderRequestHead", () => {
   }
 
   for (const target of ["", "/a b", "/a HTTP/1.1", "/\t"]) {
-    it(`refuses the target ${JSON.stringify(target)}`, () => {
+    it(`renderRequestHead rejects the target ${JSON.stringify(target)}`, () => {
       expect(render({ target })).to.equal(undefined);
     });
   }
 
-  it("never writes more lines than fields, whatever the fields hold", () => {
+  it("a request head never has more lines than fields, with any bytes in them", () => {
     const unit = fc.oneof(
       { weight: 3, arbitrary: fc.constantFrom("\r", "\n", "\r\n", "a", ":", " ", "\0", "\u010a") },
       { weight: 1, arbitrary: fc.string({ maxLength: 1, unit: "binary" }) },
@@ -100,7 +100,7 @@ describe("renderRequestHead", () => {
 });
 
 describe("renderLastChunk", () => {
-  it("carries trailers", () => {
+  it("the last chunk carries trailers", () => {
     expect(renderLastChunk(undefined)).to.equal("0\r\n\r\n");
     expect(renderLastChunk(["A", "b", "C", "d"])).to.equal("0\r\nA: b\r\nC: d\r\n\r\n");
   });

@@ -9,7 +9,7 @@ const value = (head: string) => {
 };
 
 describe("parseResponseHead", () => {
-  it("reads status, fields and framing", () => {
+  it("parseResponseHead reads status, fields and framing", () => {
     const head = value(
       "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Empty:\r\nContent-Length: 5\r\n\r\n",
     );
@@ -24,24 +24,24 @@ describe("parseResponseHead", () => {
     });
   });
 
-  it("takes the first Keep-Alive field out", () => {
+  it("parseResponseHead removes the Keep-Alive fields and returns the first", () => {
     const head = value("HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\nA: b\r\nKeep-Alive: timeout=9\r\n\r\n");
     expect([head.headers, head.keepAliveField]).to.deep.equal([["A", "b"], "timeout=5"]);
   });
 
-  it("starts where it is told to", () => {
+  it("parseResponseHead starts at the given offset", () => {
     const text = "junkHTTP/1.1 204 No Content\r\n\r\njunk";
     const result = parseResponseHead(text, 4, text.length - 4);
     expect(result.ok && result.value.status).to.equal(204);
   });
 
-  it("trims values, keeps order, repetition and bytes above ASCII", () => {
+  it("parseResponseHead trims values and keeps order, repetition and bytes above ASCII", () => {
     const head = value("HTTP/1.1 200\r\nSet-Cookie: \t a=1 \t\r\nX: \xe9\xff\r\nset-cookie:b=2\r\n\r\n");
     expect(head.headers).to.deep.equal(["Set-Cookie", "a=1", "X", "\xe9\xff", "set-cookie", "b=2"]);
   });
 
   for (const line of ["HTTP/1.1 200", "HTTP/1.1 200 ", "HTTP/1.1 200 \xfcberall gut", "HTTP/1.0 599 x"]) {
-    it(`accepts the status line ${JSON.stringify(line)}`, () => {
+    it(`parseResponseHead accepts the status line ${JSON.stringify(line)}`, () => {
       expect(parse(`${line}\r\n\r\n`).ok).to.equal(true);
     });
   }
@@ -67,7 +67,7 @@ describe("parseResponseHead", () => {
     "",
   ];
   for (const line of badStatusLines) {
-    it(`refuses the status line ${JSON.stringify(line)}`, () => {
+    it(`parseResponseHead rejects the status line ${JSON.stringify(line)}`, () => {
       expect(parse(`${line}\r\n\r\n`)).to.deep.equal({ ok: false, error: "invalid status line" });
     });
   }
@@ -91,7 +91,7 @@ describe("parseResponseHead", () => {
     "X: a\n",
   ];
   for (const field of badFields) {
-    it(`refuses the field ${JSON.stringify(field)}`, () => {
+    it(`parseResponseHead rejects the field ${JSON.stringify(field)}`, () => {
       expect(parse(`HTTP/1.1 200 OK\r\n${field}\r\n\r\n`)).to.deep.equal({
         ok: false,
         error: "invalid response header",
@@ -99,7 +99,7 @@ describe("parseResponseHead", () => {
     });
   }
 
-  it("takes as many fields as the limit says", () => {
+  it("parseResponseHead accepts fields up to the limit", () => {
     const fields = (count: number) => "A: b\r\n".repeat(count);
     expect(parse(`HTTP/1.1 200 OK\r\n${fields(maxFields)}\r\n`).ok).to.equal(true);
     expect(parse(`HTTP/1.1 200 OK\r\n${fields(maxFields + 1)}\r\n`).ok).to.equal(false);
@@ -110,7 +110,7 @@ describe("parseResponseHead", () => {
       parse(`HTTP/1.1 200 OK\r\n${lines.map((line) => `Content-Length: ${line}\r\n`).join("")}\r\n`);
 
     for (const lines of [["5"], ["5", "5"], ["5, 5"], ["5,5 ,5"], ["5", "5, 5"]]) {
-      it(`reads ${JSON.stringify(lines)} as 5 and passes one field on`, () => {
+      it(`the Content-Length values ${JSON.stringify(lines)} mean 5 and are passed on as one field`, () => {
         const result = withLength(...lines);
         expect(result.ok && result.value.length).to.equal(5);
         expect(result.ok && result.value.headers).to.deep.equal(["Content-Length", "5"]);
@@ -133,12 +133,12 @@ describe("parseResponseHead", () => {
       ["99999999999999999999999"],
     ];
     for (const lines of bad) {
-      it(`refuses ${JSON.stringify(lines)}`, () => {
+      it(`the Content-Length values ${JSON.stringify(lines)} are rejected`, () => {
         expect(withLength(...lines)).to.deep.equal({ ok: false, error: "invalid content-length" });
       });
     }
     for (const status of [204, 100]) {
-      it(`ignores it in a ${status}, which has no body`, () => {
+      it(`the Content-Length of a ${status}, which has no body, is ignored`, () => {
         const head = value(`HTTP/1.1 ${status} x\r\nContent-Length: 5\r\nA: b\r\n\r\n`);
         expect(head.length).to.equal(undefined);
         expect(head.headers).to.deep.equal(["A", "b"]);
@@ -147,7 +147,7 @@ describe("parseResponseHead", () => {
   });
 
   describe("Transfer-Encoding", () => {
-    it("knows chunked, in any case, and removes the field", () => {
+    it("Transfer-Encoding: chunked is recognised in any case, and the field is removed", () => {
       const head = value("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nA: b\r\n\r\n");
       expect(head.chunked).to.equal(true);
       expect(head.headers).to.deep.equal(["A", "b"]);
@@ -161,14 +161,14 @@ describe("parseResponseHead", () => {
       "chunked;q=1",
       "",
     ]) {
-      it(`refuses ${JSON.stringify(coding)}`, () => {
+      it(`the Transfer-Encoding ${JSON.stringify(coding)} is rejected`, () => {
         expect(parse(`HTTP/1.1 200 OK\r\nTransfer-Encoding: ${coding}\r\n\r\n`)).to.deep.equal({
           ok: false,
           error: "unsupported transfer-encoding",
         });
       });
     }
-    it("refuses it twice, with Content-Length, and from HTTP/1.0", () => {
+    it("Transfer-Encoding is rejected when it is repeated, with Content-Length, and from HTTP/1.0", () => {
       const te = "Transfer-Encoding: chunked\r\n";
       expect(parse(`HTTP/1.1 200 OK\r\n${te}${te}\r\n`).ok).to.equal(false);
       expect(parse(`HTTP/1.1 200 OK\r\n${te}Content-Length: 5\r\n\r\n`).ok).to.equal(false);
@@ -187,12 +187,12 @@ describe("parseResponseHead", () => {
       ["HTTP/1.0 200 OK\r\nConnection: keep-alive, close\r\n", false],
     ];
     for (const [head, keepAlive] of cases) {
-      it(`${keepAlive ? "stays" : "ends"} after ${JSON.stringify(head)}`, () => {
+      it(`the connection ${keepAlive ? "stays" : "ends"} after ${JSON.stringify(head)}`, () => {
         expect(value(`${head}\r\n`).keepAlive).to.equal(keepAlive);
       });
     }
 
-    it("removes hop-by-hop fields and what Connection names, but not what it must not name", () => {
+    it("hop-by-hop fields and those named in Connection are removed, but not protected ones", () => {
       const head = value(
         "HTTP/1.1 200 OK\r\nConnection: x-private, authorization, Content-Length\r\nKeep-Alive: timeout=5\r\n" +
           "X-Private: 1\r\nProxy-Authenticate: Basic\r\nproxy-connection: x\r\nTE: x\r\nTrailer: x\r\nUpgrade: h2c\r\n" +
@@ -201,7 +201,7 @@ describe("parseResponseHead", () => {
       expect(head.headers).to.deep.equal(["Authorization", "kept", "Content-Length", "3", "Proxied", "kept"]);
     });
 
-    it("sees an upgrade only when Connection and Upgrade agree", () => {
+    it("an upgrade is recognised only when Connection and Upgrade agree", () => {
       const upgradeTo = (fields: string) => value(`HTTP/1.1 101 x\r\n${fields}\r\n`).upgradeTo;
       expect(upgradeTo("Connection: Upgrade\r\nUpgrade: WebSocket\r\n")).to.equal("websocket");
       expect(upgradeTo("Connection: upgrade\r\nUpgrade: a\r\nUpgrade: b/2\r\n")).to.equal("a, b/2");

@@ -168,7 +168,7 @@ describe("ResponseReader", () => {
       events: [["invalid", "invalid status line"]],
     },
     {
-      name: "an upgrade that nobody asked for",
+      name: "an upgrade that was not requested",
       text: "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
       events: [["invalid", "unexpected upgrade"]],
     },
@@ -179,7 +179,7 @@ describe("ResponseReader", () => {
       events: [["invalid", "unexpected upgrade"]],
     },
     {
-      name: "an upgrade to one protocol too many",
+      name: "an upgrade to two protocols",
       text: "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: websocket, h2c\r\n\r\n",
       expected: { upgrade: "websocket" },
       events: [["invalid", "unexpected upgrade"]],
@@ -193,7 +193,7 @@ describe("ResponseReader", () => {
   ];
 
   for (const { name, text, expected, events } of cases) {
-    it(`reads ${name}, however it arrives`, () => {
+    it(`ResponseReader reads ${name}, in any pieces`, () => {
       expect(read([text], expected), "whole").to.deep.equal(events);
       expect(read([text], expected, true), "whole, owned").to.deep.equal(events);
       expect(read([...text], expected), "byte by byte").to.deep.equal(events);
@@ -203,7 +203,7 @@ describe("ResponseReader", () => {
     });
   }
 
-  it("reads large bodies in any framing", () => {
+  it("ResponseReader reads large bodies in any framing", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 200_000 }),
@@ -234,25 +234,25 @@ describe("ResponseReader", () => {
       ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", { toHead: true }],
     ];
     for (const [message, expected] of messages) {
-      it(`make the connection unusable after ${JSON.stringify(message)}`, () => {
+      it(`bytes after the message make the connection unusable: ${JSON.stringify(message)}`, () => {
         const events = read([message + next], expected);
         expect(events).to.have.length(2);
         expect((events[1] as unknown[])[3]).to.equal(false);
       });
     }
-    it("make an idle connection invalid", () => {
+    it("bytes on an idle connection make it invalid", () => {
       const events = read(["HTTP/1.1 204 x\r\n\r\n", next]);
       expect(events.at(-1)).to.deep.equal(["invalid", "unexpected data from upstream"]);
     });
   });
 
-  it("bounds informational heads", () => {
+  it("ResponseReader limits the number of informational heads", () => {
     const flood = (count: number) => "HTTP/1.1 103 x\r\n\r\n".repeat(count) + "HTTP/1.1 204 x\r\n\r\n";
     expect(read([flood(32)]).at(-1)).to.deep.equal(["complete", "", undefined, true]);
     expect(read([flood(33)]).at(-1)).to.deep.equal(["invalid", "too many informational responses"]);
   });
 
-  it("bounds the head, in one piece or many", () => {
+  it("ResponseReader limits the size of the head, in one piece or many", () => {
     const withValue = (size: number) => `HTTP/1.1 204 x\r\nA: ${"x".repeat(size)}\r\n\r\n`;
     const room = 65_536 - withValue(0).length;
     const inPieces = (text: string) => text.match(/[^]{1,1000}/g) as string[];
@@ -265,7 +265,7 @@ describe("ResponseReader", () => {
     }
   });
 
-  it("hears nothing more once it is stopped from within", () => {
+  it("ResponseReader reports nothing more once it is stopped from an event", () => {
     const heard = new Heard();
     const reader = new ResponseReader(heard);
     heard.onHead = () => reader.stop();

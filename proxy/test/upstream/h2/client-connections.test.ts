@@ -8,7 +8,7 @@ import { createClient, endpointOf, exchange, startBackend } from "./support.ts";
 describe("HTTP/2 upstream client: connections", () => {
   const bench = benchForEach();
 
-  it("multiplexes requests on one connection and says that it was reused", async () => {
+  it("the HTTP/2 client multiplexes requests on one connection and reports its reuse", async () => {
     bench.hold();
     const first = exchange(bench.client, bench.backend.port);
     await until(() => bench.streams.length === 1);
@@ -20,7 +20,7 @@ describe("HTTP/2 upstream client: connections", () => {
     for (const other of others) expect((await other.settled).connections).to.deep.equal([true]);
   });
 
-  it("opens another connection when the server's limit of streams is reached, at most eight", async () => {
+  it("the HTTP/2 client opens another connection at the server's stream limit, at most eight", async () => {
     await bench.backend.close();
     bench.backend = await startBackend((stream) => bench.streams.push(stream), { maxConcurrentStreams: 2 });
     const sent = Array.from({ length: 20 }, () => exchange(bench.client, bench.backend.port));
@@ -38,7 +38,7 @@ describe("HTTP/2 upstream client: connections", () => {
     expect(bench.backend.sessions).to.have.length(8);
   });
 
-  it("closes connections of retired endpoints: idle ones now, busy ones with their last response", async () => {
+  it("connections of retired endpoints close: idle ones at once, busy ones after their last response", async () => {
     bench.hold();
     const idle = await startBackend((stream) => stream.respond({ ":status": 200 }, { endStream: true }));
     await exchange(bench.client, idle.port).settled;
@@ -54,7 +54,7 @@ describe("HTTP/2 upstream client: connections", () => {
     await idle.close();
   });
 
-  it("serves a request to an endpoint that was retired after it was picked, and keeps nothing of it", async () => {
+  it("a request to an endpoint that was retired after the pick is served, and its connection is not kept", async () => {
     bench.client.retire([endpointOf(bench.backend.port)]);
     for (let i = 1; i <= 2; i++) {
       expect((await exchange(bench.client, bench.backend.port).settled).connections).to.deep.equal([false]);
@@ -64,7 +64,7 @@ describe("HTTP/2 upstream client: connections", () => {
     }
   });
 
-  it("keeps an idle connection for as long as its Service allows", async () => {
+  it("the HTTP/2 client keeps an idle connection until the idle timeout of its Service", async () => {
     bench.client.close();
     let nowMs = 0;
     const idlePool = createIdlePool(8, () => nowMs);
@@ -84,7 +84,7 @@ describe("HTTP/2 upstream client: connections", () => {
     expect(connections).to.deep.equal([false]);
   });
 
-  it("keeps idle connections in the shared pool, which may close them", async () => {
+  it("idle HTTP/2 connections are in the shared pool, which may close them", async () => {
     bench.client.close();
     const idlePool = createIdlePool(1);
     bench.client = createClient({ idlePool });
@@ -102,7 +102,7 @@ describe("HTTP/2 upstream client: connections", () => {
     await second.close();
   });
 
-  it("fails what is under way when it is closed", async () => {
+  it("close() fails HTTP/2 requests in flight", async () => {
     bench.hold();
     const open = exchange(bench.client, bench.backend.port);
     await until(() => bench.streams.length === 1);

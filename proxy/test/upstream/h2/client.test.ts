@@ -9,7 +9,7 @@ import { bodyOf, exchange, FedBody } from "./support.ts";
 describe("HTTP/2 upstream client", () => {
   const bench = benchForEach();
 
-  it("sends pseudo-fields and fields as HTTP/2 wants them", async () => {
+  it("the HTTP/2 client sends pseudo-header fields and lower-case fields", async () => {
     let received: readonly string[] = [];
     bench.handler = (stream, _headers, raw) => {
       received = raw;
@@ -41,7 +41,7 @@ describe("HTTP/2 upstream client", () => {
     ]);
   });
 
-  it("delivers head, body, length and end", async () => {
+  it("the HTTP/2 client delivers head, body, length and end", async () => {
     bench.handler = (stream) => {
       stream.respond({ ":status": 201, "content-length": "5", "x-a": "1", "set-cookie": ["a=1", "b=2"] });
       stream.end("hello");
@@ -59,7 +59,7 @@ describe("HTTP/2 upstream client", () => {
     expect(connections).to.deep.equal([false]);
   });
 
-  it("knows the messages that have no body", async () => {
+  it("the HTTP/2 client recognises responses without a body", async () => {
     bench.handler = (stream, headers) => {
       const status = headers[":path"] === "/304" ? 304 : headers[":path"] === "/204" ? 204 : 200;
       stream.respond(
@@ -81,7 +81,7 @@ describe("HTTP/2 upstream client", () => {
     expect(head).to.deep.include({ bodyless: false, length: 0 });
   });
 
-  it("delivers trailers, also those of a response that is only its head", async () => {
+  it("the HTTP/2 client delivers trailers, even of a response that is only its head", async () => {
     bench.handler = (stream) => {
       stream.respond({ ":status": 200 }, { waitForTrailers: true });
       stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0", "x-b": ["1", "2"] }));
@@ -102,7 +102,7 @@ describe("HTTP/2 upstream client", () => {
     beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
     afterEach(() => mock.timers.reset());
 
-    it("relays 1xx heads and waits for 100 before the body when asked to", async () => {
+    it("the HTTP/2 client relays 1xx heads and holds a body with expectContinue until 100", async () => {
       bench.hold();
       const body = new FedBody(4);
       const sent = exchange(bench.client, bench.backend.port, { method: "POST", body, expectContinue: true });
@@ -125,7 +125,7 @@ describe("HTTP/2 upstream client", () => {
       expect(sent.informational).to.deep.equal([103, 100]);
     });
 
-    it("starts the body without 100 after a while", async () => {
+    it("the HTTP/2 client starts a body that waits for 100 Continue after one second", async () => {
       bench.hold();
       const body = new FedBody();
       exchange(bench.client, bench.backend.port, { method: "POST", body, expectContinue: true });
@@ -135,7 +135,7 @@ describe("HTTP/2 upstream client", () => {
     });
   });
 
-  it("sends a body with its length, and trailers", async () => {
+  it("the HTTP/2 client sends a request body of known length, and trailers", async () => {
     bench.hold();
     const withLength = exchange(bench.client, bench.backend.port, { method: "POST", body: bodyOf("hello") });
     await until(() => bench.streams.length === 1);
@@ -165,7 +165,7 @@ describe("HTTP/2 upstream client", () => {
     await streaming.settled;
   });
 
-  it("pauses a response that the handler cannot take", async () => {
+  it("the HTTP/2 client pauses a response that the handler cannot take", async () => {
     const size = 3_000_000;
     let stream: ServerHttp2Stream | undefined;
     bench.handler = (opened) => {
@@ -188,7 +188,7 @@ describe("HTTP/2 upstream client", () => {
     expect(sent.body.length).to.equal(size);
   });
 
-  it("pauses a request body that the upstream does not read", async () => {
+  it("the HTTP/2 client pauses a request body that the upstream does not read", async () => {
     bench.hold();
     const body = new FedBody();
     const sent = exchange(bench.client, bench.backend.port, { method: "POST", body });
@@ -215,7 +215,7 @@ describe("HTTP/2 upstream client", () => {
     expect((await sent.settled).ended).to.equal(true);
   });
 
-  it("delivers an early response and gives up the rest of the request", async () => {
+  it("the HTTP/2 client delivers an early response and stops sending the request", async () => {
     const body = new FedBody();
     let rstCode = -1;
     bench.handler = (stream) => {
@@ -235,7 +235,7 @@ describe("HTTP/2 upstream client", () => {
     expect(bench.backend.sessions).to.have.length(1);
   });
 
-  it("resets the stream of an aborted request and tells nobody", async () => {
+  it("an aborted request resets its stream and reports nothing", async () => {
     bench.hold();
     const sent = exchange(bench.client, bench.backend.port);
     await until(() => bench.streams.length === 1);
@@ -250,7 +250,7 @@ describe("HTTP/2 upstream client", () => {
     expect(sent.ended).to.equal(false);
   });
 
-  it("aborts a request that waits for its connection", async () => {
+  it("an aborted request that waits for its connection is never sent", async () => {
     const sent = exchange(bench.client, bench.backend.port);
     sent.stream.abort();
     await exchange(bench.client, bench.backend.port).settled;
@@ -258,7 +258,7 @@ describe("HTTP/2 upstream client", () => {
     expect(sent.connections).to.deep.equal([]);
   });
 
-  it("reports a request body that ends early", async () => {
+  it("a request body that ends early is reported, and its stream is reset", async () => {
     bench.hold();
     const body = new FedBody(10);
     const sent = exchange(bench.client, bench.backend.port, { method: "POST", body });
@@ -274,7 +274,7 @@ describe("HTTP/2 upstream client", () => {
     expect(stream.rstCode).to.equal(8);
   });
 
-  it("refuses an upgrade", async () => {
+  it("the HTTP/2 client rejects an upgrade", async () => {
     const { error } = await exchange(bench.client, bench.backend.port, { upgrade: "websocket" }).settled;
     expect(error).to.deep.include({ kind: "invalid", requestSent: false });
   });

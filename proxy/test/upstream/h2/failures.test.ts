@@ -58,7 +58,7 @@ describe("HTTP/2 upstream client: failures", () => {
     return sent.settled;
   };
 
-  it("tells refused connections, and connects that time out, from others", async () => {
+  it("a refused connection is reported as refused by the HTTP/2 client", async () => {
     const refusing = await holdRefusingPort();
     expect((await exchange(client, refusing.port).settled).error).to.deep.include({
       kind: "refused",
@@ -67,7 +67,7 @@ describe("HTTP/2 upstream client: failures", () => {
     refusing.close();
   });
 
-  it("fails quickly when the endpoint speaks HTTP/1", async () => {
+  it("the HTTP/2 client fails quickly when the endpoint speaks HTTP/1", async () => {
     const server = createHttp1Server((_request, response) => response.end("hello"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -79,14 +79,14 @@ describe("HTTP/2 upstream client: failures", () => {
     await closed;
   });
 
-  it("gives up on an endpoint that accepts and says nothing", async () => {
+  it("the HTTP/2 client gives up on an endpoint that accepts and sends nothing", async () => {
     client.close();
     client = createClient({ connectTimeoutMs: 50 });
     const { error } = await exchange(client, backend.port).settled;
     expect(error).to.deep.include({ kind: "connect-timeout", requestSent: false });
   });
 
-  it("reports an endpoint that closes before it has said anything", async () => {
+  it("an endpoint that closes before it has sent anything is reported as a reset", async () => {
     const sent = exchange(client, backend.port);
     (await backend.accept()).close();
     const { error } = await sent.settled;
@@ -99,7 +99,7 @@ describe("HTTP/2 upstream client: failures", () => {
     ["within the body", [head(1), data(1, "part"), reset(1, 11)], "ENHANCE_YOUR_CALM"],
     ["with NO_ERROR within the body", [head(1), data(1, "part"), reset(1, 0)], "response cut off"],
   ] as const) {
-    it(`reports a reset ${name}`, async () => {
+    it(`a stream reset ${name} is reported as an error`, async () => {
       const { error, ended } = await answered(frames);
       expect(ended).to.equal(false);
       expect(error).to.deep.include({ kind: "reset", requestSent: true });
@@ -107,7 +107,7 @@ describe("HTTP/2 upstream client: failures", () => {
     });
   }
 
-  it("does not take a reset for an end while the response is paused", async () => {
+  it("a reset is not mistaken for the end while the response is paused", async () => {
     for (const last of [reset(1, 0), data(1, "end", flags.endStream)]) {
       const sent = exchange(client, backend.port);
       sent.full = true;
@@ -128,7 +128,7 @@ describe("HTTP/2 upstream client: failures", () => {
     }
   });
 
-  it("does not let half a body look whole to a server that has answered already", async () => {
+  it("after an early response, an unfinished request body is reset instead of ended", async () => {
     const body = new FedBody();
     const sent = exchange(client, backend.port, { method: "POST", body });
     const peer = await backend.accept();
@@ -143,7 +143,7 @@ describe("HTTP/2 upstream client: failures", () => {
     expect(peer.frames.filter((f) => f.type === frameTypes.data).map((f) => f.flags)).to.deep.equal([0]);
   });
 
-  it("reports a connection that closes within the body", async () => {
+  it("a connection that closes within the body is reported as a reset", async () => {
     const sent = exchange(client, backend.port);
     const peer = await backend.accept();
     peer.send(settings);
@@ -218,7 +218,7 @@ describe("HTTP/2 upstream client: failures", () => {
     "1xx with END_STREAM": [head(1, { fields: [[":status", "103"]], end: true })],
   };
   for (const [name, frames] of Object.entries(invalid)) {
-    it(`refuses a response with ${name} and keeps the connection`, async () => {
+    it(`a response with ${name} is rejected, and the connection is kept`, async () => {
       const other = exchange(client, backend.port);
       const peer = await backend.accept();
       peer.send(settings);
@@ -239,7 +239,7 @@ describe("HTTP/2 upstream client: failures", () => {
     });
   }
 
-  it("refuses a response head beyond 64 KiB", async () => {
+  it("a response head above 64 KiB is rejected", async () => {
     const big = Buffer.concat([field(":status", "200"), Buffer.from([0, 1, 0x61, 0x7f, 0xf1, 0x9f, 0x04])]);
     const block = Buffer.concat([big, Buffer.alloc(70_000, 0x61)]);
     const frames: Buffer[] = [];
@@ -252,12 +252,12 @@ describe("HTTP/2 upstream client: failures", () => {
     expect(error).to.deep.include({ kind: "invalid", requestSent: true });
   });
 
-  it("refuses broken framing", async () => {
+  it("invalid HTTP/2 framing is reported as an invalid response", async () => {
     const { error } = await answered([frame(frameTypes.windowUpdate, 0, 0, uint32(0))]);
     expect(error).to.deep.include({ kind: "invalid", requestSent: true });
   });
 
-  it("accepts a complete response followed by a reset with NO_ERROR", async () => {
+  it("a complete response followed by a reset with NO_ERROR is accepted", async () => {
     const body = new FedBody();
     const sent = exchange(client, backend.port, { method: "POST", body });
     const peer = await backend.accept();
@@ -280,7 +280,7 @@ describe("HTTP/2 upstream client: failures", () => {
       return peer;
     };
 
-    it("sends a refused request once more, on a new connection", async () => {
+    it("a refused request is sent once more, on a new connection", async () => {
       const sent = exchange(client, backend.port, { method: "POST" });
       (await accept()).send(reset(1, 7));
       serve(await accept());
@@ -289,7 +289,7 @@ describe("HTTP/2 upstream client: failures", () => {
       expect(connections).to.deep.equal([false, false]);
     });
 
-    it("goes on sending other requests over a connection that has refused one", async () => {
+    it("other requests continue on a connection that has refused one", async () => {
       const refused = exchange(client, backend.port);
       const first = await accept();
       first.send(reset(1, 7));
@@ -301,7 +301,7 @@ describe("HTTP/2 upstream client: failures", () => {
       expect([(await other.settled).body, (await refused.settled).body]).to.deep.equal(["served", "served"]);
     });
 
-    it("takes another connection for a refused request where there may be no more", async () => {
+    it("a refused request goes to another existing connection when no more may be opened", async () => {
       const limited = frame(frameTypes.settings, 0, 0, Buffer.concat([Buffer.of(0, 3), uint32(1)]));
       const sent: ReturnType<typeof exchange>[] = [];
       const peers: RawPeer[] = [];
@@ -321,7 +321,7 @@ describe("HTTP/2 upstream client: failures", () => {
       expect(peers[0]?.frames.filter(({ type }) => type === frameTypes.headers)).to.have.length(1);
     });
 
-    it("sends the body of a refused request again from its beginning", async () => {
+    it("the body of a refused request is sent again from its beginning", async () => {
       const body = new BufferBody(Buffer.from("all of it"));
       const sent = exchange(client, backend.port, { method: "POST", body });
       const sentBody = async (peer: RawPeer): Promise<string> => {
@@ -341,14 +341,14 @@ describe("HTTP/2 upstream client: failures", () => {
       expect((await sent.settled).body).to.equal("served");
     });
 
-    it("gives up after the second refusal", async () => {
+    it("a request that is refused twice fails", async () => {
       const sent = exchange(client, backend.port);
       (await accept()).send(reset(1, 7));
       (await accept()).send(reset(1, 7));
       expect((await sent.settled).error).to.deep.include({ kind: "reset", requestSent: false });
     });
 
-    it("does not repeat a refused request whose body was started and not kept", async () => {
+    it("a refused request whose body was started and not kept is not repeated", async () => {
       const body = new FedBody();
       const sent = exchange(client, backend.port, { method: "POST", body });
       const peer = await backend.accept();
@@ -360,7 +360,7 @@ describe("HTTP/2 upstream client: failures", () => {
     });
 
     for (const code of [0, 11]) {
-      it(`moves requests above the last stream of GOAWAY ${code} to a new connection`, async () => {
+      it(`a request above the last stream of GOAWAY ${code} moves to a new connection`, async () => {
         const first = exchange(client, backend.port, { method: "POST" });
         const peer = await backend.accept();
         peer.send(settings);
@@ -382,7 +382,7 @@ describe("HTTP/2 upstream client: failures", () => {
       });
     }
 
-    it("repeats an idempotent request on a reused connection that was lost, not another", async () => {
+    it("an idempotent request on a lost reused connection is repeated, a POST is not", async () => {
       for (const method of ["GET", "POST"]) {
         const warm = exchange(client, backend.port);
         const peer = await backend.accept();
@@ -407,7 +407,7 @@ describe("HTTP/2 upstream client: failures", () => {
       }
     });
 
-    it("uses a new connection after a GOAWAY on an idle one", async () => {
+    it("a request after a GOAWAY on an idle connection uses a new one", async () => {
       const warm = exchange(client, backend.port);
       const peer = await backend.accept();
       peer.send(settings);
@@ -425,7 +425,7 @@ describe("HTTP/2 upstream client: failures", () => {
     });
   });
 
-  it("fails requests that wait too long for a stream", async () => {
+  it("a request that waits too long for a stream fails with a connect timeout", async () => {
     client.close();
     client = createClient({ connectTimeoutMs: 60 });
     const streams: ServerHttp2Stream[] = [];

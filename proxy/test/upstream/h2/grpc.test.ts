@@ -90,7 +90,7 @@ describe("gRPC through front and upstream client", () => {
     stream.end();
   };
 
-  it("unary", async () => {
+  it("a unary gRPC call returns its message and trailers", async () => {
     serve = (stream) => {
       let received = "";
       stream.on("data", (chunk) => (received += String(chunk)));
@@ -110,7 +110,7 @@ describe("gRPC through front and upstream client", () => {
     expect(headersSeen[0]).to.deep.include({ te: "trailers", "content-type": "application/grpc" });
   });
 
-  it("server streaming, message by message", async () => {
+  it("server-streaming messages of gRPC arrive one by one", async () => {
     let backendStream: ServerHttp2Stream | undefined;
     serve = (stream) => {
       backendStream = stream;
@@ -130,7 +130,7 @@ describe("gRPC through front and upstream client", () => {
     expect((await answer).trailers).to.deep.include({ "grpc-status": "0" });
   });
 
-  it("client streaming", async () => {
+  it("a client-streaming gRPC call is delivered completely", async () => {
     serve = (stream) => {
       let count = 0;
       stream.on("data", (chunk: Buffer) => (count += chunk.length));
@@ -152,7 +152,7 @@ describe("gRPC through front and upstream client", () => {
     expect((await answer).body.slice(5)).to.equal(String(sent));
   });
 
-  it("bidirectional: answers while the request is open, in both orders", async () => {
+  it("a bidirectional gRPC call is answered while the request is open", async () => {
     serve = (stream) => {
       stream.respond(grpcHead, { waitForTrailers: true });
       stream.on("data", (chunk: Buffer) => stream.write(chunk));
@@ -170,7 +170,7 @@ describe("gRPC through front and upstream client", () => {
     expect((await answer).trailers).to.deep.include({ "grpc-status": "0" });
   });
 
-  it("trailers-only error, also while the client still sends", async () => {
+  it("a trailers-only gRPC error reaches the client, even while it still sends", async () => {
     serve = (stream) => stream.respond({ ...grpcHead, "grpc-status": "16" }, { endStream: true });
     for (const ended of [true, false]) {
       const stream = call();
@@ -186,7 +186,7 @@ describe("gRPC through front and upstream client", () => {
     }
   });
 
-  it("a reset by the server reaches the client as a reset", async () => {
+  it("a stream reset by the gRPC server reaches the client as a reset", async () => {
     serve = (stream) => {
       stream.respond(grpcHead, { waitForTrailers: true });
       stream.write(message("part"));
@@ -201,7 +201,7 @@ describe("gRPC through front and upstream client", () => {
     expect(trailers).to.equal(undefined);
   });
 
-  it("a cancellation by the client reaches the server", async () => {
+  it("a cancellation by the gRPC client reaches the server", async () => {
     let rstCode = -1;
     serve = (stream) => {
       stream.respond(grpcHead, { waitForTrailers: true });
@@ -216,7 +216,7 @@ describe("gRPC through front and upstream client", () => {
     expect(rstCode).to.equal(constants.NGHTTP2_CANCEL);
   });
 
-  it("many calls at once share one connection upstream", async () => {
+  it("many concurrent gRPC calls share one upstream connection", async () => {
     serve = (stream) => {
       stream.resume();
       stream.on("end", () => {
@@ -235,7 +235,7 @@ describe("gRPC through front and upstream client", () => {
     expect(backend.sessions).to.have.length(1);
   });
 
-  it("does not buffer a fast server for a slow client, nor the reverse", async () => {
+  it("a gRPC stream is not buffered for a slow receiver, in either direction", async () => {
     const size = 4_000_000;
     /** Writes as fast as backpressure allows; counts what a side has taken so far. */
     const pump = (stream: ClientHttp2Stream | ServerHttp2Stream, done: () => void): (() => number) => {

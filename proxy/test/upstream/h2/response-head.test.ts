@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readResponseHead } from "../../../src/upstream/h2/response-head.ts";
 
 describe("readResponseHead (HTTP/2)", () => {
-  it("reads status, fields and length", () => {
+  it("readResponseHead reads status, fields and length of an HTTP/2 response", () => {
     const head = readResponseHead([":status", "200", "a", "1", "content-length", "7", "a", "2"], "GET");
     expect(head).to.deep.equal({
       ok: true,
@@ -15,7 +15,7 @@ describe("readResponseHead (HTTP/2)", () => {
     });
   });
 
-  it("knows bodyless messages", () => {
+  it("readResponseHead recognises responses without a body", () => {
     const bodyless = (status: string, method: string): unknown => {
       const head = readResponseHead([":status", status], method);
       return head.ok && head.value.bodyless;
@@ -26,20 +26,20 @@ describe("readResponseHead (HTTP/2)", () => {
     expect(bodyless("205", "GET")).to.equal(false);
   });
 
-  it("refuses statuses that are none", () => {
+  it("readResponseHead rejects invalid statuses", () => {
     for (const status of ["", "0", "99", "600", "101", "2e2x"]) {
       expect(readResponseHead([":status", status], "GET").ok).to.equal(false);
     }
     expect(readResponseHead([], "GET").ok).to.equal(false);
   });
 
-  it("refuses a length that no number holds exactly", () => {
+  it("readResponseHead rejects a length that a number cannot hold exactly", () => {
     const of = (length: string) => readResponseHead([":status", "200", "content-length", length], "GET").ok;
     expect(of("9007199254740991")).to.equal(true);
     expect(of("9007199254740993")).to.equal(false);
   });
 
-  it("refuses too many and too large fields", () => {
+  it("readResponseHead rejects too many and too large fields", () => {
     const fields = (count: number): string[] => Array.from({ length: count }, () => ["a", "b"]).flat();
     expect(readResponseHead([":status", "200", ...fields(200)], "GET").ok).to.equal(true);
     expect(readResponseHead([":status", "200", ...fields(201)], "GET").ok).to.equal(false);

@@ -48,7 +48,7 @@ describe("HTTP/1.1 over TLS", () => {
     return outcomeOf(recorder);
   }
 
-  it("asks for the hostname and speaks HTTP/1.1", async () => {
+  it("HTTP/1.1 over TLS sends the hostname as SNI and http/1.1 by ALPN", async () => {
     const server = await startTlsBackend();
     expect(outcomeOf(await send(client, endpointWith(server.port)))).to.equal("200 ok");
     expect([server.secure[0]?.servername, server.secure[0]?.alpnProtocol]).to.deep.equal([
@@ -58,12 +58,12 @@ describe("HTTP/1.1 over TLS", () => {
     server.close();
   });
 
-  it("takes a backend that knows nothing of ALPN", async () => {
+  it("a backend without ALPN is accepted for HTTP/1.1", async () => {
     const plain = { ALPNProtocols: [] };
     expect(await outcome(backend, {}, plain)).to.equal("200 ok");
   });
 
-  it("keeps connections for the endpoint that they were opened for alone", async () => {
+  it("a TLS connection is reused only for the endpoint that it was opened for", async () => {
     const server = await startTlsBackend();
     const endpoint = endpointWith(server.port);
     expect((await send(client, endpoint)).reused).to.deep.equal([false]);
@@ -73,19 +73,19 @@ describe("HTTP/1.1 over TLS", () => {
     server.close();
   });
 
-  it("refuses certificates of other authorities", async () => {
+  it("a backend certificate of another authority is rejected", async () => {
     const foreign = issueCertificate(["backend.test"], { issuer: stranger });
     expect(await outcome(foreign)).to.equal(untrusted);
     expect(await outcome(issueCertificate(["backend.test"]))).to.equal(untrusted);
     expect(await outcome(backend, { authorities: "system" })).to.equal(untrusted);
   });
 
-  it("refuses certificates that are out of date", async () => {
+  it("an expired backend certificate is rejected", async () => {
     const old = issueCertificate(["backend.test"], { issuer: authority, notAfterMs: Date.UTC(2021, 0, 1) });
     expect(await outcome(old)).to.equal("tls: upstream certificate out of date");
   });
 
-  it("takes every certificate of a bundle as an anchor", async () => {
+  it("every certificate of an authority bundle is a trust anchor", async () => {
     const middle = issueCertificate(["Middle"], { issuer: authority, ca: true });
     const leaf = issueCertificate(["backend.test"], { issuer: middle });
     const self = issueCertificate(["backend.test"]);
@@ -94,7 +94,7 @@ describe("HTTP/1.1 over TLS", () => {
   });
 
   describe("names", () => {
-    it("needs the hostname among the subject alternative names", async () => {
+    it("the hostname must match a subject alternative name of the backend certificate", async () => {
       const wildcard = issueCertificate(["*.web.test"], { issuer: authority });
       expect(await outcome(backend, { hostname: "other.test" })).to.equal(otherName);
       expect(await outcome(wildcard, { hostname: "a.web.test" })).to.equal("200 ok");
@@ -105,7 +105,7 @@ describe("HTTP/1.1 over TLS", () => {
       expect(await outcome(nameless)).to.equal(otherName);
     });
 
-    it("needs any one of the listed names instead, where there is a list", async () => {
+    it("with a list of subject alternative names, one of them must match instead of the hostname", async () => {
       const dns = (value: string) => ({ type: "dns", value }) as const;
       const uri = (value: string) => ({ type: "uri", value }) as const;
       const identity = "spiffe://cluster.test/ns/a,b/sa/web";
@@ -128,11 +128,11 @@ describe("HTTP/1.1 over TLS", () => {
     const own = issueCertificate(["gateway.test"], { issuer: authority });
     const asking: TlsOptions = { requestCert: true, rejectUnauthorized: true, ca: [authority.leafPem] };
 
-    it("shows its own where it has one", async () => {
+    it("a configured client certificate is presented to the backend", async () => {
       expect(await outcome(backend, {}, { ...asking, client: { certificate: own } })).to.equal("200 ok");
     });
 
-    it("counts an alert after the handshake, as TLS 1.3 has it, as a failure of TLS", async () => {
+    it("an alert of the backend after the TLS 1.3 handshake is a TLS failure", async () => {
       const unknown = issueCertificate(["gateway.test"], { issuer: stranger });
       const server = await sServer(backend, authority.leafPem);
       for (const shown of [undefined, { certificate: unknown }]) {
@@ -142,7 +142,7 @@ describe("HTTP/1.1 over TLS", () => {
       server.close();
     });
 
-    it("connects to nobody without the one that it should have", async () => {
+    it("an endpoint without usable client certificate or TLS policy is not connected to", async () => {
       const server = await RawServer.start();
       const { port } = server.endpoint;
       expect(outcomeOf(await send(client, endpointWith(port, {}, {})))).to.equal(
@@ -167,27 +167,27 @@ describe("HTTP/1.1 over TLS", () => {
       return outcomeOf(recorder);
     }
 
-    it("answers in cleartext", async () => {
+    it("a backend that answers a ClientHello in plaintext fails the handshake", async () => {
       const text = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
       expect(await against((server, index) => server.peers[index]?.write(text))).to.equal(noHandshake);
     });
 
-    it("sends an alert", async () => {
+    it("a TLS alert of the backend fails the handshake", async () => {
       const alert = "\x15\x03\x03\x00\x02\x02\x28";
       expect(await against((server, index) => server.peers[index]?.write(alert))).to.equal(noHandshake);
     });
 
-    it("sends nonsense that looks like a record", async () => {
+    it("a malformed TLS record of the backend fails the handshake", async () => {
       const record = "\x16\x03\x03\x00\x04\x02\x00\x00\x00";
       expect(await against((server, index) => server.peers[index]?.write(record))).to.equal(noHandshake);
     });
 
-    it("closes or resets in the handshake", async () => {
+    it("a backend that closes or resets during the handshake fails it", async () => {
       expect(await against((server, index) => server.peers[index]?.socket.end())).to.equal(noHandshake);
       expect(await against((server, index) => server.peers[index]?.reset())).to.equal(noHandshake);
     });
 
-    it("says nothing: the connect timeout covers the handshake", async () => {
+    it("the connect timeout covers the TLS handshake with a silent backend", async () => {
       const server = await RawServer.start();
       const impatient = createHttp1UpstreamClient(clientOptions({ connectTimeoutMs: 500 }));
       expect(outcomeOf(await send(impatient, endpointWith(server.endpoint.port)))).to.equal(
@@ -197,7 +197,7 @@ describe("HTTP/1.1 over TLS", () => {
       server.close();
     });
 
-    it("wants to negotiate again", async () => {
+    it("a TLS renegotiation by the backend is refused", async () => {
       const server = await startTlsBackend(backend, { maxVersion: "TLSv1.2", answer: "" });
       const recorder = new Recorder();
       client.send(endpointWith(server.port), getRequest(), recorder);
@@ -214,7 +214,7 @@ describe("HTTP/1.1 over TLS", () => {
       server.close();
     });
 
-    it("offers only versions before TLS 1.2, or suites without forward secrecy", async () => {
+    it("TLS versions before 1.2 and suites without forward secrecy are rejected", async () => {
       const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
       const static_ = { maxVersion: "TLSv1.2", ciphers: "AES128-GCM-SHA256" } as const;
       const rsa = issueCertificate(["backend.test"], { issuer: authority, type: "rsa" });
@@ -223,7 +223,7 @@ describe("HTTP/1.1 over TLS", () => {
     });
   });
 
-  it("resumes sessions with the endpoint that they were verified for alone", async () => {
+  it("TLS sessions resume only with the endpoint that they were verified for", async () => {
     for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
       const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
       const server = await startTlsBackend(backend, { maxVersion, answer });
@@ -236,7 +236,7 @@ describe("HTTP/1.1 over TLS", () => {
     }
   });
 
-  it("reads no more than its receiver takes, and everything in the end", async () => {
+  it("a TLS response is read at the pace of its receiver, and completely", async () => {
     const bytes = 8 * 1024 * 1024;
     const answer = `HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n${"x".repeat(bytes)}`;
     const server = await startTlsBackend(backend, { answer });
@@ -255,7 +255,7 @@ describe("HTTP/1.1 over TLS", () => {
     server.close();
   });
 
-  it("hands over a WebSocket", async () => {
+  it("an upgrade over TLS hands the WebSocket over", async () => {
     const answer = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
     const server = await startTlsBackend(backend, { answer });
     const recorder = await send(client, endpointWith(server.port), { upgrade: "websocket" });
@@ -274,7 +274,7 @@ describe("HTTP/2 over TLS", () => {
   const request = { protocol: "http2" } as const;
   after(() => client.close());
 
-  it("asks for h2 by ALPN", async () => {
+  it("HTTP/2 over TLS negotiates h2 by ALPN", async () => {
     const server = await startBackend(
       (stream) => stream.respond({ ":status": 200 }, { endStream: true }),
       {},
@@ -287,7 +287,7 @@ describe("HTTP/2 over TLS", () => {
     await server.close();
   });
 
-  it("does not speak HTTP/2 with a backend that has not agreed to it", async () => {
+  it("HTTP/2 is not spoken with a backend that has not negotiated it", async () => {
     const unaware = await startTlsBackend(backend, { ALPNProtocols: [] });
     expect(outcomeOf(await send(client, endpointWith(unaware.port), request))).to.equal(
       "tls: upstream does not agree on the protocol",
@@ -299,7 +299,7 @@ describe("HTTP/2 over TLS", () => {
     other.close();
   });
 
-  it("tells failures of TLS from others", async () => {
+  it("an untrusted certificate fails an HTTP/2 request as a TLS error", async () => {
     const foreign = await startTlsBackend(issueCertificate(["backend.test"], { issuer: stranger }));
     expect(outcomeOf(await send(client, endpointWith(foreign.port), request))).to.equal(untrusted);
     foreign.close();

@@ -5,7 +5,7 @@ import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { clientOptions, getRequest, RawServer, Recorder, until } from "../support.ts";
 
 /** What an upstream sends, and what comes of it. `afterwards` ends the connection after the text has been sent. */
-type Lie = {
+type InvalidResponse = {
   readonly name: string;
   readonly text: string;
   readonly afterwards?: "end" | "reset";
@@ -16,19 +16,19 @@ type Lie = {
 
 const head = "HTTP/1.1 200 OK\r\n";
 const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-const invalid = (name: string, text: string, headSeen = false): Lie => ({
+const invalid = (name: string, text: string, headSeen = false): InvalidResponse => ({
   name,
   text,
   kind: "invalid",
   headSeen,
 });
 
-const lies: readonly Lie[] = [
+const invalidResponses: readonly InvalidResponse[] = [
   invalid("two different lengths", `${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`),
   invalid("a list of different lengths", `${head}Content-Length: 5, 6\r\n\r\nhello`),
   invalid("a negative length", `${head}Content-Length: -5\r\n\r\n`),
   invalid("a length that is no number", `${head}Content-Length: five\r\n\r\n`),
-  invalid("a length beyond all measure", `${head}Content-Length: 99999999999999999999\r\n\r\n`),
+  invalid("a length that is too large", `${head}Content-Length: 99999999999999999999\r\n\r\n`),
   invalid(
     "a length next to a coding",
     `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -85,8 +85,8 @@ const lies: readonly Lie[] = [
   invalid("malformed trailers", `${chunked}0\r\nA : b\r\n\r\n`, true),
   invalid("too many trailers", `${chunked}0\r\n${"A: b\r\n".repeat(201)}\r\n`, true),
   invalid("endless trailers", `${chunked}0\r\n${"A: b\r\n".repeat(12_000)}`, true),
-  { name: "an end without a word", text: "", afterwards: "end", kind: "reset" },
-  { name: "a reset without a word", text: "", afterwards: "reset", kind: "reset" },
+  { name: "an end without any byte", text: "", afterwards: "end", kind: "reset" },
+  { name: "a reset without any byte", text: "", afterwards: "reset", kind: "reset" },
   { name: "an end in the head", text: `${head}Conte`, afterwards: "end", kind: "reset" },
   { name: "an end after a 1xx", text: "HTTP/1.1 103 x\r\n\r\n", afterwards: "end", kind: "reset" },
   {
@@ -133,7 +133,7 @@ const lies: readonly Lie[] = [
   },
 ];
 
-describe("upstreams that lie", () => {
+describe("invalid responses of upstreams", () => {
   let client: UpstreamClient;
   let server: RawServer;
 
@@ -146,8 +146,8 @@ describe("upstreams that lie", () => {
     server.close();
   });
 
-  for (const { name, text, afterwards, kind, headSeen } of lies) {
-    it(`${name}: ${kind}, and the connection ends`, async () => {
+  for (const { name, text, afterwards, kind, headSeen } of invalidResponses) {
+    it(`a response with ${name} is reported as ${kind}, and the connection ends`, async () => {
       const recorder = new Recorder();
       client.send(server.endpoint, getRequest(), recorder);
       const peer = await server.peer(0);
@@ -164,7 +164,7 @@ describe("upstreams that lie", () => {
     });
   }
 
-  it("a reset in a body that ends with the connection is not its end", async () => {
+  it("a reset in a body that ends with the connection is an error, not the end of the body", async () => {
     const recorder = new Recorder();
     client.send(server.endpoint, getRequest(), recorder);
     const peer = await server.peer(0);
