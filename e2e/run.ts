@@ -41,7 +41,7 @@ async function deployAndTest(): Promise<Results> {
   return resultsOfMocha("e2e", readMochaRun(runFile), tests.status);
 }
 
-/** Features first: when they fail, faults tell nothing. What takes the installation away comes last. */
+/** Features first: when they fail, fault tests prove nothing. Tests that remove the installation come last. */
 function testFiles(): readonly string[] {
   const wanted = process.env["TESTS"];
   if (wanted !== undefined && wanted !== "")

@@ -27,13 +27,14 @@ await build({
   platform: "node",
   target: "node24",
   format: "esm",
-  // Beside the programs, for people; a process that reads them stands still meanwhile (docs/operations.md, "Stack traces").
+  // Beside the programs, for people; a process that reads them is blocked meanwhile (docs/operations.md, "Stack
+  // traces").
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
   // A process keeps the text of its program: without comments, which are not even ASCII, it is a quarter of the size.
   minifyWhitespace: true,
-  // An error that nobody expected shows the line that it is on.
+  // An unexpected error shows its line.
   lineLimit: 300,
   logLevel: "warning",
   // CommonJS dependencies call require.

@@ -44,7 +44,7 @@ export function typesOf(definition: KindDefinition, describe: Describe = () => u
   ].join("\n");
 }
 
-/** Gives the type expression of an object with properties. */
+/** Returns the TypeScript type of an object with properties. */
 type NameObject = (value: Schema, wanted: string, path: string) => string;
 
 const inPlace: NameObject = (value, wanted, path) =>

@@ -86,7 +86,7 @@ function write(files: ReadonlyMap<string, string>): void {
   }
 }
 
-/** Paths whose committed text differs from what would be written, and files nobody generates any more. */
+/** Paths whose committed text differs from what would be written, and files that are no longer generated. */
 function differences(files: ReadonlyMap<string, string>): readonly string[] {
   const present = [schemaFolder, typeFolder].flatMap((folder) =>
     readdirSync(join(root, folder)).map((file) => `${folder}/${file}`),

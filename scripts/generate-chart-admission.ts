@@ -9,7 +9,7 @@ import { maxExcerpt, type Form } from "../common/src/values/form.ts";
 type Rule = {
   readonly expression: string;
   readonly messageExpression: string;
-  /** Stands in where the expression has no result, as for values with line ends. */
+  /** Used where `messageExpression` has no result, as for values with line breaks. */
   readonly message: string;
   readonly reason: "Invalid";
 };
@@ -31,17 +31,17 @@ function ruleOf(key: string, { pattern, noun, expected }: Form): Rule {
   const value = `variables.annotations[${quoted}].trim()`;
   const complaint = `is not ${noun}, expected ${expected}`;
   const shown = `(v.size() > ${maxExcerpt} ? v.substring(0, ${maxExcerpt}) + '...' : v)`;
-  const told = `v == '' ? 'is empty' : '"' + ${shown} + ${celString(`" ${complaint}`)}`;
+  const text = `v == '' ? 'is empty' : '"' + ${shown} + ${celString(`" ${complaint}`)}`;
   return {
     expression: `!(${quoted} in variables.changed) || ${value}.matches(${celString(pattern)})`,
     // A list of one gives the value a name.
-    messageExpression: `${celString(`${key}: `)} + [${value}].map(v, ${told})[0]`,
+    messageExpression: `${celString(`${key}: `)} + [${value}].map(v, ${text})[0]`,
     message: `${key}: the value ${complaint}`,
     reason: "Invalid",
   };
 }
 
-/** A string of the Common Expression Language. */
+/** Quotes a text as a CEL string. */
 function celString(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }

@@ -1,4 +1,4 @@
-/** The custom resource definitions of the chart: crds/ is the source, Helm packs only what lies inside the chart. */
+/** The custom resource definitions of the chart: crds/ is the source, Helm packages only files inside the chart. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

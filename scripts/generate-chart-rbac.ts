@@ -89,7 +89,7 @@ ${role("Role", "svc-controller", include("own"))}
 ${binding("Role", "svc-controller")}
 {{- if .Values.adminAuth.controllers }}
 ---
-# To be bound to those who may see the admin pages of controllers, such as the account of a Prometheus.
+# To be bound to accounts that may see the admin pages of controllers, such as that of a Prometheus.
 ${role("ClusterRole", "{{ $.Release.Namespace }}-svc-admin-reader", `  - nonResourceURLs: [/metrics, /api/v1/health, /api/v1/fleet/*]\n    verbs: [get]`)}
 {{- end }}
 `;

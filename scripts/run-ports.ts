@@ -2,7 +2,7 @@
 import { readStandaloneSettings, type StandaloneSettings } from "../common/src/settings/settings.ts";
 
 export type RunPorts = {
-  /** Where Ingresses are served; undefined: nowhere, or at a free port that only the log tells. */
+  /** Where Ingresses are served; undefined: nowhere, or at a free port that only the log shows. */
   readonly http: number | undefined;
   readonly https: number | undefined;
   readonly admin: number | undefined;

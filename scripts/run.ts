@@ -34,7 +34,7 @@ async function main(): Promise<number> {
       // What the user sets wins.
       env: {
         SVC_LOG_FORMAT: process.stdout.isTTY ? "console" : "json",
-        // Nobody's load balancer has to take notice.
+        // There is no load balancer that has to notice the shutdown.
         SVC_PROXY_SHUTDOWN_GRACE_PERIOD: "1s",
         ...process.env,
       },
@@ -90,7 +90,7 @@ function managementUrl(port: number): string {
 function quickstartLines(): string {
   const ca = join(shownPath(quickstart), "generated/ca.crt");
   const node = "scripts/node scripts/echo";
-  // A free port is one that only the log tells.
+  // Only the log shows a free port.
   const http = String(ports?.http ?? "<port>");
   const https = String(ports?.https ?? "<port>");
   return `
@@ -111,7 +111,7 @@ Edit a file in that folder and ask again: changes are followed.
 ${adminLines()}`;
 }
 
-/** Relative to where the user is, as long as that is shorter to read. */
+/** The path relative to the working folder, where that is shorter. */
 function shownPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short === "" ? "." : short.startsWith("..") ? path : short;

@@ -50,8 +50,8 @@ const coverageFloors: Readonly<Record<string, number>> = {
 };
 
 /**
- * A runner that has told its result and does not end has leaked a socket, a timer or a process. The report of coverage is
- * written after the result, which takes its time on a machine with other work.
+ * A runner that has written its result and does not end has leaked a socket, a timer or a process. The report of
+ * coverage is written after the result, which takes its time on a machine with other work.
  */
 const lingerMs = 300_000;
 
@@ -60,7 +60,7 @@ const failures: string[] = [];
 for (const { name, command } of steps) {
   const startedMs = performance.now();
   const status = await run(command);
-  tell(`${status === 0 ? "ok  " : "FAIL"} ${name} (${seconds(startedMs)})`);
+  printLine(`${status === 0 ? "ok  " : "FAIL"} ${name} (${seconds(startedMs)})`);
   if (status !== 0) failures.push(name);
 }
 
@@ -83,13 +83,13 @@ const testsStatus = await run([bin("c8"), ...mocha], {
   hasResult: () => readMochaRun(runFile)?.hasEnded === true,
 });
 const tests = resultsOfMocha("tests", readMochaRun(runFile), testsStatus);
-tell(`${isFailed(tests) ? "FAIL" : "ok  "} tests (${seconds(startedMs)})`);
+printLine(`${isFailed(tests) ? "FAIL" : "ok  "} tests (${seconds(startedMs)})`);
 failures.push(...checkCoverage());
 
 const results = withFailures(tests, failures);
-if (results.failures.length > 0) tell(["failed:", ...results.failures].join("\n  "));
+if (results.failures.length > 0) printLine(["failed:", ...results.failures].join("\n  "));
 writeResults(resultsFile("test"), results);
-tell(`make test: ${summaryLine(results)}`);
+printLine(`make test: ${summaryLine(results)}`);
 process.exitCode = isFailed(results) ? 1 : 0;
 
 type Statements = { readonly total: number; readonly covered: number };
@@ -106,7 +106,7 @@ function checkCoverage(): readonly string[] {
     const percent = sum.total === 0 ? 0 : (100 * sum.covered) / sum.total;
     const isMet = percent >= floor;
     const name = folder === "" ? "everything" : folder;
-    tell(
+    printLine(
       `${isMet ? "ok  " : "FAIL"} coverage of ${name}: ${percent.toFixed(1)} % of statements (at least ${floor} %)`,
     );
     return isMet ? [] : [`coverage of ${name}`];
@@ -126,7 +126,7 @@ function readCoverage(): ReadonlyMap<string, Statements> {
   }
 }
 
-function tell(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
@@ -150,7 +150,7 @@ function run(
       if (hasResult?.() !== true) return;
       clearInterval(look);
       linger = setTimeout(() => {
-        tell("the tests have ended, but something that they started still runs");
+        printLine("the tests have ended, but something that they started still runs");
         endGroup(child.pid, "SIGKILL");
       }, lingerMs);
     }, 1000);
@@ -161,7 +161,7 @@ function run(
       settle(result);
     };
     child.once("error", (error) => {
-      tell(`${command} cannot be started: ${error.message}`);
+      printLine(`${command} cannot be started: ${error.message}`);
       end(1);
     });
     child.once("close", (code) => end(code ?? 1));

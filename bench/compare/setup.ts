@@ -4,7 +4,7 @@ import { createPrivateKey, generateKeyPairSync, sign, type JsonWebKey } from "no
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A variant of the configuration; subjects are started anew for each. */
+/** A variant of the configuration; subjects are restarted for each. */
 export type Variant = {
   readonly hosts: number;
   /** Prefixes of each host: `/svc0`, `/svc1`, … */

@@ -14,39 +14,39 @@ import { runBenchmark } from "./run.ts";
 
 const limitMs = 20 * 60_000;
 
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Prepares namespaces and a folder for the run, and takes away what it leaves. */
 async function outside(): Promise<number> {
   const commands = ["unshare", "ip"].filter((command) => !isInstalled(command));
   const programs = missingPrograms();
   if (commands.length > 0 || programs.length > 0) {
-    tell(`bench-control needs ${[...commands, ...programs].join(", ")}`);
-    if (programs.length > 0) tell("e2e/cluster/local.sh build makes the programs of the test cluster");
+    printLine(`bench-control needs ${[...commands, ...programs].join(", ")}`);
+    if (programs.length > 0) printLine("e2e/cluster/local.sh build makes the programs of the test cluster");
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), "svc-gateway-bench-control-"));
   try {
     return await runInside(folder, await gatewayApiDefinitions("standard"));
   } finally {
-    if (process.env["KEEP"] === "1") tell(`logs and profiles stay in ${folder}`);
+    if (process.env["KEEP"] === "1") printLine(`logs and profiles stay in ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
   }
 }
 
 async function inside(): Promise<number> {
   const limit = setTimeout(() => {
-    tell(`gave up after ${limitMs / 60_000} minutes`);
+    printLine(`gave up after ${limitMs / 60_000} minutes`);
     process.exit(2);
   }, limitMs);
   try {
     openNetwork();
-    const figures = await runBenchmark(runFolder(), tell);
-    tell("");
-    tell(figureTable(figures));
+    const figures = await runBenchmark(runFolder(), printLine);
+    printLine("");
+    printLine(figureTable(figures));
     return 0;
   } catch (error) {
-    tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    printLine(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return 2;
   } finally {
     clearTimeout(limit);

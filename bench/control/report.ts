@@ -4,11 +4,11 @@ export type Figure = {
   readonly what: string;
   readonly value: number;
   readonly unit: "ms" | "MB" | "s" | "";
-  /** What the value should not exceed; without one it is told for comparison. */
+  /** The upper limit of the value; without one it is shown for comparison. */
   readonly target?: number;
 };
 
-/** The value below which this share of all values lies. */
+/** The value below which this share of all values is. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;

@@ -40,14 +40,17 @@ const settleMs = 5_000;
 
 type Identity = { readonly tokenPath: string; readonly trustPath: string };
 
-/** Runs everything and gives the figures; `tell` takes each of them, and each step, as it comes. */
-export async function runBenchmark(folder: string, tell: (line: string) => void): Promise<readonly Figure[]> {
+/** Runs everything and gives the figures; `printLine` takes each of them, and each step, as it comes. */
+export async function runBenchmark(
+  folder: string,
+  printLine: (line: string) => void,
+): Promise<readonly Figure[]> {
   const startMs = performance.now();
   const step = (what: string): void =>
-    tell(`[${((performance.now() - startMs) / 1000).toFixed(0).padStart(3)} s] ${what}`);
+    printLine(`[${((performance.now() - startMs) / 1000).toFixed(0).padStart(3)} s] ${what}`);
   const figures: Figure[] = [];
   const record = (...some: readonly Figure[]): void => {
-    for (const figure of some) tell(`        ${figureLine(figure)}`);
+    for (const figure of some) printLine(`        ${figureLine(figure)}`);
     figures.push(...some);
   };
 

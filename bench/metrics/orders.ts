@@ -1,4 +1,4 @@
-/** What the thread with backend and clients is told, and what it answers. */
+/** The orders to the thread with backend and clients, and its answers. */
 
 export type LoadOrder =
   | { readonly type: "fill"; readonly port: number; readonly routes: number; readonly connections: number }

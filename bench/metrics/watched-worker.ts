@@ -1,4 +1,4 @@
-/** The program of a worker, which tells how long its event loop stood still and how much processor time it took. */
+/** The program of a worker that reports how long its event loop was blocked and how much processor time it used. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 await import("../../proxy/src/worker/proxy-worker.ts");

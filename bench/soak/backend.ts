@@ -9,7 +9,7 @@ import { WebSocketServer } from "ws";
 export type Instance = {
   readonly ports: { readonly web: number; readonly grpc: number; readonly ws: number };
   /**
-   * Waits until the gateway sends nothing more, which takes as long as it needs to hear of it; ends calls and WebSockets
+   * Waits until the gateway sends nothing more, which takes until it has noticed the change; ends calls and WebSockets
    * in order, and frees the ports.
    */
   stop(): Promise<void>;

@@ -54,7 +54,7 @@ export function writeFixed(folder: string): void {
   ]);
 }
 
-/** The route of most requests with a field that tells the version, and a host that comes and goes. */
+/** The route of most requests with a header of the version, and a host that is added and removed. */
 export function writeRoutes(folder: string, version: number): void {
   write(folder, "routes", [
     ingress("web", "web.example.com", "web", {

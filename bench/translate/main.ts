@@ -31,7 +31,7 @@ const applications = Number(process.env["INGRESSES"] ?? 10_000);
 const routes = Number(process.env["ROUTES"] ?? 3_000);
 const rounds = 60;
 
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Of all threads of the process, so that collecting garbage and compiling count. */
 function processorMs(): number {
@@ -45,7 +45,7 @@ function timed<T>(what: string, work: () => T): T {
   const tookMs = processorMs() - startedMs;
   const { heapUsed, external } = process.memoryUsage();
   const megabytes = ((heapUsed + external) / 1e6).toFixed(0);
-  tell(`${what}: ${tookMs.toFixed(0)} ms; ${megabytes} MB in use`);
+  printLine(`${what}: ${tookMs.toFixed(0)} ms; ${megabytes} MB in use`);
   return result;
 }
 
@@ -96,7 +96,7 @@ function measure(what: string, textOf: (round: number) => string): void {
     publish();
     return processorMs() - startedMs;
   });
-  tell(
+  printLine(
     `${what}: median ${percentile(times, 0.5).toFixed(1)} ms, p90 ${percentile(times, 0.9).toFixed(1)} ms`,
   );
 }
@@ -105,7 +105,7 @@ const indexes = Array.from({ length: applications }, (_, index) => index);
 const texts = indexes.flatMap((index) =>
   [service(index), slice(index), ingress(index)].map((object) => stored(object, namespaceOf(index))),
 );
-tell(`${applications} applications, processor time`);
+printLine(`${applications} applications, processor time`);
 const objects = timed("taking objects in", () => texts.splice(0).map(take));
 timed("first table", () => {
   put([take(stored(ingressClass)), ...objects]);

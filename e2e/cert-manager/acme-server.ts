@@ -1,4 +1,4 @@
-/** Pebble, an ACME server (RFC 8555) that asks its challenges at the shared proxies, whatever the host. */
+/** Pebble, an ACME server (RFC 8555) that sends its challenge requests for every host to the shared proxies. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";

@@ -82,7 +82,7 @@ describe("certificates by cert-manager and an ACME server", function () {
       .filter((line) => line.host === host && line.path?.startsWith(challenges) === true);
   };
 
-  it("are issued for an Ingress that redirects and asks for passwords, and served", async () => {
+  it("a certificate is issued for an Ingress with ssl-redirect and auth-basic-secret, and is served", async () => {
     const parent = ingress({
       name: "parent",
       host,
@@ -119,7 +119,7 @@ describe("certificates by cert-manager and an ACME server", function () {
     expect(leaf.subjectAltName).to.equal(`DNS:${host}`);
     expect(leaf.issuer).to.include("Pebble");
 
-    // Verified against Pebble's own authority. The list of users does not exist, so nobody passes the parent.
+    // Verified against Pebble's own authority. The list of users does not exist, so the parent answers 503.
     const caPem = await acme?.authorityPem();
     await until("the certificate to be served", async () => {
       const { status, fingerprint } = await send({ host, ...(caPem !== undefined && { caPem }) });
@@ -127,7 +127,7 @@ describe("certificates by cert-manager and an ACME server", function () {
     });
   });
 
-  it("were validated at the solver, ahead of the parent's redirect and passwords", async () => {
+  it("the challenge is validated at the solver, ahead of the redirect and authentication of the Ingress", async () => {
     const { value: lines } = await until("the access log", async () => {
       const all = await asked();
       return all.some(({ status }) => status === 200) && all;
@@ -143,7 +143,7 @@ describe("certificates by cert-manager and an ACME server", function () {
     }
   });
 
-  it("leave nothing of the challenge behind", async () => {
+  it("the objects of the challenge are removed after it", async () => {
     await until("the objects of the solver to go", async () => {
       const counts = await Promise.all([
         solverObjects("/apis/networking.k8s.io/v1", "ingresses"),

@@ -46,7 +46,7 @@ export function createPrograms(): Programs {
   };
 }
 
-/** Ports of the loopback interface that nobody listens on. */
+/** Ports of the loopback interface on which no process listens. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(servers.map((server) => once(server, "listening")));

@@ -23,7 +23,7 @@ const work = join(root, ".cache/conformance");
 const usableAddress = "10.96.77.7";
 const unusableAddress = "203.0.113.7";
 
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function runSuite(): Promise<Results> {
   const mode = modeOf(process.env["MODE"] ?? "shared");
@@ -57,14 +57,14 @@ async function runSuite(): Promise<Results> {
       onOutput: outcomeReader((outcome) => {
         if (!isOfGateway(outcome)) return;
         outcomes.push(outcome);
-        tell(lineOf(outcome));
+        printLine(lineOf(outcome));
       }),
     },
   );
   const log = join(work, `${mode}.log`);
   writeFileSync(log, suite.stdout + suite.stderr);
   const took = ((Date.now() - begunAt) / 1000).toFixed(0);
-  tell(`\n${mode} proxies, ${took} s; log: ${relative(root, log)}, report: ${relative(root, report)}`);
+  printLine(`\n${mode} proxies, ${took} s; log: ${relative(root, log)}, report: ${relative(root, report)}`);
   return resultsOf(outcomes, suite.status);
 }
 

@@ -15,31 +15,31 @@ import { buildImage, imageName, loadImage, type Image } from "./image.ts";
 import type { GatewayApiChannel } from "./gateway-api.ts";
 import { deploy, namespace, publicAddress, undeploy } from "./release.ts";
 
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const commands: Readonly<Record<string, () => Promise<void>>> = {
   async image() {
-    tell(imageName(await buildImage()));
+    printLine(imageName(await buildImage()));
   },
 
   async deploy() {
     const gatewayApi = channelOf(process.env["GATEWAY_API"] ?? "experimental");
     if (!(await isClusterUp())) await showProvider("up");
     const image = await buildImage();
-    tell(`loading ${imageName(image)}`);
+    printLine(`loading ${imageName(image)}`);
     await loadImage(image);
-    tell(`installing the chart into ${namespace}`);
+    printLine(`installing the chart into ${namespace}`);
     await deploy({
       image,
       gatewayApi,
       helmArguments: (process.env["HELM_ARGS"] ?? "").split(/\s+/).filter(Boolean),
     });
-    tell(await firstRequest(image));
+    printLine(await firstRequest(image));
   },
 
   async undeploy() {
     await undeploy();
-    tell("nothing of svc-gateway is left in the cluster");
+    printLine("nothing of svc-gateway is left in the cluster");
   },
 };
 

@@ -33,7 +33,7 @@ type Event = {
 const audience = "svc-discovery";
 const sharedProxy = { namespace, serviceAccount: "svc-shared-proxy" };
 
-describe("fault: a proxy that lies", () => {
+describe("fault: a hostile proxy", () => {
   const sandbox = useLoadedSandbox("hostile-proxy");
   let traffic: Traffic;
   let honest: readonly string[];
@@ -44,7 +44,7 @@ describe("fault: a proxy that lies", () => {
   let csrPem: string;
   let identity: ProxyIdentity;
 
-  /** How often each of the honest proxies had to connect anew. */
+  /** How often each of the honest proxies had to reconnect. */
   const reconnects = (): Promise<readonly number[]> =>
     Promise.all(honest.map((pod) => metric(pod, "svc_discovery_client_reconnects_total")));
 
@@ -98,19 +98,19 @@ describe("fault: a proxy that lies", () => {
     });
   }
 
-  it("with a token that is none gets no certificate", async () => {
+  it("an invalid token gets no certificate", async () => {
     await expectRejected(
       { token: "not.a.token" },
       { code: "UNAUTHENTICATED", reason: "sa_token", principal: "unknown" },
     );
   });
 
-  it("with a token for another audience gets no certificate", async () => {
-    const token = await requestToken({ ...sharedProxy, audience: "somebody-else" });
+  it("a token for another audience gets no certificate", async () => {
+    const token = await requestToken({ ...sharedProxy, audience: "another-audience" });
     await expectRejected({ token }, { code: "UNAUTHENTICATED", reason: "sa_token", principal: "unknown" });
   });
 
-  it("with the token of another service account gets no certificate", async () => {
+  it("a token of another service account gets no certificate", async () => {
     const token = await requestToken({ namespace, serviceAccount: "default", audience });
     await expectRejected(
       { token },
@@ -118,7 +118,7 @@ describe("fault: a proxy that lies", () => {
     );
   });
 
-  it("with another wire version gets no certificate", async () => {
+  it("a request with another wire version gets no certificate", async () => {
     const token = await requestToken({ ...sharedProxy, audience });
     await expectRejected(
       { token, wireVersion: 1 },
@@ -126,7 +126,7 @@ describe("fault: a proxy that lies", () => {
     );
   });
 
-  it("with a request for a certificate that is none gets none", async () => {
+  it("an invalid certificate signing request gets no certificate", async () => {
     const token = await requestToken({ ...sharedProxy, audience });
     await expectRejected(
       { token, csrPem: "nonsense" },
@@ -155,29 +155,29 @@ describe("fault: a proxy that lies", () => {
     await poll("the rejected stream to be counted", async () => (await streams()) > before);
   }
 
-  it("gets its own scope with an honest certificate", async () => {
+  it("a proxy with a valid certificate gets the snapshot of its own scope", async () => {
     const answer = await open({ scope: sharedPool });
     expect(answer.code).to.equal("OPEN");
   });
 
-  it("gets not a byte of another scope", async () => {
+  it("a proxy gets no byte of another scope", async () => {
     await expectNothing({ scope: foreignGateway }, "PERMISSION_DENIED");
   });
 
-  it("gets not a byte without a scope", async () => {
+  it("a proxy without a scope gets no byte", async () => {
     await expectNothing({}, "INVALID_ARGUMENT");
   });
 
-  it("gets not a byte with another wire version", async () => {
+  it("a proxy with another wire version gets no byte", async () => {
     await expectNothing({ scope: sharedPool, wireVersion: 3 }, "FAILED_PRECONDITION");
   });
 
-  it("gets no connection with a certificate that it signed itself", async () => {
+  it("a self-signed certificate gets no connection", async () => {
     const forged = await forgeIdentity();
     await expectNothing({ scope: sharedPool, identity: forged }, "UNAVAILABLE");
   });
 
-  it("costs honest proxies no stream and their clients no request", async () => {
+  it("honest proxies keep their streams, and their clients lose no request", async () => {
     const report = await traffic.stop();
     recordTraffic("hostile-proxy", report);
     expect(report.failed, describeFailures(report)).to.equal(0);

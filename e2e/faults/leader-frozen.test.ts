@@ -15,7 +15,7 @@ describe("fault: the leading controller is frozen", () => {
   before(prepareSignals);
   after(removeSignaller);
 
-  it("loses no request, and proxies get a new route from the other replica", async () => {
+  it("no request is lost while the leader is frozen, and a new route applies through the other replica", async () => {
     await sandbox.withoutLoss(async () => {
       const leader = (await leaderName()) ?? "";
       await signalPod(leader, "SIGSTOP");

@@ -19,7 +19,7 @@ describe("fault: the leading controller is killed", () => {
   before(prepareSignals);
   after(removeSignaller);
 
-  it("loses no request, takes up a changed route through the other replica and writes statuses again", async () => {
+  it("no request is lost when the leader is killed, and the other replica applies a route and writes statuses", async () => {
     const host = await sandbox.applyRoute("changed", "/before");
     await sandbox.waitUntilServed(host, 30_000, "/before");
     const leader = (await leaderName()) ?? "";
@@ -34,7 +34,7 @@ describe("fault: the leading controller is killed", () => {
       const servedMs = await sandbox.waitUntilServed(host, 30_000, "/after");
       // The other proxy may be a moment later.
       await poll(
-        "the old path to be gone",
+        "the old path to be removed",
         async () => (await send({ host, path: "/before" })).status === 404,
       );
       expect(await acknowledged(), "updates that the other replica brought").to.be.above(before);

@@ -8,10 +8,10 @@ const limitMs = 3_000;
 
 type Status = { readonly status: { readonly loadBalancer?: { readonly ingress?: readonly object[] } } };
 
-describe("fault: the leading controller is told to end", () => {
+describe("fault: the leader receives SIGTERM", () => {
   const sandbox = useLoadedSandbox("leader-stopped");
 
-  it("loses no request, and the other replica takes over at once", async () => {
+  it("no request is lost when the leader ends, and the other replica takes over at once", async () => {
     await sandbox.withoutLoss(async () => {
       const leader = (await leaderName()) ?? "";
       await deletePod(leader);

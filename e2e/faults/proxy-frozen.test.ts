@@ -22,7 +22,7 @@ describe("fault: a proxy is frozen", () => {
   before(prepareSignals);
   after(removeSignaller);
 
-  it("loses fresh connections until its readiness fails, and takes part again when it runs", async () => {
+  it("new connections are lost only until the readiness of a frozen proxy fails, and it serves again after", async () => {
     const [victim = ""] = await readyPodsOf("shared-proxy");
     const isVictimReady = async (): Promise<boolean> =>
       (await podsOf("shared-proxy")).some((pod) => nameOf(pod) === victim && isReady(pod));

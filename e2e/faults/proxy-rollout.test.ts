@@ -6,13 +6,13 @@ import { poll } from "../support/poll.ts";
 describe("fault: a rolling update of the proxies under load", () => {
   const sandbox = useLoadedSandbox("proxy-rollout");
 
-  it("loses no request", async () => {
+  it("no request is lost during a rollout of the proxies", async () => {
     const startedMs = performance.now();
     await sandbox.withoutLoss(async () => {
       await restart(deploymentOf("shared-proxy"));
       await waitForRollout(deploymentOf("shared-proxy"));
       await poll(
-        "the old proxies to be gone",
+        "the old proxies to be removed",
         async () => !(await podsOf("shared-proxy")).some(isGoing),
         90_000,
       );

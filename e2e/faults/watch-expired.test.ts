@@ -20,7 +20,7 @@ describe("fault: watches are cut, and what they resume from is compacted away", 
     if ((await providerName()) !== "kind") await provider("api-server", "heal");
   });
 
-  it("misses no change that happened meanwhile", async function () {
+  it("no change is missed when the resource version of a watch has expired", async function () {
     this.timeout(300_000);
     const kept = await sandbox.applyRoute("kept");
     const deleted = await sandbox.applyRoute("deleted");
@@ -34,7 +34,7 @@ describe("fault: watches are cut, and what they resume from is compacted away", 
     const restartsBefore = await restarts();
 
     await sandbox.withoutLoss(async () => {
-      // Controllers that are cut off neither reconnect nor hear of anything, until the past is gone.
+      // Disconnected controllers neither reconnect nor receive events until the history is compacted.
       await provider("api-server", "block");
       let created = "";
       try {
@@ -52,7 +52,7 @@ describe("fault: watches are cut, and what they resume from is compacted away", 
       const resumedMs = performance.now();
       await sandbox.waitUntilServed(created, 60_000);
       await poll(
-        "the deleted route to be gone",
+        "the deleted route to be removed",
         async () => (await send({ host: deleted })).status === 404,
         60_000,
       );

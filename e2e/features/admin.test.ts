@@ -23,7 +23,7 @@ describe("admin and health ports", () => {
   const healthOf = async (pod: string): Promise<Health> =>
     JSON.parse(await askAdmin(pod, "/api/v1/health")) as Health;
 
-  it("report every controller ready", async () => {
+  it("the health endpoint of every controller reports it ready", async () => {
     const pods = await readyPodsOf("controller");
     expect(pods).to.have.length(2);
     for (const pod of pods) {
@@ -40,7 +40,7 @@ describe("admin and health ports", () => {
     }
   });
 
-  it("report every proxy ready", async () => {
+  it("the health endpoint of every proxy reports it ready", async () => {
     const pods = await readyPodsOf("shared-proxy");
     expect(pods).to.have.length(2);
     for (const pod of pods) {
@@ -51,14 +51,14 @@ describe("admin and health ports", () => {
     }
   });
 
-  it("say who leads, once", async () => {
+  it("svc_controller_leader is 1 on exactly one controller, which holds the lease", async () => {
     const pods = await readyPodsOf("controller");
     const values = await Promise.all(pods.map((pod) => metric(pod, "svc_controller_leader")));
     expect(values.filter((value) => value === 1)).to.have.length(1);
     expect(pods[values.indexOf(1)]).to.equal(await leaderName());
   });
 
-  it("list the fleet, in sync and connected to the leader", async () => {
+  it("the fleet endpoint of the leader lists every proxy as in sync", async () => {
     const proxies = await readyPodsOf("shared-proxy");
     const leader = (await leaderName()) ?? "";
     const { value } = await until("every proxy to be in sync", async () => {
@@ -72,7 +72,7 @@ describe("admin and health ports", () => {
     expect(await metric(leader, "svc_discovery_connected_proxies")).to.equal(proxies.length);
   });
 
-  it("serve the routes of a proxy from controllers only", async () => {
+  it("controllers show the routes of a proxy, and proxies do not", async () => {
     const [proxy = ""] = await readyPodsOf("shared-proxy");
     const leader = (await leaderName()) ?? "";
     const page = JSON.parse(await askAdmin(leader, `/api/v1/fleet/proxies/${proxy}/routes`)) as object;

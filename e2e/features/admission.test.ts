@@ -10,7 +10,7 @@ describe("the admission policy", () => {
   const withAnnotations = (name: string, values: Readonly<Record<string, string>>): object =>
     ingress({ name, host: `${name}.e2e.example`, annotations: values, paths: [{ service: "none" }] });
 
-  it("refuses a value of a wrong form, and says what is wrong as the Event would", async () => {
+  it("the admission policy rejects a malformed annotation with the message of the Event", async () => {
     const refused = await sandbox.tryApply(withAnnotations("size", { "max-body-size": "10 apples" }));
     expect(refused.status).to.not.equal(0);
     expect(refused.stderr).to.include(
@@ -18,18 +18,18 @@ describe("the admission policy", () => {
     );
   });
 
-  it("lets good values pass, and keys that it does not know", async () => {
+  it("the admission policy accepts valid values and unknown annotations", async () => {
     await sandbox.apply(withAnnotations("good", { "max-body-size": " 10M ", "no-such-annotation": "x" }));
   });
 
-  it("refuses a change to a bad value, and takes the next good one", async () => {
+  it("the admission policy rejects a change to an invalid value, and accepts the next valid one", async () => {
     const refused = await sandbox.tryApply(withAnnotations("good", { "max-body-size": "-1" }));
     expect(refused.status).to.not.equal(0);
     await sandbox.apply(withAnnotations("good", { "max-body-size": "11m" }));
   });
 
   for (const [key, { name, form }] of annotations) {
-    it(`judges ${name} as the parser does`, async () => {
+    it(`the admission policy judges ${name} like the parser of the controller`, async () => {
       const path = `/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses?dryRun=All`;
       const judged = (annotationCases[name] ?? []).map(async ([value, verdict]) => {
         const body = withAnnotations("judged", { [name]: value });

@@ -40,12 +40,12 @@ describe("auth-basic-secret", () => {
     );
   });
 
-  it("answers 503 as long as the Secret does not exist", async () => {
+  it("auth-basic-secret: requests get 503 while the Secret does not exist", async () => {
     await until("the Ingress to be served", async () => (await ask()).status !== 404);
     expect((await ask(basic("a"))).status).to.equal(503);
   });
 
-  it("lets the users of the Secret pass and challenges everybody else", async () => {
+  it("auth-basic-secret: users of the Secret are authenticated and all others get 401", async () => {
     await sandbox.apply(users("a"));
     await until("the users", async () => (await ask()).status === 401);
     const reply = await ask();
@@ -56,13 +56,13 @@ describe("auth-basic-secret", () => {
     expect(echoed(accepted)).to.not.equal(undefined);
   });
 
-  it("follows a changed password", async () => {
+  it("auth-basic-secret: a changed password applies", async () => {
     await sandbox.apply(users("new"));
     await until("the new password", async () => (await ask(basic("new"))).status === 200);
     expect((await ask(basic("a"))).status).to.equal(401);
   });
 
-  it("answers 503 again when the Secret loses its label", async () => {
+  it("auth-basic-secret: requests get 503 again when the Secret loses its label", async () => {
     await sandbox.apply({
       apiVersion: "v1",
       kind: "Secret",

@@ -48,12 +48,12 @@ describe("auth-jwt", () => {
     );
   });
 
-  it("answers 503 as long as the JwtAuth does not exist", async () => {
+  it("auth-jwt: requests get 503 while the JwtAuth does not exist", async () => {
     await until("the Ingress to be served", async () => (await ask()).status !== 404);
     expect((await ask(tokenOf(first.privateKey, { exp }))).status).to.equal(503);
   });
 
-  it("lets a valid token pass, tells the backend who it is, and challenges everybody else", async () => {
+  it("auth-jwt: a valid token is accepted, its claim reaches the backend, and others get 401", async () => {
     await sandbox.apply(jwtAuth(first.publicKey));
     await until("the keys", async () => (await ask()).status === 401);
     expect((await ask()).headers["www-authenticate"]).to.equal("Bearer");
@@ -66,7 +66,7 @@ describe("auth-jwt", () => {
     expect(fields.filter((field) => /^(x-user|authorization):/.test(field))).to.deep.equal(["x-user: alice"]);
   });
 
-  it("follows a rotation of keys", async () => {
+  it("auth-jwt: a rotated key applies", async () => {
     await sandbox.apply(jwtAuth(second.publicKey));
     const next = tokenOf(second.privateKey, { exp, sub: "bob" });
     await until("the new key", async () => (await ask(next)).status === 200);

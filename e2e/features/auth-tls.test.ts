@@ -67,31 +67,31 @@ describe("auth-tls", () => {
     );
   });
 
-  it("lets in clients of the authority and shows their certificate to the backend", async () => {
+  it("auth-tls: a client of the authority is accepted, and the backend receives its certificate", async () => {
     const forged = { "X-SSL-Client-Cert": "forged" };
     const field = certificateField(await sendTls({ identity: client, headers: forged }));
     expect(decodeURIComponent(field ?? "")).to.include("-----BEGIN CERTIFICATE-----");
     expect(field).to.match(/^(?:[A-Za-z0-9]|%[0-9A-F]{2})+$/);
   });
 
-  it("refuses the handshake of clients without a certificate, and of those of another authority", async () => {
+  it("auth-tls: clients without a certificate or with one of another authority fail the handshake", async () => {
     expect(await outcome(sendTls())).to.equal("refused");
     expect(await outcome(sendTls({ identity: stranger }))).to.equal("refused");
   });
 
-  it("answers 421 over a connection for another host", async () => {
+  it("auth-tls: a request over a connection for another host gets 421", async () => {
     expect(await outcome(sendTls({ serverName: openHost }))).to.equal(421);
     expect(await outcome(sendTls({ serverName: openHost, identity: client }))).to.equal(421);
   });
 
-  it("leaves plain HTTP and other hosts alone", async () => {
+  it("auth-tls: HTTP without TLS and other hosts are not affected", async () => {
     expect((await send({ host })).status).to.equal(200);
     expect(
       certificateField(await sendTls({ host: openHost, headers: { X_SSL_Client_Cert: "forged" } })),
     ).to.equal(undefined);
   });
 
-  it("counts the steps from a certificate to the authority", async () => {
+  it("auth-tls-verify-depth: the number of certificates up to the authority is limited", async () => {
     const root = issueCertificate(["root"], { ca: true });
     const between = issueCertificate(["between"], { ca: true, issuer: root });
     const { chainPem, keyPem } = issueCertificate(["bob"], { issuer: between });
@@ -112,7 +112,7 @@ describe("auth-tls", () => {
     );
   });
 
-  it("lets nobody in while the Secret has no label", async () => {
+  it("auth-tls: every client fails the handshake while the Secret has no label", async () => {
     await sandbox.apply(authorities({ "ingress.svc-labs.dev/auth-tls": "false" }));
     await until(
       "the handshake to be refused",

@@ -46,7 +46,7 @@ describe("SvcBackendPolicy", () => {
     await until("both backends", async () => (await backendsOf({})).size === 2);
   });
 
-  it("sends what has one value of a header to one endpoint, and says that it applies", async () => {
+  it("SvcBackendPolicy: requests with one value of the hashed header go to one endpoint", async () => {
     await sandbox.apply(policy("first", { loadBalancer: { algorithm: "hash:header=X-Key" } }));
     await until("the status", async () => (await statusOf("first")) === "Service echo: True Accepted");
     await until("the algorithm", async () => (await backendsOf({ "x-key": "a" })).size === 1);
@@ -55,7 +55,7 @@ describe("SvcBackendPolicy", () => {
     expect(seen.size).to.equal(2);
   });
 
-  it("keeps a client where its cookie says, whatever the algorithm", async () => {
+  it("SvcBackendPolicy: a session cookie keeps a client at its endpoint", async () => {
     await sandbox.apply(policy("first", { sessionPersistence: { type: "Cookie" } }));
     const { value: reply } = await until("a cookie", async () => {
       const answer = await fetch();
@@ -67,7 +67,7 @@ describe("SvcBackendPolicy", () => {
     expect([...backends]).to.deep.equal([echoed(reply)?.backend]);
   });
 
-  it("loses to an older one, and has nothing to say about a Service that is not there", async () => {
+  it("SvcBackendPolicy: a later policy is Conflicted, and one for a missing Service TargetNotFound", async () => {
     await sandbox.apply(
       policy("second", { timeouts: { connect: "1s" } }),
       policy("lost", { timeouts: { connect: "1s" } }, "no-such-service"),
@@ -79,7 +79,7 @@ describe("SvcBackendPolicy", () => {
     );
   });
 
-  it("applies what it can, and says that it is invalid where that is nothing", async () => {
+  it("SvcBackendPolicy: a policy without valid settings is Invalid, and the Service is served without it", async () => {
     await sandbox.apply(policy("first", { loadBalancer: { algorithm: "best" } }));
     await until("the status", async () => (await statusOf("first")) === "Service echo: False Invalid");
     expect((await fetch()).status).to.equal(200);

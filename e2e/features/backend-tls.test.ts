@@ -75,11 +75,11 @@ describe("backend-tls", () => {
     await until("the backend to be reached over TLS", async () => (await statusOf()) === 200);
   });
 
-  it("leaves other ports of the Service in cleartext", async () => {
+  it("BackendTLSPolicy: other ports of the Service are connected to without TLS", async () => {
     expect(await statusOf("/plain")).to.equal(200);
   });
 
-  it("answers 502 while the certificate is not of the authority, or has another name", async () => {
+  it("BackendTLSPolicy: requests get 502 while the certificate has another authority or another name", async () => {
     await sandbox.apply(authorities(stranger.leafPem));
     await until("the backend not to be trusted", async () => (await statusOf()) === 502);
     await sandbox.apply(authorities(authority.leafPem), policy({ hostname: "other.internal" }));
@@ -94,7 +94,7 @@ describe("backend-tls", () => {
     await sandbox.apply(policy());
   });
 
-  it("takes the authorities of a ClusterTrustBundle", async function () {
+  it("BackendTLSPolicy: a ClusterTrustBundle provides the authorities", async function () {
     const name = sandbox.namespace;
     const bundles = "/apis/certificates.k8s.io/v1beta1/clustertrustbundles";
     // Kubernetes leaves the kind out unless it is asked for it.
@@ -120,7 +120,7 @@ describe("backend-tls", () => {
     }
   });
 
-  it("tells each Gateway whose routes lead to the Service what became of the policy", async () => {
+  it("BackendTLSPolicy: the status has conditions for each Gateway whose routes lead to the Service", async () => {
     await sandbox.apply(
       gateway("edge", { listeners: [httpListener("http", 8099)] }),
       httpRoute("echo", "edge", { rules: [{ backendRefs: to("echo", 443) }] }),
@@ -130,12 +130,12 @@ describe("backend-tls", () => {
     );
     await sandbox.apply(policy({ caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "missing" }] }));
     await until("the authority to be missed", async () => {
-      const told = await reasons();
+      const seen = await reasons();
       return (
-        told.includes("edge Accepted NoValidCACertificate") &&
-        told.includes("edge ResolvedRefs InvalidCACertificateRef")
+        seen.includes("edge Accepted NoValidCACertificate") &&
+        seen.includes("edge ResolvedRefs InvalidCACertificateRef")
       );
     });
-    await until("nobody to be connected to", async () => (await statusOf()) === 502);
+    await until("requests to get 502", async () => (await statusOf()) === 502);
   });
 });

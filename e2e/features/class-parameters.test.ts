@@ -53,19 +53,19 @@ describe("the parameters of a class", () => {
 
   after(() => sandbox.delete("ingressclass", className));
 
-  it("hold where an Ingress says nothing itself", async () => {
+  it("the parameters of a class apply to an Ingress without annotations", async () => {
     expect((await post(host, 10)).status).to.equal(200);
     expect((await post(host, 11)).status).to.equal(413);
     expect((await send({ host })).headers["x-class"]).to.equal("default");
   });
 
-  it("give way to what an Ingress says, annotation by annotation", async () => {
+  it("an annotation of an Ingress overrides the parameter of its class", async () => {
     expect((await post(ownHost, 20)).status).to.equal(200);
     expect((await post(ownHost, 21)).status).to.equal(413);
     expect((await send({ host: ownHost })).headers["x-class"]).to.equal("default");
   });
 
-  it("fall back to what is built in where they make no sense, and are followed", async () => {
+  it("an invalid parameter of a class is ignored, and changed parameters apply", async () => {
     await sandbox.apply(parameters({ "max-body-size": "much", "response-header-set": "X-Class: changed" }));
     await until(
       "the changed parameters",

@@ -49,7 +49,7 @@ describe("ClientTrafficPolicy", () => {
     await sandbox.apply(gateway("proxied"), httpRoute("echo", "proxied", { hostnames: [host] }));
   });
 
-  it("takes the client's address from the header of a trusted peer, in place", async () => {
+  it("ClientTrafficPolicy: the PROXY header of a trusted peer sets the client address", async () => {
     const address = await programmedAddress(sandbox.namespace, "proxied");
     const header = "PROXY TCP4 192.0.2.7 192.0.2.1 4711 80\r\n";
     await until("the route", async () => (await talk(address, "")).startsWith("HTTP/1.1 200 "));
@@ -69,7 +69,7 @@ describe("ClientTrafficPolicy", () => {
       "Accepted",
     ]);
     await sandbox.apply(policy(["198.51.100.1"]));
-    await until("nobody to be trusted", async () => (await talk(address, header)) === "");
+    await until("the PROXY header to be rejected", async () => (await talk(address, header)) === "");
   });
 
   /** Opens a connection and keeps it; undefined when it is closed before it has answered. */
@@ -88,7 +88,7 @@ describe("ClientTrafficPolicy", () => {
     return Promise.race([answered, ended]);
   }
 
-  it("bounds the connections of a listener on each proxy, and has room again when they end", async () => {
+  it("ClientTrafficPolicy: maxConnections limits a listener on each proxy until connections end", async () => {
     const address = await programmedAddress(sandbox.namespace, "proxied");
     const { targetRefs } = policy([]).spec;
     await sandbox.apply({ ...policy([]), spec: { targetRefs, maxConnections: 2 } });

@@ -34,20 +34,20 @@ describe("compression", () => {
     await until("the Ingress to be served", async () => (await send({ host })).status === 200);
   });
 
-  it("compresses for clients that accept it", async () => {
+  it("compression: a response is compressed for clients that accept the coding", async () => {
     await until("the policy", async () => (await encodingFor("gzip")) === "gzip");
     const { bytes } = await send({ host, headers: { "accept-encoding": "gzip" } });
     expect(JSON.parse(gunzipSync(bytes).toString("utf8"))).to.include({ host });
   });
 
-  it("leaves responses as they are for others", async () => {
+  it("compression: a response is not compressed for other clients", async () => {
     const reply = await send({ host, headers: { "accept-encoding": "br, gzip;q=0" } });
     expect(reply.headers).not.to.have.property("content-encoding");
     expect(reply.headers.vary).to.equal("Accept-Encoding");
     expect(echoed(reply)?.host).to.equal(host);
   });
 
-  it("follows a changed policy, and prefers brotli", async () => {
+  it("compression: a changed policy applies, and brotli is preferred", async () => {
     await sandbox.apply(policy({ gzip: true, brotli: true, minSize: 1 }));
     await until("brotli", async () => (await encodingFor("gzip, br")) === "br");
     await sandbox.delete("compressions.gateway.svc-labs.dev", "json");

@@ -83,7 +83,7 @@ describe("Gateways with proxies of their own", () => {
     );
   });
 
-  it("are refused while their parameters do not exist, and follow once they do", async () => {
+  it("a Gateway with missing parameters is InvalidParameters, and gets its proxies once they exist", async () => {
     await poll("the refusal", async () => (await conditionOf("Accepted"))?.reason === "InvalidParameters");
     expect(await find(deploymentPath())).to.equal(undefined);
     await sandbox.apply(parameters({ replicas: 1 }));
@@ -95,10 +95,10 @@ describe("Gateways with proxies of their own", () => {
     await poll("Programmed", async () => (await conditionOf("Programmed"))?.status === "True");
   });
 
-  it("are told of by the fleet, with what they serve and nothing else", async () => {
+  it("a dedicated proxy is in the fleet, with the routes of its Gateway only", async () => {
     const page = async <T>(path: string): Promise<T> => {
       const leader = await leaderName();
-      if (leader === undefined) throw new Error("nobody leads");
+      if (leader === undefined) throw new Error("there is no leader");
       return JSON.parse(await askAdmin(leader, path)) as T;
     };
     const { value: proxy } = await poll("the proxy in the fleet", async () => {
@@ -115,7 +115,7 @@ describe("Gateways with proxies of their own", () => {
     expect(routes["gateway"]?.hosts.map((one) => one.host)).to.have.members(["*", host]);
   });
 
-  it("get back what somebody changes or deletes", async () => {
+  it("a changed or deleted object of a dedicated proxy is restored", async () => {
     const inNamespace = ["--namespace", sandbox.namespace];
     await kubectl([...inNamespace, "scale", "deployment/edge-svc", "--replicas=0"]);
     await poll(
@@ -132,7 +132,7 @@ describe("Gateways with proxies of their own", () => {
     await served();
   });
 
-  it("go to the shared proxies and come back, and are served all the time", async () => {
+  it("a Gateway moves to the shared proxies and back without being unavailable", async () => {
     for (const isDedicated of [false, true]) {
       const before = await served();
       let failures = 0;
@@ -160,7 +160,7 @@ describe("Gateways with proxies of their own", () => {
     }
   });
 
-  it("leave nothing behind", async () => {
+  it("a deleted Gateway leaves no object of its dedicated proxies behind", async () => {
     expect((await ask<GatewayObject>(gatewayPath())).metadata.finalizers).to.include(
       "gateway.svc-labs.dev/dedicated-cleanup",
     );

@@ -20,7 +20,7 @@ describe("endpoints", () => {
     await until("the Ingress to be served", async () => (await statusOf()) === 200);
   });
 
-  it("answers 503 while a Service has no pod, and serves when it has one again", async () => {
+  it("a Service gets 503 while it has no pod, and is served again when it has one", async () => {
     await scale(deployment, 0);
     await until("503", async () => (await statusOf()) === 503);
     await scale(deployment, 1);
@@ -28,7 +28,7 @@ describe("endpoints", () => {
     await until("200", async () => (await statusOf()) === 200);
   });
 
-  it("uses pods that are added", async () => {
+  it("pods that are added to a Service receive requests", async () => {
     await scale(deployment, 3);
     await waitForRollout(deployment);
     const backends = new Set<string>();
@@ -39,7 +39,7 @@ describe("endpoints", () => {
     });
   });
 
-  it("answers 503 for a Service that does not exist, beside paths that work", async () => {
+  it("a missing Service gets 503 beside paths that are served", async () => {
     expect(await statusOf("/none")).to.equal(503);
     expect(await statusOf("/")).to.equal(200);
   });

@@ -24,7 +24,7 @@ describe("Events", () => {
       (await eventsOf(name)).find((event) => event.reason === reason),
     );
 
-  it("tell the later of two Ingresses that it lost a path, and the winner nothing", async () => {
+  it("a RouteConflict Event is on the later of two Ingresses with one path, and not on the earlier", async () => {
     const host = "conflict.e2e.example";
     await sandbox.apply(ingress({ name: "a-first", host, paths: [{ path: "/same", service: "none" }] }));
     await sandbox.apply(ingress({ name: "b-second", host, paths: [{ path: "/same", service: "none" }] }));
@@ -36,7 +36,7 @@ describe("Events", () => {
     expect((await eventsOf("a-first")).map(({ reason }) => reason)).to.not.include("RouteConflict");
   });
 
-  it("name an annotation whose value has the right form and makes no sense", async () => {
+  it("an InvalidAnnotation Event names an annotation whose value is well-formed and out of range", async () => {
     // More than a number can hold: only the controller computes it.
     const annotations = { "max-body-size": "99999999999999999999g" };
     await sandbox.apply(

@@ -42,13 +42,13 @@ describe("ext-auth over gRPC", () => {
     await until("the service to be asked", async () => (await fetch({ headers: asAlice })).status === 200);
   });
 
-  it("lets pass whom the service lets pass, and calls them upstream as it does", async () => {
+  it("ext-auth over gRPC: an allowed request reaches the backend with the headers of the service", async () => {
     const reply = await fetch({ headers: { ...asAlice, "x-checked-user": "forged" } });
     expect(reply.status).to.equal(200);
     expect(fieldsOf(reply, "x-checked-user")).to.deep.equal(["alice"]);
   });
 
-  it("answers with what the service refuses with", async () => {
+  it("ext-auth over gRPC: a denied request gets the response of the service", async () => {
     const { status, headers, body } = await fetch({ path: "/here?a=b" });
     expect([status, body]).to.deep.equal([
       401,
@@ -57,7 +57,7 @@ describe("ext-auth over gRPC", () => {
     expect(headers["x-refused-by"]).to.match(/^gate-/);
   });
 
-  it("shows the service the body, and lets no longer one pass", async () => {
+  it("ext-auth over gRPC: the body is sent to the service, and one above the limit gets 413", async () => {
     const post = async (body: string): Promise<number> =>
       (await fetch({ method: "POST", headers: asAlice, body })).status;
     expect(await post("allowed")).to.equal(200);
@@ -65,7 +65,7 @@ describe("ext-auth over gRPC", () => {
     expect(await post("x".repeat(17))).to.equal(413);
   });
 
-  it("protects the calls of a GRPCRoute", async function () {
+  it("ext-auth over gRPC: a GRPCRoute is authorized by an ExtensionRef", async function () {
     await needGatewayApi(this);
     const extensionRef = { group: "gateway.svc-labs.dev", kind: "SvcExternalAuth", name: "gate" };
     await sandbox.apply(
@@ -96,7 +96,7 @@ describe("ext-auth over gRPC", () => {
     expect(refused.trailers["grpc-status"]).to.equal("16");
   });
 
-  it("answers 503 when the service is gone", async () => {
+  it("ext-auth over gRPC: requests get 503 when the service is deleted", async () => {
     await sandbox.delete("service", "gate");
     await until("the route to be closed", async () => (await fetch({ headers: asAlice })).status === 503);
   });

@@ -28,12 +28,12 @@ describe("ext-auth", () => {
     );
   });
 
-  it("answers 503 as long as the SvcExternalAuth does not exist", async () => {
+  it("ext-auth: requests get 503 while the SvcExternalAuth does not exist", async () => {
     await until("the Ingress to be served", async () => (await fetch("/")).status !== 404);
     expect((await fetch("/")).status).to.equal(503);
   });
 
-  it("does as the service says: the echo backend answers with the status that the query names", async () => {
+  it("ext-auth: the status of the service allows or denies a request", async () => {
     await sandbox.apply({
       apiVersion: "gateway.svc-labs.dev/v1alpha1",
       kind: "SvcExternalAuth",
@@ -53,7 +53,7 @@ describe("ext-auth", () => {
     expect((await fetch("/?status=403")).status).to.equal(403);
   });
 
-  it("shows the service the body, and lets no longer one pass", async () => {
+  it("ext-auth: the body is sent to the service, and one above the limit gets 413", async () => {
     await sandbox.apply({
       apiVersion: "gateway.svc-labs.dev/v1alpha1",
       kind: "SvcExternalAuth",
@@ -81,7 +81,7 @@ describe("ext-auth for a whole Gateway", () => {
     await sandbox.apply(gateway("guarded"), httpRoute("echo", "guarded", { hostnames: [host] }));
   });
 
-  it("closes it while the service is missing, and says so; then asks", async () => {
+  it("ext-auth for a Gateway: requests get 503 while the service is missing, and then are authorized", async () => {
     const gate = (service: string) => ({
       apiVersion: "gateway.svc-labs.dev/v1alpha1",
       kind: "SvcExternalAuth",

@@ -86,7 +86,7 @@ describe("resources of the gateway's own on an HTTPRoute", () => {
     await until("the route", async () => (await get("/")).status === 200);
   });
 
-  it("do what they do for an Ingress", async () => {
+  it("an ExtensionRef applies its resource to a rule as its annotation does to an Ingress", async () => {
     const statusOf = async (path: string, options: Partial<SendOptions> = {}): Promise<number> =>
       (await get(path, options)).status;
     expect(await statusOf("/IpAccessControl")).to.equal(403);
@@ -108,7 +108,7 @@ describe("resources of the gateway's own on an HTTPRoute", () => {
     }
   });
 
-  it("bound the rate of a client at each proxy", async () => {
+  it("an ExtensionRef to a RateLimit limits the requests of a client at each proxy", async () => {
     const statuses = new Set<number>();
     await until("the limit", async () => {
       statuses.add((await get("/RateLimit")).status);
@@ -117,7 +117,7 @@ describe("resources of the gateway's own on an HTTPRoute", () => {
     expect([...statuses]).to.have.members([200, 429]);
   });
 
-  it("answer 500 where they are missing", async () => {
+  it("an ExtensionRef to a missing resource answers 500", async () => {
     await until(
       "the other route",
       async () =>

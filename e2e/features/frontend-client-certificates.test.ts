@@ -61,7 +61,7 @@ describe("client certificates of a Gateway", () => {
     await until("the route", async () => (await outcome({ identity: alice })) === 200);
   });
 
-  it("AllowValidOnly lets in clients of the authority, and ends the handshake of all others", async () => {
+  it("AllowValidOnly accepts clients of the authority, and others fail the handshake", async () => {
     expect(await outcome()).to.equal("refused");
     expect(await outcome({ identity: mallory })).to.equal("refused");
     const headers = { "X-SSL-Client-Cert": "forged" };
@@ -69,7 +69,7 @@ describe("client certificates of a Gateway", () => {
     expect(fieldsOf(reply, "x-ssl-client-cert")).to.deep.equal([]);
   });
 
-  it("AllowInsecureFallback lets everybody in, and says so in a condition", async () => {
+  it("AllowInsecureFallback accepts every client, and a condition reports it", async () => {
     await sandbox.apply(edge("AllowInsecureFallback"));
     await until("a client without a certificate to be let in", async () => (await outcome()) === 200);
     expect(await outcome({ identity: mallory })).to.equal(200);
@@ -80,7 +80,7 @@ describe("client certificates of a Gateway", () => {
     await until("the handshake to be refused again", async () => (await outcome()) === "refused");
   });
 
-  it("nobody gets in while the authority cannot be read, and the listener says why", async () => {
+  it("every client fails the handshake while the authority is invalid, and the listener reports it", async () => {
     await sandbox.apply(clients("not a certificate"));
     await until(
       "the handshake to be refused",

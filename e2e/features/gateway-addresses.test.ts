@@ -28,7 +28,7 @@ describe("the addresses of Gateways", () => {
     await sandbox.apply(edge("Cluster"));
   });
 
-  it("are reached from the cluster alone where that is all that is asked for", async () => {
+  it("a Gateway with the routability Cluster gets a ClusterIP address", async () => {
     await programmedAddress(sandbox.namespace, "edge");
     const { clusterIP = "", type } = (await service())?.spec ?? {};
     expect(type).to.equal("ClusterIP");
@@ -38,7 +38,7 @@ describe("the addresses of Gateways", () => {
     expect(isTrue((await status())?.conditions, "AddressesAssigned")).to.equal(true);
   });
 
-  it("are not assigned where nobody knows what is asked for", async () => {
+  it("a Gateway with an unknown routability is Programmed=False with AddressNotAssigned", async () => {
     await sandbox.apply(edge("example.com/Elsewhere"));
     await until("the condition", async () => {
       const conditions = (await status())?.conditions ?? [];

@@ -89,7 +89,7 @@ describe("standard filters of an HTTPRoute", () => {
     ["/request", "a rule"],
     ["/backend", "a backend"],
   ] as const) {
-    it(`RequestHeaderModifier of ${where} sets, adds and removes what the backend sees`, async () => {
+    it(`RequestHeaderModifier of ${where} sets, adds and removes headers of the request to the backend`, async () => {
       const reply = await get(path, {
         headers: { "x-set": "client", "x-added": "client", "x-removed": "client" },
       });
@@ -99,12 +99,12 @@ describe("standard filters of an HTTPRoute", () => {
     });
   }
 
-  it("ResponseHeaderModifier sets and removes what the client sees", async () => {
+  it("ResponseHeaderModifier sets and removes headers of the response", async () => {
     const { status, headers } = await get("/response");
     expect([status, headers["x-set"], headers["echo-backend"]]).to.deep.equal([200, "gateway", undefined]);
   });
 
-  it("RequestRedirect sends the client elsewhere", async () => {
+  it("RequestRedirect answers with the redirect", async () => {
     const { status, headers } = await get("/redirect/a?b=c");
     expect([status, headers.location]).to.deep.equal([301, "http://www.example.com/moved/a?b=c"]);
   });
@@ -122,7 +122,7 @@ describe("standard filters of an HTTPRoute", () => {
     });
   });
 
-  it("ExternalAuth lets a service decide which requests pass, and tell the backend what it found", async () => {
+  it("ExternalAuth lets a service authorize requests and send headers to the backend", async () => {
     const reply = await get("/auth", { headers: { "echo-backend": "forged" } });
     expect(reply.status).to.equal(200);
     expect(fieldsOf(reply, "echo-backend").join()).to.match(/^echo-[^,]*$/);

@@ -50,7 +50,7 @@ describe("Gateways of the shared proxies", () => {
     );
   });
 
-  it("get an address of their own, on which their routes are served", async () => {
+  it("a Gateway gets an address of its own, at which its routes are served", async () => {
     const address = await programmed("one");
     await until("the route", () => backendAt(address, "/"));
     expect(await backendAt(address, "/")).to.equal("web");
@@ -59,14 +59,14 @@ describe("Gateways of the shared proxies", () => {
     expect((await get(address, "/", "other.e2e.example")).status).to.equal(404);
   });
 
-  it("do not meet, though their hosts and ports are equal", async () => {
+  it("two Gateways with the same hosts and ports serve their own routes", async () => {
     const [one, two] = await Promise.all([programmed("one"), programmed("two")]);
     expect(one).to.not.equal(two);
     await until("the route", async () => (await backendAt(two, "/")) === "api");
     expect(await backendAt(one, "/")).to.equal("web");
   });
 
-  it("say what is attached, and routes what is wrong with them", async () => {
+  it("the status counts attached routes, and the route reports BackendNotFound", async () => {
     const { value } = await until("attachedRoutes", async () => {
       const [listener] = (await gatewayAt(sandbox.namespace, "one")).status?.listeners ?? [];
       return listener?.attachedRoutes === 1 && listener;
@@ -82,7 +82,7 @@ describe("Gateways of the shared proxies", () => {
     ]);
   });
 
-  it("leave nothing behind", async () => {
+  it("a deleted Gateway leaves no Service behind", async () => {
     await programmed("two");
     const services = async (): Promise<ServiceList["items"]> => {
       const selector = `gateway.svc-labs.dev/gateway-namespace=${sandbox.namespace},gateway.networking.k8s.io/gateway-name=two`;

@@ -25,7 +25,7 @@ describe("an HTTP-01 challenge", () => {
       metadata: { name, labels, annotations: { "auth.istio.io/8089": "NONE" } },
       spec: {
         type: "NodePort",
-        // The pods of the solver would have these labels; here another backend stands in for them.
+        // The pods of the solver would have these labels; here another backend takes their place.
         selector: { app: "solver" },
         ports: [{ name: "http", port: 8089, targetPort: 8080 }],
       },
@@ -71,7 +71,7 @@ describe("an HTTP-01 challenge", () => {
   });
 
   for (const pathType of ["Exact", "ImplementationSpecific"]) {
-    it(`is answered before the parent redirects or asks for credentials, and vanishes (${pathType})`, async () => {
+    it(`an HTTP-01 challenge is answered before the redirect and authentication of its host (${pathType})`, async () => {
       expect((await send({ host, path })).status).to.equal(308);
       await sandbox.apply(...solver(pathType));
       await until("the solver", async () => (await solvedBy()) === "solver");
@@ -79,7 +79,7 @@ describe("an HTTP-01 challenge", () => {
       expect((await send({ host })).status).to.equal(308);
       await sandbox.delete("ingress", name);
       await sandbox.delete("service", name);
-      await until("the challenge to be gone", async () => (await send({ host, path })).status === 308);
+      await until("the challenge to be removed", async () => (await send({ host, path })).status === 308);
     });
   }
 });

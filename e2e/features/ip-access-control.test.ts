@@ -35,11 +35,11 @@ describe("ip-access-control", () => {
     );
   });
 
-  it("lets everybody in as long as the resource does not exist", async () => {
+  it("ip-access-control: every client is accepted while the resource does not exist", async () => {
     await until("the Ingress to be served", async () => (await statusFor("203.0.113.5")) === 200);
   });
 
-  it("refuses whom it denies, whatever it allows, and whom it does not allow", async () => {
+  it("ip-access-control: denied and not allowed clients get 403, and deny takes precedence", async () => {
     await policy({ deny: ["203.0.113.5", "no address"], allow: ["203.0.113.0/24", "2001:db8::/32"] });
     await until("the policy", async () => (await statusFor("203.0.113.5")) === 403);
     expect(await statusFor("203.0.113.6")).to.equal(200);
@@ -48,7 +48,7 @@ describe("ip-access-control", () => {
     expect(await statusFor("2001:db9::1")).to.equal(403);
   });
 
-  it("follows the resource", async () => {
+  it("ip-access-control: a changed resource applies", async () => {
     await policy({ deny: ["198.51.100.0/24"], allow: [] });
     await until("the changed policy", async () => (await statusFor("203.0.113.5")) === 200);
     expect(await statusFor("198.51.100.1")).to.equal(403);

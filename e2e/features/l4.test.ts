@@ -93,14 +93,14 @@ describe("TCP, TLS and UDP listeners", () => {
     address = await programmedAddress(sandbox.namespace, "edge");
   });
 
-  it("count their routes", async () => {
+  it("each L4 listener counts its attached routes", async () => {
     await until("attachedRoutes", async () => {
       const listeners = (await gatewayAt(sandbox.namespace, "edge")).status?.listeners ?? [];
       return listeners.length === 4 && listeners.every(({ attachedRoutes }) => attachedRoutes === 1);
     });
   });
 
-  it("forward TCP connections", async () => {
+  it("a TCPRoute forwards connections", async () => {
     const talk = async (): Promise<string> => {
       const socket = connect(5432, address);
       socket.setTimeout(patienceMs, () => socket.destroy(new Error("no answer")));
@@ -111,19 +111,19 @@ describe("TCP, TLS and UDP listeners", () => {
     expect(await talk()).to.match(/^HTTP\/1.1 200/);
   });
 
-  it("pass TLS through and end it on one port, by server name", async () => {
+  it("TLS is passed through and terminated on one port, by server name", async () => {
     await until("the routes", () => talkTls(through).catch(() => ""));
     expect(await talkTls(through)).to.match(new RegExp(`^echo-.* ${through}$`));
     expect(await talkTls(end, get(end))).to.match(/^HTTP\/1.1 200/);
     expect(await failure(talkTls("other.e2e.example"))).to.equal("ECONNRESET");
   });
 
-  it("forward datagrams, and what answers them", async () => {
+  it("a UDPRoute forwards datagrams and their replies", async () => {
     await until("the route", () => askUdp("ping"));
     expect(await askUdp("hello")).to.match(/^echo-.* hello$/);
   });
 
-  it("refuse connections when the route is gone", async () => {
+  it("connections to a TCP listener are reset after its route was deleted", async () => {
     await sandbox.delete("tcproute", "db");
     const attempt = async (): Promise<unknown> => {
       const socket = connect(5432, address);

@@ -66,13 +66,13 @@ describe("filters of listeners", () => {
     return reply.status === 200 ? echoed(reply)?.backend.split("-")[0] : String(reply.status);
   }
 
-  it("let a service choose the route, on their listener only", async () => {
+  it("an ExternalAuth filter of a listener influences the choice of the route, on that listener only", async () => {
     await until("the service to choose", async () => (await get("/")) === "chosen");
     expect(await get("/?status=403")).to.equal("403");
     expect(await get("/", { ...open, headers: { "Echo-Backend": "mine" } })).to.equal("other");
   });
 
-  it("answer 500 when the service is gone, and say so", async () => {
+  it("a listener filter whose service is missing answers 500, and a condition reports it", async () => {
     await sandbox.apply(edge("missing"));
     await until("the filter to be broken", async () => (await get("/")) === "500");
     const { value } = await until("the status", async () => {
@@ -84,7 +84,7 @@ describe("filters of listeners", () => {
     expect(await get("/", open)).to.equal("other");
   });
 
-  it("are told in the features of the class", async () => {
+  it("listener filters are among the supported features of the GatewayClass", async () => {
     type Class = { readonly status?: { readonly supportedFeatures?: readonly { readonly name: string }[] } };
     await until("the feature", async () => {
       const { status } = await ask<Class>(`/apis/${gatewayApi}/gatewayclasses/svc`);

@@ -21,16 +21,16 @@ describe("max-body-size", () => {
     await until("the Ingress to be served", async () => (await send({ host })).status === 200);
   });
 
-  it("lets a body of exactly the limit pass", async () => {
+  it("max-body-size: a body of exactly the limit is forwarded", async () => {
     expect(echoed(await post(1024))?.bodyBytes).to.equal(1024);
   });
 
-  it("answers 413 to one byte more", async () => {
+  it("max-body-size: a body of one byte more gets 413", async () => {
     const reply = await post(1025);
     expect([reply.status, reply.headers["echo-backend"]]).to.deep.equal([413, undefined]);
   });
 
-  it("follows a changed limit", async () => {
+  it("max-body-size: a changed limit applies", async () => {
     await sandbox.apply(
       ingress({ name: "capped", host, annotations: { "max-body-size": "2k" }, paths: [{ service: "echo" }] }),
     );

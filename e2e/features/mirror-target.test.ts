@@ -58,7 +58,7 @@ describe("mirror-target", () => {
     });
   });
 
-  it("copies each request, bodies too, and answers from the backend", async () => {
+  it("mirror-target: each request is copied with its body, and answered from the backend", async () => {
     const before = await copies("copy");
     for (let i = 0; i < 10; i++) {
       const reply = await send({ host, method: "POST", body: "hello" });
@@ -71,7 +71,7 @@ describe("mirror-target", () => {
     await until("ten copies", async () => (await copies("copy")) >= before + 10);
   });
 
-  it("serves as ever while the mirror is dead", async () => {
+  it("mirror-target: requests are served while the mirror does not respond", async () => {
     await mirrorTo("dead");
     await until("the dead mirror to be used", async () => {
       await send({ host });
@@ -80,7 +80,7 @@ describe("mirror-target", () => {
     for (let i = 0; i < 10; i++) expect((await send({ host, timeoutMs: 4_000 })).status).to.equal(200);
   });
 
-  it("serves without copies when the Service is of another namespace or does not exist", async () => {
+  it("mirror-target: requests are served without copies when the Service does not exist", async () => {
     await mirrorTo("none");
     await until("no more copies", async () => {
       const before = await copies("dead");

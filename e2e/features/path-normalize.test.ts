@@ -28,24 +28,24 @@ describe("path-normalize", () => {
     await until("the Ingress to be served", () => pathSeenFor("/a/b"));
   });
 
-  it("removes dot segments and decodes what needs no escape at every level", async () => {
+  it("path-normalize: dot segments are removed and unreserved characters decoded at level base", async () => {
     expect(await pathSeenFor("/x/../%61/b/./c%2Fd?q=//")).to.equal("/a/b/c%2Fd?q=//");
     expect((await send({ host, path: "/a//b" })).status).to.equal(404);
   });
 
-  it("merges slashes where that is asked for", async () => {
+  it("path-normalize: level merge-slashes merges slashes", async () => {
     await ask("merge-slashes");
     await until("the new level", async () => (await pathSeenFor("//a//b")) === "/a/b");
     expect(await pathSeenFor("/a/b//c%2F/d")).to.equal("/a/b/c%2F/d");
   });
 
-  it("decodes slashes where that is asked for", async () => {
+  it("path-normalize: level decode-and-merge-slashes decodes and merges slashes", async () => {
     await ask("decode-and-merge-slashes");
     await until("the new level", async () => (await pathSeenFor("/a%2Fb")) === "/a/b");
     expect(await pathSeenFor("/a/x%5c..%2Fb")).to.equal("/a/b");
   });
 
-  it("takes none for base", async () => {
+  it("path-normalize: the value none means base", async () => {
     await ask("none");
     await until("the new level", async () => (await send({ host, path: "//a/b" })).status === 404);
     expect(await pathSeenFor("/a/./b")).to.equal("/a/b");

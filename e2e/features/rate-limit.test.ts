@@ -59,7 +59,7 @@ describe("rate-limit", () => {
     proxies = (await readyPodsOf("shared-proxy")).length;
   });
 
-  it("answers 429 with the seconds to wait when a client has used up rate and burst, and other clients go on", async () => {
+  it("rate-limit: a client beyond rate and burst gets 429 with Retry-After, and others are served", async () => {
     const from = (client: string) => () => send({ host: byAddress, headers: { "x-forwarded-for": client } });
     const { admitted, refused } = await exhaust(from("203.0.113.5"), 3 * proxies + 1);
     expect(admitted).to.be.at.least(3);
@@ -68,7 +68,7 @@ describe("rate-limit", () => {
     expect((await from("203.0.113.6")()).status).to.equal(200);
   });
 
-  it("counts by a header, and not at all without it", async () => {
+  it("rate-limit: requests are counted by a header, and those without it are not limited", async () => {
     const withKey = (key: string) => () => send({ host: byHeader, headers: { "x-api-key": key } });
     const { admitted, refused } = await exhaust(withKey("a"), proxies);
     expect([admitted >= 1, refused.status]).to.deep.equal([true, 429]);
@@ -76,7 +76,7 @@ describe("rate-limit", () => {
     for (let i = 0; i < 5; i++) expect((await send({ host: byHeader })).status).to.equal(200);
   });
 
-  it("limits nothing as long as the resource does not exist", async () => {
+  it("rate-limit: requests are not limited while the resource does not exist", async () => {
     for (let i = 0; i < 5; i++) expect((await send({ host: unlimited })).status).to.equal(200);
   });
 });

@@ -45,19 +45,19 @@ describe("redirect", () => {
     }
   });
 
-  it("takes every part from the annotations, and the query from the request", async () => {
+  it("redirect: scheme, host, port and path come from the annotations, and the query from the request", async () => {
     expect(await answerOf("all")).to.deep.equal([307, "https://www.example.com:8443/new?c=d", ""]);
   });
 
-  it("takes what is not said from the request, with 302", async () => {
+  it("redirect: parts without annotation come from the request, and the status is 302", async () => {
     expect(await answerOf("hostname")).to.deep.equal([302, "http://www.example.com/new?c=d", ""]);
   });
 
-  it("comes before ssl-redirect, and a new scheme brings its port", async () => {
+  it("redirect: redirect-scheme takes precedence over ssl-redirect, and sets the default port", async () => {
     expect(await answerOf("scheme")).to.deep.equal([302, `https://${hosts.scheme}/a~b?c=d`, ""]);
   });
 
-  it("does not redirect for a status alone: the Service without endpoints answers", async () => {
+  it("redirect: a redirect-status-code alone does not redirect", async () => {
     expect((await answerOf("status"))[0]).to.equal(503);
   });
 });

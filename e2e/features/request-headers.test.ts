@@ -24,7 +24,7 @@ describe("request-headers", () => {
     await until("the Ingress to be served", async () => (await send({ host })).status === 200);
   });
 
-  it("sets, adds and then removes fields of what the backend gets", async () => {
+  it("request-headers: headers are set, added and then removed in the request to the backend", async () => {
     const reply = await send({ host, headers: sent });
     expect(fieldsOf(reply, "x-set")).to.deep.equal(["a, b"]);
     expect(fieldsOf(reply, "x-add").join(", ")).to.equal("client, gateway");
@@ -34,7 +34,7 @@ describe("request-headers", () => {
     expect(fieldsOf(reply, "x-forwarded-host")).to.deep.equal([host]);
   });
 
-  it("changes nothing when a line is no field, and serves", async () => {
+  it("request-headers: an invalid line is reported and changes no header, and the Ingress is served", async () => {
     await serve({
       "request-header-set": "X-Set: gateway\nno field",
       "request-header-remove": "X-Gone",

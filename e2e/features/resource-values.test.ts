@@ -31,7 +31,7 @@ describe("the schemas of the gateway's own resources", () => {
   }
 
   for (const [kind, cases] of resourceCases) {
-    it(`judge values of ${kind} as the table says`, async () => {
+    it(`the schema of ${kind} judges the values of the table as expected`, async () => {
       await judge(
         kind,
         casesOf(cases).map(({ path, value, verdict }) => ({
@@ -42,7 +42,7 @@ describe("the schemas of the gateway's own resources", () => {
       );
     });
 
-    it(`judge what nobody means in a ${kind} as the controller does`, async () => {
+    it(`the schema of ${kind} judges hostile specs like the controller`, async () => {
       await judge(
         kind,
         hostileSpecs(kind, cases.full).map(({ path, value, spec }) => ({

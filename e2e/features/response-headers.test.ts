@@ -28,7 +28,7 @@ describe("response-headers", () => {
     await until("the Ingress to be served", async () => (await send({ host })).status === 200);
   });
 
-  it("changes the fields of what the client gets", async () => {
+  it("response-headers: headers of the response are set, added and removed", async () => {
     const { status, headers } = await send({ host });
     expect(status).to.equal(200);
     expect(headers).to.deep.include({
@@ -39,7 +39,7 @@ describe("response-headers", () => {
     expect(headers).not.to.have.property("echo-backend");
   });
 
-  it("changes those of the gateway's own answers too", async () => {
+  it("response-headers: headers of the gateway's own responses are changed, too", async () => {
     const { status, headers } = await send({ host, path: "/none" });
     expect(status).to.equal(503);
     expect(headers["x-frame-options"]).to.equal("DENY");

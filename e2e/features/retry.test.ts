@@ -71,18 +71,18 @@ describe("retry", () => {
     return [...found].sort((a, b) => a - b);
   };
 
-  it("hides an endpoint that refuses connections, for requests with bodies too", async () => {
+  it("retry: an endpoint that refuses connections is not noticed, even with request bodies", async () => {
     expect(await statuses({ host })).to.deep.equal([200]);
     const reply = await send({ host, method: "POST", body: "hello" });
     expect(echoed(reply)?.body).to.equal("hello");
     expect(await statuses({ host, method: "POST", body: "hello" })).to.deep.equal([200]);
   });
 
-  it("does nothing where it was not asked for", async () => {
+  it("retry: requests are not retried without the annotation", async () => {
     expect(await statuses({ host: withoutHost })).to.deep.equal([200, 502]);
   });
 
-  it("passes on a status that stays, and one that is not listed", async () => {
+  it("retry: a persistent status and one that is not listed are passed on", async () => {
     expect(await statuses({ host: wholeHost, path: "/?status=503" })).to.deep.equal([503]);
     expect(await statuses({ host: wholeHost, path: "/?status=500" })).to.deep.equal([500]);
   });

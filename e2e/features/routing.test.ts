@@ -34,7 +34,7 @@ describe("routing by host and path", () => {
     await until("the Ingress to be served", () => backendOf("/"));
   });
 
-  it("sends each path to its Service", async () => {
+  it("each path is routed to its Service", async () => {
     expect(await backendOf("/")).to.equal("web");
     expect(await backendOf("/api/one")).to.equal("api");
     expect(await backendOf("/apian")).to.equal("web");
@@ -42,19 +42,19 @@ describe("routing by host and path", () => {
     expect(await backendOf("/api/exact/")).to.equal("api");
   });
 
-  it("answers 404 for a host that nobody claims", async () => {
-    const reply = await send({ host: "nobody.e2e.example" });
+  it("a request for an unknown host gets 404", async () => {
+    const reply = await send({ host: "unknown.e2e.example" });
     expect([reply.status, reply.body]).to.deep.equal([404, "404 Not Found\n"]);
   });
 
-  it("spreads requests over the pods of a Service", async () => {
+  it("the requests to a Service are spread over its pods", async () => {
     await until("both pods", async () => {
       const replies = await Promise.all(Array.from({ length: 10 }, () => send({ host })));
       return new Set(replies.map((reply) => echoed(reply)?.backend)).size === 2;
     });
   });
 
-  it("tells the backend who asked, and for what", async () => {
+  it("X-Forwarded headers have the client, the host and the scheme of the request", async () => {
     const echo = echoed(await send({ host, path: "/a?b=c", headers: { "x-forwarded-for": "192.0.2.1" } }));
     const fields = new Map(echo?.headers.map(([name, value]) => [name.toLowerCase(), value]));
     expect([echo?.host, echo?.path]).to.deep.equal([host, "/a?b=c"]);
@@ -63,17 +63,17 @@ describe("routing by host and path", () => {
     expect(fields.get("x-forwarded-for")).to.be.a("string").and.not.include("192.0.2.1");
   });
 
-  it("follows a changed and a deleted Ingress", async () => {
+  it("a changed Ingress applies, and a deleted one is no longer served", async () => {
     const name = "moving.e2e.example";
     await sandbox.apply(ingress({ name: "moving", host: name, paths: [{ service: "web" }] }));
     await until("the first backend", async () => (await backendOf("/", name)) === "web");
     await sandbox.apply(ingress({ name: "moving", host: name, paths: [{ service: "api" }] }));
     await until("the second backend", async () => (await backendOf("/", name)) === "api");
     await sandbox.delete("ingress", "moving");
-    await until("the route to be gone", async () => (await send({ host: name })).status === 404);
+    await until("the route to be removed", async () => (await send({ host: name })).status === 404);
   });
 
-  it("leaves the Ingresses of other classes alone", async () => {
+  it("an Ingress of another class is not served", async () => {
     const other = ingress({
       name: "other",
       host: "other.e2e.example",

@@ -28,18 +28,18 @@ describe("ssl-redirect", () => {
     await until("the Ingress to be served", async () => (await send({ host })).status === 308);
   });
 
-  it("sends requests of the HTTP listener to the same URL on https, and serves them there", async () => {
+  it("ssl-redirect: a request on the HTTP listener is redirected to https, where it is served", async () => {
     const { status, headers, body } = await send({ host, path: "/a?b=c", method: "POST", body: "x" });
     expect([status, headers.location, body]).to.deep.equal([308, `https://${host}/a?b=c`, ""]);
     await until("the certificate", async () => (await send({ host, caPem: authorityPem })).status === 200);
   });
 
-  it("has the status that is asked for", async () => {
+  it("ssl-redirect-code: the configured status is used", async () => {
     await serve({ "ssl-redirect": "true", "ssl-redirect-code": "301" });
     await until("the new status", async () => (await send({ host })).status === 301);
   });
 
-  it("is off unless it is asked for", async () => {
+  it("ssl-redirect: a request is served without redirect when it is off", async () => {
     await serve({ "ssl-redirect": "false" });
     await until("the Ingress to be served as it is", async () => (await send({ host })).status === 200);
   });

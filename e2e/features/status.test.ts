@@ -33,7 +33,7 @@ describe("the status of an Ingress", () => {
     await sandbox.apply(ingress({ name: "status", host, paths: [{ service: "echo" }] }));
   });
 
-  it("holds the address of the shared proxies, where the Ingress is served", async () => {
+  it("the status of an Ingress has the address of the shared proxies, where it is served", async () => {
     const { value } = await until("an address", async () => {
       const addresses = await addressesOf("status");
       return addresses.length > 0 && addresses;
@@ -46,7 +46,7 @@ describe("the status of an Ingress", () => {
     expect(response.statusCode).to.equal(200);
   });
 
-  it("stays empty for an Ingress of another class", async () => {
+  it("the status of an Ingress of another class stays empty", async () => {
     await sandbox.apply(
       ingress({
         name: "foreign",
@@ -60,7 +60,7 @@ describe("the status of an Ingress", () => {
     expect(await addressesOf("foreign")).to.deep.equal([]);
   });
 
-  it("is taken back when the Ingress leaves our class", async () => {
+  it("the status of an Ingress that leaves the class is cleared", async () => {
     await sandbox.apply(
       ingress({ name: "leaving", host: "leaving.e2e.example", paths: [{ service: "echo" }] }),
     );

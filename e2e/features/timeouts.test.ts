@@ -32,17 +32,17 @@ describe("timeouts", () => {
     }
   });
 
-  it("answer 504 when the response does not begin in time, and only then", async () => {
+  it("read-timeout: a response that does not begin in time is replaced by 504", async () => {
     expect(await statusOf(hosts.read, 20_000)).to.equal(504);
     expect(await statusOf(hosts.read, 0)).to.equal(200);
   });
 
-  it("answer 504 when the request cannot be sent in time", async () => {
+  it("send-timeout: a request that cannot be sent in time gets 504", async () => {
     expect(await sendSlowly({ host: hosts.send, path: "/", durationMs: 20_000 })).to.equal(504);
     expect((await send({ host: hosts.send, method: "POST", body: "quick" })).status).to.equal(200);
   });
 
-  it("do not exist when they are zero", async () => {
+  it("read-timeout and send-timeout: zero means no limit", async () => {
     expect(await statusOf(hosts.none, 1_000)).to.equal(200);
     expect(await sendSlowly({ host: hosts.none, path: "/", durationMs: 1_000 })).to.equal(200);
   });

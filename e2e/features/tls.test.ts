@@ -31,18 +31,18 @@ describe("TLS", () => {
     await until("the certificate to be served", async () => (await sendTls(first)).status === 200);
   });
 
-  it("shows the certificate of the Secret and tells the backend that it was https", async () => {
+  it("the certificate of the Secret is shown, and the backend gets X-Forwarded-Proto https", async () => {
     const reply = await sendTls(first);
     expect(reply.fingerprint).to.equal(fingerprintOf(first));
     const fields = new Map(echoed(reply)?.headers.map(([name, value]) => [name.toLowerCase(), value]));
     expect(fields.get("x-forwarded-proto")).to.equal("https");
   });
 
-  it("serves the same Ingress without TLS on the HTTP port", async () => {
+  it("an Ingress with TLS is also served without TLS on the HTTP port", async () => {
     expect((await send({ host })).status).to.equal(200);
   });
 
-  it("shows a new certificate without a restart", async () => {
+  it("a new certificate is shown without a restart", async () => {
     const second = await createExampleCertificates([host]);
     await sandbox.apply(tlsSecret(second));
     const { value } = await until("the new certificate", async () => {
@@ -53,7 +53,7 @@ describe("TLS", () => {
     first = second;
   });
 
-  it("ends the handshake for a name that nobody has a certificate for", async () => {
+  it("the handshake for a name without certificate fails with unrecognized_name", async () => {
     const unknown = send({ host: "unknown.e2e.example", caPem: first.authorityPem });
     const outcome = await unknown.then(
       ({ status }) => `status ${status}`,
@@ -62,7 +62,7 @@ describe("TLS", () => {
     expect(outcome).to.include("unrecognized name");
   });
 
-  it("stops serving TLS when the Secret is deleted, and keeps HTTP", async () => {
+  it("TLS is no longer served when the Secret is deleted, and HTTP continues", async () => {
     await sandbox.delete("secret", "tls");
     await until("the handshake to fail", () =>
       sendTls(first).then(

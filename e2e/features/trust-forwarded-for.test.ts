@@ -18,7 +18,7 @@ describe("trust-forwarded-for", () => {
   };
   const serving = (name: keyof typeof hosts, annotations: Readonly<Record<string, string>>): object =>
     ingress({ name, host: hosts[name], annotations, paths: [{ service: "echo" }] });
-  /** Whom the backend is told to be the client. */
+  /** The client address that the backend receives. */
   const clientOf = async (
     name: keyof typeof hosts,
     headers: Readonly<Record<string, string>>,
@@ -42,12 +42,12 @@ describe("trust-forwarded-for", () => {
     }
   });
 
-  it("takes the last public address of the header", async () => {
+  it("trust-forwarded-for: the client is the last public address of the header", async () => {
     expect(await clientOf("trusting", sent)).to.equal("203.0.113.5");
     expect(await clientOf("header", sent)).to.equal("203.0.113.77");
   });
 
-  it("takes the peer where the list names other proxies, where all are proxies, and where it is off", async () => {
+  it("trust-forwarded-for: the client is the peer when it is not trusted, or no address of the header is left", async () => {
     const peer = await clientOf("trusting", {});
     expect(peer).to.match(/^[0-9a-f.:]+$/);
     for (const name of ["strict", "listed", "off"] as const) {
@@ -58,7 +58,7 @@ describe("trust-forwarded-for", () => {
     }
   });
 
-  it("takes the peer where the header ends in no address", async () => {
+  it("trust-forwarded-for: the client is the peer when the header ends in an invalid address", async () => {
     expect(await clientOf("trusting", { "x-forwarded-for": "203.0.113.5, unknown" })).to.not.include(
       "203.0.113",
     );

@@ -31,16 +31,16 @@ describe("use-regex", () => {
     await until("the Ingress to be served", () => pathSeenFor("/users/1/a"));
   });
 
-  it("matches any part of the path and expands its groups", async () => {
+  it("use-regex: a regular expression matches any part of the path, and its groups are expanded", async () => {
     expect(await pathSeenFor("/users/7/photos?x=1")).to.equal("/photos/of/7?x=1");
     expect(await pathSeenFor("/v1/users/7/a/b")).to.equal("/a/b/of/7");
   });
 
-  it("leaves literal paths literal, and prefers them", async () => {
+  it("use-regex: an Exact path is literal and takes precedence", async () => {
     expect(await pathSeenFor("/users/1/literal")).to.equal("/$2/of/$1");
   });
 
-  it("does not serve what no expression matches, nor an expression that is invalid", async () => {
+  it("use-regex: a path that no valid regular expression matches gets 404", async () => {
     expect((await send({ host, path: "/users/x/photos" })).status).to.equal(404);
     expect((await send({ host, path: "/broken/(" })).status).to.equal(404);
   });

@@ -27,11 +27,11 @@ describe("the Helm chart", () => {
   const named = (manifests: readonly Manifest[], kind: string): readonly string[] =>
     manifests.filter((manifest) => manifest.kind === kind).map(({ metadata }) => metadata.name);
 
-  it("passes the linter with nothing to complain about", async () => {
+  it("the chart passes helm lint --strict", async () => {
     expect(await helm(["lint", "--strict", chart])).to.include("0 chart(s) failed");
   });
 
-  it("is accepted by the API server as it stands and with everything switched on", async () => {
+  it("the API server accepts the chart with default values and with all options enabled", async () => {
     const everything = [
       'controller.flags={"ingress-default-backend":"web/fallback:80","controller-lease-ttl":"20s"}',
       'sharedProxy.flags={"proxy-accept-proxy-protocol":true,"proxy-max-connections":1000000}',
@@ -57,7 +57,7 @@ describe("the Helm chart", () => {
     }
   });
 
-  it("asks proxies whether they may get traffic as the values say, and controllers as before", async () => {
+  it("the readiness probe of the shared proxies follows the values, and that of controllers is fixed", async () => {
     type Container = { readonly readinessProbe: Readonly<Record<string, number>> };
     type PodTemplate = {
       readonly template: { readonly spec: { readonly containers: readonly Container[] } };
@@ -78,7 +78,7 @@ describe("the Helm chart", () => {
     expect(timesOf(faster, "svc-controller")).to.deep.equal([1, 2, 3]);
   });
 
-  it("leaves out what is switched off", async () => {
+  it("the chart leaves disabled objects out", async () => {
     const manifests = await render(
       "vap.enabled=false",
       "networkPolicy.admin=false",
@@ -101,11 +101,11 @@ describe("the Helm chart", () => {
     }
   });
 
-  it("adds a PodMonitor when asked to", async () => {
+  it("the chart adds a PodMonitor when it is enabled", async () => {
     expect(named(await render("podMonitor.enabled=true"), "PodMonitor")).to.deep.equal(["svc-proxies"]);
   });
 
-  it("agrees with the flags of the controllers about ports and classes", async () => {
+  it("the ports and classes of the chart follow the flags of the controllers", async () => {
     const manifests = await render(
       'controller.flags={"ingress-https-port":0,"ingress-http-port":8080,"controller-name":"example.com/gateway"}',
     );
@@ -118,7 +118,7 @@ describe("the Helm chart", () => {
     expect(named(none, "Service")).to.deep.equal(["svc-controller-discovery"]);
   });
 
-  it("refuses values that do not exist, flags included", async () => {
+  it("the chart rejects unknown values and flags", async () => {
     for (const value of ['controller.flags={"no-such-flag":1}', "controler={}", 'vap.enabled="yes"']) {
       const refused = await render(value).then(
         () => "",
@@ -128,7 +128,7 @@ describe("the Helm chart", () => {
     }
   });
 
-  it("runs every pod without privileges", async () => {
+  it("every pod runs without privileges", async () => {
     type Restricted = {
       readonly spec: {
         readonly securityContext: object;
@@ -156,7 +156,7 @@ describe("the Helm chart", () => {
     }
   });
 
-  it("gives proxies no right at all", async () => {
+  it("proxies have no permission at all", async () => {
     const proxy = `system:serviceaccount:${namespace}:svc-shared-proxy`;
     for (const resource of ["secrets", "configmaps", "services", "ingresses.networking.k8s.io"]) {
       const asked = await tryKubectl(["auth", "can-i", "list", resource, "--all-namespaces", "--as", proxy]);

@@ -29,14 +29,14 @@ describe("an upgrade of the release and the way back", () => {
     const startedMs = performance.now();
     await helm([...args, ...settings], { timeoutMs: 240_000 });
     await waitUntilWhole();
-    recordTime(test, `${what}, the old pods gone`, performance.now() - startedMs);
+    recordTime(test, `${what}, the old pods removed`, performance.now() - startedMs);
     const now = [...(await readyPodsOf("controller")), ...(await readyPodsOf("shared-proxy"))];
     expect(now).to.have.length(4);
     expect(now.filter((name) => before.includes(name))).to.deep.equal([]);
     await sandbox.waitUntilServed(await sandbox.applyRoute(what), 30_000);
   };
 
-  it("lose no request, replace every pod and leave the objects that there were", async function () {
+  it("an upgrade and a rollback lose no request, replace every pod and keep all other objects", async function () {
     this.timeout(600_000);
     const before = await lasting();
     await sandbox.withoutLoss(async () => {
@@ -50,8 +50,9 @@ describe("an upgrade of the release and the way back", () => {
     await poll("the objects to be those that there were", async () => {
       const after = await lasting();
       const added = after.filter((name) => !before.includes(name));
-      const gone = before.filter((name) => !after.includes(name));
-      if (added.length + gone.length > 0) throw new Error(`added: ${added.join()}; gone: ${gone.join()}`);
+      const removed = before.filter((name) => !after.includes(name));
+      if (added.length + removed.length > 0)
+        throw new Error(`added: ${added.join()}; removed: ${removed.join()}`);
       return true;
     });
   });

@@ -37,11 +37,11 @@ const roles = "/apis/rbac.authorization.k8s.io/v1";
 const rarely: readonly (readonly [permission: RegExp, when: string])[] = [
   [
     /^[a-z.-]+\.(k8s\.io|svc-labs\.dev)\/[a-z]+ get$/,
-    "somebody else has changed a status at the same moment",
+    "another writer has changed a status at the same moment",
   ],
   [/^\/(configmaps|services|secrets) get$/, "an object was not held that is wanted now"],
   [/^\/services create, /, "a shared Gateway asks for an address"],
-  [/^events.k8s.io\/events get$/, "another leader has told of it before"],
+  [/^events.k8s.io\/events get$/, "another leader has recorded the Event before"],
   [/^events.k8s.io\/events patch$/, "something has lasted for a minute"],
   [
     /^(apps|autoscaling|policy)?\/[a-z]+ create$/,
@@ -103,7 +103,7 @@ describe("the permissions of the chart", () => {
   };
 
   /** An API server that has just started refuses what it grants a moment later, when it has read the roles. */
-  it("are enough: nothing was refused that was not granted at another time", () => {
+  it("the permissions are sufficient: no request was only ever denied", () => {
     const events = readEvents();
     const withDecision = (decision: "allow" | "forbid"): ReadonlySet<string> =>
       new Set(
@@ -117,7 +117,7 @@ describe("the permissions of the chart", () => {
     expect(events.length).to.be.above(0);
   });
 
-  it("are needed: nothing is granted that was not asked for", async () => {
+  it("the permissions are minimal: every one is used", async () => {
     await sandbox.apply(...objectsWithStatuses, ...dedicatedGateway);
     const [everywhere, here] = await Promise.all([
       granted(`clusterroles/${namespace}-svc-controller`),
@@ -144,7 +144,7 @@ describe("the permissions of the chart", () => {
     await poll("what is granted to be asked for at the end", () => isAllUsed(expected));
   });
 
-  it("are those of the controllers: nobody else of the installation asks for anything", () => {
+  it("only the controllers use the API server", () => {
     const others = readEvents()
       .filter(({ user }) => user.username !== `system:serviceaccount:${namespace}:svc-controller`)
       .map((event) => `${event.user.username} ${permissionOf(event)}`);

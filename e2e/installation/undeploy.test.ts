@@ -11,10 +11,10 @@ describe("undeploy", () => {
     await waitUntilWhole();
   });
 
-  it("leaves no object behind that was not there before the installation", async function () {
+  it("undeploy leaves no object behind that did not exist before the installation", async function () {
     this.timeout(300_000);
     const remembered = rememberedObjects();
-    // Somebody had installed it before this run began.
+    // The gateway was installed before this run began.
     if (remembered === undefined) return this.skip();
     const before = new Set(remembered);
     const added = async (): Promise<readonly string[]> =>

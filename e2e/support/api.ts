@@ -48,7 +48,7 @@ const bodyTypes: ReadonlyMap<string, string> = new Map([
   ["APPLY", "application/apply-patch+yaml"],
 ]);
 
-/** One call; its answer whatever the status. Fails only without an answer. */
+/** Sends one request and returns its response with any status. Fails only without a response. */
 export async function call(path: string, { method = "GET", body }: CallOptions = {}): Promise<Answer> {
   const { server, agent } = await (connection ??= connect());
   const isApply = method === "APPLY";

@@ -1,7 +1,7 @@
 /**
- * What `make e2e` and `make conformance` have in common: a cluster for as long as the tests take, and a line at the end
- * that says how they went; `.cache/<name>-results.json` has it for .ci/run, with the names of what failed. KEEP=1 leaves a cluster that this
- * run has started as it is; one that was up before stays up, unless FRESH=1 asks for a new one.
+ * What `make e2e` and `make conformance` have in common: a cluster while the tests run, and a line at the end that says
+ * how they went; `.cache/<name>-results.json` has it for .ci/run, with the names of what failed. KEEP=1 leaves a
+ * cluster that this run has started as it is; one that was up before stays up, unless FRESH=1 asks for a new one.
  */
 import { textOf } from "../../common/src/values/errors.ts";
 import {
@@ -16,39 +16,39 @@ import { exclusively } from "./exclusive.ts";
 import { isClusterUp, providerName, root, showProvider } from "./provider.ts";
 import { mustRun, signalPrograms } from "./run.ts";
 
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const hourMs = 3_600_000;
 const nothing: Results = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
 /** Runs tests with a cluster that is up, one such run at a time on this machine; gives the exit code. */
 export async function testOnCluster(name: string, test: () => Promise<Results>): Promise<number> {
   process.chdir(root);
-  // Whoever ends this run ends the tests, and the cluster is still taken away.
+  // A signal to this run ends the tests, and the cluster is still removed.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, signalPrograms);
   const results = await exclusively(() => withCluster(test)).catch((error: unknown) =>
     failedFor(nothing, error),
   );
   writeResults(resultsFile(name), results);
-  tell(`make ${name}: ${summaryLine(results)}`);
+  printLine(`make ${name}: ${summaryLine(results)}`);
   return isFailed(results) ? 1 : 0;
 }
 
 async function withCluster(test: () => Promise<Results>): Promise<Results> {
-  tell(`cluster: ${await providerName()}`);
-  // A run that was killed leaves a cluster that nobody can tell from one that somebody uses.
+  printLine(`cluster: ${await providerName()}`);
+  // The cluster of a killed run cannot be distinguished from one that is in use.
   const isFresh = process.env["FRESH"] === "1";
   if (isFresh) await showProvider("down");
   const wasUp = !isFresh && (await isClusterUp());
   let results = nothing;
   try {
-    // Whatever ends badly from here on must not read like a clean run.
+    // Any failure from here on must not look like a clean run.
     if (!wasUp) await showProvider("up");
     results = await test();
   } catch (error) {
     results = failedFor(results, error);
   }
   if (process.env["KEEP"] === "1" || wasUp) {
-    tell("the cluster stays up; end it with make cluster-down");
+    printLine("the cluster stays up; end it with make cluster-down");
   } else {
     await showProvider("down").catch((error: unknown) => {
       results = failedFor(results, error);
@@ -60,7 +60,7 @@ async function withCluster(test: () => Promise<Results>): Promise<Results> {
 /** Shows an error and counts it, by its first line. */
 function failedFor(results: Results, error: unknown): Results {
   const text = textOf(error);
-  tell(text);
+  printLine(text);
   return withFailures(results, [text.split("\n", 1)[0] ?? ""]);
 }
 

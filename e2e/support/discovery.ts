@@ -1,4 +1,4 @@
-/** A client of the discovery channel that may lie: for the tests of what a controller must refuse. */
+/** A client of the discovery channel that can send invalid requests, for tests of what a controller must reject. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -17,8 +17,8 @@ export type EchoManifestOptions = {
 const bundles = new Map<string, Promise<string>>();
 
 /**
- * A ConfigMap with the program in one file, a Deployment that runs it, and a Service with the ports 80 and 53 (UDP). The pods are
- * ready at once and stay for three seconds after they were told to end, as long as it takes to be forgotten everywhere.
+ * A ConfigMap with the program in one file, a Deployment that runs it, and a Service with the ports 80 and 53 (UDP).
+ * The pods are ready at once and stay for three seconds after SIGTERM, until no proxy sends them requests any more.
  */
 export async function echoManifests({
   name,

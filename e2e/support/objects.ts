@@ -17,7 +17,7 @@ type ObjectList = {
 /** They come and go by themselves. */
 const passing = new Set(["events", "componentstatuses"]);
 
-/** Names such as `networking.k8s.io/v1/ingresses web/shop`, in order; `-` stands for no namespace. */
+/** Names such as `networking.k8s.io/v1/ingresses web/shop`, in order; `-` means no namespace. */
 export async function listObjects(): Promise<readonly string[]> {
   const { groups } = await ask<GroupList>("/apis");
   const paths = [
@@ -45,6 +45,6 @@ export async function rememberObjects(): Promise<void> {
   writeFileSync(file, JSON.stringify(await listObjects()));
 }
 
-/** What there was before the gateway was installed; undefined if nobody has looked. */
+/** What there was before the gateway was installed; undefined if it was not listed. */
 export const rememberedObjects = (): readonly string[] | undefined =>
   existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as readonly string[]) : undefined;

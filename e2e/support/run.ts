@@ -8,7 +8,7 @@ export type RunOptions = {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Shows the output as it comes, besides remembering it. */
   readonly isShown?: boolean;
-  /** Told every part of the standard output as it comes. */
+  /** Called with each part of the standard output as it arrives. */
   readonly onOutput?: (text: string) => void;
   /** Ends the program after this many milliseconds; 120 s unless given. */
   readonly timeoutMs?: number;

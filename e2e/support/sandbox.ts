@@ -1,4 +1,4 @@
-/** A namespace for the objects of one test file, gone when its tests have ended. */
+/** A namespace for the objects of one test file, deleted when its tests have ended. */
 import { randomBytes } from "node:crypto";
 import { ask, call } from "./api.ts";
 import { kubectl, tryKubectl } from "./provider.ts";

@@ -10,7 +10,7 @@ import { useSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
 export type Tenant = Sandbox & {
-  /** As the tenant, not as the one who runs the tests. */
+  /** As the tenant, not as the user of the tests. */
   readonly apply: Sandbox["apply"];
   readonly tryApply: Sandbox["tryApply"];
   try(args: readonly string[], input?: string): Promise<Ran>;

@@ -24,7 +24,7 @@ export type TrafficReport = {
 export type Traffic = {
   /** How many requests have been answered with 200 so far. */
   succeeded(): number;
-  /** Sends no more, waits for what is under way, and tells how it went. */
+  /** Stops sending, waits for requests in flight, and returns the results. */
   stop(): Promise<TrafficReport>;
 };
 
@@ -35,7 +35,7 @@ const maxUnderWay = 500;
 /** Every so many requests one takes a new connection; the others are sent on connections that are kept open. */
 const freshEvery = 4;
 
-/** Sends requests at a steady rate whatever the answers, half of a browser's manners: connections are kept and reused. */
+/** Sends requests at a steady rate, independent of the responses; connections are kept and reused as by a browser. */
 export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   const { host, path = "/", limitMs = 180_000 } = options;
   const rate = Math.min(options.requestsPerSecond ?? 40, maxRequestsPerSecond);

@@ -74,7 +74,7 @@ describe("a tenant with Gateways", () => {
   const listOf = async <T>(path: string): Promise<readonly (T & Meta)[]> =>
     (await ask<{ items: readonly (T & Meta)[] }>(path)).items;
 
-  it("weakens no pod by a template, nor by infrastructure annotations", async () => {
+  it("a pod template or infrastructure annotations cannot weaken the pod security of a proxy", async () => {
     const apparmor = "container.apparmor.security.beta.kubernetes.io/proxy";
     await tenant.apply(
       parameters("own", {
@@ -119,7 +119,7 @@ describe("a tenant with Gateways", () => {
     await tenant.delete("gateway", "fence");
   });
 
-  it("shares no identity between two Gateways whose names and classes join to one, and starts no fight", async () => {
+  it("two Gateways whose names and classes concatenate to one name have separate service accounts", async () => {
     await tenant.apply(parameters("own"));
     await makeClass("e2e-b-c", {
       parametersRef: { ...own, namespace: tenant.namespace },
@@ -157,7 +157,7 @@ describe("a tenant with Gateways", () => {
       .filter(({ metadata }) => metadata.name.startsWith("a-e2e-b-c"))
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 
-  it("loses nothing, and harms nobody, when the class of its Gateway is deleted", async () => {
+  it("a Gateway keeps being served when its class is deleted, and other tenants are unaffected", async () => {
     const name = `e2e-${tenant.namespace}`;
     const finalizer = "gateway-exists-finalizer.gateway.networking.k8s.io";
     await makeClass(name);
@@ -178,9 +178,9 @@ describe("a tenant with Gateways", () => {
     expect((await gatewayAt(tenant.namespace, "kept")).status?.addresses?.[0]?.value).to.equal(address);
     expect((await send({ host: "any.example", gateway: address })).status).to.equal(404);
 
-    // Somebody takes the finalizer away: the class is gone, and still everything stays.
+    // Without its finalizer the class is deleted, and the Gateway is still served.
     await ask(`${classPath}/${name}`, { method: "PATCH", body: { metadata: { finalizers: null } } });
-    await poll("the class to be gone", async () => (await classOf()) === undefined);
+    await poll("the class to be deleted", async () => (await classOf()) === undefined);
     const { value } = await poll("the status to say so", async () =>
       (await gatewayAt(tenant.namespace, "kept")).status?.conditions?.find(
         ({ type, status }) => type === "Accepted" && status === "False",
@@ -192,17 +192,17 @@ describe("a tenant with Gateways", () => {
     await expectGatewayServed();
   });
 
-  it("keeps no Gateway of its own from going by finalizers of others, and nobody else's", async () => {
+  it("a finalizer on a Gateway delays only its own deletion", async () => {
     const held = gateway("held") as { readonly metadata: object };
     await tenant.apply({ ...held, metadata: { name: "held", finalizers: ["example.com/never"] } });
     await tenant.delete("gateway", "held");
     await expectGatewayServed();
     const path = pathOf("held");
     await ask(path, { method: "PATCH", body: { metadata: { finalizers: null } } });
-    await poll("the Gateway to be gone", async () => (await find(path)) === undefined);
+    await poll("the Gateway to be deleted", async () => (await find(path)) === undefined);
   });
 
-  it("takes no port away from Gateways that have theirs, by as many listeners as there are ports", async function () {
+  it("listeners for every internal port take no port away from Gateways that have theirs", async function () {
     this.timeout(600_000);
     const count = 46;
     const many = (index: number): object =>
@@ -228,7 +228,7 @@ describe("a tenant with Gateways", () => {
     // Node ports are given back with the Services.
     const ofTenant = encodeURIComponent(`gateway.svc-labs.dev/gateway-namespace=${tenant.namespace}`);
     await poll(
-      "the Services to be gone",
+      "the Services to be deleted",
       async () =>
         (await listOf(`/api/v1/namespaces/${namespace}/services?labelSelector=${ofTenant}`)).length === 0,
       300_000,

@@ -16,7 +16,7 @@ import { until } from "../support/until.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-describe("a tenant that wants the hosts of others", () => {
+describe("a tenant that claims the hosts of others", () => {
   const tenant = useTenant("tenant-hosts");
   const victim = useVictim("tenant-hosts-victim");
 
@@ -25,7 +25,7 @@ describe("a tenant that wants the hosts of others", () => {
     await deployEcho(tenant, { name: "mallory", replicas: 1 });
   });
 
-  it("does not get paths that the owner serves, and is told so", async () => {
+  it("a path that the owner of a host serves stays with the owner, and the tenant gets an Event", async () => {
     await tenant.apply(
       ingress({ name: "grab", host: victim.host, paths: [{ path: "/", service: "mallory" }] }),
     );
@@ -37,7 +37,7 @@ describe("a tenant that wants the hosts of others", () => {
     await victim.expectServed();
   });
 
-  it("reads no Secret of another namespace by its name", async () => {
+  it("a Secret of another namespace cannot be referenced by name", async () => {
     const own = `${tenant.namespace}.example`;
     await victim.apply({
       apiVersion: "v1",
@@ -60,7 +60,7 @@ describe("a tenant that wants the hosts of others", () => {
     await victim.expectServed();
   });
 
-  it("gets no certificate of another namespace for a listener", async function () {
+  it("a certificate of another namespace cannot be used for a listener", async function () {
     await needGatewayApi(this);
     const { certificatePem, keyPem } = await createExampleCertificates([victim.host]);
     await victim.apply(tlsSecret({ certificatePem, keyPem }));
@@ -93,7 +93,7 @@ describe("a tenant that wants the hosts of others", () => {
   });
 });
 
-describe("a tenant that wants to switch off the client certificates of a host", () => {
+describe("a tenant that tries to disable the client certificates of a host", () => {
   const owner = useSandbox("tenant-mtls-owner");
   const tenant = useTenant("tenant-mtls");
   const host = `${owner.namespace}.example`;
@@ -101,7 +101,7 @@ describe("a tenant that wants to switch off the client certificates of a host", 
   let client: ExampleCertificates;
   let mallory: ExampleCertificates | undefined;
 
-  /** Trusts whoever may show a certificate for the host: what counts is what clients have to show. */
+  /** Trusts both servers with a certificate for the host: what matters is which certificate clients must present. */
   const sendTls = (options: Partial<SendOptions> = {}): Promise<Reply> =>
     send({ host, caPem: `${server.authorityPem}\n${mallory?.authorityPem ?? ""}`, ...options });
   const outcome = (sending: Promise<Reply>): Promise<number | "refused"> =>
@@ -142,7 +142,7 @@ describe("a tenant that wants to switch off the client certificates of a host", 
     expect(echoed(served)?.backend, "with one").to.include("owner");
   };
 
-  it("does not by an Ingress for the host without them, with a certificate of its own or none", async () => {
+  it("Ingresses of another tenant for the host do not disable its client certificates", async () => {
     mallory = await createExampleCertificates([host]);
     // Of two Ingresses of one second neither is the older one.
     await poll("the next second", async () => {
@@ -169,10 +169,10 @@ describe("a tenant that wants to switch off the client certificates of a host", 
     await expectProtected();
   });
 
-  it("does not while the certificate of the owner is missing", async () => {
+  it("a missing certificate of the owner does not disable the client certificates of its host", async () => {
     await owner.delete("secret", "tls");
     await until(
-      "the certificate to be gone",
+      "the certificate to be removed",
       async () => (await outcome(sendTls({ identity: client }))) !== 200,
     );
     for (const path of ["/", "/a"]) expect(await outcome(sendTls({ path })), path).to.not.equal(200);

@@ -31,7 +31,7 @@ describe("a tenant whose backends are pods of the gateway", () => {
     }
   });
 
-  it("gets 503 from every port that is not for traffic, and nothing of what is there", async () => {
+  it("a backend that is a management port of the gateway gets 503", async () => {
     const paths = [...targets].map(([path]) => ({ path, service: path.slice(1) }));
     const services = [...targets].flatMap(([path, { address, port }]) =>
       serviceAt(path.slice(1), address, port),
@@ -51,7 +51,7 @@ describe("a tenant whose backends are pods of the gateway", () => {
     await victim.expectServed();
   });
 
-  it("gets no further by way of a second Service, whose cluster IP leads there", async () => {
+  it("a second Service with the cluster IP of the first gets 503, too", async () => {
     const detours: string[] = [];
     for (const [path, { address, port }] of targets) {
       if (port !== 8082) continue;
@@ -84,7 +84,7 @@ describe("a tenant whose backends are pods of the gateway", () => {
     }
   });
 
-  it("gets no connection to them below HTTP either", async function () {
+  it("a TCPRoute gets no connection to a management port of the gateway", async function () {
     await needGatewayApi(this);
     const [path = ""] = [...targets].find(([, { port }]) => port === 8082) ?? [];
     await tenant.apply(

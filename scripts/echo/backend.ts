@@ -206,7 +206,7 @@ function statusOf(path: string): number {
   return wanted;
 }
 
-/** At most 30 s; nobody waits for a test that goes wrong. */
+/** At most 30 s, so that a failing test ends. */
 const delayOf = (path: string): number =>
   Math.min(Number(/[?&]delayMs=(\d{1,6})(?:&|$)/.exec(path)?.[1] ?? 0), 30_000);
 

@@ -17,12 +17,12 @@ import { dirname, join, relative, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Where the program lies inside the image. */
+/** Folder of the program inside the image. */
 export const programFolder = "/app";
-/** Where Node.js lies inside the image. */
+/** Path of Node.js inside the image. */
 export const nodePath = "/usr/local/bin/node";
 
-/** How a container of the image starts unless it is told otherwise. */
+/** How a container of the image starts by default. */
 export const imageConfig = {
   /** An ordinary user, as images without a shell call theirs. */
   user: "65532:65532",
@@ -39,7 +39,9 @@ export const imageConfig = {
 /** The launcher starts the Node.js of the work tree, which an image does not have. */
 const leftOut: ReadonlySet<string> = new Set(["svc-gateway"]);
 
-/** Puts all that the build made, and the Node.js that it was made for, where they lie in the image, under `folder`. */
+/**
+ * Copies the output of the build, and the Node.js that it was made for, to their paths in the image, under `folder`.
+ */
 export function stageImage(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   const app = join(folder, programFolder);

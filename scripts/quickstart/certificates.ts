@@ -1,6 +1,6 @@
 /**
  * Certificates for the examples: a throw-away authority and a server certificate that it signs. They are made on the
- * user's machine, so that no private key stands in the repository and none of them is old (docs/standalone.md).
+ * user's machine, so that no private key is in the repository and no certificate is expired (docs/standalone.md).
  */
 import { webcrypto } from "node:crypto";
 import {

@@ -7,7 +7,7 @@ import { annotationCases } from "../../common/test/features/annotation-cases.ts"
 import { compileExpression } from "../../operator/src/api/validation/rules.ts";
 import { rulesOf, variables } from "../generate-chart-admission.ts";
 
-/** An object as an expression sees it, with these annotations. */
+/** An object with these annotations, as CEL sees it. */
 type Annotations = Readonly<Record<string, string>>;
 const ingressWith = (values: Annotations | undefined): Map<string, unknown> =>
   new Map([
@@ -27,7 +27,7 @@ const compiledRules = (definitions: Iterable<AnnotationDefinition<unknown>>) =>
   }));
 const rules = compiledRules(annotations.values());
 
-/** What the API server would be told by the policy: one message for each rule that does not hold. */
+/** The messages that the policy gives the API server: one for each rule that does not hold. */
 function denials(
   values: Annotations | undefined,
   {
@@ -44,27 +44,27 @@ function denials(
   for (const { name, evaluate } of prepared) seen.set(name, evaluate(input));
   return using
     .filter(({ holds }) => holds(input) !== true)
-    .map(({ describe: told, message }) => {
-      const text = told(input);
-      // The API server takes the message where the expression gives none, or one with line ends.
+    .map(({ describe: render, message }) => {
+      const text = render(input);
+      // The API server uses `message` where `messageExpression` gives none, or one with line breaks.
       return typeof text === "string" && !/[\r\n]/.test(text) ? text : message;
     });
 }
 
 describe("the admission policy", () => {
   for (const [key, definition] of annotations) {
-    it(`judges ${key} as the table of values says, in the words of the Event`, () => {
+    it(`the admission policy judges ${key} as the table of values does, with the message of the Event`, () => {
       for (const [value, verdict] of annotationCases[definition.name] ?? []) {
         const isDenied = definition.form !== undefined && verdict.startsWith("malformed");
-        const told = denials({ [key]: value });
-        expect(told, JSON.stringify(value)).to.have.lengthOf(isDenied ? 1 : 0);
+        const denied = denials({ [key]: value });
+        expect(denied, JSON.stringify(value)).to.have.lengthOf(isDenied ? 1 : 0);
         if (!isDenied || verdict !== "malformed" || value.trim().includes("\n")) continue;
         const parsed = definition.parse(value.trim(), () => undefined);
         const why =
           value.trim() === "" || parsed.ok
             ? "is empty"
             : `${parsed.error.message}, expected ${parsed.error.expected}`;
-        expect(told).to.deep.equal([`${key}: ${why}`]);
+        expect(denied).to.deep.equal([`${key}: ${why}`]);
       }
     });
   }
@@ -72,7 +72,7 @@ describe("the admission policy", () => {
   const definitions = [...annotations.values()].filter(({ form }) => form !== undefined);
   const key = annotationKey(definitions[0] as AnnotationDefinition<unknown>);
 
-  it("never refuses what the controller takes whole", () => {
+  it("the admission policy rejects no value that the controller accepts completely", () => {
     const text = fc.oneof(
       fc.string(),
       fc.string({
@@ -95,7 +95,7 @@ describe("the admission policy", () => {
     }
   });
 
-  it("shows as much of a long value as the Event", () => {
+  it("the admission policy shortens a long value as the Event does", () => {
     const [definition] = definitions;
     for (const value of ["x".repeat(80), "x".repeat(81), "é".repeat(200), "x".repeat(100_000)]) {
       const parsed = definition?.parse(value, () => undefined);
@@ -104,23 +104,23 @@ describe("the admission policy", () => {
     }
   });
 
-  it("tells of a value with line ends without showing it", () => {
-    const [told] = denials({ [key]: "x\ny" });
-    expect(told).to.match(/: the value is not a .*, expected /);
+  it("the admission policy reports a value with line breaks without showing it", () => {
+    const [denied] = denials({ [key]: "x\ny" });
+    expect(denied).to.match(/: the value is not a .*, expected /);
   });
 
-  it("says nothing about objects without annotations, and other keys", () => {
+  it("the admission policy accepts objects without annotations and with other keys", () => {
     expect(denials(undefined)).to.deep.equal([]);
     expect(denials({ "example.com/x": "?", "ingress.svc-labs.dev/no-such": "?" })).to.deep.equal([]);
   });
 
-  it("lets an object that is wrong already be changed elsewhere, but not be made wrong in another way", () => {
+  it("an object that is already invalid can be changed elsewhere, but not to another invalid value", () => {
     expect(denials({ [key]: "?", "example.com/x": "2" }, { before: { [key]: "?" } })).to.deep.equal([]);
     expect(denials({ [key]: "!" }, { before: { [key]: "?" } })).to.have.lengthOf(1);
     expect(denials({ [key]: "!" }, { before: {} })).to.have.lengthOf(1);
   });
 
-  it("quotes what would end a string of an expression", () => {
+  it("strings in the CEL expressions of the admission policy are escaped", () => {
     const odd = definitions.slice(0, 1).map((definition) => ({
       ...definition,
       form: { ...enumForm("it's", ["it's", "a\\b"]), expected: "it's" },

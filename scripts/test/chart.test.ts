@@ -27,7 +27,7 @@ describe("the chart", () => {
     const needing = (...needs: readonly Need[]): readonly Rule[] =>
       rules.filter(({ need }) => need === "always" || needs.includes(need));
 
-    it("let the controller follow every kind that it reads, and no other", () => {
+    it("the controller may watch every kind that it reads, and no other", () => {
       const followed = kindNames.map((kind) => {
         const { group, plural } = definitionOf(kind);
         return `${group}/${plural} watch`;
@@ -43,7 +43,7 @@ describe("the chart", () => {
       );
     });
 
-    it("are at the place where a kind is: cluster-wide only for what is in no namespace", () => {
+    it("permissions are cluster-wide only for kinds without a namespace", () => {
       for (const kind of kindNames) {
         const { group, plural, namespaced } = definitionOf(kind);
         const places = rules
@@ -56,7 +56,7 @@ describe("the chart", () => {
       }
     });
 
-    it("use no wildcard, and let nothing be deleted but what is made for Gateways", () => {
+    it("permissions have no wildcard, and delete only objects that are made for Gateways", () => {
       const grants = grantsOf(rules);
       expect(grants.length).to.be.above(20);
       for (const grant of grants) expect(grant).to.not.include("*");
@@ -72,7 +72,7 @@ describe("the chart", () => {
       expect(ofMaps.map(({ names }) => names)).to.deep.equal([["svc-discovery-trust"]]);
     });
 
-    it("leave workloads alone without dedicated Gateways", () => {
+    it("permissions for workloads are granted only with dedicated Gateways", () => {
       const workloads =
         /^(apps|autoscaling|policy)\/|^\/serviceaccounts|^\/(services|configmaps) (create|delete|patch)/;
       const without = needing("ingress", "gatewayApi", "vips", "adminAuth").filter(
@@ -83,7 +83,7 @@ describe("the chart", () => {
       expect(grantsOf(rules).filter((grant) => workloads.test(grant))).to.not.deep.equal([]);
     });
 
-    it("reach no kind of the Gateway API where it is switched off, but the grants that Ingresses need", () => {
+    it("without the Gateway API, only ReferenceGrants of it may be read", () => {
       const ofApi = (given: readonly Rule[]): readonly string[] =>
         grantsOf(given).filter((grant) => grant.startsWith("gateway.networking.k8s.io/"));
       expect(ofApi(needing("ingress", "adminAuth"))).to.deep.equal([
@@ -96,7 +96,7 @@ describe("the chart", () => {
       ).to.deep.equal([]);
     });
 
-    it("name what they are for in the own namespace, as far as a role can and a name is known", () => {
+    it("permissions in the own namespace name their objects, where a role can and the name is known", () => {
       const unnamed = rules.filter(({ place, names }) => place === "own" && names === undefined);
       expect(grantsOf(unnamed)).to.have.members([
         "/configmaps create",
@@ -190,14 +190,14 @@ describe("the chart", () => {
       ],
     ];
     for (const [what, values, needs] of cases) {
-      it(`grants what its values need, and nothing else: ${what}`, () => {
+      it(`the roles grant what the values need, and nothing else: ${what}`, () => {
         const manifests = render(...values);
         expect(grantsIn(manifests, "ClusterRole")).to.have.members(expected(whole, needs));
         expect(grantsIn(manifests, "Role")).to.have.members(expected(["own"], needs));
       });
     }
 
-    it("has Roles in the namespaces of watch-namespace, and says to the controllers what they may read", () => {
+    it("watch-namespace puts Roles into its namespaces, and the flags of the controllers name them", () => {
       const manifests = render(
         'controller.flags={"watch-namespace":"shop, blog"}',
         'controller.referenceNamespaces=["lib"]',
@@ -214,20 +214,20 @@ describe("the chart", () => {
     });
   });
 
-  it("has no flag that its templates set themselves", () => {
+  it("the values of the chart have no flag that its templates set", () => {
     const templates = read("templates/controller.yaml") + read("templates/shared-proxy.yaml");
     const own = [...templates.matchAll(/--([a-z][a-z-]*)[=\n]/g)].map(([, name]) => name);
     expect(own).to.include.members(["log", "shared"]);
     expect([...chartFlags("controller"), ...chartFlags("proxy")]).to.not.include.members(own);
   });
 
-  it("asks shared proxies as often as the controller has proxies of single Gateways asked", () => {
+  it("the readiness probe of shared proxies equals that of dedicated proxies", () => {
     type Values = { readonly sharedProxy: { readonly readinessProbe: object } };
     const values = parseAllDocuments(read("values.yaml"))[0]?.toJS() as Values | undefined;
     expect(values?.sharedProxy.readinessProbe).to.deep.equal(readinessTimes);
   });
 
-  it("explains every value", () => {
+  it("every value of the chart is explained", () => {
     const values = parseAllDocuments(read("values.yaml"))[0]?.toJS() as object;
     const rows = new Set(valueRows(read("values.yaml")).map(({ name }) => name));
     const unexplained = (node: object, prefix: string): readonly string[] =>

@@ -14,7 +14,7 @@ const sources = globSync("{cli,common,operator,proto,proxy,bench,e2e,scripts}/**
   exclude: (name) => name === "node_modules" || name === "generated",
 });
 
-/** What stands in headings of a page, without marks. */
+/** The texts of the headings of a page, without marks. */
 const headingsOf = (page: string): readonly string[] =>
   [...withoutCode(read(page)).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading.replaceAll(/[`*]/g, "").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"),
@@ -37,7 +37,7 @@ function fragmentsOf(page: string): ReadonlySet<string> {
 }
 
 describe("the documentation", () => {
-  it("links to files and headings that there are", () => {
+  it("links in the documentation lead to existing files and headings", () => {
     const broken = pages.flatMap((page) =>
       [...withoutCode(read(page)).matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => {
         if (/^[a-z]+:/.test(link)) return [];
@@ -51,7 +51,7 @@ describe("the documentation", () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it("has the pages and headings that docstrings name", () => {
+  it("docs pages and headings that docstrings name exist", () => {
     const named = /(docs\/[\w/.-]+\.md)(?:#[\w-]+)?(?:, "([^"]+)")?/g;
     const broken = sources.flatMap((source) =>
       [

@@ -13,7 +13,7 @@ describe("the echo backend", () => {
   });
   after(() => backend.close());
 
-  it("survives clients that leave in the middle of a body", async () => {
+  it("the echo backend survives clients that leave in the middle of a body", async () => {
     const rejections: unknown[] = [];
     const onRejection = (reason: unknown): void => void rejections.push(reason);
     process.on("unhandledRejection", onRejection);
@@ -32,7 +32,7 @@ describe("the echo backend", () => {
     expect(rejections).to.deep.equal([]);
   });
 
-  it("says what it saw of an HTTP/1.1 request", async () => {
+  it("the echo backend describes an HTTP/1.1 request", async () => {
     const sent = request({
       port: backend.port,
       path: "/a?status=404",
@@ -57,7 +57,7 @@ describe("the echo backend", () => {
     expect(answer.headers).to.deep.include(["X-One", "1"]);
   });
 
-  it("says what it saw of an HTTP/2 request", async () => {
+  it("the echo backend describes an HTTP/2 request", async () => {
     const session = connect(`http://127.0.0.1:${backend.port}`);
     const stream = session.request({ ":path": "/b", ":authority": "y.example" });
     stream.end();
@@ -73,7 +73,7 @@ describe("the echo backend", () => {
     });
   });
 
-  it("echoes gRPC messages and ends with trailers", async () => {
+  it("the echo backend echoes gRPC messages and ends with trailers", async () => {
     const session = connect(`http://127.0.0.1:${backend.port}`);
     const long = "x".repeat(100_000);
     const { messages, trailers, headers } = await callEcho(session, ["one", "", long]);
@@ -86,7 +86,7 @@ describe("the echo backend", () => {
     expect(refused.trailers).to.include({ "grpc-status": "5", "grpc-message": "as requested" });
   });
 
-  it("echoes WebSocket messages", async () => {
+  it("the echo backend echoes WebSocket messages", async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${backend.port}/chat`, { headers: { Host: "z.example" } });
     const received: string[] = [];
     await new Promise<void>((resolve, reject) => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { entryModule, launcherScript } from "../entry-programs.ts";
 
-/** Makes a process believe that it is another release. */
+/** Makes a process report another release of Node.js. */
 const pretend = (release: string): string =>
   `data:text/javascript,${encodeURIComponent(
     `Object.defineProperty(process, "versions", { value: { ...process.versions, node: ${JSON.stringify(release)} } })`,
@@ -30,7 +30,7 @@ describe("the programs that start the bundle", () => {
     return { status, stdout, stderr };
   };
 
-  it("say in one sentence that Node.js is too old, and load nothing", () => {
+  it("the entry programs report a Node.js that is too old in one sentence, and load nothing", () => {
     for (const release of ["20.9.0", "4.8.4", "23.11.1"]) {
       expect(runEntry(release)).to.deep.equal({
         status: 2,
@@ -40,20 +40,20 @@ describe("the programs that start the bundle", () => {
     }
   });
 
-  it("start the bundle with its arguments on Node.js 24 and newer", () => {
+  it("the entry programs start the bundle with its arguments on Node.js 24 and newer", () => {
     for (const release of ["24.0.0", "100.1.2"]) {
       expect(runEntry(release)).to.deep.equal({ status: 0, stdout: "started a b\n", stderr: "" });
     }
   });
 
-  it("are written in a syntax that Node.js 12 reads", () => {
+  it("the entry module uses only syntax that Node.js 12 reads", () => {
     const source = entryModule("main.mjs");
     const written = (target: string): string => transformSync(source, { target, format: "esm" }).code;
     expect(written("node12.20")).to.equal(written("esnext"));
     expect(source).not.to.match(/\b(await|const|let|\?\.|\?\?)\b|=>|`/);
   });
 
-  it("run on the system's Node.js where npm has installed none, and say so where there is none at all", () => {
+  it("the launcher uses the system's Node.js without an installed one, and reports when there is none", () => {
     const bin = join(root, "bin");
     mkdirSync(bin);
     for (const tool of ["sh", "dirname"]) {

@@ -8,7 +8,7 @@ describe("the image", () => {
   const last = (instruction: string): string | undefined =>
     lines.findLast((line) => line.startsWith(`${instruction} `))?.slice(instruction.length + 1);
 
-  it("starts the same way however it was made", () => {
+  it("the images of the Dockerfile and of the stage script have the same configuration", () => {
     expect(last("USER")).to.equal(imageConfig.user);
     expect(last("WORKDIR")).to.equal(imageConfig.workingFolder);
     expect(JSON.parse(last("ENTRYPOINT") ?? "")).to.deep.equal(imageConfig.entrypoint);
@@ -16,7 +16,7 @@ describe("the image", () => {
     expect(imageConfig.environment).to.deep.equal({ NODE_ENV: "production" });
   });
 
-  it("pins its bases by tag", () => {
+  it("the base images are pinned by tag", () => {
     const bases = lines.filter((line) => line.startsWith("FROM ")).map((line) => line.split(" ")[1] ?? "");
     expect(bases).to.have.length(2);
     for (const base of bases) expect(base).to.match(/:(?!latest$)[\w.-]+$/);

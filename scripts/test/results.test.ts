@@ -87,7 +87,7 @@ describe("the last lines of .ci/run", () => {
     ]);
   });
 
-  it("the last lines tell tests that failed once from those that failed twice or later", () => {
+  it("the last lines separate tests that failed once from those that failed repeatedly", () => {
     expect(closing(results(3, ["a", "b"]), results(3, ["b", "c"]))).to.deep.equal([
       "flaky: 1",
       "  test: a",

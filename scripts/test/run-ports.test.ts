@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describeRunPorts, portsOfRun } from "../run-ports.ts";
 
 describe("the ports that make run prints", () => {
-  it("are those that the gateway has by default", () => {
+  it("the ports that make run prints are the defaults", () => {
     expect(portsOfRun("folder", {})).to.deep.equal({
       http: 8080,
       https: 8443,
@@ -12,7 +12,7 @@ describe("the ports that make run prints", () => {
     });
   });
 
-  it("are those that variables move them to", () => {
+  it("the ports that make run prints follow its variables", () => {
     const env = {
       SVC_PORT_MAP: "80=18080",
       SVC_INGRESS_HTTPS_PORT: "8444",
@@ -31,7 +31,7 @@ describe("the ports that make run prints", () => {
     expect(ports && describeRunPorts(ports)).to.equal("on ports 18080 (HTTP) and 8444 (HTTPS)");
   });
 
-  it("are left to the log where they are free ones, and to the gateway where the variables are wrong", () => {
+  it("the output of make run refers to the log for free ports, and prints none with invalid variables", () => {
     const ports = portsOfRun("folder", { SVC_PORT_MAP: "80=0,443=0" });
     expect(ports && describeRunPorts(ports)).to.equal('on the ports of the log, "listener added"');
     expect(portsOfRun("folder", { SVC_PORT_MAP: "nonsense" })).to.equal(undefined);

@@ -10,7 +10,7 @@ import { pairs } from "../words/word-list.ts";
 const stylePage = readFileSync(new URL("../../docs/style.md", import.meta.url), "utf8");
 
 describe("the words of the project", () => {
-  it("pages, test names and messages of all clean rooms follow docs/style.md", () => {
+  it("all pages, test names and messages of clean rooms follow docs/style.md", () => {
     expect(findingsIn(cleanRooms)).to.deep.equal([]);
   });
 
@@ -94,7 +94,7 @@ describe("the texts of files", () => {
   const ofSource = (path: string, source: string): readonly string[] =>
     textsOf(path, source).map(({ kind, line, text }) => `${line} ${kind}: ${text}`);
 
-  it("names of tests are the strings that it and describe begin with", () => {
+  it("the names of tests are the strings that it and describe begin with", () => {
     const source =
       'describe("a b", () => {\n  it.skip(\n    `c ${d("e f")}`, () => it("g"));\n});\nx.it("no no");';
     expect(ofSource("a/b.test.ts", source)).to.deep.equal([

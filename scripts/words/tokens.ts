@@ -2,15 +2,15 @@
 export type Token = {
   readonly kind: "name" | "mark" | "text" | "comment";
   /**
-   * The name, mark or comment as it is written, or the text of a string. Every expression inside a template is
-   * `placeholder`; the strings inside such an expression are tokens of their own.
+   * The name, mark or comment as it is written, or the text of a string. Every interpolation in a template is
+   * `placeholder`; the strings inside it are tokens of their own.
    */
   readonly text: string;
   /** Counted from 1. */
   readonly line: number;
 };
 
-/** Stands for the value of an expression inside a template. */
+/** Replaces the value of an interpolation inside a template. */
 export const placeholder = "…";
 
 const wordBeforeRegex = new Set([
@@ -31,7 +31,7 @@ const regex = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/uy;
 
 /**
  * The names, marks, strings and comments of a TypeScript source in order. It is a scanner and no parser: a regular
- * expression is told from a division by the token before it, which is enough for formatted sources.
+ * expression is distinguished from a division by the token before it, which is enough for formatted sources.
  */
 export function tokensOf(source: string): readonly Token[] {
   const tokens: Token[] = [];
@@ -47,7 +47,7 @@ export function tokensOf(source: string): readonly Token[] {
     (last.kind === "mark" && ![")", "]", "}"].includes(last.text)) ||
     (last.kind === "name" && wordBeforeRegex.has(last.text));
 
-  /** Scans code up to the end, or up to the brace that closes an expression of a template. Gives the offset behind it. */
+  /** Scans code up to the end, or up to the brace that closes an interpolation of a template. Returns the offset behind it. */
   function scanCode(from: number, isInTemplate: boolean): number {
     let offset = from;
     let depth = 0;
