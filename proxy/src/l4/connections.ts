@@ -5,19 +5,18 @@ import { TunnelReader } from "../sockets/tunnel-reader.ts";
 import { joinTunnel } from "../sockets/tunnel.ts";
 import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import { awake } from "../timing/awake-clock.ts";
-import { connectEndpoint } from "../upstream/connect.ts";
+import { connectEndpoint, type UpstreamClientOptions } from "../upstream/connect.ts";
 import type { UpstreamError } from "../upstream/errors.ts";
-import type { UpstreamClientOptions } from "../upstream/options.ts";
 import type { PickRequest, Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
-import type { CompiledL4Route } from "./table.ts";
+import type { CompiledL4Route } from "./l4-table.ts";
 
-/** A client connection that belongs to a route, not read from yet. */
+/** A client connection with its route, before anything is read from it. */
 export type L4Connection = {
-  /** What the client's bytes come from: the accepted socket, or the TLS that ended on it. */
+  /** The source of the client's bytes: the accepted socket, or the TLS socket on it. */
   readonly socket: Socket;
-  /** The accepted socket, to be reset. */
+  /** The accepted socket, for resets. */
   readonly plain: Socket;
-  /** Whose connections end together. */
+  /** The listener: connections of one owner are destroyed together. */
   readonly owner: object;
   /** Listener port, for metrics. */
   readonly portLabel: string;
@@ -31,19 +30,19 @@ export type L4ConnectionOptions = Pick<
   UpstreamClientOptions,
   "connectTimeoutMs" | "resolver" | "ownPorts"
 > & {
-  /** No byte either way, milliseconds, 0 = off. */
+  /** The longest time without a byte in either direction, milliseconds, 0 = off. */
   readonly idleTimeoutMs: number;
-  /** Counts what waits for clients. */
+  /** Counts the bytes that wait for clients. */
   readonly responseMemory: ResponseMemory;
   readonly metrics: Pick<ProxyMetrics, "upstreamErrors" | "upstreamConnections" | "limitsReached">;
 };
 
-/** Endpoints that are tried for one connection before it is reset. */
+/** The most endpoints that are tried for one connection before it is reset. */
 const maxAttempts = 3;
 
 /**
- * The connections of a worker that are forwarded as they are (docs/features/l4.md): each to an endpoint of its route,
- * bytes and ends of both directions passed on. Nothing is stored beyond what the sockets hold, and that has a bound.
+ * The connections of a worker that are forwarded as they are (docs/features/l4.md): each to an endpoint of its route, with
+ * bytes and half-closes relayed in both directions. Nothing is stored beyond what the sockets hold, which is bounded.
  */
 export class L4Connections {
   private readonly options: L4ConnectionOptions;
@@ -59,14 +58,14 @@ export class L4Connections {
     relay.connect();
   }
 
-  /** Resets the connections of an owner; answers how many that were. */
+  /** Resets the connections of an owner; returns their number. */
   destroy(owner: object): number {
     const owned = [...this.relays].filter((relay) => relay.owner === owner);
     for (const relay of owned) relay.abort();
     return owned.length;
   }
 
-  /** Resets what was idle for too long. `nowMs` is on the awake clock. */
+  /** Resets connections that were idle for too long. `nowMs` is on the awake clock. */
   sweep(nowMs: number): void {
     const { idleTimeoutMs, metrics } = this.options;
     if (idleTimeoutMs === 0) return;
@@ -84,9 +83,9 @@ class Relay {
   private readonly options: L4ConnectionOptions;
   private readonly onEnd: () => void;
   private readonly tried = new Set<UpstreamEndpoint>();
-  /** Ends what is under way with the endpoint. */
+  /** Cancels the connect or tunnel to the endpoint. */
   private cancel: () => void = () => {};
-  private readonly onClientGone = (): void => this.abort();
+  private readonly onClientClosed = (): void => this.abort();
   private ended = false;
 
   constructor(connection: L4Connection, options: L4ConnectionOptions, onEnd: () => void) {
@@ -94,7 +93,7 @@ class Relay {
     this.options = options;
     this.onEnd = onEnd;
     // Nothing is read yet: only an error closes it.
-    connection.socket.once("close", this.onClientGone);
+    connection.socket.once("close", this.onClientClosed);
   }
 
   get owner(): object {
@@ -141,7 +140,7 @@ class Relay {
 
   private join(socket: Socket, reader: TunnelReader, { watch }: Selection): void {
     const { connection, options } = this;
-    connection.socket.off("close", this.onClientGone);
+    connection.socket.off("close", this.onClientClosed);
     options.metrics.upstreamConnections.with({ state: "new" }).inc();
     watch?.responded(200);
     this.lastActivityMs = awake.nowMs;
@@ -163,7 +162,7 @@ class Relay {
     this.cancel = () => tunnel.cancel();
   }
 
-  /** There is nobody to connect to. */
+  /** Refuses the connection: there is no endpoint to connect to. */
   private refuse(service: string): void {
     this.count(service, "other");
     this.abort();
@@ -176,7 +175,7 @@ class Relay {
       .inc();
   }
 
-  /** What balancers can look at: there is no request, but an address. */
+  /** The input of balancers: there is no request, only a client address. */
   private pickRequest(): PickRequest {
     const { clientIp, secure, route } = this.connection;
     return { clientIp, secure, routeId: route.route.id, path: "", query: "", headers: [], received: [] };

@@ -3,15 +3,15 @@ import type { UpstreamEndpoint } from "../upstream/upstream.ts";
 import { L4Connections, type L4ConnectionOptions } from "./connections.ts";
 import { UdpSessions, type UdpClient, type UdpSessionsOptions } from "./udp-sessions.ts";
 
-/** What a worker forwards below HTTP, over all listeners. */
+/** The connections and datagrams that a worker forwards below HTTP, over all listeners. */
 export type L4 = {
   readonly connections: Pick<L4Connections, "accept" | "destroy">;
-  /** The sessions of a listener, until it gives them up. */
+  /** Creates the sessions of a listener; they are swept until `forget`. */
   udpSessions(port: number, reply: (message: Buffer, client: UdpClient) => void): UdpSessions;
   forget(sessions: UdpSessions): void;
-  /** These endpoints are gone. Connections to them may finish. */
+  /** Called when endpoints were removed: ends their UDP sessions, while connections to them may finish. */
   retire(endpoints: readonly UpstreamEndpoint[]): void;
-  /** Ends what was idle for too long. */
+  /** Ends connections and sessions that were idle for too long. */
   sweep(): void;
 };
 

@@ -1,18 +1,18 @@
 import { ListenerHoldings, type Origin } from "../fairness/listener-holdings.ts";
 
-/** What holds a place: a session, which ends when it has to give way. */
-export type PlaceHolder = { giveWay(): void };
+/** A holder of a place: a session, which ends when it is evicted. */
+export type PlaceHolder = { evict(): void };
 
-/** Sessions of all listeners of a proxy together, however many descriptors there are: what their memory may take. */
+/** The most sessions of all listeners of a proxy together, with any number of descriptors: bounded by their memory. */
 const maxOfAll = 40_000;
-/** Sessions of one listener of a proxy. */
+/** The most sessions of one listener of a proxy. */
 const maxOfListener = 20_000;
-/** UDP never takes more than this share of the descriptors, so that connections get some while it is flooded. */
+/** The largest share of the descriptors that UDP takes, so that connections get some while it is flooded. */
 const shareOfDescriptors = 1 / 2;
 
 export type UdpBounds = { readonly all: number; readonly ofListener: number };
 
-/** How many sessions a worker may have: what it gets of the proxy's. `descriptors` are those that the process may open. */
+/** The bounds of one worker: its share of the proxy's. `descriptors` are those that the process may open. */
 export function udpBoundsOf(descriptors: number, shareOf: (total: number) => number): UdpBounds {
   const all = Math.min(maxOfAll, Math.floor(descriptors * shareOfDescriptors));
   return { all: shareOf(all), ofListener: shareOf(Math.min(maxOfListener, all)) };
@@ -28,8 +28,8 @@ export class UdpPlaces {
   }
 
   /**
-   * Whether there is a place for one more. Where there is none, the listener with the most sessions gives up one for a
-   * listener that would have fewer, and within a listener the network with the most for one that would have fewer.
+   * Makes room for one more session; false when there is none. A session is evicted from the listener with the most for a
+   * listener that would have fewer, and within a listener from the network with the most for one that would have fewer.
    */
   makeRoom(origin: Origin): boolean {
     const { all, ofListener } = this.bounds;
@@ -49,6 +49,6 @@ export class UdpPlaces {
 }
 
 function end(holder: PlaceHolder | undefined): boolean {
-  holder?.giveWay();
+  holder?.evict();
   return holder !== undefined;
 }

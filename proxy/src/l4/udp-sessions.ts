@@ -6,11 +6,10 @@ import type { ProxyMetrics } from "../telemetry/metrics.ts";
 import type { OwnPortGuard } from "../upstream/own-port-guard.ts";
 import type { Resolver } from "../upstream/resolver.ts";
 import type { Selection, Upstream, UpstreamEndpoint } from "../upstream/upstream.ts";
-import { noLookup } from "./no-lookup.ts";
-import type { CompiledL4Route } from "./table.ts";
+import type { CompiledL4Route } from "./l4-table.ts";
 import type { PlaceHolder, UdpPlaces } from "./udp-places.ts";
 
-/** Who sent a datagram, as the socket names it, and as balancers and policies see it. */
+/** The sender of a datagram, with its address as the socket reports it and as balancers and policies see it (`ip`). */
 export type UdpClient = { readonly address: string; readonly port: number; readonly ip: string };
 
 /** Why a datagram was dropped: values of the `reason` label of `svc_proxy_udp_datagrams_dropped_total`. */
@@ -19,9 +18,9 @@ export type DropReason =
   | "no-route"
   | "no-endpoint"
   | "session-limit"
-  /** From port 0, which is no port that could be answered (RFC 768). */
+  /** From port 0, which cannot be answered (RFC 768). */
   | "source-port"
-  /** The listener is going away, and the client has no session. */
+  /** The listener is draining, and the client has no session. */
   | "draining"
   /** Too much waits to be sent. */
   | "overflow"
@@ -29,12 +28,12 @@ export type DropReason =
   | "error";
 
 export type UdpSessionsOptions = {
-  /** No datagram either way, milliseconds, 0 = off. */
+  /** The longest time without a datagram in either direction, milliseconds, 0 = off. */
   readonly idleTimeoutMs: number;
   /** Bounds the sessions of all listeners of the worker. */
   readonly places: UdpPlaces;
   readonly resolver: Resolver;
-  /** What must not be sent to; nothing unless given. */
+  /** Refuses the ports of the gateway itself; absent: none is refused. */
   readonly ownPorts?: Pick<OwnPortGuard, "refuses">;
   readonly metrics: Pick<
     ProxyMetrics,
@@ -44,16 +43,23 @@ export type UdpSessionsOptions = {
   readonly now: () => number;
 };
 
-/** Datagrams that wait until the socket of their session is there. */
+/** Replaces name resolution for datagram sockets, which only ever get addresses. */
+export const noLookup = (
+  address: string,
+  _: unknown,
+  done: (error: null, address: string, family: number) => void,
+): void => done(null, address, isIP(address));
+
+/** The most datagrams that wait until the socket of their session is open. */
 const maxWaiting = 16;
-/** Bytes that wait in a socket to be sent. */
+/** The most bytes that wait in a socket to be sent. */
 export const maxQueuedBytes = 256 * 1024;
 
-/** When there is no room, a session that was idle for this share of its time makes place for a new one. */
+/** When there is no room, a session that was idle for this share of its timeout is evicted for a new one. */
 const evictableShare = 1 / 4;
 /** The same where sessions may be idle for any time. */
 const evictableWithoutLimitMs = 2_500;
-/** Sessions that are looked at for one that was idle. */
+/** The most sessions that are examined for one that was idle. */
 const maxLooks = 8;
 
 type Session = PlaceHolder & {
@@ -106,19 +112,19 @@ export class UdpSessions {
     else this.drop("overflow");
   }
 
-  /** Ends the sessions with backends that the route does not have: their clients begin anew with their next datagram. */
+  /** Ends the sessions with backends that the route does not have: their clients get new ones with their next datagram. */
   follow(route: CompiledL4Route | undefined): void {
     const backends = route?.route.backends.filter(({ weight }) => weight > 0) ?? [];
     const kept = new Set(backends.map(({ endpoints }) => endpoints));
     this.closeWhere((session) => !kept.has(session.upstream.key));
   }
 
-  /** Ends the sessions with endpoints that are gone. */
+  /** Ends the sessions with endpoints that were removed. */
   retire(removed: ReadonlySet<UpstreamEndpoint>): void {
     this.closeWhere(({ selection }) => removed.has(selection.endpoint));
   }
 
-  /** Ends what was idle for too long. */
+  /** Ends sessions that were idle for too long. */
   sweep(): void {
     const { idleTimeoutMs, now } = this.options;
     if (idleTimeoutMs === 0) return;
@@ -126,7 +132,7 @@ export class UdpSessions {
     this.closeWhere(({ lastActivityMs }) => nowMs - lastActivityMs >= idleTimeoutMs);
   }
 
-  /** Begins no new session. Resolves when the last one has ended. */
+  /** Opens no new session. Resolves when the last one has ended. */
   drain(): Promise<void> {
     this.draining = true;
     return new Promise((resolve) => {
@@ -135,14 +141,14 @@ export class UdpSessions {
     });
   }
 
-  /** Ends all sessions; answers how many that were. */
+  /** Ends all sessions; returns their number. */
   destroy(): number {
     const cut = this.sessions.size;
     this.closeWhere(() => true);
     return cut;
   }
 
-  /** Counts a datagram that goes nowhere. */
+  /** Counts a dropped datagram. */
   drop(reason: DropReason): undefined {
     this.options.metrics.udpDatagramsDropped.with({ listener: this.portLabel, reason }).inc();
     return undefined;
@@ -164,13 +170,13 @@ export class UdpSessions {
     if (selection === undefined) return this.drop("no-endpoint");
     const { metrics, resolver, places } = this.options;
     const origin = { listener: this.port, network: networkOf(client.ip) };
-    if (!places.makeRoom(origin) && !this.endIdle()) {
+    if (!places.makeRoom(origin) && !this.evictIdle()) {
       selection.watch?.ended();
       return this.drop("session-limit");
     }
     const session: Session = {
       origin,
-      giveWay: () => this.giveWay(session),
+      evict: () => this.evict(session),
       client,
       routeId: route.route.id,
       upstream,
@@ -233,20 +239,20 @@ export class UdpSessions {
     this.close(session);
   }
 
-  private giveWay(session: Session): void {
+  private evict(session: Session): void {
     this.options.metrics.limitsReached.with({ limit: "udp-sessions" }).inc();
     this.close(session);
   }
 
-  /** Ends a session that was idle, if there is one among the first few; those that were not go to the end. */
-  private endIdle(): boolean {
+  /** Evicts a session that was idle, if one of the first few was; the others move to the end. */
+  private evictIdle(): boolean {
     const { idleTimeoutMs, now } = this.options;
     const evictableMs = idleTimeoutMs > 0 ? idleTimeoutMs * evictableShare : evictableWithoutLimitMs;
     const nowMs = now();
     let looks = maxLooks;
     for (const [key, session] of this.sessions) {
       if (nowMs - session.lastActivityMs >= evictableMs) {
-        this.giveWay(session);
+        this.evict(session);
         return true;
       }
       if (--looks === 0) break;

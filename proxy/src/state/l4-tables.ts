@@ -1,7 +1,7 @@
 import { endpointsKey, l4Key, type L4Protocol } from "@svc-gateway/common/ir/keys.ts";
 import type { L4Port } from "@svc-gateway/common/ir/l4.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { compileL4Table, type L4Environment, type L4Table } from "../l4/table.ts";
+import { compileL4Table, type L4Environment, type L4Table } from "../l4/l4-table.ts";
 
 /** The new routes of a port; undefined when they were removed. */
 export type L4Update = {

@@ -12,9 +12,21 @@ import {
   tlsError,
   type UpstreamError,
 } from "./errors.ts";
-import type { UpstreamClientOptions } from "./options.ts";
+import type { IdlePool } from "./idle-pool.ts";
+import type { OwnPortGuard } from "./own-port-guard.ts";
+import type { Resolver } from "./resolver.ts";
 import { keepSessions, sessionOf } from "./tls/sessions.ts";
 import type { UpstreamEndpoint } from "./upstream.ts";
+
+/** The options that the upstream clients of all protocols share; one per worker. */
+export type UpstreamClientOptions = {
+  /** Limit of a connect, name resolution included, in milliseconds; 0 = none. */
+  readonly connectTimeoutMs: number;
+  readonly idlePool: IdlePool;
+  readonly resolver: Resolver;
+  /** Refuses the ports of the gateway itself; absent: none is refused. */
+  readonly ownPorts?: Pick<OwnPortGuard, "refuses"> | undefined;
+};
 
 /** A connection that is up, TLS included, and the address at its other end. */
 export type Connected = { readonly socket: Socket; readonly address: string };

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { expect } from "chai";
 import { udpBoundsOf, UdpPlaces } from "../../src/l4/udp-places.ts";
-import { compileL4Table, type CompiledL4Route } from "../../src/l4/table.ts";
+import { compileL4Table, type CompiledL4Route } from "../../src/l4/l4-table.ts";
 import { UdpSessions, type UdpClient, type UdpSessionsOptions } from "../../src/l4/udp-sessions.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
@@ -94,13 +94,13 @@ describe("UdpSessions", () => {
     };
   };
 
-  it("drop what comes from port 0, to which no answer can be sent", () => {
+  it("a datagram from port 0, to which no answer can be sent, is dropped", () => {
     const { sessions, route, active, dropped } = start();
     sessions.receive(Buffer.from("a"), clientOf(0), route);
     expect([active(), dropped("source-port")]).to.deep.equal([0, 1]);
   });
 
-  it("give each client a socket of its own, for as long as datagrams pass", async () => {
+  it("each client has a session with its own socket until it is idle for too long", async () => {
     const { sessions, route, active } = start();
     sessions.receive(Buffer.from("a"), clientOf(1), route);
     sessions.receive(Buffer.from("b"), clientOf(2), route);
@@ -120,7 +120,7 @@ describe("UdpSessions", () => {
     expect(active()).to.equal(0);
   });
 
-  it("hand answers to the client of the session, and count them as activity", async () => {
+  it("an answer goes to the client of its session and counts as activity", async () => {
     const { sessions, route, replies, active } = start();
     sessions.receive(Buffer.from("a"), clientOf(1), route);
     await eventually(() => received.length === 1);
@@ -133,7 +133,7 @@ describe("UdpSessions", () => {
     expect(active()).to.equal(1);
   });
 
-  it("take nothing from anybody but the endpoint", async () => {
+  it("datagrams that do not come from the session's endpoint are ignored", async () => {
     const { sessions, route, replies } = start();
     sessions.receive(Buffer.from("a"), clientOf(1), route);
     await eventually(() => received.length === 1);
@@ -146,7 +146,7 @@ describe("UdpSessions", () => {
     stranger.close();
   });
 
-  it("drop the datagrams of clients beyond the limit, until a session has ended", async () => {
+  it("datagrams of clients beyond the session limit are dropped until a session has ended", async () => {
     const { sessions, route, dropped, active } = start({
       places: new UdpPlaces({ all: 1, ofListener: 1 }),
     });
@@ -160,7 +160,7 @@ describe("UdpSessions", () => {
     expect(dropped("session-limit")).to.equal(1);
   });
 
-  it("of a network that has the most make place for those of another one", () => {
+  it("a session is evicted from the network with the most for another network", () => {
     const { sessions, route, dropped, active, ended } = start({
       places: new UdpPlaces({ all: 4, ofListener: 3 }),
     });
@@ -171,14 +171,14 @@ describe("UdpSessions", () => {
     // The same network as the one before, which would then have as many as the other.
     sessions.receive(someBytes, clientOf(1, "2001:db8::2"), route);
     expect([active(), dropped("session-limit"), ended()]).to.deep.equal([3, 2, 1]);
-    // The oldest of the first network was ended: it begins anew, and finds no place.
+    // The oldest of the first network was ended: it begins again, and finds no place.
     sessions.receive(someBytes, clientOf(1), route);
     expect([active(), dropped("session-limit")]).to.deep.equal([3, 3]);
     sessions.receive(someBytes, clientOf(2), route);
     expect(dropped("session-limit")).to.equal(3);
   });
 
-  it("of the listener that has the most make place for those of another one, from however many addresses", () => {
+  it("a session is evicted from the listener with the most for another listener, from any number of addresses", () => {
     const places = new UdpPlaces({ all: 6, ofListener: 6 });
     const flooded = start({ places });
     const other = start({ places }, 5301);
@@ -195,7 +195,7 @@ describe("UdpSessions", () => {
     expect([flooded.active(), other.active()]).to.deep.equal([6, 0]);
   });
 
-  it("that were idle for a quarter of their time make place for new ones, whoever they are", () => {
+  it("a session that was idle for a quarter of its timeout is evicted for any new one", () => {
     const { sessions, route, active, dropped, ended } = start({
       places: new UdpPlaces({ all: 2, ofListener: 2 }),
       idleTimeoutMs: 10_000,
@@ -214,14 +214,14 @@ describe("UdpSessions", () => {
     expect([ended(), dropped("session-limit")]).to.deep.equal([1, 2]);
   });
 
-  it("keep 16 datagrams until the socket is there", async () => {
+  it("a session keeps 16 datagrams until its socket is open", async () => {
     const { sessions, route, dropped } = start();
     for (let i = 0; i < 20; i++) sessions.receive(Buffer.from(String(i)), clientOf(1), route);
     expect(dropped("overflow")).to.equal(4);
     await eventually(() => received.length === 16);
   });
 
-  it("drop what has no route or no endpoint", () => {
+  it("datagrams without a route or an endpoint are dropped", () => {
     const { sessions, dropped } = start();
     const route: CompiledL4Route["route"] = {
       id: "r",
@@ -238,7 +238,7 @@ describe("UdpSessions", () => {
     expect([dropped("no-route"), dropped("no-endpoint")]).to.deep.equal([2, 1]);
   });
 
-  it("end when the route has their backend no more, when the endpoint is gone, and when it refuses", async () => {
+  it("a session ends when its backend or endpoint is removed, and when the endpoint refuses", async () => {
     const { sessions, route, endpoints, active, metrics } = start();
     sessions.receive(Buffer.from("a"), clientOf(1), route);
     sessions.follow({ ...route, route: { ...route.route, id: "udproute/ns/other:0" } });
@@ -262,7 +262,7 @@ describe("UdpSessions", () => {
     backend = createSocket("udp4");
   });
 
-  it("let sessions go on while they drain, and take no others", async () => {
+  it("draining sessions continue, and no new ones are opened", async () => {
     const { sessions, route, dropped } = start();
     sessions.receive(Buffer.from("a"), clientOf(1), route);
     let drained = false;
@@ -280,16 +280,16 @@ describe("UdpSessions", () => {
 describe("the number of UDP sessions", () => {
   const alone = (total: number): number => total;
 
-  it("is at most half of the descriptors of the process, over all listeners", () => {
+  it("UDP sessions are bounded by half of the descriptors of the process", () => {
     expect(udpBoundsOf(8_000, alone)).to.deep.equal({ all: 4_000, ofListener: 4_000 });
     expect(udpBoundsOf(60_000, alone)).to.deep.equal({ all: 30_000, ofListener: 20_000 });
   });
 
-  it("has bounds of its own where there are many descriptors", () => {
+  it("UDP sessions have fixed bounds where there are many descriptors", () => {
     expect(udpBoundsOf(Number.POSITIVE_INFINITY, alone)).to.deep.equal({ all: 40_000, ofListener: 20_000 });
   });
 
-  it("is shared out over the workers", () => {
+  it("the bounds of UDP sessions are divided among the workers", () => {
     expect(udpBoundsOf(2_000, (total) => total / 4)).to.deep.equal({ all: 250, ofListener: 250 });
   });
 });

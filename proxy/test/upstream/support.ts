@@ -11,7 +11,7 @@ import type {
 } from "../../src/message/message.ts";
 import type { UpstreamError } from "../../src/upstream/errors.ts";
 import { createIdlePool } from "../../src/upstream/idle-pool.ts";
-import type { UpstreamClientOptions } from "../../src/upstream/options.ts";
+import type { UpstreamClientOptions } from "../../src/upstream/connect.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint, UpstreamHandler, UpstreamRequest } from "../../src/upstream/upstream.ts";
 

@@ -1,10 +1,9 @@
 import type { OnReadOpts, Socket } from "node:net";
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
 import { ReadBuffer } from "../../sockets/read-buffer.ts";
-import { abandon, connectEndpoint, type ConnectAttempt } from "../connect.ts";
+import { abandon, connectEndpoint, type ConnectAttempt, type UpstreamClientOptions } from "../connect.ts";
 import { isTlsFault } from "../errors.ts";
 import type { IdleConnection } from "../idle-pool.ts";
-import type { UpstreamClientOptions } from "../options.ts";
 import type { UpstreamEndpoint } from "../upstream.ts";
 import type { ConnectionPool } from "./pool.ts";
 import { type ResponseEvents, ResponseReader } from "./response-reader.ts";

@@ -1,7 +1,6 @@
 import { AwakeTimer } from "../../timing/awake-timer.ts";
-import { connectEndpoint, connectTimeoutOf } from "../connect.ts";
+import { connectEndpoint, connectTimeoutOf, type UpstreamClientOptions } from "../connect.ts";
 import { connectTimeoutError, upstreamError, type UpstreamError } from "../errors.ts";
-import type { UpstreamClientOptions } from "../options.ts";
 import type { UpstreamClient, UpstreamEndpoint } from "../upstream.ts";
 import { UpstreamSession } from "./session.ts";
 import { Http2UpstreamStream, type StreamQueue } from "./stream.ts";

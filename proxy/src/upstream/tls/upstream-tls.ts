@@ -5,7 +5,7 @@ import {
   type BackendCertificate,
   type BackendTls,
 } from "@svc-gateway/common/ir/backend-tls.ts";
-import { tlsSuites } from "../../tls/settings.ts";
+import { tlsSuites } from "../../tls/server-options.ts";
 import { createNameCheck } from "./peer-names.ts";
 
 /** How connections to an endpoint use TLS; made once for a policy and a client certificate, and never changed. */

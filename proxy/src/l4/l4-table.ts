@@ -6,7 +6,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 /** A route prepared when a snapshot is applied. */
 export type CompiledL4Route = {
   readonly route: L4Route;
-  /** The present upstream of the next connection or session, by weight; undefined: it is refused. Never throws. */
+  /** Picks the current upstream of the next connection or session by weight; undefined: it is refused. Never throws. */
   pickUpstream(): Upstream | undefined;
 };
 
@@ -17,9 +17,9 @@ export type L4Entry = {
   readonly route: CompiledL4Route | undefined;
 };
 
-/** What is served below HTTP on one port. Immutable: a change makes a new one. */
+/** The routes below HTTP of one port. Immutable: a change makes a new table. */
 export type L4Table = {
-  /** Of the narrowest host that covers a lower-case server name; the empty name has only the entry for every host. */
+  /** Finds the entry of the most specific host that covers a lower-case server name; the empty name has only the entry for every host. */
   find(serverName: string): L4Entry | undefined;
   readonly routeIds: ReadonlySet<string>;
   /** Endpoint sets that the routes name. */
@@ -41,7 +41,7 @@ export function compileL4Table({ hosts }: L4Port, environment: L4Environment): L
   const routeIds = new Set<string>();
   const endpoints = new Set<string>();
   for (const { kind, host, mode, route, clientCertificate } of hosts) {
-    // What does not end here is not wrapped in TLS, whatever the policy of the Service.
+    // TLS that is passed through is not wrapped in TLS again, even where the Service has a policy for it.
     const identity = mode === "passthrough" ? passThrough : clientCertificate;
     const entry = { host, mode, route: route && compileRoute(route, identity, environment) };
     if (kind === "exact") exact.set(host, entry);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { L4Host } from "@svc-gateway/common/ir/l4.ts";
-import { compileL4Table } from "../../src/l4/table.ts";
+import { compileL4Table } from "../../src/l4/l4-table.ts";
 
 const environment = {
   upstreamOf: () => () => {
@@ -24,7 +24,7 @@ const find = (hosts: readonly string[], name: string): string | undefined =>
 describe("the table of server names", () => {
   const hosts = ["a.example.com", "*.example.com", "*.com", "*"];
 
-  it("gives the narrowest host that covers a name", () => {
+  it("the L4 table finds the most specific host that covers a server name", () => {
     expect(find(hosts, "a.example.com")).to.equal("a.example.com");
     expect(find(hosts, "b.example.com")).to.equal("*.example.com");
     expect(find(hosts, "x.y.example.com")).to.equal("*.example.com");
@@ -33,7 +33,7 @@ describe("the table of server names", () => {
     expect(find(hosts, "")).to.equal("*");
   });
 
-  it("gives nothing where none does", () => {
+  it("the L4 table finds nothing for a server name that no host covers", () => {
     expect(find(["a.example.com", "*.example.com"], "example.com")).to.equal(undefined);
     expect(find(["*.example.com"], "")).to.equal(undefined);
     expect(find(["a.example.com"], "b.example.com")).to.equal(undefined);
