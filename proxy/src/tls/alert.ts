@@ -7,9 +7,9 @@ const alertRecord = 21;
 const applicationRecord = 23;
 
 /**
- * Refuses a client with a fatal alert (RFC 8446 6, by its number) in the moment in which its handshake is complete, and
- * ends the connection. Node closes such connections without a word, as it has no way to send an alert. Nothing of what
- * its TLS still holds back leaves, the server's Finished among it, so `serverSecret` is not used a second time.
+ * Refuses a client with a fatal alert (RFC 8446 6, by its number) at the moment when its handshake is complete, and closes
+ * the connection. Node closes such connections without an alert, as it has no way to send one. Records that its TLS still
+ * holds back are never sent, including the server's Finished, so `serverSecret` is not used a second time.
  */
 export function refuseWithAlert(
   plain: Socket,

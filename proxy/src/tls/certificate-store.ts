@@ -11,17 +11,17 @@ export type ServedName = {
   readonly notAfterMs: number;
 };
 
-/** What a server name gets. */
+/** The result for a server name. */
 export type TlsSelection = {
   readonly terminator: Terminator;
-  /** What is asked of its clients; undefined: nothing. */
+  /** The rules for its clients; undefined: none. */
   readonly policy: ClientPolicy | undefined;
 };
 
 /** The certificates of one port, by server name. Immutable: a change makes a new one from the same terminators. */
 export type CertificateStore = {
   /**
-   * Who terminates TLS for a lower-case server name: an exact entry, else a wildcard for its left-most label
+   * Selects the terminator for a lower-case server name: an exact entry, else a wildcard for its left-most label
    * (RFC 6125 6.4.3), else the default. The empty name, of a client that sent none, has only the default.
    */
   select(serverName: string): TlsSelection | undefined;
@@ -95,7 +95,7 @@ export function createCertificateStore(
   };
 }
 
-/** The more specific, the lower. */
+/** A lower rank is more specific. */
 const ranks: { readonly [B in ClientValidation["bucket"]]: number } = { exact: 0, wildcard: 1, default: 2 };
 
 type NameTable<Entry> = {

@@ -1,4 +1,4 @@
-/** What is read of a ClientHello. */
+/** The parts of a ClientHello that are read. */
 export type ClientHello = {
   readonly kind: "hello";
   /** Lower case, empty when the client sent none (RFC 6066 3). */
@@ -10,15 +10,15 @@ export type ClientHello = {
   readonly ticketKeyName?: string;
 };
 
-/** What the first bytes of a connection say. */
+/** The result of reading the first bytes of a connection. */
 export type ClientHelloPeek =
   /** More bytes are needed. */
   | { readonly kind: "incomplete" }
   | ClientHello
-  /** Not a ClientHello, or a malformed one: TLS itself has to say what is wrong with it. */
+  /** Not a ClientHello, or a malformed one: TLS itself answers it. */
   | { readonly kind: "other" };
 
-/** Most bytes that are looked at: a ClientHello with large post-quantum key shares has about 2 KiB. */
+/** The most bytes that are read: a ClientHello with large post-quantum key shares has about 2 KiB. */
 const maxClientHelloBytes = 16_384;
 
 const incomplete: ClientHelloPeek = { kind: "incomplete" };
@@ -36,8 +36,8 @@ const hostNameType = 0;
 
 /**
  * Reads the server name of a ClientHello (RFC 8446 4.1.2, RFC 6066 3) that may be cut into any records and pieces,
- * before TLS starts: certificates are chosen by it, and a name that nobody serves needs an answer that Node's TLS
- * cannot give. The session ticket says which keys can read it. Never throws; everything else is left to TLS.
+ * before TLS starts: certificates are chosen by it, and a name that is not served needs an alert that Node's TLS
+ * cannot send. The session ticket names the key that can read it. Never throws; everything else is left to TLS.
  */
 export function peekClientHello(bytes: Buffer): ClientHelloPeek {
   const message = joinRecords(bytes);
@@ -117,7 +117,7 @@ function readFirstIdentity(reader: Reader): string {
 
 const nothing = Buffer.alloc(0);
 
-/** Reads numbers; beyond the end it fails and gives zeros. */
+/** Reads numbers; beyond the end it sets `failed` and returns zeros. */
 class Reader {
   at = 0;
   failed = false;

@@ -6,13 +6,13 @@ import type {
   ClientValidation,
 } from "@svc-gateway/common/ir/client-certificate.ts";
 
-/** What a server name asks of its clients, with the authorities at hand. Entries with equal `id` ask the same. */
+/** The rules of a server name for its clients, with the authorities resolved. Entries with equal `id` have equal rules. */
 export type ClientPolicy = {
   readonly id: string;
-  /** Whose rules they are; undefined where the controller does not say it. */
+  /** The owner of the rules; undefined where the controller does not send it. */
   readonly owner: string | undefined;
   readonly mode: ClientValidation["mode"];
-  /** PEM, each certificate an authority; empty when nobody is let in. */
+  /** PEM, each certificate an authority; empty when no client is admitted. */
   readonly authorities: readonly string[];
   readonly maxIntermediates: number;
   readonly forward: boolean;
@@ -42,10 +42,10 @@ const idOf = (
   maxIntermediates: number,
 ): string => `${mode} ${authorities ?? "none"} ${maxIntermediates}`;
 
-/** What a host or route demands of the connections of its requests, ready to be compared. */
+/** The rules of a host or route for the connections of its requests, prepared for comparison. */
 export type DemandedRules = {
   readonly owner: string;
-  /** That of policies which ask the same; undefined: no connection will do. */
+  /** The id of policies with equal rules; undefined: no connection fulfils them. */
   readonly policyId: string | undefined;
   readonly forward: boolean;
 };
@@ -62,8 +62,8 @@ export const demandedRules = ({
 });
 
 /**
- * Whether a client that was verified by `proven` in its handshake fulfils the rules: they are its own, or equal. Who was
- * let in by an owner's rules stays in when that owner changes them, unless nobody is let in any more.
+ * Whether a client that was verified by `proven` in its handshake fulfils the rules: those of the same owner, or equal ones.
+ * A client that an owner's rules admitted stays admitted when the owner changes them, unless they admit no client any more.
  */
 export const isProvenBy = (proven: ClientPolicy | undefined, rules: DemandedRules): boolean =>
   proven?.mode === "require" &&
@@ -71,7 +71,7 @@ export const isProvenBy = (proven: ClientPolicy | undefined, rules: DemandedRule
   (proven.owner === rules.owner || proven.id === rules.policyId);
 
 /**
- * Why a client is not let in, as the number of the TLS alert that tells it so (RFC 8446 6.2); undefined when it is. The
+ * The reason for refusing a client, as the number of its TLS alert (RFC 8446 6.2); undefined when it is admitted. The
  * chain itself has been verified by OpenSSL, with every authority as a trust anchor; Node has no limit for its length.
  * `presented` are the certificates that came with the client's own.
  */
@@ -100,7 +100,7 @@ const alerts = {
   certificateRequired: 116,
 } as const;
 
-/** Node gives the name of OpenSSL's reason. */
+/** Maps OpenSSL's reason, which Node reports by name, to an alert. */
 function alertOf(reason: unknown): number {
   switch (String(reason)) {
     case "CERT_HAS_EXPIRED":
@@ -118,8 +118,8 @@ function alertOf(reason: unknown): number {
 }
 
 /**
- * Whether an authority stands behind a certificate with at most `max` certificates in between. A shorter path counts
- * as soon as there is one, as OpenSSL prefers it, too.
+ * Whether a path from a certificate to an authority has at most `max` certificates in between. A shorter path counts
+ * where there is one, as OpenSSL prefers it, too.
  */
 export function hasShortPath(
   leaf: X509Certificate,

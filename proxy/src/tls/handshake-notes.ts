@@ -1,26 +1,26 @@
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, Server, TLSSocket } from "node:tls";
 
-/** What is taken down about a client while its handshake is under way, because it is out of reach afterwards. */
+/** Facts about a client that are recorded while its handshake is under way, because Node does not show them afterwards. */
 export type HandshakeNotes = {
-  /** What the server's records after a TLS 1.3 handshake are encrypted with (RFC 8446 7.1). */
+  /** The secret that encrypts the server's records after a TLS 1.3 handshake (RFC 8446 7.1). */
   readonly serverSecret: Buffer | undefined;
   /** The certificates that the client sent after its own, as far as they lead from one to the next. */
   readonly presented: readonly X509Certificate[];
 };
 
 export type HandshakeNotebook = {
-  /** Takes notes of all connections of a server. */
+  /** Records the facts of all connections of a server. */
   watch(server: Server): void;
   of(socket: TLSSocket): HandshakeNotes;
 };
 
 const serverSecretLabel = "SERVER_TRAFFIC_SECRET_0 ";
-/** More certificates than any real chain has; the rest is not looked at. */
+/** More certificates than any real chain has; the rest is ignored. */
 const maxPresented = 16;
 
 /**
- * Node tells of a connection before its handshake is complete only by its key log. At completion Node itself reads the
+ * Node shows a connection before its handshake is complete only by its key log. At completion Node itself reads the
  * client's certificate, and some of its versions lose the others in doing so (nodejs/node#65579): they are read first.
  */
 export function createHandshakeNotebook(): HandshakeNotebook {

@@ -10,7 +10,7 @@ import type { ClientHello } from "./client-hello.ts";
 import { type ClientPolicy, refusalOf } from "./client-validation.ts";
 import { createHandshakeNotebook } from "./handshake-notes.ts";
 import { readClientHello } from "./read-client-hello.ts";
-import type { TlsSettings } from "./settings.ts";
+import type { TlsSettings } from "./server-options.ts";
 
 /** `version` is what was negotiated: `TLSv1.2`, `TLSv1.3`, or `unknown` for a handshake that did not get so far. */
 export type HandshakeResult = {
@@ -21,7 +21,7 @@ export type HandshakeResult = {
 };
 
 export type HandshakeFailure =
-  /** It ended before its first byte, so there was none: not told. */
+  /** The connection ended before its first byte, so there was no handshake: not reported. */
   | "silent"
   | "too many handshakes"
   | "timeout"
@@ -32,25 +32,25 @@ export type HandshakeFailure =
 
 export type HandshakeEvents = { onHandshake(result: HandshakeResult): void };
 
-/** What becomes of a connection whose server name is known: TLS ends here, somebody has taken it over, or nobody wants it. */
+/** The decision about a connection once its server name is known: TLS ends here, it was passed on, or it is refused. */
 export type HandshakeClaim = "terminate" | "taken" | "refused";
 
 export type HandshakeRequest = {
   readonly socket: Socket;
-  /** The client's address, without zone; where there is not room for all, clients share it by their networks. */
+  /** The client's address, without zone; networks share the places where there are too few. */
   readonly ip: string;
-  /** The first byte has come; until then the connection is no handshake, and bounded by its listener. */
+  /** Called with the first byte; until then the connection is no handshake, and bounded by its listener. */
   readonly onFirstByte?: () => void;
   /**
-   * Asked before TLS sees anything, with the name, or undefined for what is not a ClientHello or too large; the bytes
-   * are put back. Connections that nobody wants are reset. Unless given, TLS ends here.
+   * Called before TLS sees anything, with the name, or undefined for bytes that are no ClientHello or too large; the bytes
+   * are put back. Refused connections are reset. When absent, TLS ends here.
    */
   readonly claim?: (serverName: string | undefined) => HandshakeClaim;
-  /** Asked when the name is known, so that a handshake sees the newest certificates. */
+  /** Called when the name is known, so that a handshake gets the newest certificates. */
   readonly certificates: () => CertificateStore;
   /**
-   * The handshake is complete and the client let in; the TLS socket belongs to the receiver. `policy` is what the
-   * client's certificate was checked by.
+   * Called when the handshake is complete and the client admitted; the TLS socket belongs to the receiver. `policy` has the
+   * rules that the client's certificate was checked by.
    */
   readonly onSecure: (socket: TLSSocket, serverName: string, policy: ClientPolicy | undefined) => void;
 };
@@ -58,22 +58,22 @@ export type HandshakeRequest = {
 /** TLS handshakes under way: bounded in number and in time. */
 export type Handshakes = {
   start(request: HandshakeRequest): void;
-  /** For the terminators: clients of this server may be refused when their handshakes are complete. */
+  /** Called by the terminators: clients of this server may be refused when their handshakes are complete. */
   watch(server: Server): void;
-  /** For the terminators: a handshake is complete. */
+  /** Called by the terminators when a handshake is complete. */
   secured(socket: TLSSocket): void;
-  /** For the terminators: TLS refused the client, and has told it why. */
+  /** Called by the terminators when TLS refused the client with an alert. */
   refused(socket: TLSSocket): void;
-  /** Connections whose handshake is not complete, those that have sent nothing included. */
+  /** The number of connections whose handshake is not complete, including those that have sent nothing. */
   readonly pending: number;
-  /** Those of them whose ClientHello has come: what `maxHandshakes` bounds. */
+  /** The number of them whose ClientHello has arrived, which `maxHandshakes` bounds. */
   readonly shaking: number;
 };
 
 /** TLS alert record: fatal (2) unrecognized_name (112), RFC 8446 6.2. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
-/** When there is no room, a handshake that has taken this share of its time makes place for a new one. */
+/** When there is no room, a handshake that has taken this share of its time is evicted for a new one. */
 const evictableShare = 1 / 4;
 /** The same where handshakes may take any time. */
 const evictableWithoutLimitMs = 2_500;
@@ -82,7 +82,7 @@ type Pending = HandshakeRequest & {
   readonly key: string;
   readonly network: string;
   readonly startedMs: number;
-  /** When the ClientHello came; undefined before. */
+  /** The time when the ClientHello arrived; undefined before. */
   helloMs: number | undefined;
   serverName: string;
   policy: ClientPolicy | undefined;
@@ -91,7 +91,7 @@ type Pending = HandshakeRequest & {
 
 /**
  * Creates the handshakes of a worker. The ClientHello is read first, from the plain socket: it selects the terminator,
- * and an unknown name gets its alert, before Node's TLS sees anything. Until it has come a connection costs nothing but its
+ * and an unknown name gets its alert, before Node's TLS sees anything. Until it has arrived a connection costs only its
  * place among the connections; a part of one costs memory, a whole one a signature, and both have bounds of their own
  * (docs/features/tls.md, "Limits").
  */
@@ -101,9 +101,9 @@ export function createHandshakes(
 ): Handshakes {
   /** By the client's address and port, which the plain and the TLS socket of a connection share; oldest first. */
   const pending = new Map<string, Pending>();
-  /** Those that have sent a part of their ClientHello. */
+  /** Handshakes that have sent a part of their ClientHello. */
   const begun = new Holdings<Pending>();
-  /** Those whose ClientHello has come, in that order. */
+  /** Handshakes whose ClientHello has arrived, in that order. */
   const shaking = new Set<Pending>();
   const shakingByNetwork = new Holdings<Pending>();
   const notebook = createHandshakeNotebook();
@@ -121,7 +121,7 @@ export function createHandshakes(
     sweeper = undefined;
   };
 
-  /** `oldestFirst` by the time that `sinceMs` gives. */
+  /** Fails handshakes that are older than `ageMs`; `oldestFirst` is in the order of `sinceMs`. */
   const endOlderThan = (
     ageMs: number,
     oldestFirst: Iterable<Pending>,
@@ -149,15 +149,15 @@ export function createHandshakes(
     void endOlderThan(handshakeTimeoutMs, pending.values(), ({ startedMs }) => startedMs);
 
   /**
-   * Whether one more handshake of the network has a place: where there is none, one of the network that has the most makes
-   * place, else those that have taken long. What has just begun is left to finish, so that a rush of honest clients is worked
-   * off instead of none of them being served.
+   * Makes room for one more handshake of the network; false when there is none. A handshake is evicted from the network that
+   * has the most, else those that have taken long. Handshakes that have just begun may finish, so that a rush of honest
+   * clients is served one by one instead of not at all.
    */
-  const hasRoom = (network: string): boolean => {
+  const makeRoom = (network: string): boolean => {
     if (shaking.size < maxHandshakes) return true;
-    const loser = shakingByNetwork.oldestOfMost(shakingByNetwork.countOf(network) + 2);
-    if (loser === undefined) return endOlderThan(evictableMs, shaking, ({ helloMs = 0 }) => helloMs);
-    fail(loser, "too many handshakes");
+    const evicted = shakingByNetwork.oldestOfMost(shakingByNetwork.countOf(network) + 2);
+    if (evicted === undefined) return endOlderThan(evictableMs, shaking, ({ helloMs = 0 }) => helloMs);
+    fail(evicted, "too many handshakes");
     return true;
   };
 
@@ -165,8 +165,8 @@ export function createHandshakes(
     const { network } = handshake;
     handshake.failure = "client closed";
     handshake.onFirstByte?.();
-    const loser = begun.size >= maxHandshakes ? begun.oldestOfMost() : undefined;
-    if (loser !== undefined) fail(loser, "too many handshakes");
+    const evicted = begun.size >= maxHandshakes ? begun.oldestOfMost() : undefined;
+    if (evicted !== undefined) fail(evicted, "too many handshakes");
     begun.add(network, handshake);
   };
 
@@ -183,7 +183,7 @@ export function createHandshakes(
       return;
     }
     handshake.failure = "failed";
-    if (!hasRoom(network)) return fail(handshake, "too many handshakes");
+    if (!makeRoom(network)) return fail(handshake, "too many handshakes");
     handshake.helloMs = awake.nowMs;
     shaking.add(handshake);
     shakingByNetwork.add(network, handshake);

@@ -2,13 +2,13 @@ import type { Socket } from "node:net";
 import { type ClientHello, peekClientHello } from "./client-hello.ts";
 
 export type ClientHelloEvents = {
-  /** Some bytes have come, but not all of the message; called once. */
+  /** Called once when some bytes have arrived, but not the whole message. */
   onBegun(): void;
-  /** What came is in the socket again. Undefined for what is no ClientHello, or too large. */
+  /** Called with the ClientHello, or undefined for bytes that are none or too large. The bytes are put back into the socket. */
   onHello(hello: ClientHello | undefined): void;
 };
 
-/** Reads until the ClientHello is known. A client that ends its side before is let go. */
+/** Reads until the ClientHello is known. The connection of a client that half-closes before is closed. */
 export function readClientHello(socket: Socket, events: ClientHelloEvents): void {
   let bytes: Buffer = Buffer.alloc(0);
   const onEnd = (): void => void socket.destroy();

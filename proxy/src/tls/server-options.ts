@@ -43,13 +43,13 @@ const signatures = [
   "rsa_pkcs1_sha512",
 ];
 
-/** How long a session may be resumed: what two older ticket keys, kept for twelve hours each, allow. */
+/** How long a session may be resumed, which two older ticket keys, kept for twelve hours each, allow. */
 const sessionSeconds = 86_400;
 
 /** The longest time that a timer takes; Node reads 0 as its own default of two minutes. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** What all TLS servers have in common, whatever their certificates: docs/features/tls.md, "Protocol". */
+/** The options that all TLS servers have in common: docs/features/tls.md, "Protocol". */
 export function commonTlsOptions(settings: TlsSettings): TlsOptions {
   return {
     minVersion: settings.minVersion,
@@ -69,15 +69,15 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions {
 }
 
 /**
- * What a server that asks for client certificates has besides: docs/features/auth-tls.md. Certificates are checked with
- * each connection, so there are no tickets. OpenSSL verifies; who is refused, and with which alert, is decided after it
- * (client-validation.ts).
+ * Adds the options of a server that requests client certificates: docs/features/auth-tls.md. Certificates are checked with
+ * each connection, so there are no tickets. OpenSSL verifies; client-validation.ts then decides which clients are refused,
+ * and with which alert.
  */
 export function clientValidationOptions(
   { mode, forward, authorities }: ClientPolicy,
   options: TlsOptions,
 ): TlsOptions {
-  // Whom nobody refuses or shows to an upstream need not be verified. OpenSSL breaks the handshake off when a certificate's
+  // A client that is neither refused nor shown to an upstream need not be verified. OpenSSL breaks the handshake off when a certificate's
   // issuer has the name of an authority, but another RSA key, and the client writes its messages one by one: the failed
   // signature stays in its error queue, where Node takes it for a failure of the connection.
   const isVerified = mode === "require" || forward;
@@ -86,7 +86,7 @@ export function clientValidationOptions(
     ca: isVerified ? [...authorities] : [],
     secureOptions: (options.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET,
   };
-  // Intermediate authorities are trust anchors, too. A server does not hand this on to its context, but takes one.
+  // Intermediate authorities are trust anchors, too. A server does not pass this option to its context, but accepts a context.
   const context = createSecureContext({ ...strict, allowPartialTrustChain: true });
   return {
     ...strict,

@@ -4,12 +4,12 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { withoutThrowing } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem } from "@svc-gateway/common/values/result.ts";
-import { type LoadedCertificate, loadCertificate } from "./certificate.ts";
+import { type LoadedCertificate, loadCertificate } from "./load-certificate.ts";
 import type { ClientPolicy } from "./client-validation.ts";
-import { clientValidationOptions, commonTlsOptions, type TlsSettings } from "./settings.ts";
+import { clientValidationOptions, commonTlsOptions, type TlsSettings } from "./server-options.ts";
 import { randomTicketKeys, type TicketKeyRing } from "./ticket-keys.ts";
 
-/** TLS servers for one set of certificates. They never listen: connections are handed to them. */
+/** TLS servers for one set of certificates. They never listen: they get accepted connections. */
 export type Terminator = {
   /** The server that can read tickets of the named key (`ClientHello.ticketKeyName`); it reads no other ones. */
   server(ticketKeyName: string | undefined): Server;
@@ -17,11 +17,11 @@ export type Terminator = {
   readonly notAfterMs: number;
 };
 
-/** TLS servers by what they show and ask for, each built once and kept as long as some port uses it. */
+/** TLS servers by their certificates and client rules, each built once and kept while a port uses it. */
 export type Terminators = {
   /**
    * The terminator for these certificates, best first; bad ones are left out and logged. Undefined: none is usable.
-   * With a policy, clients are asked for a certificate; whether to let them in is for the caller to decide.
+   * With a policy, clients are asked for a certificate; the caller decides whether to admit them.
    * `isOpaque` negotiates no application protocol (ALPN).
    */
   get(
@@ -30,7 +30,7 @@ export type Terminators = {
     policy?: ClientPolicy,
     isOpaque?: boolean,
   ): Terminator | undefined;
-  /** Forgets the terminators that are not in use any more. Their connections are not touched. */
+  /** Drops the terminators that are no longer used. Their connections are not touched. */
   retain(used: ReadonlySet<Terminator>): void;
   /** The keys of session tickets from now on, newest first. Connections are not touched. */
   useTicketKeys(keys: TicketKeyRing): void;
@@ -84,7 +84,7 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
     const present = first.value;
     const { notAfterMs } = preferred;
     if (policy !== undefined) return { notAfterMs, server: () => present, useTicketKeys: () => undefined };
-    /** Made when the first ticket of an older key comes. */
+    /** Created when the first ticket of an older key arrives. */
     const older = new Map<string, Server>();
     return {
       notAfterMs,
@@ -125,8 +125,8 @@ export function createTerminators(settings: TlsSettings, log: Logger, events: Te
 }
 
 /**
- * A session is resumed only where the same certificates are shown and the same is asked of clients, on whatever worker
- * or pod; Node's own context differs between processes. At most 32 bytes.
+ * The context in which a session is resumed: where the same certificates are shown and clients have the same rules, on any
+ * worker and pod; Node's own context differs between processes. At most 32 bytes.
  */
 const sessionContextOf = (ids: readonly string[], policy: ClientPolicy | undefined): string =>
   createHash("sha256")

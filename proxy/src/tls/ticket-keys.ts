@@ -16,7 +16,7 @@ export function readTicketKeys({ keys }: TicketKeys): TicketKeyRing {
   return { newest, older: new Map(older.map((key) => [key.toString("latin1", 0, nameBytes), key])) };
 }
 
-/** For as long as no snapshot brings keys: sessions are then resumed by the same worker only. */
+/** Random keys until a snapshot has some: sessions are then resumed by the same worker only. */
 export const randomTicketKeys = (): TicketKeyRing => ({
   newest: randomBytes(ticketKeyBytes),
   older: new Map(),

@@ -19,7 +19,7 @@ describe("the certificates of a port", () => {
     terminators = createTerminators(wideSettings, log, { onSecure: () => {}, onError: () => {} });
   });
 
-  it("are chosen by exact name, then by one wildcard label, then by default", () => {
+  it("certificates are chosen by exact name, then by one wildcard label, then by default", () => {
     const store = createCertificateStore(
       tlsPort(["exact", "x.b.example", [a]], ["wildcard", "*.b.example", [b]], ["default", "*", [c]]),
       terminators,
@@ -32,7 +32,7 @@ describe("the certificates of a port", () => {
     }
   });
 
-  it("describe themselves for the metrics", () => {
+  it("the store lists the served names with their expiry for the metrics", () => {
     const store = createCertificateStore(
       tlsPort(["exact", "a.example", [a, b]], ["wildcard", "*.b.example", [b]], ["default", "*", [c]]),
       terminators,
@@ -44,7 +44,7 @@ describe("the certificates of a port", () => {
     ]);
   });
 
-  it("take the first of two entries for a name", () => {
+  it("the first of two entries for a name is served", () => {
     const store = createCertificateStore(
       tlsPort(
         ["exact", "a.example", [a]],
@@ -62,7 +62,7 @@ describe("the certificates of a port", () => {
     expect(store.names).to.have.length(3);
   });
 
-  it("are built once, also for several ports and snapshots", () => {
+  it("a terminator is built once, also for several ports and snapshots", () => {
     const first = createCertificateStore(tlsPort(["exact", "a.example", [a]]), terminators);
     const second = createCertificateStore(
       tlsPort(["default", "*", [a]], ["exact", "b.example", [b]]),
@@ -72,7 +72,7 @@ describe("the certificates of a port", () => {
     expect(terminators.size).to.equal(2);
   });
 
-  it("are forgotten when no port has them any more", () => {
+  it("a terminator that no port uses any more is dropped", () => {
     const store = createCertificateStore(
       tlsPort(["exact", "a.example", [a]], ["exact", "b.example", [b]]),
       terminators,
@@ -92,7 +92,7 @@ describe("the certificates of a port", () => {
       { ...a, chainPem: `${a.chainPem}-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n` },
     ],
   ] as const) {
-    it(`leave out an entry with ${name}, and serve the others`, () => {
+    it(`an entry with ${name} is left out, and the others are served`, () => {
       const store = createCertificateStore(
         {
           certificates: { bad, good: b },
@@ -111,7 +111,7 @@ describe("the certificates of a port", () => {
     });
   }
 
-  it("fall back to the next certificate of an entry when the best is bad", () => {
+  it("an entry falls back to its next certificate when the preferred one is unusable", () => {
     const store = createCertificateStore(
       {
         certificates: { good: b },

@@ -76,7 +76,7 @@ describe("client certificates", () => {
 
   for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
     describe(version, () => {
-      it("let in who has one of the authority", async () => {
+      it(`${version}: a client with a certificate of the authority is admitted`, async () => {
         const started = await start(strict());
         expect(await outcome(started, direct, version)).to.equal("in");
         expect(started.results).to.deep.equal([{ result: "ok", version }]);
@@ -87,12 +87,12 @@ describe("client certificates", () => {
           ? "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
           : "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED";
       for (const [what, identity, alert] of [
-        ["none", undefined, required],
-        ["one of nobody known", stranger, unknownCa],
-        ["an expired one", expired, "ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED"],
-        ["one behind an intermediate, with depth 1", indirect, unknownCa],
+        ["no certificate", undefined, required],
+        ["a certificate of an unknown authority", stranger, unknownCa],
+        ["an expired certificate", expired, "ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED"],
+        ["a certificate behind an intermediate, with depth 1", indirect, unknownCa],
       ] as const) {
-        it(`refuse who has ${what} with an alert`, async () => {
+        it(`${version}: a client with ${what} is refused with an alert`, async () => {
           const started = await start(strict());
           expect(await outcome(started, identity, version)).to.equal(alert);
           await eventually(() => started.results.length === 1);
@@ -103,14 +103,14 @@ describe("client certificates", () => {
         });
       }
 
-      it("refuse everybody when there are no authorities", async () => {
+      it(`${version}: every client is refused when there are no authorities`, async () => {
         const { authorities: _, ...rest } = strict().hosts[0] as ClientValidation;
         const started = await start({ authorities: {}, hosts: [rest] });
         expect(await outcome(started, direct, version)).to.equal(unknownCa);
         expect(await outcome(started, undefined, version)).to.equal(required);
       });
 
-      it("allow exactly as many intermediates as the depth says", async () => {
+      it(`${version}: exactly as many intermediates are allowed as the depth says`, async () => {
         for (const [maxIntermediates, outcomes] of [
           [0, ["in", unknownCa, unknownCa]],
           [1, ["in", "in", unknownCa]],
@@ -124,7 +124,7 @@ describe("client certificates", () => {
         }
       });
 
-      it("count from the nearest authority, and take an intermediate one as an anchor", async () => {
+      it(`${version}: intermediates are counted from the nearest authority, which may be an intermediate one itself`, async () => {
         const started = await start(strict({}, [root, middle]));
         expect(await outcome(started, indirect, version)).to.equal("in");
         const alone = await start(strict({}, [middle]));
@@ -132,14 +132,14 @@ describe("client certificates", () => {
         expect(await outcome(alone, direct, version)).to.equal(unknownCa);
       });
 
-      it("are asked for and never demanded in the mode optional", async () => {
+      it(`${version}: a certificate is requested but not required in the mode optional`, async () => {
         const started = await start(strict({ mode: "optional" }));
         for (const identity of [direct, stranger, undefined]) {
           expect(await outcome(started, identity, version)).to.equal("in");
         }
       });
 
-      it("may be of an authority with the name of ours in the mode optional", async () => {
+      it(`${version}: a certificate of another authority with the same name is admitted in the mode optional`, async () => {
         const started = await start(strict({ mode: "optional" }, [rsaRoot]));
         const relay = await startRecordRelay(started.port);
         const through: TlsUnderTest = {
@@ -150,7 +150,7 @@ describe("client certificates", () => {
         relay.close();
       });
 
-      it("are not asked for under another name", async () => {
+      it(`${version}: no certificate is requested under another server name`, async () => {
         const started = await start(strict());
         const socket = await started.connect({ servername: "open.example", maxVersion: version });
         expect(await readUntil(socket, /\|/)).to.equal("open.example|");
@@ -183,18 +183,18 @@ describe("client certificates", () => {
       "TLS_AES_256_GCM_SHA384",
       "TLS_CHACHA20_POLY1305_SHA256",
     ]) {
-      it(`read the alert under ${suite}, and no byte of an answer`, async () => {
+      it(`openssl reads the alert under ${suite}, and no byte of an answer`, async () => {
         const { port } = await start(strict());
         const args = ["-servername", "m.example", "-tls1_3", "-ciphersuites", suite];
         expect(await sClient(port, [...args, ...files("stranger")])).to.match(/alert unknown ca/);
-        const nobody = await sClient(port, args);
-        expect(nobody).to.match(/alert certificate required/);
-        expect(nobody).not.to.contain("m.example|");
+        const without = await sClient(port, args);
+        expect(without).to.match(/alert certificate required/);
+        expect(without).not.to.contain("m.example|");
       });
     }
 
     for (const version of ["-tls1_2", "-tls1_3"]) {
-      it(`resume no session (${version})`, async () => {
+      it(`openssl resumes no session with a client certificate (${version})`, async () => {
         const started = await start(strict());
         const session = join(folder, `session${version}`);
         const args = ["-servername", "m.example", version, ...files("direct")];
@@ -214,7 +214,7 @@ describe("client certificates", () => {
     }
   });
 
-  it("follow a change of the authorities with the next handshake", async () => {
+  it("a change of the authorities holds from the next handshake on", async () => {
     const started = await start(strict());
     expect(await outcome(started, direct, "TLSv1.3")).to.equal("in");
     started.serve(certificates, {
@@ -231,7 +231,7 @@ describe("client certificates", () => {
     const covering = (bucket: ClientValidation["bucket"], host: string): ClientCertPort =>
       strict({ bucket, host });
 
-    it("are asked for under the certificate of the wildcard", async () => {
+    it("a name with client rules and no certificate of its own is served with the certificate of its wildcard", async () => {
       const started = await startTls();
       started.serve(port, covering("exact", "m.wild.example"));
       expect(
@@ -241,7 +241,7 @@ describe("client certificates", () => {
       expect(await readUntil(other, /\|/)).to.equal("x.wild.example|");
     });
 
-    it("leave a name alone that has certificates of its own, when its wildcard asks", async () => {
+    it("a name with certificates of its own does not inherit the client rules of its wildcard", async () => {
       const started = await startTls();
       started.serve(port, covering("wildcard", "*.wild.example"));
       const own = await started.connect({ servername: "own.wild.example", maxVersion: "TLSv1.2" });
@@ -255,7 +255,7 @@ describe("client certificates", () => {
   describe("the length of a path", () => {
     const x509 = ({ leafPem }: Issued): X509Certificate => new X509Certificate(leafPem);
 
-    it("counts only authorities that are valid and may sign", () => {
+    it("a certificate path consists of authorities that are valid and may sign", () => {
       const leafAsIssuer = issueCertificate(["pretender"], { issuer: direct });
       expect(hasShortPath(x509(leafAsIssuer), [x509(direct)], [x509(root)], 5)).to.equal(false);
       const old = issueCertificate(["old"], { ca: true, notAfterMs: Date.UTC(2021, 0, 1) });
@@ -263,17 +263,17 @@ describe("client certificates", () => {
       expect(hasShortPath(x509(ofOld), [], [x509(old)], 5)).to.equal(false);
     });
 
-    it("does not believe a name without its signature", () => {
+    it("an issuer with the right name but without the signature is not trusted", () => {
       const impostor = issueCertificate(["root"], { ca: true });
       const leaf = issueCertificate(["leaf"], { issuer: impostor });
       expect(hasShortPath(x509(leaf), [], [x509(root)], 5)).to.equal(false);
     });
 
-    it("ends on certificates that issued each other", () => {
+    it("the search for a path ends on certificates that issued each other", () => {
       expect(hasShortPath(x509(stranger), [x509(stranger), x509(stranger)], [x509(root)], 5)).to.equal(false);
     });
 
-    it("takes an authority's own certificate", () => {
+    it("the certificate of an authority itself is accepted", () => {
       expect(hasShortPath(x509(root), [], [x509(root)], 0)).to.equal(true);
     });
   });

@@ -23,27 +23,27 @@ describe("the peek at a ClientHello", () => {
     nameless = await capturedHello({ maxVersion: "TLSv1.2" });
   });
 
-  it("finds the name, in lower case", () => {
+  it("the server name of a ClientHello is read in lower case", () => {
     expect(peekClientHello(named)).to.deep.equal({ kind: "hello", serverName: "some.host.example" });
   });
 
-  it("finds no name where there is none", () => {
+  it("a ClientHello without a server name has an empty one", () => {
     expect(peekClientHello(nameless)).to.deep.equal({ kind: "hello", serverName: "" });
   });
 
-  it("takes a trailing dot off", async () => {
+  it("a trailing dot of the server name is removed", async () => {
     const dotted = Buffer.from(named);
     dotted.write("some.host.exampl.", dotted.indexOf("Some.Host.Example"), "latin1");
     expect(peekClientHello(dotted)).to.deep.equal({ kind: "hello", serverName: "some.host.exampl" });
   });
 
-  it("asks for more until the message is complete", () => {
+  it("an incomplete ClientHello needs more bytes", () => {
     for (let length = 0; length < named.length; length++) {
       expect(peekClientHello(named.subarray(0, length)).kind, `${length} bytes`).to.equal("incomplete");
     }
   });
 
-  it("reads a message in many records, however they are cut", () => {
+  it("a ClientHello in many records of any size is read", () => {
     for (const size of [1, 2, 3, 50, 200]) {
       const records = inRecords(named, size);
       expect(peekClientHello(records), `records of ${size}`).to.deep.equal({
@@ -54,7 +54,7 @@ describe("the peek at a ClientHello", () => {
     }
   });
 
-  it("ignores what follows the message", () => {
+  it("bytes that follow the ClientHello are ignored", () => {
     const alone = peekClientHello(named);
     // A client that resumes a session may send data, or a change of ciphers, together with it (RFC 8446 2.3 and D.4).
     for (const next of [
@@ -77,18 +77,18 @@ describe("the peek at a ClientHello", () => {
     ["an overlong message", Buffer.from([22, 3, 3, 0, 4, 1, 1, 0, 0])],
     ["an empty message", Buffer.from([22, 3, 3, 0, 4, 1, 0, 0, 0])],
   ] as const) {
-    it(`does not take ${name} for a ClientHello`, () => {
+    it(`${name} is not taken for a ClientHello`, () => {
       expect(peekClientHello(bytes).kind).to.equal("other");
     });
   }
 
-  it("gives up on a name that is no host name", () => {
+  it("a ClientHello whose server name is no host name is left to TLS", () => {
     const strange = Buffer.from(named);
     strange.write("Some\0Host", strange.indexOf("Some.Host"), "latin1");
     expect(peekClientHello(strange).kind).to.equal("other");
   });
 
-  it("gives up after 16 KiB", () => {
+  it("a ClientHello of more than 16 KiB is left to TLS", () => {
     const endless = inRecords(
       Buffer.concat([Buffer.alloc(5), Buffer.from([1, 0, 0x3f, 0]), Buffer.alloc(16_000)]),
       100,
@@ -97,7 +97,7 @@ describe("the peek at a ClientHello", () => {
     expect(peekClientHello(endless.subarray(0, 16_384)).kind).to.equal("other");
   });
 
-  it("never throws", () => {
+  it("any bytes are read as a ClientHello without an exception", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
         peekClientHello(Buffer.from(bytes));

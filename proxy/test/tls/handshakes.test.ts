@@ -5,7 +5,7 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { eventually } from "../http/h1/harness.ts";
 import { holdClock } from "../http/held-clock.ts";
 import { issueCertificate } from "./certificates.ts";
-import { commonTlsOptions } from "../../src/tls/settings.ts";
+import { commonTlsOptions } from "../../src/tls/server-options.ts";
 import { capturedHello, failureOf, readUntil, startTls, stopTls, tlsPort, wideSettings } from "./harness.ts";
 
 const a = issueCertificate(["a.example"]);
@@ -32,7 +32,7 @@ describe("TLS handshakes", () => {
       ["b.example", "CN=b.example"],
       ["one.wild.example", "CN=*.wild.example"],
     ] as const) {
-      it(`shows ${subject} to a client that asks for ${servername}`, async () => {
+      it(`a client that asks for ${servername} gets the certificate of ${subject}`, async () => {
         const { connect, serve, results } = await startTls();
         serve(certificates);
         expect(subjectOf(await connect({ servername }))).to.equal(subject);
@@ -42,7 +42,7 @@ describe("TLS handshakes", () => {
     }
 
     for (const servername of ["c.example", "two.labels.wild.example", "wild.example"]) {
-      it(`answers ${servername}, which nobody serves, with the alert unrecognized_name`, async () => {
+      it(`a client that asks for ${servername}, which is not served, gets the alert unrecognized_name`, async () => {
         const { connect, serve, results } = await startTls();
         serve(certificates);
         for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
@@ -59,13 +59,13 @@ describe("TLS handshakes", () => {
       });
     }
 
-    it("answers a client without a name the same way when there is no default", async () => {
+    it("a client without a server name gets the alert unrecognized_name when there is no default certificate", async () => {
       const { connect, serve } = await startTls();
       serve(certificates);
       expect(await failureOf(connect())).to.equal("ERR_SSL_TLSV1_UNRECOGNIZED_NAME");
     });
 
-    it("shows the default to clients without a name and to names that nothing else covers", async () => {
+    it("the default certificate is shown to clients without a server name and to names without an entry", async () => {
       const { connect, serve } = await startTls();
       serve(withDefault);
       expect(subjectOf(await connect())).to.equal("CN=fallback.example");
@@ -73,7 +73,7 @@ describe("TLS handshakes", () => {
       expect(subjectOf(await connect({ servername: "a.example" }))).to.equal("CN=a.example");
     });
 
-    it("refuses everything before the first certificates", async () => {
+    it("every handshake is refused before the first certificates", async () => {
       const { connect } = await startTls();
       expect(await failureOf(connect({ servername: "a.example" }))).to.equal(
         "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
@@ -81,7 +81,7 @@ describe("TLS handshakes", () => {
     });
   });
 
-  it("shows new certificates to new connections and leaves the old ones alone", async () => {
+  it("new connections get renewed certificates, and open connections continue", async () => {
     const renewed = issueCertificate(["renewed.example"]);
     const { connect, serve, accepted } = await startTls();
     serve(tlsPort(["exact", "a.example", [a]]));
@@ -108,7 +108,7 @@ describe("TLS handshakes", () => {
       [rsa, ec],
     ]) {
       for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
-        it(`shows ECDSA to who can take it, with its chain (${order[0] === ec ? "ECDSA" : "RSA"} first, ${maxVersion})`, async () => {
+        it(`clients that support ECDSA get the ECDSA certificate with its chain (${order[0] === ec ? "ECDSA" : "RSA"} first, ${maxVersion})`, async () => {
           const { connect, serve } = await startTls();
           serve(tlsPort(["exact", "both.example", order]));
           const options = { servername: "both.example", maxVersion, ca: [authority.leafPem] };
@@ -122,7 +122,7 @@ describe("TLS handshakes", () => {
       }
     }
 
-    it("sends the intermediates of the certificate that it shows", async () => {
+    it("the intermediates of the shown certificate are sent", async () => {
       const middle = issueCertificate(["middle"], { ca: true, issuer: authority });
       const leaf = issueCertificate(["deep.example"], { type: "rsa", issuer: middle });
       const other = issueCertificate(["deep.example"], { type: "ec", issuer: authority });
@@ -137,7 +137,7 @@ describe("TLS handshakes", () => {
       expect(socket.authorized).to.equal(true);
     });
 
-    it("serves Ed25519", async () => {
+    it("an Ed25519 certificate is served", async () => {
       const ed = issueCertificate(["ed.example"], { type: "ed25519" });
       const { connect, serve } = await startTls();
       serve(tlsPort(["exact", "ed.example", [ed]]));
@@ -152,7 +152,7 @@ describe("TLS handshakes", () => {
       return started;
     };
 
-    it("speaks TLS 1.2 and 1.3", async () => {
+    it("TLS 1.2 and TLS 1.3 are negotiated", async () => {
       const { connect, results } = await startOne();
       for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
         expect((await connect({ maxVersion })).getProtocol()).to.equal(maxVersion);
@@ -161,7 +161,7 @@ describe("TLS handshakes", () => {
       expect(results.map(({ version }) => version)).to.deep.equal(["TLSv1.2", "TLSv1.3"]);
     });
 
-    it("refuses older versions", async () => {
+    it("versions older than TLS 1.2 are refused", async () => {
       const { connect, results } = await startOne();
       const failure = await failureOf(
         connect({ minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" }),
@@ -171,7 +171,7 @@ describe("TLS handshakes", () => {
       expect(results).to.deep.equal([{ result: "fail", version: "unknown", reason: "failed" }]);
     });
 
-    it("refuses TLS 1.2 when the least version is 1.3", async () => {
+    it("TLS 1.2 is refused when the minimum version is 1.3", async () => {
       const { connect } = await startOne({ minVersion: "TLSv1.3" });
       expect(await failureOf(connect({ maxVersion: "TLSv1.2" }))).to.equal(
         "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
@@ -179,14 +179,14 @@ describe("TLS handshakes", () => {
     });
 
     for (const ciphers of ["ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-CHACHA20-POLY1305"]) {
-      it(`agrees on ${ciphers}`, async () => {
+      it(`the cipher suite ${ciphers} is negotiated`, async () => {
         const { connect } = await startOne();
         expect((await connect({ maxVersion: "TLSv1.2", ciphers })).getCipher().name).to.equal(ciphers);
       });
     }
 
     for (const ciphers of ["AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA256", "DHE-RSA-AES128-GCM-SHA256"]) {
-      it(`does not agree on ${ciphers}`, async () => {
+      it(`the cipher suite ${ciphers} is not negotiated`, async () => {
         const { connect } = await startOne();
         expect(await failureOf(connect({ maxVersion: "TLSv1.2", ciphers }))).to.match(
           /^ERR_SSL_S?S?L?.*HANDSHAKE_FAILURE$/,
@@ -194,7 +194,7 @@ describe("TLS handshakes", () => {
       });
     }
 
-    it("gives ChaCha20 to a client that prefers it", async () => {
+    it("a client that prefers ChaCha20 gets it", async () => {
       const { connect } = await startOne();
       const ciphers = "ECDHE-RSA-CHACHA20-POLY1305:ECDHE-RSA-AES128-GCM-SHA256";
       expect((await connect({ maxVersion: "TLSv1.2", ciphers })).getCipher().name).to.match(/CHACHA20/);
@@ -206,21 +206,21 @@ describe("TLS handshakes", () => {
       [["http/1.1"], "http/1.1"],
       [undefined, false],
     ] as const) {
-      it(`answers the protocols ${offered?.join() ?? "none"} with ${chosen}`, async () => {
+      it(`a client that offers the protocols ${offered?.join() ?? "none"} by ALPN gets ${chosen}`, async () => {
         const { connect } = await startOne();
         const socket = await connect(offered === undefined ? {} : { ALPNProtocols: [...offered] });
         expect(socket.alpnProtocol).to.equal(chosen);
       });
     }
 
-    it("refuses a client that speaks none of its protocols", async () => {
+    it("a client without a common ALPN protocol is refused", async () => {
       const { connect } = await startOne();
       expect(await failureOf(connect({ ALPNProtocols: ["spdy/3"] }))).to.equal(
         "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
       );
     });
 
-    it("does not renegotiate", async () => {
+    it("renegotiation is refused", async () => {
       const { connect } = await startOne();
       const socket = await connect({ maxVersion: "TLSv1.2" });
       socket.resume();
@@ -252,14 +252,14 @@ describe("TLS handshakes", () => {
       return socket;
     };
 
-    it("ends a connection that sends nothing", async () => {
+    it("a connection that sends nothing is closed after the handshake timeout", async () => {
       const { port, results } = await startTls({ handshakeTimeoutMs: 60 });
       const socket = await plain(port);
       await eventually(() => socket.done === true);
       expect(results).to.deep.equal([{ result: "fail", version: "unknown", reason: "timeout" }]);
     });
 
-    it("ends a handshake that trickles in, in the ClientHello and after it", async () => {
+    it("a handshake that trickles in is closed after the handshake timeout, in the ClientHello and after it", async () => {
       const hello = await helloOf();
       const started = await startTls({ handshakeTimeoutMs: 100 });
       started.serve(tlsPort(["default", "*", [a]]));
@@ -287,7 +287,7 @@ describe("TLS handshakes", () => {
       return socket;
     };
 
-    it("closes connections beyond the number of handshakes", async () => {
+    it("handshakes beyond the limit are closed", async () => {
       const started = await startTls({ maxHandshakes: 2 });
       const { port, results, handshakes, connect, serve } = started;
       serve(tlsPort(["default", "*", [a]]));
@@ -301,7 +301,7 @@ describe("TLS handshakes", () => {
       await connect();
     });
 
-    it("counts no connection as a handshake that has sent nothing", async () => {
+    it("a connection that has sent nothing does not count as a handshake", async () => {
       const { port, results, handshakes, connect, serve } = await startTls({ maxHandshakes: 1 });
       serve(tlsPort(["default", "*", [a]]));
       const silent = await Promise.all(Array.from({ length: 20 }, () => plain(port)));
@@ -314,7 +314,7 @@ describe("TLS handshakes", () => {
       expect(results.map(({ result }) => result)).to.deep.equal(["ok", "ok"]);
     });
 
-    it("ends the oldest unfinished ClientHello of the network with the most for another one", async () => {
+    it("the oldest unfinished ClientHello of the network with the most is evicted for another one", async () => {
       const { port, results, handshakes, connect, serve } = await startTls({ maxHandshakes: 2 });
       serve(tlsPort(["default", "*", [a]]));
       const hello = await helloOf();
@@ -336,7 +336,7 @@ describe("TLS handshakes", () => {
       ]);
     });
 
-    it("lets a client in whose network has fewer handshakes than the one that has taken all places", async () => {
+    it("a handshake is evicted from the network with the most for a client of a network with fewer", async () => {
       const { port, results, handshakes, connect, serve } = await startTls({ maxHandshakes: 3 });
       serve(tlsPort(["default", "*", [a]]));
       const flood: Awaited<ReturnType<typeof plain>>[] = [];
@@ -351,7 +351,7 @@ describe("TLS handshakes", () => {
       expect(results.map(({ reason }) => reason)).to.deep.equal(["too many handshakes", undefined]);
     });
 
-    it("ends no handshake where their time is not limited", async () => {
+    it("no handshake is closed while the handshake timeout is off", async () => {
       const { port, results, handshakes, connect, serve } = await startTls({ handshakeTimeoutMs: 0 });
       serve(tlsPort(["default", "*", [a]]));
       const silent = await plain(port);
@@ -368,7 +368,7 @@ describe("TLS handshakes", () => {
     describe("without room", () => {
       const clock = holdClock();
 
-      it("ends handshakes that have taken a quarter of their time for a new one", async () => {
+      it("a handshake that has taken a quarter of its time is evicted for a new one", async () => {
         const { port, results, handshakes, connect, serve } = await startTls({
           maxHandshakes: 1,
           handshakeTimeoutMs: 2_000,
@@ -390,7 +390,7 @@ describe("TLS handshakes", () => {
       });
     });
 
-    it("lets go of a client that leaves, before and after its ClientHello", async () => {
+    it("a client that leaves before or after its ClientHello frees its handshake", async () => {
       const hello = await helloOf();
       const { port, results, handshakes, serve } = await startTls();
       serve(tlsPort(["default", "*", [a]]));
@@ -409,7 +409,7 @@ describe("TLS handshakes", () => {
       expect(results.map(({ result }) => result)).to.deep.equal(["fail", "fail"]);
     });
 
-    it("tells connections apart that one port of a client makes to two addresses", async () => {
+    it("two connections from one client port to two addresses are handled separately", async () => {
       const { port, serve, handshakes, accepted } = await startTls({}, "0.0.0.0");
       serve(tlsPort(["exact", "a.example", [a]], ["exact", "b.example", [b]]));
       const one = connectPlain({ port, host: "127.0.0.1", localAddress: "127.0.0.1" });
@@ -429,7 +429,7 @@ describe("TLS handshakes", () => {
       expect(texts).to.deep.equal(["a.example|", "b.example|"]);
     });
 
-    it("ends a connection that does not speak TLS", async () => {
+    it("a connection that does not speak TLS is closed", async () => {
       const { port, results, serve } = await startTls();
       serve(tlsPort(["default", "*", [a]]));
       const socket = await plain(port);
@@ -438,7 +438,7 @@ describe("TLS handshakes", () => {
       expect(results.map(({ result }) => result)).to.deep.equal(["fail"]);
     });
 
-    it("takes a ClientHello that arrives byte by byte", async () => {
+    it("a ClientHello that arrives byte by byte is accepted", async () => {
       const { serve, results, port } = await startTls();
       serve(tlsPort(["exact", "a.example", [a]]));
       const hello = await helloOf();

@@ -9,7 +9,7 @@ import {
   emptyCertificateStore,
 } from "../../src/tls/certificate-store.ts";
 import { createHandshakes, type HandshakeResult, type Handshakes } from "../../src/tls/handshakes.ts";
-import type { TlsSettings } from "../../src/tls/settings.ts";
+import type { TlsSettings } from "../../src/tls/server-options.ts";
 import { createTerminators, type Terminators } from "../../src/tls/terminators.ts";
 import type { Issued } from "./certificates.ts";
 

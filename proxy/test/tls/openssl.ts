@@ -26,8 +26,8 @@ export async function sClient(
 }
 
 /**
- * `openssl s_server` on a free local port, which lets in nobody without a certificate of `authority` (PEM): unlike Node's
- * own servers it tells clients so with an alert.
+ * `openssl s_server` on a free local port, which admits only clients with a certificate of `authority` (PEM): unlike
+ * Node's own servers it sends the others an alert.
  */
 export async function sServer(
   certificate: { readonly chainPem: string; readonly keyPem: string },

@@ -48,7 +48,7 @@ describe("session tickets", () => {
 
   for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
     describe(version, () => {
-      it("resume a session at another proxy with the same keys, and at none with other keys", async () => {
+      it(`${version}: a session resumes at another proxy with the same ticket keys, and at none with other keys`, async () => {
         const key = newKey();
         const [first, second, foreign] = [
           await startWith(key),
@@ -60,7 +60,7 @@ describe("session tickets", () => {
         expect(await isResumed(foreign, session, version)).to.equal(false);
       });
 
-      it("outlive two changes of the key, and not a third", async () => {
+      it(`${version}: a session ticket survives two key rotations and not a third`, async () => {
         const keys = [newKey(), newKey(), newKey(), newKey()] as const;
         const server = await startWith(keys[0]);
         const session = await sessionOf(server, version);
@@ -76,7 +76,7 @@ describe("session tickets", () => {
         expect(await isResumed(server, younger, version)).to.equal(true);
       });
 
-      it("do not resume a session under the name of other certificates", async () => {
+      it(`${version}: a session does not resume under a name with other certificates`, async () => {
         const server = await startWith(newKey());
         const session = await sessionOf(server, version);
         expect(await isResumed(server, session, version, "b.example")).to.equal(false);
@@ -84,7 +84,7 @@ describe("session tickets", () => {
     });
   }
 
-  it("leave connections alone when the keys change", async () => {
+  it("a rotation of ticket keys does not touch open connections", async () => {
     const server = await startWith(newKey());
     const socket = await server.connect({ servername: "a.example" });
     let text = "";
