@@ -15,7 +15,7 @@ import {
   type DiscoveryClient,
   type DiscoveryClientOptions,
 } from "@svc-gateway/proxy/source/discovery-client.ts";
-import type { DiscoveryClientMetrics } from "@svc-gateway/proxy/source/metrics.ts";
+import type { DiscoveryClientMetrics } from "@svc-gateway/proxy/source/discovery-client-metrics.ts";
 import { sharedToken } from "../../../operator/test/discovery/support/controller.ts";
 
 /** What a proxy serves: a map that follows updates and refuses what does not add up, as the real one does. */

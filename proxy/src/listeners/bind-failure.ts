@@ -4,13 +4,13 @@ import { findPortHolder } from "./port-holder.ts";
 export type BindFailure = {
   /** The local port. */
   readonly port: number;
-  /** Where it was tried. */
+  /** The address that was tried. */
   readonly address: string;
-  /** The system's word for it (`EADDRINUSE`). */
+  /** The system's error code (`EADDRINUSE`). */
   readonly code: string;
 };
 
-/** `Port 8080 is taken by nginx (process 17)`, or what else keeps the socket from being opened. */
+/** Describes a failure: `Port 8080 is taken by nginx (process 17)`, or another reason why the socket is not open. */
 export async function describeBindFailure(
   { port, address, code }: BindFailure,
   transport: "tcp" | "udp",

@@ -5,7 +5,7 @@ import type { BindFailure } from "./bind-failure.ts";
 /** All addresses of both families, else those of IPv4 where the system has no IPv6. */
 export const anyAddress: readonly string[] = ["::", "0.0.0.0"];
 
-/** Connections that the system accepts before the process does (net.core.somaxconn may lower it). */
+/** The most connections that wait for the process to accept them (net.core.somaxconn may lower it). */
 const backlog = 4096;
 
 /** Errors that say that the machine does not have this address family, as opposed to a port that is taken. */
@@ -20,7 +20,7 @@ export type BindTarget = {
   readonly reusePort: boolean;
 };
 
-/** Makes a server listen. Answers the local port. */
+/** Makes a server listen. Returns the local port. */
 export async function bindServer(
   server: Server,
   { port, address, reusePort }: BindTarget,

@@ -1,7 +1,7 @@
-/** What keeps a connection out: the bound of all listeners together, or that of its own. */
+/** The limit that refuses a connection: that of all listeners together, or that of its own. */
 export type ConnectionLimit = "connections" | "listener-connections";
 
-/** One counter for each listener port. No listener has port 0: there all connections are counted. */
+/** One counter for each listener port; no listener has port 0, whose counter is for all connections. */
 const slots = 65_536;
 const all = 0;
 
@@ -12,7 +12,7 @@ export const connectionGateBytes = (workers: number): number =>
 /** The number of open client connections of a proxy, and of each of its listener ports, over all workers. */
 export class ConnectionGate {
   private readonly max: number;
-  /** Counters per worker: so that a worker that dies gives its places back. */
+  /** Counters per worker, so that the places of a worker that dies are freed. */
   private readonly open: Int32Array;
   private readonly workers: number;
   private readonly ownAt: number;
@@ -25,7 +25,7 @@ export class ConnectionGate {
     this.ownAt = worker * slots;
   }
 
-  /** Takes a place of a port that may have `maxOfPort` (0 = no bound), or answers why there is none. */
+  /** Takes a place of a port that may have `maxOfPort` (0 = no bound), or returns the limit that is reached. */
   enter(port: number, maxOfPort: number): ConnectionLimit | undefined {
     if (!this.take(all, this.max)) return "connections";
     if (this.take(port, maxOfPort)) return undefined;
@@ -39,7 +39,7 @@ export class ConnectionGate {
     this.giveBack(port);
   }
 
-  /** Counts before it looks: workers at the same moment may both find the last place taken, but never both take it. */
+  /** Counts before it compares: two workers at the same moment may both be refused the last place, but never both get it. */
   private take(slot: number, max: number): boolean {
     Atomics.add(this.open, this.ownAt + slot, 1);
     if (max === 0 || this.total(slot) <= max) return true;
@@ -60,10 +60,10 @@ export class ConnectionGate {
   }
 }
 
-/** A worker is gone, and its connections with it. */
+/** Frees the places of a worker that has ended. */
 export function releaseConnections(memory: SharedArrayBuffer, worker: number): void {
   const own = new Int32Array(memory, connectionGateBytes(worker), slots);
-  // Only what is in use is written, so that the rest stays without memory.
+  // Only counters in use are written, so that the others take no memory.
   own.forEach((open, slot) => {
     if (open !== 0) Atomics.store(own, slot, 0);
   });

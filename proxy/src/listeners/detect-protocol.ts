@@ -7,9 +7,9 @@ export type CleartextProtocol = "http1" | "http2";
 const prefaceStart = "PRI ";
 
 /**
- * Waits for the first bytes of a cleartext connection and tells HTTP/2 with prior knowledge from HTTP/1. The bytes are
- * put back. A connection that sends none within `timeoutMs` (0 = ever), which `onSilent` hears of, or ends, is closed without
- * a word.
+ * Waits for the first bytes of a cleartext connection and distinguishes HTTP/2 with prior knowledge from HTTP/1. The bytes
+ * are put back. A connection that sends none within `timeoutMs` (0 = no limit; `onSilent` is called), or ends, is closed
+ * without an answer.
  */
 export function detectProtocol(
   socket: Socket,

@@ -1,11 +1,11 @@
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
 import { AwakeTimer } from "../timing/awake-timer.ts";
 
-/** What can be drained. */
+/** A listener that can be drained. */
 export type Draining = {
-  /** Accepts nothing more. Resolves when everything has finished. */
+  /** Accepts no more. Resolves when everything has finished. */
   drain(): Promise<void>;
-  /** Ends everything now and answers how much that cut. */
+  /** Ends everything now and returns how much that cut. */
   destroy(): number;
 };
 
@@ -15,7 +15,7 @@ export type DrainOutcome = {
   readonly cut: number | undefined;
 };
 
-/** Drains a listener, by force when it takes longer than `timeoutMs` (undefined: as long as it takes) or `hurry` is aborted. */
+/** Drains a listener, by force when it takes longer than `timeoutMs` (undefined: no limit) or `hurry` is aborted. */
 export async function drainWithin(
   listener: Draining,
   timeoutMs: number | undefined,
@@ -33,7 +33,7 @@ export async function drainWithin(
   return { durationMs: performance.now() - startedMs, cut };
 }
 
-/** Waits; no longer when `hurry` is aborted. */
+/** Waits until the time is over or `hurry` is aborted. */
 export function pause(ms: number, hurry: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (hurry.aborted) return resolve();

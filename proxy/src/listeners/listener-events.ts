@@ -6,23 +6,23 @@ import type { HandshakeResult } from "../tls/handshakes.ts";
 /** Values of the `event` label of `svc_proxy_listener_lifecycle_total`. */
 export type LifecycleEvent = "added" | "removed" | "drain_completed" | "drain_exceeded" | "bind_failed";
 
-/** What listeners tell about themselves. All calls are synchronous and must not throw. */
+/** The events of listeners. All calls are synchronous and must not throw. */
 export type ListenerEvents = {
   onLifecycle(event: LifecycleEvent): void;
-  /** A removed listener has lost its last connection, by itself or by force. */
+  /** The last connection of a removed listener was closed, by itself or by force. */
   onDrained(durationMs: number): void;
   /** How many listeners accept connections, and how many only finish theirs. */
   onListeners(counts: { readonly serving: number; readonly draining: number }): void;
-  /** Listener ports that are bound, sorted: what the controller is told. */
+  /** The listener ports that are bound, sorted, which are reported to the controller. */
   onBoundPorts(ports: readonly number[]): void;
   /** `listener` is the listener port as text. */
   onConnectionOpened(listener: string): void;
   onConnectionClosed(listener: string, durationMs: number): void;
   /** A connection was closed at once because there are too many, of the proxy or of the listener. */
   onConnectionRefused(listener: string, limit: ConnectionLimit): void;
-  /** A connection was closed because it stayed silent for as long as the head of its first request may take. */
+  /** A connection was closed because it sent no byte within the time for the head of its first request. */
   onFirstByteTimeout(): void;
-  /** A connection that had not said what it wants was closed, because there were too many of these. */
+  /** A silent connection was closed, because there were too many of them. */
   onSilentConnectionEnded(): void;
   /** A connection was closed because of its PROXY protocol header, or for the lack of one. */
   onProxyHeaderRefused(reason: ProxyHeaderRefusal): void;

@@ -7,7 +7,7 @@ import type { PortTable } from "../exchange/port-table.ts";
 import { verifiedClientOf } from "../http/client-certificate.ts";
 import type { Front } from "../http/front.ts";
 import type { L4 } from "../l4/l4.ts";
-import type { CompiledL4Route, L4Table } from "../l4/table.ts";
+import type { CompiledL4Route, L4Table } from "../l4/l4-table.ts";
 import { resetSocket } from "../sockets/reset.ts";
 import { type CertificateStore, emptyCertificateStore } from "../tls/certificate-store.ts";
 import type { HandshakeClaim, Handshakes } from "../tls/handshakes.ts";
@@ -15,7 +15,7 @@ import type { BindFailure } from "./bind-failure.ts";
 import { bindServer } from "./bind.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
 import { detectProtocol } from "./detect-protocol.ts";
-import type { ListenerEvents } from "./events.ts";
+import type { ListenerEvents } from "./listener-events.ts";
 import { localAddressOf, type Peer, peerOf } from "./peer.ts";
 import { readProxyHeader } from "./proxy-protocol/read-header.ts";
 import {
@@ -23,14 +23,14 @@ import {
   policyOfProxy,
   type ProxyHeaderPolicy,
   type ProxyProtocolSettings,
-} from "./proxy-protocol/settings.ts";
+} from "./proxy-protocol/header-policy.ts";
 import type { SilentConnections } from "./silent-connections.ts";
 import type { SocketPlan } from "./socket-plan.ts";
 
 /** What a listener shares with the others of its worker. */
 export type ListenerContext = {
   readonly gate: ConnectionGate;
-  /** Connections of a listener that does not say it itself, 0 = no bound. */
+  /** The connection limit of listeners without one of their own, 0 = no limit. */
   readonly maxConnections: number;
   readonly handshakes: Handshakes;
   readonly silent: SilentConnections;
@@ -42,14 +42,14 @@ export type ListenerContext = {
   /** How long a connection may stay silent before its first byte, milliseconds, 0 = off. */
   readonly firstByteTimeoutMs: number;
   readonly proxyProtocol: ProxyProtocolSettings;
-  /** Takes what is forwarded without being understood. */
+  /** Takes connections that are forwarded below HTTP. */
   readonly l4: L4;
   /** Each listener has fronts of its own, so that it can drain alone. */
   createHttp1Front(): Front;
   createHttp2Front(): Front;
 };
 
-/** Who is at the other end, as its connection or its PROXY protocol header says. */
+/** The client, from its connection or its PROXY protocol header. */
 type Client = { readonly peer: Peer; readonly proxied: boolean };
 
 const keepAliveDelayMs = 60_000;
@@ -75,7 +75,7 @@ export class Listener {
   private readonly http2: Front;
   private readonly sockets = new Set<Socket>();
   private store: CertificateStore = emptyCertificateStore;
-  /** Those that have not said what they want: they have nothing to finish. */
+  /** Silent connections, which have nothing to finish in a drain. */
   private readonly silent = new Set<Socket>();
   private onEmpty: (() => void) | undefined = undefined;
 
@@ -95,13 +95,13 @@ export class Listener {
     this.http1 = context.createHttp1Front();
     this.http2 = context.createHttp2Front();
     this.server = createServer(
-      // The fronts decide what the end of a client's side means.
+      // The fronts decide what a half-close of the client means.
       { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs },
       (socket) => this.accept(socket),
     );
   }
 
-  /** Opens the socket on `port`. Answers why it is not open; undefined: it is. */
+  /** Opens the socket on `port`. Returns the failure, or undefined when it is open. */
   async bind(port: number): Promise<BindFailure | undefined> {
     const { log, bindAddress: address, reusePort } = this.context;
     const bound = await bindServer(this.server, { port, address, reusePort });
@@ -114,7 +114,7 @@ export class Listener {
     return undefined;
   }
 
-  /** Takes what may change while it listens. */
+  /** Applies the changes that are possible while it listens. */
   update(plan: SocketPlan, { http, l4 }: ListenerTables): void {
     if (plan.proxyProtocol !== this.plan.proxyProtocol)
       this.proxyHeaders = proxyHeadersOf(plan, this.context);
@@ -133,19 +133,19 @@ export class Listener {
     this.store = store;
   }
 
-  /** Asks clients to leave with their next response; accepts as before. */
+  /** Asks clients to close the connection with their next response; accepts as before. */
   announceEnd(): void {
     this.view.draining = true;
   }
 
-  /** Accepts nothing more and lets requests, and connections without any, finish. Resolves when the last connection is gone. */
+  /** Accepts no more and lets requests, and connections without any, finish. Resolves when the last connection is closed. */
   drain(): Promise<void> {
     this.announceEnd();
     this.localPort = undefined;
     this.server.close();
     this.http1.drain();
     this.http2.drain();
-    // A turn later still: after a pause of the process, what has arrived meanwhile is read first.
+    // One turn later: after a pause of the process, data that has arrived meanwhile is read first.
     const grace = setTimeout(() => setImmediate(() => this.endSilent()), silentGraceMs).unref();
     return new Promise((resolve) => {
       this.onEmpty = () => {
@@ -160,7 +160,7 @@ export class Listener {
     for (const socket of this.silent) socket.destroy();
   }
 
-  /** Ends all connections now and answers how many requests, and connections without any, that cut. */
+  /** Closes all connections now and returns how many requests, and connections without any, that cut. */
   destroy(): number {
     const cut = this.http1.destroy() + this.http2.destroy() + this.context.l4.connections.destroy(this);
     for (const socket of this.sockets) socket.destroy();
@@ -197,7 +197,7 @@ export class Listener {
     return this.plan.maxConnections ?? this.context.maxConnections;
   }
 
-  /** A connection that has not said what it wants; the oldest of these give way to others. */
+  /** Registers a silent connection, which may be evicted for others. */
   private keepSilent(socket: Socket, { address }: Peer): void {
     const { view, context, maxConnections } = this;
     this.silent.add(socket);
@@ -254,7 +254,7 @@ export class Listener {
     });
   }
 
-  /** What becomes of a TLS connection by its server name. */
+  /** Decides about a TLS connection by its server name. */
   private claim(socket: Socket, client: Client, serverName: string | undefined): HandshakeClaim {
     const entry = serverName === undefined ? undefined : this.l4?.find(serverName);
     if (entry === undefined) return this.plan.servesHttps ? "terminate" : "refused";
@@ -287,7 +287,7 @@ export class Listener {
       onSecure: (tlsSocket: TLSSocket, serverName, policy) => {
         const entry = this.l4?.find(serverName);
         if (entry === undefined ? !this.plan.servesHttps : entry.mode !== "http") {
-          // A turn later: a reset of the socket underneath, from within the handshake's own end, would end the process.
+          // One turn later: a reset of the socket underneath, within the handshake's own completion, would end the process.
           return void setImmediate(() => this.forward(tlsSocket, socket, client, entry?.route));
         }
         const front = tlsSocket.alpnProtocol === "h2" ? this.http2 : this.http1;
@@ -315,7 +315,7 @@ export class Listener {
 }
 
 /**
- * How long a draining listener waits for the first byte of connections that it has accepted. To end them at once would
+ * How long a draining listener waits for the first byte of connections that it has accepted. Closing them at once would
  * reset those whose request is just arriving.
  */
 const silentGraceMs = 250;

@@ -11,25 +11,25 @@ import type { L4Tables } from "../state/l4-tables.ts";
 import type { OwnedListener } from "../state/listener-list.ts";
 import { createCertificateStore, emptyCertificateStore, type ServedName } from "../tls/certificate-store.ts";
 import { createHandshakes } from "../tls/handshakes.ts";
-import type { TlsSettings } from "../tls/settings.ts";
+import type { TlsSettings } from "../tls/server-options.ts";
 import { createTerminators, type Terminator } from "../tls/terminators.ts";
 import type { TicketKeyRing } from "../tls/ticket-keys.ts";
 import { describeBindFailure, type BindFailure } from "./bind-failure.ts";
 import type { ConnectionGate } from "./connection-gate.ts";
 import { drainWithin, pause } from "./drain.ts";
-import type { ListenerEvents } from "./events.ts";
+import type { ListenerEvents } from "./listener-events.ts";
 import { Listener, type ListenerContext, type ListenerTables } from "./listener.ts";
-import type { ProxyProtocolSettings } from "./proxy-protocol/settings.ts";
+import type { ProxyProtocolSettings } from "./proxy-protocol/header-policy.ts";
 import type { SilentConnections } from "./silent-connections.ts";
 import { planSockets, type SocketPlan } from "./socket-plan.ts";
 import { UdpListener } from "./udp-listener.ts";
 
-/** What a snapshot says to the listeners; `ServingState` fits. Maps are by listener port. */
+/** The part of a snapshot that listeners serve; `ServingState` fits. Maps are by listener port. */
 export type ServingPlan = {
   /** Each (port, protocol) once. */
   readonly listeners: readonly OwnedListener[];
   readonly tables: ReadonlyMap<number, PortTable>;
-  /** What is served below HTTP, by `protocol/port`. */
+  /** The routes below HTTP, by `protocol/port`. */
   readonly l4: L4Tables;
   readonly tls: ReadonlyMap<number, TlsPort>;
   readonly clientCerts: ReadonlyMap<number, ClientCertPort>;
@@ -46,9 +46,9 @@ export type ListenerManagerOptions = {
   readonly reusePort: boolean;
   /** Bounds open client connections; further ones are closed at once. */
   readonly gate: ConnectionGate;
-  /** Bounds those among them that have not said what they want. */
+  /** Bounds the silent ones among them. */
   readonly silent: SilentConnections;
-  /** Bound of the connections of a listener that does not say it itself, 0 = none. */
+  /** The connection limit of listeners without one of their own, 0 = none. */
   readonly maxConnections: number;
   /** How long a removed listener may take to finish, milliseconds, 0 = no limit. */
   readonly drainTimeoutMs: number;
@@ -56,7 +56,7 @@ export type ListenerManagerOptions = {
   readonly proxyProtocol: ProxyProtocolSettings;
   /** How often a socket that could not be bound is tried again, milliseconds. */
   readonly bindRetryMs?: number;
-  /** Whether the log is told of sockets that cannot be bound, which all workers find out alike. */
+  /** Whether sockets that cannot be bound are logged; one worker does, since all workers fail alike. */
   readonly reportsFailures: boolean;
   readonly tls: TlsSettings;
   readonly l4: L4;
@@ -71,7 +71,7 @@ export type ShutdownTimes = {
   readonly acceptMs: number;
   /** From the beginning: until then requests may finish. */
   readonly graceMs: number;
-  /** Added at the end, before what is left is cut. */
+  /** Added at the end, before the remaining requests are cut. */
   readonly timeoutMs: number;
 };
 
@@ -80,13 +80,13 @@ export type ListenerManager = {
   apply(plan: ServingPlan): Promise<void>;
   /** Listener ports whose sockets are open, sorted. */
   boundPorts(): readonly number[];
-  /** Where UDP listeners are bound. */
+  /** The local ports of bound UDP listeners. */
   udpPorts(): readonly PortMapping[];
   /** Local port of a bound listener. */
   localPort(port: number): number | undefined;
   /**
-   * Ends everything in order: docs/features/listeners.md, "Shutdown". Resolves when the last connection is gone.
-   * Aborting `hurry` cuts what is left at once.
+   * Ends everything in order: docs/features/listeners.md, "Shutdown". Resolves when the last connection is closed.
+   * Aborting `hurry` cuts the remaining requests at once.
    */
   shutdown(times: ShutdownTimes, hurry: AbortSignal): Promise<void>;
 };
@@ -97,7 +97,7 @@ type Entry = {
   tls: TlsPort | undefined;
   clientCerts: ClientCertPort | undefined;
   binding: Promise<void> | undefined;
-  /** What the log has been told last of why it is not bound. */
+  /** The bind failure that was logged last. */
   failure: string | undefined;
 };
 
@@ -169,7 +169,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     report();
   };
 
-  /** Says once why a listener is not bound, and again when that changes. */
+  /** Logs once why a listener is not bound, and again when the reason changes. */
   const reportFailure = async (entry: Entry, failure: BindFailure): Promise<void> => {
     const { plan } = entry;
     const form = `${failure.address} ${failure.port} ${failure.code}`;
@@ -183,7 +183,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     log.error({ ...fields, detail: `${why}; ${instead}` }, "listener cannot be bound");
   };
 
-  /** Binds what is not bound. Resolves when that has come to an end, also where it was under way already. */
+  /** Binds the sockets that are not bound. Resolves when all attempts have ended, including those already under way. */
   const bindAll = async (): Promise<void> => {
     const attempts: Promise<void>[] = [];
     for (const [key, entry] of entries) {
@@ -222,7 +222,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     );
   };
 
-  /** A listener on a port that may still be held by sessions which are ending. */
+  /** Creates a listener on a port that may still be held by draining sessions, which it ends. */
   const takeUdpPort = (socket: SocketPlan, tables: ListenerTables): UdpListener => {
     for (const listener of draining) {
       if (listener instanceof UdpListener && listener.port === socket.port) listener.destroy();
@@ -260,7 +260,7 @@ export function createListenerManager(options: ListenerManagerOptions): Listener
     events.onServedNames(names);
   };
 
-  /** Gives open sockets what they serve now; opens and closes none. */
+  /** Updates the routes and certificates of open sockets; opens and closes none. */
   const updateOpen = (plan: ServingPlan): void => {
     for (const [key, socket] of planSockets(plan.listeners)) {
       entries.get(key)?.listener.update(socket, tablesOf(plan, socket));
@@ -328,7 +328,7 @@ const tablesOf = (plan: ServingPlan, { port, family }: SocketPlan): ListenerTabl
 });
 
 /**
- * As the log names it. The port of a Gateway's listener is another one than that of the socket where many Gateways share
+ * The log fields of a socket. The port of a Gateway's listener differs from that of the socket where many Gateways share
  * proxies (docs/gateway-api.md, "Shared proxies").
  */
 const describe = ({ port, publicPort, owner, family, servesHttps }: SocketPlan): LogFields => ({

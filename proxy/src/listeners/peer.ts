@@ -6,7 +6,7 @@ export type Peer = { readonly address: string; readonly port: number };
 const mappedPrefix = "::ffff:";
 
 /**
- * The peer of an accepted socket; undefined when it has already gone. An IPv4 client of a dual-stack socket appears as
+ * The peer of an accepted socket; undefined when it is already closed. An IPv4 client of a dual-stack socket appears as
  * an IPv4-mapped address and is reported as the IPv4 address that it is (RFC 4291 2.5.5.2). No zone.
  */
 export function peerOf({ remoteAddress, remotePort }: Socket): Peer | undefined {
@@ -14,7 +14,7 @@ export function peerOf({ remoteAddress, remotePort }: Socket): Peer | undefined 
   return { address: plainAddress(remoteAddress), port: remotePort };
 }
 
-/** Where a socket was accepted; undefined when its connection has already gone. */
+/** The local address of an accepted socket; undefined when it is already closed. */
 export const localAddressOf = ({ localAddress }: Socket): string | undefined =>
   localAddress === undefined ? undefined : plainAddress(localAddress);
 

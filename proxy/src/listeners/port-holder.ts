@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 
-/** Processes that are looked at; a machine with more of them is not searched to the end. */
+/** The most processes that are examined; a machine with more of them is not searched to the end. */
 const maxProcesses = 2_000;
 
 /** State of a socket that listens, in the tables of the kernel. */
@@ -10,8 +10,8 @@ const listening = "0A";
 export type PortHolder = { readonly pid: number; readonly name: string };
 
 /**
- * The process that has a port, as far as the system tells: on Linux, of processes that this user may look into (all of them
- * as root). Undefined where it is not known; never fails.
+ * The process that has a port, where the system shows it: on Linux, among processes that this user may inspect (all of them
+ * as root). Undefined where it is unknown; never fails.
  */
 export async function findPortHolder(
   port: number,
@@ -48,8 +48,8 @@ async function hasSocket(pid: string, sockets: ReadonlySet<string>): Promise<boo
 }
 
 /**
- * The name of its program. It may be another user's word: one line, without anything that a terminal would obey. What a
- * process calls its first thread (`comm`) is only asked where the program is hidden.
+ * The name of a process's program. Another user may have chosen it: it is cut to one line of printable characters. The
+ * name of the first thread (`comm`) is only used where the program is hidden.
  */
 const nameOf = async (pid: string): Promise<string> => {
   const program = await readlink(`/proc/${pid}/exe`).catch(() => "");

@@ -7,10 +7,9 @@ type Held = { readonly socket: Socket; readonly origin: Origin; readonly onLost:
 const defaultLeast = 1_024;
 
 /**
- * The connections of a worker from which nothing has come that would say what they want: no PROXY protocol header, no
- * ClientHello, no byte of a request. They cost next to nothing and may be of anybody, so they are bounded apart from all
- * others, and a new one is never refused for their sake: an older one gives way (docs/features/listeners.md, "Silent
- * connections").
+ * The silent connections of a worker: those without a PROXY protocol header, a ClientHello or a byte of a request so far.
+ * They cost next to nothing and any client can open them, so they have a bound of their own, and a new one is never refused
+ * because of them: an older one is evicted (docs/features/listeners.md, "Silent connections").
  */
 export class SilentConnections {
   private readonly max: number;
@@ -20,8 +19,8 @@ export class SilentConnections {
   private readonly byOrigin = new ListenerHoldings<Held>();
 
   /**
-   * `maxConnections` are those that all workers together may have, silent or not: half of them may be silent, and `least`
-   * in any case, since small bounds are of those who count connections themselves.
+   * `maxConnections` is the limit of all workers together, silent or not: half of them may be silent, and `least` in any
+   * case, since users who set a small limit count connections themselves.
    */
   constructor(maxConnections: number, workers = 1, least = defaultLeast) {
     this.workers = workers;
@@ -35,7 +34,7 @@ export class SilentConnections {
 
   /**
    * Counts a connection until `delete`; `maxOfListener` are the connections that its listener may have, 0 = no bound.
-   * `onLost` is called when it has to give way; the caller closes it.
+   * `onLost` is called when it is evicted; the caller closes it.
    */
   add(
     socket: Socket,
@@ -52,7 +51,7 @@ export class SilentConnections {
     this.byOrigin.add(held.origin, held);
   }
 
-  /** The connection has spoken, or is gone. */
+  /** Called when the connection is no longer silent, or is closed. */
   delete(socket: Socket): void {
     const held = this.held.get(socket);
     if (held === undefined) return;

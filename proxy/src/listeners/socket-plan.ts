@@ -1,15 +1,15 @@
 import type { OwnedListener } from "../state/listener-list.ts";
 
-/** What one socket is for: the listeners of a port that connections themselves tell apart share it. */
+/** The plan of one socket: the listeners of a port share it where connections themselves show which one they are for. */
 export type SocketPlan = Omit<OwnedListener, "protocol"> & {
   readonly family: "http" | "tls" | "tcp" | "udp";
-  /** Of the family `tls`: whether names that no route below HTTP has belong to an HTTPS listener. */
+  /** For the family `tls`: whether names without a route below HTTP belong to an HTTPS listener. */
   readonly servesHttps: boolean;
 };
 
 const families = { http: "http", https: "tls", tls: "tls", tcp: "tcp", udp: "udp" } as const;
 
-/** The sockets of these listeners, by `port/family`. What listeners of one socket disagree on, the first one decides. */
+/** The sockets of these listeners, by `port/family`. Where listeners of one socket disagree, the first one decides. */
 export function planSockets(listeners: readonly OwnedListener[]): ReadonlyMap<string, SocketPlan> {
   const sockets = new Map<string, SocketPlan>();
   for (const { protocol, ...rest } of listeners) {

@@ -1,9 +1,8 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
-import { noLookup } from "../l4/no-lookup.ts";
-import type { L4Table } from "../l4/table.ts";
-import { maxQueuedBytes, type UdpClient, type UdpSessions } from "../l4/udp-sessions.ts";
+import type { L4Table } from "../l4/l4-table.ts";
+import { maxQueuedBytes, noLookup, type UdpClient, type UdpSessions } from "../l4/udp-sessions.ts";
 import type { BindFailure } from "./bind-failure.ts";
 import { anyAddress, missingFamily } from "./bind.ts";
 import type { Draining } from "./drain.ts";
@@ -31,7 +30,7 @@ export class UdpListener implements Draining {
     this.sessions = context.l4.udpSessions(port, (message, client) => this.reply(message, client));
   }
 
-  /** Opens the socket on `port`. Answers why it is not open; undefined: it is. */
+  /** Opens the socket on `port`. Returns the failure, or undefined when it is open. */
   async bind(port: number): Promise<BindFailure | undefined> {
     const { bindAddress, reusePort } = this.context;
     let failure: BindFailure = { port, address: "", code: "no address to bind" };
@@ -48,24 +47,24 @@ export class UdpListener implements Draining {
     return failure;
   }
 
-  /** Takes what may change while it listens. */
+  /** Applies the changes that are possible while it listens. */
   update(_: SocketPlan, { l4 }: ListenerTables): void {
     if (this.table === l4) return;
     this.table = l4;
     this.sessions.follow(l4?.find("")?.route);
   }
 
-  /** Nothing can be announced to clients. */
+  /** Does nothing: UDP clients cannot be asked to leave. */
   announceEnd(): void {}
 
-  /** Takes no new clients. Resolves when the sessions of the others have ended; the port is free then. */
+  /** Accepts no new clients. Resolves when the sessions of the others have ended; the port is free then. */
   async drain(): Promise<void> {
     this.localPort = undefined;
     await this.sessions.drain();
     this.close();
   }
 
-  /** Ends all sessions now, frees the port, and answers how many sessions those were. */
+  /** Ends all sessions now, frees the port, and returns the number of sessions. */
   destroy(): number {
     this.close();
     return this.sessions.destroy();
@@ -93,7 +92,7 @@ export class UdpListener implements Draining {
     });
   }
 
-  /** Linux gives what `net.core.rmem_max` allows, and says twice as much, for its own bookkeeping. */
+  /** Logs a receive buffer that is too small. Linux allows `net.core.rmem_max` and reports twice as much, for its own bookkeeping. */
   private reportReceiveBuffer(socket: Socket): void {
     const bytes = socket.getRecvBufferSize();
     if (bytes >= receiveBufferBytes) return;

@@ -14,7 +14,7 @@ import type { ControllerStream } from "./controller-stream.ts";
 import { createIdentityKeeper } from "./identity-keeper.ts";
 import { awake } from "../timing/awake-clock.ts";
 import { afterAwake, defaultLiveness, type LivenessLimits } from "./liveness.ts";
-import type { DiscoveryClientMetrics } from "./metrics.ts";
+import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
 import { createReplicaWatch, type ReplicaWatch } from "./replica-watch.ts";
 import { createStreamKeeper } from "./stream-keeper.ts";
 import { createTrustRoots } from "./trust-roots.ts";

@@ -5,7 +5,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import { reconnecting, renewing } from "./backoff.ts";
 import type { BootstrapFailure } from "./bootstrap.ts";
-import type { DiscoveryClientMetrics } from "./metrics.ts";
+import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
 
 /** Keeps the proxy's certificate fresh. */

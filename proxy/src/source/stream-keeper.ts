@@ -5,7 +5,7 @@ import { formatEndpoint, type Endpoint } from "@svc-gateway/common/values/endpoi
 import { reconnecting, reconnectingWhileServing } from "./backoff.ts";
 import type { ControllerStream } from "./controller-stream.ts";
 import type { IdentityKeeper } from "./identity-keeper.ts";
-import type { DiscoveryClientMetrics } from "./metrics.ts";
+import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
 import type { ProxyIdentity } from "./proxy-identity.ts";
 import { createStreamOpener, type OpenResult, type StreamOpenerOptions } from "./stream-opener.ts";
 

@@ -3,7 +3,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Envelope } from "@svc-gateway/proto/envelope.ts";
 import { Ack, ClientMessage, Nack } from "@svc-gateway/proto/generated/discovery.js";
-import type { DiscoveryClientMetrics } from "./metrics.ts";
+import type { DiscoveryClientMetrics } from "./discovery-client-metrics.ts";
 import { createUpdateAssembler } from "./update-assembler.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
-import type { ListenerEvents } from "../listeners/events.ts";
+import type { ListenerEvents } from "../listeners/listener-events.ts";
 import type { ServedName } from "../tls/certificate-store.ts";
 import { reportCertificates } from "./certificate-gauges.ts";
 import type { ProxyMetrics } from "./metrics.ts";

@@ -13,7 +13,7 @@ describe("the connection gate", () => {
   describe("of all listeners", () => {
     const full = "connections";
 
-    it("counts the connections of all workers and ports", () => {
+    it("the connection gate counts the connections of all workers and ports", () => {
       const { one, other } = ofTwoWorkers(3);
       expect([one.enter(80, 0), other.enter(80, 0), one.enter(81, 0)]).to.deep.equal([
         entered,
@@ -25,7 +25,7 @@ describe("the connection gate", () => {
       expect([one.enter(80, 0), other.enter(80, 0)]).to.deep.equal([entered, full]);
     });
 
-    it("takes back the places of a worker that has ended", () => {
+    it("the connection gate frees the places of a worker that has ended", () => {
       const { memory, one, other } = ofTwoWorkers(1);
       other.enter(80, 0);
       expect(one.enter(80, 0)).to.equal(full);
@@ -33,7 +33,7 @@ describe("the connection gate", () => {
       expect(one.enter(80, 0)).to.equal(entered);
     });
 
-    it("is open without a bound", () => {
+    it("a connection gate without a limit admits every connection", () => {
       const gate = new ConnectionGate(0);
       for (let i = 0; i < 1000; i++) expect(gate.enter(80, 0)).to.equal(entered);
     });
@@ -42,7 +42,7 @@ describe("the connection gate", () => {
   describe("of one listener", () => {
     const full = "listener-connections";
 
-    it("counts the connections of a port over all workers, and ports apart", () => {
+    it("the connection gate counts each port separately, over all workers", () => {
       const { one, other } = ofTwoWorkers(0);
       expect([one.enter(65_535, 2), other.enter(65_535, 2)]).to.deep.equal([entered, entered]);
       expect([one.enter(65_535, 2), other.enter(65_535, 2)]).to.deep.equal([full, full]);
@@ -51,20 +51,20 @@ describe("the connection gate", () => {
       expect([one.enter(65_535, 2), other.enter(65_535, 2)]).to.deep.equal([entered, full]);
     });
 
-    it("counts without a bound, for one that comes later", () => {
+    it("the connection gate counts without a limit, for a limit that is set later", () => {
       const { one, other } = ofTwoWorkers(0);
       for (let i = 0; i < 100; i++) expect(one.enter(80, 0)).to.equal(entered);
       expect([other.enter(80, 100), other.enter(80, 101)]).to.deep.equal([full, entered]);
     });
 
-    it("takes nothing from the places of the others when it is full", () => {
+    it("a connection that a full listener refuses takes no place from the limit of all listeners", () => {
       const { one, other } = ofTwoWorkers(2);
       one.enter(80, 1);
       for (let i = 0; i < 10; i++) expect(other.enter(80, 1)).to.equal(full);
       expect([one.enter(81, 0), one.enter(81, 0)]).to.deep.equal([entered, "connections"]);
     });
 
-    it("takes back the places of a worker that has ended", () => {
+    it("the connection gate frees the places of a worker that has ended on each of its ports", () => {
       const { memory, one, other } = ofTwoWorkers(0);
       for (const port of [1, 80, 65_535]) expect(other.enter(port, 1)).to.equal(entered);
       one.enter(443, 1);

@@ -12,13 +12,13 @@ import { ResponseMemory } from "../../src/http/response-memory.ts";
 import { createL4 } from "../../src/l4/l4.ts";
 import { UdpPlaces } from "../../src/l4/udp-places.ts";
 import { ConnectionGate } from "../../src/listeners/connection-gate.ts";
-import type { ListenerEvents } from "../../src/listeners/events.ts";
+import type { ListenerEvents } from "../../src/listeners/listener-events.ts";
 import {
   createListenerManager,
   type ListenerManager,
   type ListenerManagerOptions,
 } from "../../src/listeners/manager.ts";
-import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/settings.ts";
+import type { ProxyProtocolSettings } from "../../src/listeners/proxy-protocol/header-policy.ts";
 import { SilentConnections } from "../../src/listeners/silent-connections.ts";
 import type { ClientStream, RequestHead } from "../../src/message/message.ts";
 import { emptyPortTable } from "../../src/routing/changing-port-table.ts";

@@ -6,7 +6,7 @@ import { connect, http, plan, request, startManager, stopManagers } from "./harn
 describe("the listener manager: limits", () => {
   afterEach(stopManagers);
 
-  it("closes connections beyond the number of all listeners together", async () => {
+  it("connections beyond the limit of all listeners are closed", async () => {
     const started = startManager({ gate: new ConnectionGate(2) });
     await started.manager.apply(plan([http(80), http(81)]));
     const first = await connect(started);
@@ -21,7 +21,7 @@ describe("the listener manager: limits", () => {
     await eventually(() => started.seen.length === 1);
   });
 
-  it("closes connections beyond the number of their listener, which may change", async () => {
+  it("connections beyond the limit of their listener are closed, also when the limit changes", async () => {
     const gate = new ConnectionGate(3);
     const started = startManager({ gate, maxConnections: 2 });
     await started.manager.apply(plan([{ ...http(80), maxConnections: 1 }, http(81)]));
@@ -51,7 +51,7 @@ describe("the listener manager: limits", () => {
     expect(started.events.of("refused").at(-1)).to.equal("refused 81 listener-connections");
   });
 
-  it("closes a connection that stays silent", async () => {
+  it("a connection that stays silent is closed", async () => {
     const started = startManager({ firstByteTimeoutMs: 30 });
     await started.manager.apply(plan([http(80)]));
     const client = await connect(started);
@@ -59,7 +59,7 @@ describe("the listener manager: limits", () => {
     expect(started.events.of("first-byte-timeout")).to.have.length(1);
   });
 
-  it("leaves an unfinished method to the HTTP/1 front", async () => {
+  it("an unfinished method is passed to the HTTP/1 front", async () => {
     const started = startManager({ firstByteTimeoutMs: 1_000 }, (_, _head, client) => answer(client));
     await started.manager.apply(plan([http(80)]));
     const client = await connect(started);
@@ -70,7 +70,7 @@ describe("the listener manager: limits", () => {
     expect(statusesOf(await client.until(/hello$/))).to.deep.equal(["200"]);
   });
 
-  it("lets go of a client that leaves before its first byte", async () => {
+  it("a client that leaves before its first byte frees its connection", async () => {
     const started = startManager();
     await started.manager.apply(plan([http(80)]));
     const client = await connect(started);

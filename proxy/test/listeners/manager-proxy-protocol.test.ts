@@ -5,7 +5,7 @@ import { connect, http, noProxyProtocol, plan, startManager, stopManagers } from
 describe("the listener manager: PROXY protocol", () => {
   afterEach(stopManagers);
 
-  it("is a matter of each listener, and changes in place", async () => {
+  it("the PROXY protocol is set for each listener and changes in place", async () => {
     const started = startManager({}, (_, _head, client) => answer(client));
     const accepting = { ...http(81), proxyProtocol: { accepted: true, trustedPeers: ["127.0.0.1/32"] } };
     await started.manager.apply(plan([http(80), accepting]));
@@ -26,7 +26,7 @@ describe("the listener manager: PROXY protocol", () => {
     expect(started.events.of("added")).to.have.length(2);
   });
 
-  it("is for the peers that the listener trusts, and for none where it names none", async () => {
+  it("PROXY protocol headers are accepted from the peers that the listener trusts, and from none where it names none", async () => {
     const started = startManager({}, (_, _head, client) => answer(client));
     const accepting = (trustedPeers: readonly string[]) => ({
       ...http(80),
@@ -52,7 +52,7 @@ describe("the listener manager: PROXY protocol", () => {
     expect(started.events.of("added")).to.have.length(1);
   });
 
-  it("leaves connections alone that are there when it changes", async () => {
+  it("a change of the PROXY protocol setting does not touch open connections", async () => {
     const started = startManager({}, (_, _head, client) => answer(client));
     await started.manager.apply(plan([http(80)]));
     const open = await connect(started, 80);
@@ -65,7 +65,7 @@ describe("the listener manager: PROXY protocol", () => {
     expect(statusesOf(await open.untilEnd())).to.deep.equal(["200", "200"]);
   });
 
-  it("is not waited for when the listener goes, nor longer than its time", async () => {
+  it("a missing PROXY protocol header is not waited for when the listener is removed, nor beyond its timeout", async () => {
     const settings = { ...noProxyProtocol, accepted: true, timeoutMs: 50 };
     const started = startManager({ proxyProtocol: settings });
     await started.manager.apply(plan([http(80)]));

@@ -9,7 +9,7 @@ describe("the listener manager: shutdown", () => {
 
   const soon = { acceptMs: 40, graceMs: 60_000, timeoutMs: 0 };
 
-  it("accepts for a while and asks clients to leave, then finishes what is under way", async () => {
+  it("a shutdown accepts connections for a while and asks clients to close", async () => {
     const started = startManager();
     await started.manager.apply(plan([http(80)]));
     const [busy, idle] = [await connect(started), await connect(started)];
@@ -25,7 +25,7 @@ describe("the listener manager: shutdown", () => {
     void down;
   });
 
-  it("goes on to follow changes of what it serves, and opens no socket", async () => {
+  it("a listener follows route changes during a shutdown, and opens no socket", async () => {
     const started = startManager();
     await started.manager.apply(plan([http(80)]));
     void started.manager.shutdown({ ...soon, acceptMs: 60_000 }, AbortSignal.timeout(60_000));
@@ -38,7 +38,7 @@ describe("the listener manager: shutdown", () => {
     expect(started.manager.boundPorts()).to.deep.equal([80]);
   });
 
-  it("ends idle connections when it stops accepting, and resolves after the last answer", async () => {
+  it("a shutdown closes idle connections when it stops accepting, and resolves after the last response", async () => {
     const started = startManager();
     await started.manager.apply(plan([http(80)]));
     const port = started.manager.localPort(80) as number;
@@ -58,7 +58,7 @@ describe("the listener manager: shutdown", () => {
     expect(started.events.of("cut")).to.deep.equal([]);
   });
 
-  it("cuts what is left at the end, and counts it", async () => {
+  it("a shutdown cuts and counts requests that are left at its end", async () => {
     const started = startManager();
     await started.manager.apply(plan([http(80)]));
     const busy = await connect(started);
@@ -71,7 +71,7 @@ describe("the listener manager: shutdown", () => {
     expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
   });
 
-  it("lets WebSockets go on until the end, then cuts and counts them", async () => {
+  it("a shutdown lets WebSockets continue until its end, then cuts and counts them", async () => {
     const started = startManager({}, (_, _head, client) => {
       const tunnel = client.upgrade([]);
       tunnel?.socket.on("data", (chunk) => tunnel.socket.write(chunk));
@@ -92,7 +92,7 @@ describe("the listener manager: shutdown", () => {
     expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
   });
 
-  it("asks HTTP/2 clients to leave, and lets their streams finish", async () => {
+  it("a shutdown sends GOAWAY to HTTP/2 clients and lets their streams finish", async () => {
     const started = startManager();
     await started.manager.apply(plan([http(80)]));
     const session = connectHttp2(`http://127.0.0.1:${started.manager.localPort(80)}`);
@@ -112,7 +112,7 @@ describe("the listener manager: shutdown", () => {
     expect(started.events.of("cut")).to.deep.equal([]);
   });
 
-  it("cuts at once when told to hurry", async () => {
+  it("a forced shutdown cuts requests at once", async () => {
     const started = startManager();
     await started.manager.apply(plan([http(80)]));
     const busy = await connect(started);
@@ -128,7 +128,7 @@ describe("the listener manager: shutdown", () => {
     expect(started.events.of("cut")).to.deep.equal(["cut shutdown 1"]);
   });
 
-  it("ignores plans that come later", async () => {
+  it("a plan after a shutdown opens no listener", async () => {
     const started = startManager();
     await started.manager.shutdown(soon, AbortSignal.abort());
     await started.manager.apply(plan([http(80)]));

@@ -37,7 +37,7 @@ describe("the listener manager", () => {
     });
 
   describe("serves", () => {
-    it("HTTP/1 on an http listener, and says what it accepted", async () => {
+    it("an http listener serves HTTP/1 and describes the accepted connection", async () => {
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([http(80, 8000)]));
       const client = await connect(started);
@@ -62,7 +62,7 @@ describe("the listener manager", () => {
       expect(started.events.of("opened", "closed")).to.deep.equal(["opened 80", "closed 80"]);
     });
 
-    it("a listener whose port, owner and socket the log names", async () => {
+    it("the log names the port, owner and socket of a listener", async () => {
       const log = fakeLog();
       const { manager } = startManager({ log });
       await manager.apply(plan([http(80, 8000)]));
@@ -77,7 +77,7 @@ describe("the listener manager", () => {
       expect(log.lines[2]?.fields).to.include(fields);
     });
 
-    it("HTTP/2 with prior knowledge on the same listener", async () => {
+    it("an http listener serves HTTP/2 with prior knowledge", async () => {
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([http(80)]));
       const session = connectHttp2(`http://127.0.0.1:${started.manager.localPort(80)}`);
@@ -93,7 +93,7 @@ describe("the listener manager", () => {
       ["POST", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"],
       ["GET", request],
     ] as const) {
-      it(`what begins with ${method}, byte by byte, in the right protocol`, async () => {
+      it(`a connection that begins with ${method}, byte by byte, is served in the right protocol`, async () => {
         const started = startManager({}, (_, _head, client) => answer(client));
         await started.manager.apply(plan([http(80)]));
         const client = await connect(started);
@@ -107,7 +107,7 @@ describe("the listener manager", () => {
       });
     }
 
-    it("HTTP/1 and HTTP/2 over TLS, by what the client negotiates", async () => {
+    it("an https listener serves HTTP/1 and HTTP/2, as the client negotiates", async () => {
       const started = startManager({}, (_, _head, client) => answer(client));
       await started.manager.apply(plan([https(443)], { tls: certificates }));
       const socket = await connectSecure(started, { ALPNProtocols: ["http/1.1"] });
@@ -128,7 +128,7 @@ describe("the listener manager", () => {
       expect(started.events.of("handshake")).to.deep.equal(["handshake ok TLSv1.3", "handshake ok TLSv1.3"]);
     });
 
-    it("a TLS client that ends its side after its request", async () => {
+    it("a TLS client that half-closes after its request gets the response", async () => {
       const started = startManager({});
       await started.manager.apply(plan([https(443)], { tls: certificates }));
       const socket = await connectSecure(started, { allowHalfOpen: true } as ConnectionOptions);
@@ -139,7 +139,7 @@ describe("the listener manager", () => {
       await reading;
     });
 
-    it("an HTTPS and a TLS listener of one port by one socket", async () => {
+    it("an HTTPS and a TLS listener of one port share one socket", async () => {
       const started = startManager();
       await started.manager.apply(plan([https(443), { port: 443, publicPort: 443, protocol: "tls" }]));
       expect(started.manager.boundPorts()).to.deep.equal([443]);
@@ -150,7 +150,7 @@ describe("the listener manager", () => {
   });
 
   describe("changes in place", () => {
-    it("the table and the public port, for the next request of an open connection", async () => {
+    it("the next request of an open connection gets a changed table and public port", async () => {
       const table: PortTable = {
         pathLevel: () => "base",
         filtersOf: undefined,
@@ -174,7 +174,7 @@ describe("the listener manager", () => {
       expect(started.events.of("added", "removed")).to.deep.equal(["added"]);
     });
 
-    it("certificates, and says which names are served", async () => {
+    it("changed certificates are served, and the served names are reported", async () => {
       const started = startManager();
       await started.manager.apply(plan([https(443)]));
       expect(await failureOf(connectSecure(started))).to.equal("ERR_SSL_TLSV1_UNRECOGNIZED_NAME");
@@ -188,7 +188,7 @@ describe("the listener manager", () => {
   });
 
   describe("a removed listener", () => {
-    it("ends idle connections, finishes requests, and then is gone", async () => {
+    it("a removed listener closes idle connections, finishes requests, and then reports its end", async () => {
       const started = startManager();
       await started.manager.apply(plan([http(80), http(81)]));
       const [silent, busy, other] = [
@@ -214,7 +214,7 @@ describe("the listener manager", () => {
       expect(other.closed).to.equal(false);
     });
 
-    it("serves a connection that it has accepted and whose request arrives just afterwards", async () => {
+    it("a removed listener serves an accepted connection whose request arrives just afterwards", async () => {
       const started = startManager();
       await started.manager.apply(plan([http(80)]));
       const late = await connect(started);
@@ -228,7 +228,7 @@ describe("the listener manager", () => {
       await eventually(() => started.events.of("drain_completed").length === 1);
     });
 
-    it("is ended by force after its time, and what that cut is counted", async () => {
+    it("a removed listener is cut after the drain timeout, and cut requests are counted", async () => {
       const log = fakeLog();
       const started = startManager({ drainTimeoutMs: 50, log });
       await started.manager.apply(plan([http(80)]));
@@ -249,7 +249,7 @@ describe("the listener manager", () => {
       await busy.untilEnd();
     });
 
-    it("takes any time where that is not limited", async () => {
+    it("a removed listener drains without a time limit when the drain timeout is 0", async () => {
       const started = startManager({ drainTimeoutMs: 0 }, (_, _head, client) => {
         client.write("");
       });
@@ -268,7 +268,7 @@ describe("the listener manager", () => {
       expect(started.events.of("cut", "drain_exceeded")).to.deep.equal([]);
     });
 
-    it("can come back while the old one still drains", async () => {
+    it("a removed listener can be added again while the old one still drains", async () => {
       const started = startManager();
       await started.manager.apply(plan([http(80)]));
       const busy = await connect(started);
@@ -283,7 +283,7 @@ describe("the listener manager", () => {
       expect(started.seen[1]?.connection.listener.draining).to.equal(false);
     });
 
-    it("gives its port to another protocol at once", async () => {
+    it("the port of a removed listener is free for another protocol at once", async () => {
       const portMap = new Map([[80, 0]]);
       const started = startManager({ portMap });
       await started.manager.apply(plan([http(80)]));
@@ -300,7 +300,7 @@ describe("the listener manager", () => {
   });
 
   describe("a port that is taken", () => {
-    it("is counted, leaves the others alone, and is tried again by itself", async () => {
+    it("a port that is in use is counted, does not affect other listeners, and is tried again by itself", async () => {
       const taken = await occupy();
       const started = startManager({
         portMap: new Map([
@@ -319,7 +319,7 @@ describe("the listener manager", () => {
       expect(started.events.of("bound").at(-1)).to.equal("bound 80,81");
     });
 
-    it("is tried again with each plan", async () => {
+    it("a port that was in use is tried again with each plan", async () => {
       const taken = await occupy();
       const started = startManager({ portMap: new Map([[80, taken.port]]) });
       await started.manager.apply(plan([http(80)]));
@@ -328,7 +328,7 @@ describe("the listener manager", () => {
       expect(started.manager.boundPorts()).to.deep.equal([80]);
     });
 
-    it("is waited for by every plan that has it", async () => {
+    it("every plan with a port that is being bound waits for it", async () => {
       const started = startManager();
       void started.manager.apply(plan([http(80)]));
       await started.manager.apply(plan([http(80)]));
@@ -336,7 +336,7 @@ describe("the listener manager", () => {
       expect(started.events.of("added", "bind_failed")).to.deep.equal(["added"]);
     });
 
-    it("is forgotten with its listener", async () => {
+    it("a removed listener whose port was in use reports no drain", async () => {
       const taken = await occupy();
       const started = startManager({ portMap: new Map([[80, taken.port]]) });
       await started.manager.apply(plan([http(80)]));

@@ -12,14 +12,14 @@ describe("the address of a peer", () => {
     ["::1", "::1"],
     ["::ffff:1:2", "::ffff:1:2"],
   ] as const) {
-    it(`${address} is ${plain}`, () => {
+    it(`the peer address ${address} is reported as ${plain}`, () => {
       expect(plainAddress(address)).to.equal(plain);
     });
   }
 });
 
 describe("binding", () => {
-  it("to every address serves IPv4 clients, seen as such", async () => {
+  it("a server that is bound to every address sees IPv4 clients with their IPv4 address", async () => {
     const peers: (string | undefined)[] = [];
     const server = createServer((socket) => {
       peers.push(peerOf(socket)?.address);
@@ -34,7 +34,7 @@ describe("binding", () => {
     expect(peers).to.deep.equal(["127.0.0.1"]);
   });
 
-  it("names the address that failed", async () => {
+  it("a bind failure names the address that failed", async () => {
     const server = createServer();
     const taken = createServer();
     const first = await bindServer(taken, { port: 0, address: "127.0.0.1", reusePort: false });
@@ -45,7 +45,7 @@ describe("binding", () => {
     taken.close();
   });
 
-  it("can be tried again with the same server", async () => {
+  it("a failed bind can be tried again with the same server", async () => {
     const server = createServer();
     expect((await bindServer(server, { port: 0, address: "192.0.2.1", reusePort: false })).ok).to.equal(
       false,

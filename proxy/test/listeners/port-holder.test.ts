@@ -9,7 +9,7 @@ import { findPortHolder } from "../../src/listeners/port-holder.ts";
 const self = { pid: process.pid, name: basename(process.execPath) };
 
 describe("findPortHolder", () => {
-  it("finds the process that listens on a TCP port, by either family", async () => {
+  it("the process that listens on a TCP port is found, over IPv4 and IPv6", async () => {
     for (const host of ["127.0.0.1", "::1"]) {
       const server = createServer().listen(0, host);
       await once(server, "listening");
@@ -18,7 +18,7 @@ describe("findPortHolder", () => {
     }
   });
 
-  it("finds the process that has a UDP port, and none for a port that is free", async () => {
+  it("the process that has a UDP port is found, and none for a free port", async () => {
     const socket = createSocket("udp4").bind(0, "127.0.0.1");
     await once(socket, "listening");
     const { port } = socket.address();
@@ -30,7 +30,7 @@ describe("findPortHolder", () => {
 });
 
 describe("describeBindFailure", () => {
-  it("says what is in the way, and what to do where that is known", async () => {
+  it("a bind failure is described with its cause, and with the remedy where one is known", async () => {
     const describeCode = (code: string): Promise<string> =>
       describeBindFailure({ port: 1, address: "192.0.2.1", code }, "tcp");
     expect(await describeCode("EADDRINUSE")).to.equal("Port 1 is taken by another process");

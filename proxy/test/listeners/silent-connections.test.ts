@@ -30,7 +30,7 @@ describe("silent connections", () => {
     };
   };
 
-  it("have half of the places of all connections, shared out over the workers", () => {
+  it("half of all connections may be silent, divided among the workers", () => {
     const { add, lost } = fill(new SilentConnections(12, 2, 1));
     for (const name of ["a", "b", "c"]) add(name, "192.0.2.1");
     expect(lost).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe("silent connections", () => {
     expect(lost).to.deep.equal(["a"]);
   });
 
-  it("give way where most of them are: the listener first, then the network, then the oldest", () => {
+  it("the oldest silent connection is evicted from the listener and network with the most", () => {
     const silent = new SilentConnections(10, 1, 1);
     const { add, lost } = fill(silent);
     add("other listener", "192.0.2.1", 81);
@@ -55,7 +55,7 @@ describe("silent connections", () => {
     expect(lost).to.deep.equal(["a", "d"]);
   });
 
-  it("of an IPv4-mapped address count as those of the IPv4 address", () => {
+  it("silent connections of an IPv4-mapped address count as those of the IPv4 address", () => {
     const { add, lost } = fill(new SilentConnections(8, 1, 1));
     add("honest", "198.51.100.1");
     add("mapped", "::ffff:192.0.2.1");
@@ -64,13 +64,13 @@ describe("silent connections", () => {
     expect(lost).to.deep.equal(["mapped"]);
   });
 
-  it("may all be silent where there are few", () => {
+  it("all connections may be silent where the limit is small", () => {
     const { add, lost } = fill(new SilentConnections(8, 2));
     for (let i = 0; i < 8; i++) add(`${i}`, "192.0.2.1", 80, 8);
     expect(lost).to.deep.equal([]);
   });
 
-  it("have half of the places of a listener with a bound of its own", () => {
+  it("half of the connections of a listener with its own limit may be silent", () => {
     const { add, lost } = fill(new SilentConnections(1_000, 1, 1));
     for (const name of ["a", "b"]) add(name, "192.0.2.1", 80, 4);
     add("other", "192.0.2.1", 81, 4);
@@ -85,7 +85,7 @@ describe("the listener manager: silent connections", () => {
   const certificate = issueCertificate(["a.example"]);
   const tls = tlsPort(["exact", "a.example", [certificate]]);
 
-  it("answers honest clients beside any number of connections that send nothing, over TLS and in cleartext", async () => {
+  it("honest clients are served beside any number of silent connections, over TLS and in cleartext", async () => {
     const started = startManager(
       { gate: new ConnectionGate(20), silent: new SilentConnections(20, 1, 1) },
       (_, _head, client) => answer(client),
@@ -108,7 +108,7 @@ describe("the listener manager: silent connections", () => {
     expect(started.events.of("handshake").filter((line) => line.includes("fail"))).to.deep.equal([]);
   });
 
-  it("counts those that owe a PROXY protocol header for the peer, and then for the client that it names", async () => {
+  it("a connection without its PROXY protocol header counts for the peer, and then for the client that the header names", async () => {
     const counted: string[] = [];
     const silent = new SilentConnections(100);
     const add = silent.add.bind(silent);

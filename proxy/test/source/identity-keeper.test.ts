@@ -5,7 +5,7 @@ import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import type { BootstrapFailure } from "@svc-gateway/proxy/source/bootstrap.ts";
 import { createIdentityKeeper, type IdentityKeeper } from "@svc-gateway/proxy/source/identity-keeper.ts";
-import type { DiscoveryClientMetrics } from "@svc-gateway/proxy/source/metrics.ts";
+import type { DiscoveryClientMetrics } from "@svc-gateway/proxy/source/discovery-client-metrics.ts";
 import type { ProxyIdentity } from "@svc-gateway/proxy/source/proxy-identity.ts";
 import { createManualClock, type ManualClock } from "../../../common/test/time/manual-clock.ts";
 

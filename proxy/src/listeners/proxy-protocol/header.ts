@@ -1,18 +1,18 @@
 import { receivedIp } from "@svc-gateway/common/values/ip-address.ts";
 import type { Peer } from "../peer.ts";
 
-/** What the first bytes of a connection say, by HAProxy's "The PROXY protocol, versions 1 & 2". */
+/** The result of reading the first bytes of a connection, by HAProxy's "The PROXY protocol, versions 1 & 2". */
 export type ProxyHeader =
-  /** So far it may become a header; more bytes are needed. */
+  /** The beginning of a header; more bytes are needed. */
   | { readonly kind: "incomplete" }
   /** Not a header, or a malformed one. */
   | { readonly kind: "invalid" }
   /** A header of `length` bytes. Without `source` the connection is the peer's own: LOCAL, UNKNOWN, or no IP address. */
   | { readonly kind: "header"; readonly length: number; readonly source: Peer | undefined };
 
-/** Most bytes of a header with all its TLVs. */
+/** The most bytes of a header with all its TLVs. */
 export const maxHeaderBytes = 552;
-/** Most bytes of a header of version 1, line end included. */
+/** The most bytes of a header of version 1, including the line end. */
 const maxLineBytes = 107;
 
 const incomplete: ProxyHeader = { kind: "incomplete" };
@@ -21,7 +21,7 @@ const invalid: ProxyHeader = { kind: "invalid" };
 const signature1 = Buffer.from("PROXY ", "latin1");
 const signature2 = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 
-/** Reads a header that may be cut anywhere. Never throws, and looks at no byte behind the header. */
+/** Reads a header that may be cut anywhere. Never throws, and reads no byte behind the header. */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader {
   if (beginsLike(bytes, signature2)) return bytes.length < prefixBytes ? incomplete : parseVersion2(bytes);
   if (beginsLike(bytes, signature1)) return parseVersion1(bytes);

@@ -5,20 +5,20 @@ import { parseProxyHeader } from "./header.ts";
 
 /** Why a connection was closed: values of the `limit` label of `svc_proxy_limits_reached_total`. */
 export type ProxyHeaderRefusal =
-  /** Its peer may not send headers. */
+  /** Its peer is not trusted to send headers. */
   | "proxy-protocol-peer"
   /** It began with something else, or with a malformed header. */
   | "proxy-protocol-header"
   | "proxy-protocol-timeout";
 
 export type ProxyHeaderEvents = {
-  /** The header was read; what came after it was put back. `source` is undefined where the header names none. */
+  /** The header was read, and the bytes after it were put back. `source` is undefined where the header names none. */
   onHeader(source: Peer | undefined): void;
   /** The connection is being closed. */
   onRefused(reason: ProxyHeaderRefusal): void;
 };
 
-/** Reads the PROXY protocol header of a new connection, before anything else looks at it. */
+/** Reads the PROXY protocol header of a new connection, before anything else reads from it. */
 export function readProxyHeader(socket: Socket, timeoutMs: number, events: ProxyHeaderEvents): void {
   let bytes: Buffer = Buffer.alloc(0);
   const stop = (): void => {
@@ -44,7 +44,7 @@ export function readProxyHeader(socket: Socket, timeoutMs: number, events: Proxy
     events.onHeader(header.source);
   };
   const onEnd = (): void => {
-    // Health checks connect and leave; that is no fault.
+    // Health checks connect and close; that is no error.
     if (bytes.length > 0) return refuse("proxy-protocol-header");
     socket.destroy();
   };

@@ -68,7 +68,7 @@ const bad: readonly (readonly [string, Buffer])[] = [
 
 describe("a PROXY protocol header", () => {
   for (const [name, bytes, source] of good) {
-    it(`is read: ${name}`, () => {
+    it(`a PROXY protocol header is read: ${name}`, () => {
       expect(parseProxyHeader(bytes)).to.deep.equal(header(bytes, source));
       for (const more of ["GET /", "\r\n", "\0"]) {
         expect(parseProxyHeader(Buffer.concat([bytes, line(more)]))).to.deep.equal(header(bytes, source));
@@ -80,12 +80,12 @@ describe("a PROXY protocol header", () => {
   }
 
   for (const [name, bytes] of bad) {
-    it(`is refused: ${name}`, () => {
+    it(`a PROXY protocol header is refused: ${name}`, () => {
       expect(parseProxyHeader(bytes).kind).to.equal("invalid");
     });
   }
 
-  it("is decided within 552 bytes, whatever they are, and never turns from one answer to another", () => {
+  it("a PROXY protocol header is decided within any 552 bytes, and more bytes never change the result", () => {
     const begin = fc.constantFrom(
       line("PROXY "),
       version2(v4, { transport: 0x11 }).subarray(0, 12),
@@ -105,7 +105,7 @@ describe("a PROXY protocol header", () => {
     );
   });
 
-  it("names any client", () => {
+  it("a PROXY protocol header can name any IPv4 client", () => {
     const port = fc.integer({ min: 0, max: 65_535 });
     fc.assert(
       fc.property(fc.ipV4(), port, (address, number) => {
