@@ -20,7 +20,7 @@ export type TranslatedFolder = {
   readonly read?: ReadManifest;
 };
 
-/** What stands for standard input on a command line, and what findings call it. */
+/** The argument for standard input, and its name in findings. */
 const standardInput = { argument: "-", name: "<stdin>" };
 
 /**

@@ -8,13 +8,13 @@ export type MeaningSettings = Parameters<typeof translateSettingsOf>[0] &
   Pick<StandaloneSettings, "portMap" | "proxyBindAddress">;
 
 /**
- * What the flags of `serve standalone` say about translation. One process accepts all connections, so clients see the ports
- * that `--port-map` names unless they are told others, and listeners share the ports of the machine.
+ * The translation settings from the flags of `serve standalone`. One process accepts all connections, so clients see
+ * the ports of `--port-map` unless others are set, and listeners share the ports of the machine.
  */
 export function standaloneTranslateSettings(settings: MeaningSettings): TranslateSettings {
   const { portMap, ingressHttpPort, ingressHttpsPort } = settings;
   const { ingressHttpPublicPort, ingressHttpsPublicPort } = settings;
-  // A free port (0) is not known before it is bound: the listener port stands for it.
+  // A free port (0) is not known before it is bound: the listener port is used for it.
   const publicPort = (given: number, listenerPort: number): number =>
     given === localPublicPort ? localPortOf(portMap, listenerPort) : given;
   return translateSettingsOf(

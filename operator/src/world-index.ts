@@ -12,7 +12,7 @@ export type Edit = { readonly before: KubeObject | undefined; readonly after: Ku
 
 type ListIndex<T> = {
   readonly of: (list: readonly KubeObject[]) => Index<T>;
-  /** Tells that a list is another one with these edits. */
+  /** Records that a list is another one with these edits. */
   readonly carry: (from: readonly KubeObject[], to: readonly KubeObject[], edits: readonly Edit[]) => void;
 };
 

@@ -1,7 +1,7 @@
 /**
  * Everything that the gateway knows about the cluster at one moment, typed and immutable. Sources build worlds; the
  * translation only reads them. A list whose objects did not change keeps its identity from one world to the next, so
- * that whatever was derived from it can be kept as well (docs/architecture.md, "Level, not event").
+ * that results derived from it can be kept as well (docs/architecture.md, "Level, not event").
  */
 import type { KubeObject } from "./api/object.ts";
 import { kindNames, kindOf, type KindName, type ObjectOf } from "./api/kinds.ts";

@@ -3,7 +3,7 @@
  * the subject alternative names of a certificate (SPIFFE X.509-SVID section 2). See docs/discovery.md, "Identities".
  */
 
-/** A service account: what a certificate of the discovery channel stands for. */
+/** A service account: the subject of a certificate of the discovery channel. */
 export type WorkloadIdentity = { readonly namespace: string; readonly serviceAccount: string };
 
 /** The pod that a certificate of a proxy was issued for: name and uid, as the API server gave them with its token. */

@@ -90,7 +90,7 @@ const describeRoute = (route: ExplainedRoute): readonly string[] => [
   `${route.id} of ${formatRef(route.source)}${route.place === undefined ? "" : ` at ${route.place}`}`,
 ];
 
-/** `Prefix /a` and whatever else a request must have. */
+/** `Prefix /a` and the other requirements of a route. */
 function describeMatch({ match, isFallback }: RouteName): string {
   if (isFallback) return "default backend";
   const values = [...(match.headers ?? []), ...(match.query ?? [])];

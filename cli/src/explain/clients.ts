@@ -7,9 +7,9 @@ import {
 
 export type ExplainedClients = {
   /**
-   * `certificate`: the handshake refuses clients without a certificate that its rules accept. `closed`: it refuses everybody,
-   * as the rules have no usable authority. `misdirected`: the request is answered 421, whatever the client has, because
-   * the handshake does not check what its host or route asks for.
+   * `certificate`: the handshake rejects clients without a certificate that its rules accept. `closed`: it rejects
+   * every client, as the rules have no usable authority. `misdirected`: the request is answered 421 for every client,
+   * because the handshake does not check what its host or route requires.
    */
   readonly need: "certificate" | "closed" | "misdirected";
   /** Whose rules these are: `ingress/namespace/name`, or the id of a listener. */

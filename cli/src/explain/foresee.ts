@@ -1,4 +1,4 @@
-/** What filters that look at the client, or ask somebody, come to as far as that is certain without either. */
+/** The results of filters that look at the client or call a service, as far as they are certain without either. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { compileIdentityStripper } from "@svc-gateway/proxy/auth/identity-headers.ts";
 import { dropFields, joinedField } from "@svc-gateway/proxy/message/fields.ts";

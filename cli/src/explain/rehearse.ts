@@ -223,7 +223,7 @@ const createClient = (onHead: (head: ResponseHead) => void): ClientStream => ({
 
 const noUpstreams = { retire: () => undefined, close: () => undefined };
 
-/** What counts and logs, for nobody. */
+/** Metrics and log of a rehearsal, which are discarded. */
 function dependencies(): Omit<PipelineDependencies, "client"> {
   const metrics = createProxyMetrics();
   return {

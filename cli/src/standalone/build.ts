@@ -36,7 +36,7 @@ export type BuildOptions = {
   readonly log: Logger;
 };
 
-/** One build: translates the state of the folder, serves the result, and tells what is wrong with it. */
+/** One build: translates the state of the folder, serves the result, and reports its findings. */
 export function createBuild(options: BuildOptions): (state: FolderState) => Promise<void> {
   const { settings, proxy, health, keySets, log } = options;
   const translateSettings = standaloneTranslateSettings(settings);

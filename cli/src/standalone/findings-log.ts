@@ -7,7 +7,7 @@ import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 /** Where the manifest of an object begins; undefined for one that only something else names. */
 type FindPlace = (object: ObjectRef) => Place | undefined;
 
-/** Tells the log what is wrong with the manifests: each finding once, and again only after it was gone. */
+/** Logs what is wrong with the manifests: each finding once, and again only after it was resolved. */
 export type FindingsLog = {
   report(problems: readonly ManifestProblem[], diagnostics: readonly Diagnostic[], placeOf: FindPlace): void;
 };

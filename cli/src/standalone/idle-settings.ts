@@ -6,7 +6,7 @@ import { flagsOf, type StandaloneSettings } from "@svc-gateway/common/settings/s
 /** Flags that this release reads, but that belong to features which it does not have yet. */
 const idleFlags: ReadonlySet<string> = new Set(["status-address"]);
 
-/** One line for each such flag that was given a value of its own: whoever sets it relies on it. */
+/** One line for each such flag that was given a value, since a user who sets it relies on it. */
 export const describeIdleSettings = (settings: StandaloneSettings): readonly string[] =>
   flagsOf("standalone")
     .filter(

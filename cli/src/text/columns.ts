@@ -1,4 +1,4 @@
-/** Terminal width that help texts keep within, as long as no single word is longer. */
+/** Terminal width that help texts keep within, unless a single word is longer. */
 const maxWidth = 110;
 
 /** Rows of a name and its explanation, aligned and wrapped. */

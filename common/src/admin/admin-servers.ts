@@ -129,8 +129,9 @@ async function listen(
 }
 
 /**
- * Lets everybody in; the connection that has been open longest gives way. Whoever holds connections open to keep out others,
- * such as a kubelet, whose probes would then fail and end the process, loses only their own.
+ * Admits every connection and closes the one that has been open longest when there are too many. A client that holds
+ * connections open to lock out others, such as the kubelet, whose failing probes would end the process, loses only its
+ * own.
  */
 function boundConnections(server: Server): void {
   /** In the order in which they came. */

@@ -22,7 +22,7 @@ export type HealthRegistry = {
   register<const Check extends string>(subsystem: string, checks: readonly Check[]): HealthSubsystem<Check>;
   document(): HealthDocument;
   readiness(): Readiness;
-  /** From now on the process is not ready, whatever its checks say. */
+  /** From now on the process is not ready, independent of its checks. */
   beginShutdown(): void;
 };
 

@@ -6,8 +6,8 @@ export const authBasicSecretSchema = z
   .array(
     z.object({
       /**
-       * The htpasswd resource of the snapshot, by the `namespace/name` of its Secret; absent: nobody can be
-       * checked, and every request is answered 503, as those are which come to a resource that the snapshot does not have.
+       * The htpasswd resource of the snapshot, by the `namespace/name` of its Secret. Absent: no password can be
+       * verified, and every request is answered 503, as when the snapshot does not have the resource.
        */
       htpasswd: z.string().optional(),
     }),

@@ -7,7 +7,7 @@ export const compressionSchema = z.object({
   brotli: z.boolean(),
   /** 1 (fast) to 9 (small), for both codings. */
   level: z.int().min(1).max(9),
-  /** Smallest declared length in bytes; a response that declares none is compressed whatever its size. */
+  /** Smallest declared length in bytes; a response of undeclared length is compressed at any size. */
   minSize: z.int().min(0),
   /** Lower-case media types. */
   types: z.array(z.string()),

@@ -40,13 +40,13 @@ export type AnnotationDefinition<T> = {
    * controller can tell.
    */
   readonly form?: Form;
-  /** What applies when nobody sets it, for the reference page. */
+  /** What applies when it is not set, for the reference page. */
   readonly builtIn: string;
   /** What an object of the Gateway API says the same with, for the reference page. */
   readonly gatewayApi: string;
   /** The kind of the resource that the value names. */
   readonly resource?: string;
-  /** What besides a value that does not parse is told in an `InvalidAnnotation` Event. */
+  /** What besides a value that does not parse is reported in an `InvalidAnnotation` Event. */
   readonly alsoInEvents?: string;
   /** Whether a SvcIngressClassParameters object may hold a default for it. */
   readonly classDefault: boolean;
@@ -71,8 +71,9 @@ export type AnnotationDefinition<T> = {
   /** One sentence for the reference page. */
   readonly doc: string;
   /**
-   * Reads a value, already trimmed and not empty. The result is what is used: nothing parses it again. Parts of the
-   * value that are left out although the rest is used are told to `warn`. A value that means "absent" reads as undefined.
+   * Reads a value, already trimmed and not empty. The result is what is used: it is not parsed again. Parts of the
+   * value that are left out although the rest is used are reported to `warn`. A value that means "absent" reads as
+   * undefined.
    */
   readonly parse: (text: string, warn: Warn) => Result<T>;
 };
@@ -147,7 +148,7 @@ export const defineOption = <const Slug extends string, Annotations extends Anno
   definition: Option<Slug, Annotations>,
 ): Option<Slug, Annotations> => definition;
 
-/** The full key of an annotation, as it stands on an Ingress. */
+/** The full key of an annotation on an Ingress. */
 export function annotationKey({ name }: { readonly name: string }): string {
   const known = annotationKeys.get(name);
   if (known !== undefined) return known;

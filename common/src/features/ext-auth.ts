@@ -21,7 +21,7 @@ export const externalCheckSchema = z.object({
    * or describe a message.
    */
   allowedResponseHeaders: z.array(z.string()).optional(),
-  /** Fields of an allowing answer that the client gets with whatever answers the request; absent: none. */
+  /** Fields of an allowing answer that are added to the response to the client; absent: none. */
   clientResponseHeaders: z.array(z.string()).optional(),
   /** Set in front of the path that an `http` service is asked with. */
   pathPrefix: z.string().optional(),
@@ -32,8 +32,8 @@ export const externalCheckSchema = z.object({
 export type ExternalCheck = Readonly<z.infer<typeof externalCheckSchema>>;
 
 /**
- * Who is asked whether a request may pass, one after another; all must agree. An entry without `check` is somebody who
- * cannot be asked: every request is answered 503. See docs/features/ext-auth.md.
+ * The services that decide whether a request may pass, called one after another; all must agree. An entry without
+ * `check` is a service that cannot be called: every request is answered 503. See docs/features/ext-auth.md.
  */
 export const extAuthSchema = z.array(z.object({ check: externalCheckSchema.optional() })).readonly();
 

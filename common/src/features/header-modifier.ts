@@ -121,7 +121,7 @@ export const mayBeIdentityHeader = (name: string): boolean =>
 /** Fields that describe the body beside them. */
 const describing = new Set(["content-encoding", "content-range", "content-type"]);
 
-/** What a check of credentials may tell the client beside the response of somebody else. */
+/** Header fields that an authentication check may add to a response that it did not write. */
 export const mayBeClientHeader = (name: string): boolean =>
   mayBeIdentityHeader(name) && !describing.has(name.toLowerCase());
 

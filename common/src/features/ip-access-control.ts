@@ -6,9 +6,9 @@ import { defineTranslatedFeature, defineReference } from "./definition.ts";
 export const ipAccessControlSchema = z.object({
   /** What says who is let in cannot be read: every request is answered 503. */
   unavailable: z.literal(true).optional(),
-  /** Refused whatever `allow` says. */
+  /** Rejected, even if `allow` has them. */
   deny: z.array(cidrTextSchema),
-  /** Only these are let in; an empty list lets nobody in. Absent: everybody. */
+  /** Only these are admitted; an empty list admits no client. Absent: every client. */
   allow: z.array(cidrTextSchema).optional(),
 });
 

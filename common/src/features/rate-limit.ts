@@ -7,7 +7,7 @@ export const rateLimitSchema = z.object({
   requestsPerSecond: z.number().positive(),
   /** Requests above that which a client may send at once. */
   burst: z.int().min(0),
-  /** Lower-case name of the header whose value tells clients apart; absent: their address does. */
+  /** Lower-case name of the header whose value identifies clients; absent: their address does. */
   byHeader: z.string().optional(),
 });
 

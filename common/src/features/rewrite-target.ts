@@ -5,8 +5,9 @@ import { defineAnnotation, defineFeature } from "./definition.ts";
 import { isPathText, pathModifierSchema } from "./path-modifier.ts";
 
 /**
- * A text in which `$1`, `$2` and so on stand for the groups of the leftmost match of an expression in the request's path.
- * `expand`: it is the new path, with a slash before it where it has none. `replace`: it takes the place of the match, and without a match nothing changes.
+ * A text in which `$1`, `$2` and so on are replaced by the groups of the leftmost match of a regular expression in the
+ * request's path. `expand`: it is the new path, with a slash before it where it has none. `replace`: it takes the place
+ * of the match, and without a match nothing changes.
  */
 const expandedPathSchema = z.object({
   type: z.enum(["expand", "replace"]),

@@ -14,7 +14,7 @@ export const defaultForwardedForHeader = "X-Forwarded-For";
 /** Where the client's address is read from. See docs/features/trust-forwarded-for.md. */
 export const trustForwardedForSchema = z.object({
   header: z.string(),
-  /** The peers whose header is believed, never an empty list; absent: every peer. */
+  /** The peers whose header is trusted, never an empty list; absent: every peer. */
   trustedCidrs: z.array(cidrTextSchema).min(1).optional(),
 });
 
@@ -27,7 +27,10 @@ const cidrListForm: Form = {
   expected: 'CIDRs such as "10.0.0.0/8,192.0.2.7"',
 };
 
-/** Reads the ranges of the trusted proxies, in canonical form; what is no range is left out and told to `warn`. */
+/**
+ * Reads the ranges of the trusted proxies, in canonical form; an entry that is no range is left out and reported to
+ * `warn`.
+ */
 export function parseTrustedCidrs(text: string, warn: Warn): Result<readonly string[]> {
   const { cidrs, refused } = readCidrs(splitCsv(text));
   if (cidrs.length === 0) return formProblem(cidrListForm, text);

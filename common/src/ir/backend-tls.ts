@@ -11,13 +11,15 @@ const subjectAltNameSchema = z.object({ type: z.enum(["dns", "uri"]), value: z.s
 export const backendTlsSchema = z.object({
   /** The server name that is asked for; also the name that the certificate must have, without `subjectAltNames`. */
   hostname: z.string(),
-  /** Whom to believe: `system`, or a PEM bundle of which each certificate is an anchor. Absent: nobody. */
+  /**
+   * The trusted authorities: `system`, or a PEM bundle of which each certificate is an anchor. Absent: none is trusted.
+   */
   authorities: z.string().optional(),
-  /** The certificate must have one of these, whatever the hostname. */
+  /** The certificate must have one of these, instead of the hostname. */
   subjectAltNames: z.array(subjectAltNameSchema).min(1).optional(),
 });
 
-/** Stands for the authorities of the system that the proxy runs on; no PEM bundle reads like this. */
+/** Means the authorities of the system that the proxy runs on; no PEM bundle reads like this. */
 export const systemAuthorities = "system";
 
 /**

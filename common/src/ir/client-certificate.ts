@@ -28,7 +28,7 @@ export const clientValidationSchema = z.object({
 export const clientRulesSchema = z.object({
   /** Whose rules they are: `ingress/namespace/name`, or the id of a listener. */
   owner: z.string(),
-  /** Id of the authorities in the resource of the port; absent: nobody is let in. */
+  /** Id of the authorities in the resource of the port; absent: every client is rejected. */
   authorities: z.string().optional(),
   /** Most certificates between the client's own and an authority; absent: any number. */
   maxIntermediates: z.int().min(0).optional(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /**
  * The users of an htpasswd Secret, a resource of its own so that a changed password changes no route. Hashes are bcrypt
- * (`$2a$`, `$2b$`, `$2y$`) or `{SHA}` with base64; no user stands twice. See docs/features/auth-basic-secret.md.
+ * (`$2a$`, `$2b$`, `$2y$`) or `{SHA}` with base64; each user appears once. See docs/features/auth-basic-secret.md.
  */
 export const htpasswdSchema = z.object({
   users: z.array(z.object({ name: z.string(), hash: z.string() })).min(1),
@@ -30,7 +30,7 @@ export const publicKeySchema = z.object({
  * docs/features/auth-jwt.md.
  */
 export const keySetSchema = z.object({
-  /** The URL that the keys come from; absent for keys that stand in the JwtAuth. */
+  /** The URL that the keys are fetched from; absent for keys that are part of the JwtAuth. */
   source: z.string().optional(),
   /** Absent while the controller has not fetched them yet: a proxy that has keys of the same source keeps them. */
   keys: z.array(publicKeySchema).optional(),

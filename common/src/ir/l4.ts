@@ -19,8 +19,8 @@ export const l4RouteSchema = z.object({
 });
 
 /**
- * What becomes of the connections of some server names. `exact` is a full name, `wildcard` (`*.x`) stands for one or more
- * labels, `any` (`*`) for all names and none. TCP and UDP ports have no names, and one entry for `any`.
+ * How connections with some server names are handled. `exact` is a full name, `wildcard` (`*.x`) matches one or more
+ * labels, `any` (`*`) all names and none. TCP and UDP ports have no names, and one entry for `any`.
  */
 export const l4HostSchema = z.object({
   kind: z.enum(["exact", "wildcard", "any"]),

@@ -2,8 +2,8 @@ import { z } from "zod";
 
 /**
  * How a request path is compared. `exact` and `prefix` compare the normalised path; a prefix matches whole path
- * segments only (`/a` matches `/a` and `/a/b`, not `/ab`). `regex` is RE2 syntax; `whole` says that the expression
- * must match the whole path (HTTPRoute) instead of any part of it (Ingress). See docs/routing.md.
+ * segments only (`/a` matches `/a` and `/a/b`, not `/ab`). `regex` is RE2 syntax; `whole` says that the regular
+ * expression must match the whole path (HTTPRoute) instead of any part of it (Ingress). See docs/routing.md.
  */
 export const pathMatchSchema = z.object({
   type: z.enum(["exact", "prefix", "regex"]),

@@ -24,7 +24,7 @@ export function createOwnPortCheck(
     );
 }
 
-/** Whether an address is that of a pod of the gateway alone, so that whoever connects from it is that pod. */
+/** Whether an address belongs to one pod of the gateway alone, so that every client with this address is that pod. */
 export function createOwnPeerCheck({ addresses }: OwnPorts): (ip: string) => boolean {
   const hosts = new Set(addresses.flatMap(({ host, shared }) => (shared === true ? [] : [host])));
   return (text) => reachableIps(text).some((ip) => hosts.has(ip));

@@ -35,7 +35,7 @@ export const routeSchema = z.object({
    */
   fallback: z.literal(true).optional(),
   /**
-   * Every route of a lower tier comes before this one, whatever their paths; absent: 0. Routes of one host are in several
+   * Every route of a lower tier comes before this one, for any paths; absent: 0. Routes of one host are in several
    * tiers when their own host names are not equally narrow (Gateway API, "Hostnames" of routes).
    */
   tier: z.int().min(0).optional(),

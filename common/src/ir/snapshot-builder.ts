@@ -6,9 +6,9 @@ import { changeEntries } from "./sorted-entries.ts";
 import { changeVersionLines, noVersionLines, versionOf } from "./version-lines.ts";
 
 /**
- * Makes the snapshots of one scope, one after the other, each from a list without two resources of one key. Each is what
- * `createSnapshot` gives, but of a large scope only what differs from the one before is sorted and formatted anew. The
- * same snapshot comes back when nothing differs.
+ * Makes the snapshots of one scope, one after the other, each from a list without two resources of one key. Each is
+ * what `createSnapshot` gives, but only the difference to the last one is sorted and formatted. The same snapshot is
+ * returned when nothing differs.
  */
 export function createSnapshotBuilder(): (resources: readonly Resource[]) => Snapshot {
   let last = createSnapshot([]);

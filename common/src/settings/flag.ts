@@ -15,7 +15,7 @@ export type FlagType<Value = unknown, Unit extends string = string> = {
   parse(text: string): Result<Value, unknown>;
   /** Writes a value the way the flag takes it. */
   format(value: Value): string;
-  /** A switch may stand without a value, which means true. */
+  /** A switch may be given without a value, which means true. */
   readonly isSwitch?: true;
   /** An empty text is a value of its own; elsewhere an empty variable counts as unset. */
   readonly acceptsEmpty?: true;

@@ -68,8 +68,8 @@ function isSet(flag: Flag, variable: string, text: string | undefined): boolean 
 }
 
 /**
- * The variables of this product that nobody reads, most likely misspelt. Variables of flags of other roles are known,
- * so that one environment can serve several processes.
+ * The unknown variables with the prefix of this product, most likely misspelt. Variables of flags of other roles are
+ * known, so that one environment can serve several processes.
  */
 export function unknownVariables(all: readonly Flag[], env: FlagInput["env"]): readonly string[] {
   const known = new Set(all.flatMap((flag) => [variableOf(flag), flag.fallbackVariable]));

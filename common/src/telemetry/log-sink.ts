@@ -48,7 +48,7 @@ export function createLogSink({
       stream.flushSync();
       waitingBytes = 0;
     } catch {
-      // The process ends and its output is gone: there is nobody left to tell.
+      // The process ends and its output is closed: the error cannot be reported.
     }
   };
   process.on("exit", flushSync);

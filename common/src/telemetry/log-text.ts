@@ -1,6 +1,6 @@
 /* eslint-disable no-control-regex */
 
-/** What JSON must escape: controls, quote, backslash, and surrogates, which may stand alone. */
+/** What JSON must escape: controls, quote, backslash, and surrogates, which may be unpaired. */
 const unsafeInJson = /["\\\0-\x1f\ud800-\udfff]/;
 
 /** What could steer a terminal or break a line. */

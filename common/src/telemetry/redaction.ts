@@ -1,11 +1,11 @@
 import { cutToLimit } from "./log-text.ts";
 
-/** What stands in a log line where a secret would have been. */
+/** Replaces a secret in a log line. */
 export const redacted = "[redacted]";
 
 /**
- * Names whose values are secret whatever they hold: credentials, session material and keys. Names that merely refer to
- * a Kubernetes Secret (`secret: "shop/tls"`) are not among them.
+ * Names whose values are always secret: credentials, session material and keys. Names that merely refer to a Kubernetes
+ * Secret (`secret: "shop/tls"`) are not among them.
  */
 const secretName =
   /^(proxy[-_]?)?authorization$|cookie|passw(or)?d|^token$|[-_](token|password)$|key[-_]?pem$|[a-z]Token$|private[-_]?key|tls[.-]key|client[-_]?secret|api[-_]?key|session[-_]?key|ticket[-_]?keys|credentials?$/i;

@@ -52,15 +52,15 @@ export function readCidrs(texts: readonly string[]): {
 export type CidrMatcher = {
   readonly isEmpty: boolean;
   /**
-   * Whether the address lies in one of the ranges. Families never mix: an IPv4-mapped IPv6 address is not in an IPv4
+   * Whether the address is in one of the ranges. Families never mix: an IPv4-mapped IPv6 address is not in an IPv4
    * range, so a caller that wants it there canonicalises the address first. Text that is no address is in no range.
    */
   contains(ip: string): boolean;
 };
 
 /**
- * Compiles ranges to sorted, merged intervals per family, so that a lookup is one parse and one binary search whatever
- * the number of ranges.
+ * Compiles ranges to sorted, merged intervals per family, so that a lookup is one parse and one binary search for any
+ * number of ranges.
  */
 export function compileCidrs(cidrs: readonly Cidr[]): CidrMatcher {
   const v4 = compileFamily(cidrs.filter(({ family }) => family === 4));

@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The well-known prefix of addresses that stand for IPv4 ones (RFC 6052 section 2.1). */
+/** The well-known prefix of addresses that embed IPv4 ones (RFC 6052 section 2.1). */
 const translated = [0x64, 0xff9b, 0, 0, 0, 0] as const;
 
 /**

@@ -7,7 +7,7 @@ import { ok, problem, type Problem, type Result } from "./result.ts";
 /** Where to connect to: an IP address or a DNS name, and a port. */
 export type Endpoint = { readonly host: string; readonly port: number };
 
-/** Reads `host[:port]`; an IPv6 address with a port stands in brackets (RFC 3986 section 3.2.2). */
+/** Reads `host[:port]`; an IPv6 address with a port is written in brackets (RFC 3986 section 3.2.2). */
 export function parseEndpoint(text: string, defaultPort: number): Result<Endpoint, Problem> {
   const trimmed = text.trim().slice(0, 300);
   const match =

@@ -1,8 +1,8 @@
 import { problem, type Problem, type Result } from "./result.ts";
 
 /**
- * What values of a kind look like, whatever they say. The admission policy of the chart judges by forms and the
- * parsers report with them, so that a value is refused with the words that an Event would have.
+ * The syntax of a kind of values. The admission policy of the chart checks this syntax and the parsers report with it,
+ * so that a value is rejected with the same text as in an Event.
  */
 export type Form = {
   /** A regular expression in RE2 syntax for the whole trimmed value. */

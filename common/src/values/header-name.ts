@@ -2,7 +2,7 @@ import { shown } from "./clip.ts";
 import { ok, problem, type Problem, type Result } from "./result.ts";
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// Every octet but the controls; a horizontal tab is the one control that may stand inside a value.
+// Every octet but the controls; a horizontal tab is the one control that is allowed inside a value.
 const fieldContent = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const expectedName = "a header name of letters, digits and !#$%&'*+-.^_`|~";

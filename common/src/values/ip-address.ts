@@ -5,7 +5,7 @@ import { ok, problem, type Problem, type Result } from "./result.ts";
 
 /**
  * Reads an IPv4 or IPv6 address and writes it in its one canonical form (RFC 5952). An IPv4-mapped IPv6 address becomes
- * the IPv4 address it stands for. Zone identifiers, octal and shortened IPv4 forms are refused.
+ * the IPv4 address in it. Zone identifiers, octal and shortened IPv4 forms are rejected.
  */
 export function parseIpAddress(text: string): Result<string, Problem> {
   const canonical = canonicalIp(text.trim());

@@ -43,7 +43,7 @@ function readHost(text: string): string | undefined {
   return text.length <= maxHostLength && hostForm.test(text) ? text : undefined;
 }
 
-/** The origins that a text of a list stands for. */
+/** The origins that an entry of a list matches. */
 export type OriginPattern = {
   readonly scheme: Origin["scheme"];
   readonly port: number;
@@ -70,7 +70,7 @@ export function parseOriginPattern(text: string): Result<OriginPattern, Problem>
   return ok({ scheme, port, host: { suffix } });
 }
 
-/** Compiles a list for lookups on the request path; texts that are no origins stand for none. */
+/** Compiles a list for lookups on the request path; entries that are no origins match none. */
 export function compileOrigins(patterns: readonly string[]): (origin: Origin) => boolean {
   const exact = new Set<string>();
   const wildcards: (Omit<OriginPattern, "host"> & { readonly suffix: string })[] = [];
@@ -86,7 +86,7 @@ export function compileOrigins(patterns: readonly string[]): (origin: Origin) =>
 
 const keyOf = ({ scheme, host, port }: Origin): string => `${scheme}://${host}:${port}`;
 
-/** Labels are what a wildcard stands for, so an address is covered by `*` alone only. */
+/** A wildcard matches labels, so an address is matched by `*` alone only. */
 function isCovered(
   { scheme, host, port }: Origin,
   pattern: { readonly scheme: string; readonly port: number; readonly suffix: string },

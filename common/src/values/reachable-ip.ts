@@ -3,9 +3,9 @@ import ipaddr from "ipaddr.js";
 import { canonicalIp } from "./ip-address.ts";
 
 /**
- * The canonical addresses that a connect to this text ends at, in whatever form the address is written: IPv4-mapped,
- * IPv4-compatible (RFC 4291 2.5.5) and NAT64 (RFC 6052, well-known prefix) addresses count as the IPv4 address in them as
- * well, and a zone is left out. Empty for text that is no address.
+ * The canonical addresses that a connect to this text ends at: IPv4-mapped, IPv4-compatible (RFC 4291 2.5.5) and NAT64
+ * (RFC 6052, well-known prefix) addresses count as the IPv4 address in them as well, and a zone is left out. Empty for
+ * text that is no address.
  */
 export function reachableIps(text: string): readonly string[] {
   const zone = text.indexOf("%");

@@ -1,7 +1,7 @@
 /**
- * About how many steps an expression in RE2 syntax compiles to, found without compiling it: written-out repetitions
- * can make millions of a thousand characters, and compiling those takes seconds. Takes time in proportion to the
- * pattern; what is not an expression gets some number.
+ * Estimates how many steps a pattern in RE2 syntax compiles to, without compiling it: expanded repetitions can turn a
+ * thousand characters into millions of steps, and compiling those takes seconds. Takes time in proportion to the
+ * pattern; for an invalid pattern the number is arbitrary.
  */
 export function estimateSteps(pattern: string): number {
   // Sizes of the open groups, the innermost last, and that of the last piece of each.
@@ -37,8 +37,9 @@ const classSteps = { plain: 60, folded: 160 };
 const cased = { first: 0x41, last: 0x1e943, perStep: 31 };
 
 /**
- * What an expression takes to compile besides its steps, in steps: Unicode classes are tables of hundreds of ranges, and
- * where case does not matter, the other cases of each character of a range are looked up. Found without compiling it.
+ * Estimates the cost of compiling a pattern besides its steps, in steps: Unicode classes are tables of hundreds of
+ * ranges, and without regard to case, the other cases of each character of a range are looked up. Found without
+ * compiling it.
  */
 export function estimateTables(pattern: string): number {
   const isFolded = /\(\?[A-Za-z]*i/.test(pattern);

@@ -8,7 +8,7 @@ export type Regex = {
   test(input: string): boolean;
   /** The leftmost match; undefined without one. Takes several times as long as `test`: in proportion to `steps` per character. */
   find(input: string): Match | undefined;
-  /** Steps of the compiled expression, the most that finding a match looks at for each character of its input. */
+  /** Steps of the compiled pattern, the most that a match visits for each character of its input. */
   readonly steps: number;
   /** What compiling it takes, in steps: a step takes some microseconds, and some hundred bytes. */
   readonly cost: number;
@@ -17,21 +17,21 @@ export type Regex = {
 /** A match from index `start` to before `end`, with the texts of its groups 1 to n, empty for a group that took no part. */
 export type Match = { readonly start: number; readonly end: number; readonly groups: readonly string[] };
 
-/** Longest accepted expression in characters (docs/routing.md, "Regular expressions"). */
+/** Longest accepted pattern in characters (docs/routing.md, "Regular expressions"). */
 const maxRegexLength = 1024;
-/** Largest accepted compiled expression, with repetitions such as `a{1000}` written out. */
+/** Largest accepted compiled pattern, with repetitions such as `a{1000}` expanded. */
 const maxRegexSteps = 10_000;
 
-/** Expressions compiled so far; the least recently asked for leaves first. */
+/** Patterns compiled so far; the least recently used is evicted first. */
 const compiled = new Map<string, RE2JS>();
 const maxCompiled = 4096;
 
 const syntax = `RE2 syntax, at most ${maxRegexLength} characters`;
 
 /**
- * Compiles RE2 syntax. `whole` makes the expression match the whole input instead of any part of it. Equal
- * expressions are compiled once, also across snapshots. Controller and proxy compile with this same code, so that they
- * cannot disagree on what is valid.
+ * Compiles RE2 syntax. `whole` makes the pattern match the whole input instead of any part of it. Equal patterns are
+ * compiled once, also across snapshots. Controller and proxy compile with this same code, so that they cannot disagree
+ * on what is valid.
  */
 export function compileRegex(pattern: string, { whole }: { readonly whole: boolean }): Result<Regex> {
   if (pattern.length > maxRegexLength) return problem("the regular expression is too long", syntax);

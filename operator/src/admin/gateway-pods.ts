@@ -6,7 +6,7 @@ import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 
 /** Where the pods of the gateway answer, kept by the events of watches of pods. */
 export type GatewayPods = {
-  /** The same value for as long as it says the same; undefined until every watch has listed. */
+  /** The same map while nothing changes; undefined until every watch has listed. */
   current(): OwnPorts | undefined;
   /** Announces a watch; call what it returns whenever that has listed. */
   listing(): () => void;
@@ -18,7 +18,7 @@ export type GatewayPods = {
 export type GatewayPodsOptions = {
   /** Namespace of the controllers and the shared proxies. */
   readonly installNamespace: string;
-  /** The ports of every process of the gateway, whatever its pod declares. */
+  /** The ports of every process of the gateway, including those that its pod does not declare. */
   readonly ports: readonly number[];
 };
 

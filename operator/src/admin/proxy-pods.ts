@@ -83,7 +83,9 @@ function toProxyPod({ metadata, spec, status }: Pod): ProxyPod | undefined {
 
 const nameFlag = "--gateway-name=";
 
-/** The name of the Gateway as the proxy is told it: a label holds no more than 63 characters, a name up to 253. */
+/**
+ * The name of the Gateway that the proxy was started with: a label holds no more than 63 characters, a name up to 253.
+ */
 const gatewayArgument = (containers: NonNullable<Pod["spec"]>["containers"] = []): string | undefined =>
   containers
     .flatMap(({ args = [] }) => args)

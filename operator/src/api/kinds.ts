@@ -7,7 +7,7 @@ export type KindName = keyof KubeObjects;
 /** The type of an object of kind K. */
 export type ObjectOf<K extends KindName> = KubeObjects[K];
 
-/** Any object this gateway reads; `kind` tells which. */
+/** Any object that this gateway reads, by its `kind`. */
 export type KnownObject = KubeObjects[KindName];
 
 /** Every kind, in alphabetical order. */

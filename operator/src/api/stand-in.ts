@@ -73,5 +73,5 @@ export function createStandIn(source: StandInSource & { readonly name: string })
 export const targetsOfStandIn = (object: object): readonly ClosedTarget[] | undefined =>
   (object as { readonly [targets]?: readonly ClosedTarget[] })[targets];
 
-/** Whether an object only stands in for an invalid one, so that its spec must not be read. */
+/** Whether an object only replaces an invalid one, so that its spec must not be read. */
 export const isStandIn = (object: object): boolean => targetsOfStandIn(object) !== undefined;

@@ -1,4 +1,4 @@
-/** Kinds that this gateway does not read, but that somebody may have meant for it. */
+/** Kinds that this gateway does not read, but that a user may have meant for it. */
 import { didYouMean, mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import { definitionOf, kindNames } from "./kinds.ts";
 import type { SchemaProblem } from "./validation/problem.ts";
@@ -7,7 +7,7 @@ import { describeValue } from "./validation/problem.ts";
 /** Whether a group is in the domain of this gateway, under a name that it has or another one. */
 export const isOfOwnDomain = (group: string): boolean => /^(?:.*\.)?svc-labs\.dev$/.test(group);
 
-/** Groups of which nobody else has kinds. */
+/** Groups that only this gateway defines kinds in. */
 const ownGroups: ReadonlySet<string> = new Set(
   kindNames.map((kind) => definitionOf(kind).group).filter(isOfOwnDomain),
 );
@@ -15,8 +15,9 @@ const ownGroups: ReadonlySet<string> = new Set(
 const groups: ReadonlySet<string> = new Set(kindNames.map((kind) => definitionOf(kind).group));
 
 /**
- * What is wrong with a manifest of an unknown kind that was meant for this gateway: it is of a group of its own, or kind
- * and group are those of a kind that it reads, but for a letter or two. Undefined where it is somebody else's.
+ * Describes what is wrong with a manifest of an unknown kind that was meant for this gateway: its group belongs to the
+ * gateway, or its kind and group differ by a letter or two from those of a kind that it reads. Undefined for the kinds
+ * of other software.
  */
 export function describeUnknownKind(apiVersion: string, kind: string): SchemaProblem | undefined {
   const slash = apiVersion.indexOf("/");

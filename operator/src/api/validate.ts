@@ -1,4 +1,4 @@
-/** Turns a parsed manifest into a typed object, or says what is wrong with it. Never throws, whatever the input. */
+/** Turns a parsed manifest into a typed object, or reports what is wrong with it. Never throws, for any input. */
 import { type Result, fail, ok } from "@svc-gateway/common/values/result.ts";
 import type { KindName, KnownObject } from "./kinds.ts";
 import { apiVersionOf, definitionOf, kindOf, kindOfGroup } from "./kinds.ts";
@@ -56,7 +56,7 @@ function validateKind(
   const fields = walk(body, findings) as object;
   const { errors, warnings } = findings;
   if (errors.length === 0) checkRules?.(fields, findings);
-  // The walk has just established the type that the schema stands for.
+  // The walk has just established the type that the schema describes.
   const object = { apiVersion, kind, metadata: checkedMetadata, ...fields } as unknown as KnownObject;
   const complete = errors.length > 0 ? object : checkCoreKind(object, findings);
   if (errors.length > 0) return fail({ reason: "invalid", problems: errors });

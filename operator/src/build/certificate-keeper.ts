@@ -27,10 +27,10 @@ type Kept = {
 const maxBytesOfNamespace = 4 * 1_048_576;
 
 /**
- * Keeps the certificate of a Secret in service that is changed into something which cannot be used, until the certificate
- * expires, the Secret is made usable or deleted, or nothing names it any more. One that is deleted and made anew (another
- * uid) is another Secret. Only certificates that were in service are kept, in memory: a new process has none
- * (docs/features/tls.md, "Certificates change without a restart").
+ * Keeps the last usable certificate of a Secret in service after the Secret became unusable, until that certificate
+ * expires, the Secret becomes usable or is deleted, or no object refers to it any more. A Secret that is deleted and
+ * created again (another uid) is another Secret. Only certificates that were in service are kept, in memory: a new
+ * process has none (docs/features/tls.md, "Certificates change without a restart").
  */
 export function createCertificateKeeper(): CertificateKeeper {
   const kept = new Map<string, Kept>();

@@ -8,15 +8,15 @@ import { mayPass } from "../translate/diagnostics.ts";
 import type { Diagnostic } from "../translate/finding.ts";
 
 /**
- * Whether a finding is more than a warning to the log. What somebody has declared wrong is not, unless requests travel
- * without the protection that was asked for.
+ * Whether a finding is more than a warning to the log. A mistake in a declaration is not, unless requests are served
+ * without the protection that was requested.
  */
 export const isLoggedAsError = (reason: Diagnostic["reason"]): boolean => reason === "CleartextFallback";
 
 export type DiagnosticLog = {
   /** Takes in what a build has found, all of it. */
   report(diagnostics: readonly Diagnostic[]): void;
-  /** Nothing is told any more. */
+  /** Stops logging. */
   stop(): void;
 };
 
@@ -27,27 +27,27 @@ export type DiagnosticLogOptions = {
 
 /** So many findings of one object and reason are logged, and then how many others there are. */
 const maxLines = 100;
-/** The others are counted for so long before they are told. */
+/** How long further findings of a group are counted before their number is logged. */
 const othersMs = 1_000;
 
 /** What is applied together arrives in any order, and the pods of a new Service take a while to start. */
 const patienceMs = 10_000;
 
 /**
- * Tells the log what builds find: each finding once while it lasts, and that it is gone. What another object can mend that
- * is just on its way is told once it has lasted for ten seconds, everything else at once. See docs/reference/events.md.
+ * Logs the findings of builds: each one once while it lasts, and its end. A finding that disappears when another object
+ * arrives is logged after it has lasted for ten seconds, all others at once. See docs/reference/events.md.
  */
 export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticLogOptions): DiagnosticLog {
   const known = createUseCounts();
   const places = createUseCounts();
-  /** Ends the wait of a finding that is not told yet. Holds no more than there are findings. */
+  /** Cancels the wait of a finding that is not logged yet. Holds no more entries than there are findings. */
   const waiting = new Map<string, () => void>();
-  /** Places of which something is told. */
+  /** Places with a logged finding. */
   const logged = new Set<string>();
-  /** Findings that are told, and how many of each group. */
+  /** Findings that were logged, and how many of each group. */
   const written = new Set<string>();
   const lines = createUseCounts();
-  /** By group, how many are not told one by one. */
+  /** By group, how many findings are only counted. */
   const others = new Map<string, { count: number; readonly cancel: () => void }>();
   let last: readonly Diagnostic[] = [];
 
@@ -85,7 +85,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
     waiting.delete(key);
     if (written.delete(key)) lines.remove([groupOf(diagnostic)]);
     const place = placeOf(diagnostic);
-    // What is wrong there for another reason now is not gone.
+    // Another finding at the same place means that it is not resolved.
     if (places.count(place) > 0 || !logged.delete(place)) return;
     if (diagnostic.severity === "info") log.debug(fieldsOf(diagnostic), "finding resolved");
     else log.info(fieldsOf(diagnostic), "finding resolved");
@@ -117,7 +117,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
 const keyOf = ({ object, severity, reason, field, message }: Diagnostic): string =>
   JSON.stringify([formatRef(object), severity, reason, field, message]);
 
-/** What a finding is about, whatever it says of it. */
+/** What a finding is about, without its reason. */
 const placeOf = ({ object, reason, field }: Diagnostic): string =>
   JSON.stringify([formatRef(object), reason, field]);
 

@@ -1,4 +1,4 @@
-/** What people are told of objects that a controller does not hold. See docs/controller.md, "Memory". */
+/** The findings about objects that a controller leaves out. See docs/controller.md, "Memory". */
 import type { AbsentObject } from "../sources/kubernetes/absent-objects.ts";
 import { namespaceTooLarge } from "../translate/diagnostics.ts";
 import type { Diagnostic } from "../translate/finding.ts";

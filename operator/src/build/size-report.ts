@@ -14,7 +14,7 @@ export type SizeReportOptions = {
 
 /** So many namespaces of a scope have a series. */
 const maxNamespaces = 10;
-/** From this part of the bound on somebody should look. */
+/** From this share of the limit on, a warning is logged. */
 const nearLimit = 0.8;
 
 /**

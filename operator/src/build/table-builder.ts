@@ -123,7 +123,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
   };
 }
 
-/** One builder for each scope, for as long as there is the scope. */
+/** One builder for each scope, while the scope exists. */
 function createSnapshotBuilders(): (
   scopes: Translation["scopes"],
   additions: (scope: ProxyScope) => readonly Resource[],

@@ -63,7 +63,7 @@ export type RunningController = {
   readonly isOwnPeer: (ip: string) => boolean;
   readonly streamPort: number;
   readonly bootstrapPort: number;
-  /** Resolves when everything has ended: after the signal, or because a part of it has failed, which the log tells. */
+  /** Resolves when everything has ended: after the signal, or because a part failed, which is logged. */
   readonly done: Promise<void>;
 };
 
@@ -72,9 +72,9 @@ const leaseName = "svc-leader-lock";
 const eventController = "svc-labs.dev/gateway-controller";
 
 /**
- * Starts a controller. It serves the discovery channel at once and works towards a first routing table for as long as
- * that takes: an API server that is away is a pending health check, not an end. A problem is a port that cannot be bound,
- * or a configuration without an API server.
+ * Starts a controller. It serves the discovery channel at once and retries until it has a first routing table: an API
+ * server that cannot be reached is a pending health check and does not end the process. A problem is a port that cannot
+ * be bound, or a missing configuration of the API server.
  */
 export async function startController(options: ControllerOptions): Promise<Result<RunningController>> {
   const { settings, logger: log, metrics, health, signal } = options;
@@ -98,7 +98,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
     ports: ownPortsOf(settings),
   });
 
-  /** A table that nobody can fetch yet does not make a replica ready. */
+  /** A replica whose table cannot be fetched yet is not ready. */
   const reportTable = (): void => {
     if (build !== undefined && discovery.isReady()) watchHealth.onTable();
   };
@@ -224,7 +224,7 @@ function createDiscovery(
   },
 ): DiscoveryServer {
   const log = logger.child("svc_discovery");
-  // Rejections are told by the replica that rejected: nobody else knows of them.
+  // Rejections are reported by the replica that received them: no other replica knows of them.
   const recorder = createEventRecorder({ client, source: events, log, signal });
   const pod = createOwnPod({ client, namespace: settings.podNamespace, name: settings.podName, signal });
   return createDiscoveryServer({
@@ -273,7 +273,7 @@ function announcePlan(
   }
 }
 
-/** What client-node assumes where it finds no configuration at all: nobody's API server. */
+/** The server that client-node assumes when it finds no configuration, which is no API server. */
 const assumedServer = "http://localhost:8080";
 
 /** The client's own configuration throws on what it cannot use, such as a malformed KUBECONFIG. */

@@ -33,8 +33,8 @@ export type LeaderWork = {
 type Term = LeaderWork & { readonly signal: AbortSignal };
 
 /**
- * Does the leader's work while this replica leads. Each time in office begins with the last build, looks at everything
- * anew, and ends with its signal: nothing is sent after it.
+ * Does the leader's work while this replica leads. Each term begins with the last build, reconciles everything again,
+ * and ends with its signal: nothing is sent after it.
  */
 export function createLeaderWork(options: LeaderWorkOptions): LeaderWork {
   const { leadership, log } = options;

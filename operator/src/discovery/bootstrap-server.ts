@@ -35,7 +35,7 @@ const defaultLimits: ConnectionLimits = {
   handshakeTimeoutMs: 10_000,
 };
 
-/** A bootstrap is one call: connections are closed soon after it, whatever their peers want. */
+/** A bootstrap is one call, so the server closes connections soon after it. */
 const shortConnections = {
   "grpc.max_connection_idle_ms": 30_000,
   "grpc.max_connection_age_ms": 60_000,

@@ -27,7 +27,7 @@ export type SvidRequest = {
   /** The key that the certificate is for, DER (SubjectPublicKeyInfo). */
   readonly publicKey: Uint8Array;
   readonly identity: WorkloadIdentity;
-  /** Stands in the subject of the certificate. */
+  /** Part of the subject of the certificate. */
   readonly pod?: WorkloadPod;
   readonly nowMs: number;
   readonly lifetimeMs: number;

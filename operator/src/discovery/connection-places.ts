@@ -18,8 +18,8 @@ export type ConnectionPlaces = {
 type Place = { readonly socket: Socket; readonly address: string; calls: number };
 
 /**
- * Hands out a bounded number of places. Where all are taken, of one address or altogether, the oldest connection without a
- * call makes room: peers that connect and say nothing keep nobody out.
+ * Admits a bounded number of connections. At a limit, of one address or of all, the oldest connection without a call is
+ * closed: peers that connect and stay idle cannot lock others out.
  */
 export function createConnectionPlaces(limits: PlaceLimits): ConnectionPlaces {
   /** By `address:port`, the oldest first. */

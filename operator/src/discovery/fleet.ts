@@ -120,7 +120,7 @@ export function createFleet(cache: SnapshotCache): FleetRegistry {
     },
     subscribe: listeners.subscribe,
     join(request) {
-      // Nobody can take the name of a proxy of another identity.
+      // A proxy cannot take the name of a proxy of another identity.
       const key = `${formatIdentity(request.identity)} ${request.nodeId}`;
       const previous = entries.get(key);
       const entry: Entry = { ...request, boundPorts: [], checks: [] };

@@ -16,7 +16,7 @@ export const podAttributes = (pod: WorkloadPod | undefined): readonly NameAttrib
         [userId, pod.uid],
       ];
 
-/** The subject of a certificate as Node.js gives it; an attribute that stands there twice is a list. */
+/** The subject of a certificate as Node.js gives it; a repeated attribute is a list. */
 export type CertificateSubject = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The pod in a subject; undefined when it names none. */

@@ -12,8 +12,8 @@ const entry =
   /^# trusted until ([0-9TZ:.-]+)\n(-----BEGIN CERTIFICATE-----\n[A-Za-z0-9+/=\s]+?-----END CERTIFICATE-----)/gm;
 
 /**
- * Writes retired roots as PEM, each below a comment with its end. PEM readers skip the comment, so that the text can be
- * used as a trust bundle as it stands.
+ * Writes retired roots as PEM, each below a comment with its end. PEM readers skip the comment, so the text is a trust
+ * bundle.
  */
 export const formatRetiredRoots = (roots: readonly RetiredRoot[]): string =>
   roots

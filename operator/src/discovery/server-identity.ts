@@ -40,9 +40,9 @@ const adoptionDelayMs = 5 * 60_000;
 const retryMs = 5_000;
 
 /**
- * Keeps the controller's own certificate: issued when there is an authority, renewed at half its life, and issued anew
- * some minutes after the authority was replaced. Clients are checked against the new bundle at once. Only new
- * connections see a change; streams that are open stay so. See docs/discovery.md, "Identities".
+ * Keeps the controller's own certificate: issued when there is an authority, renewed at half its lifetime, and issued
+ * again some minutes after the authority was replaced. Clients are verified with the new bundle at once. Only new
+ * connections use a new certificate; open streams continue. See docs/discovery.md, "Identities".
  */
 export function createServerIdentity(options: ServerIdentityOptions): ServerIdentity {
   const { keeper, identity, dnsNames, lifetimeMs, log, clock = systemClock } = options;

@@ -16,7 +16,7 @@ export type SnapshotCache = {
   /** False until the first publication: before that nothing may be served, not even an empty snapshot. */
   isListed(): boolean;
   /**
-   * Replaces the snapshots of all scopes; a scope that is not named is gone. Who listens to a scope hears of it only
+   * Replaces the snapshots of all scopes; a scope that is not named is removed. Listeners of a scope are notified only
    * when its version has changed.
    */
   publish(snapshots: Iterable<readonly [ProxyScope, Snapshot]>): void;

@@ -24,8 +24,8 @@ export type ServedCall = {
 const subscribeTimeoutMs = 10_000;
 
 /**
- * Serves one call: waits for `Subscribe`, admits or refuses the proxy, and hands its messages to the session. A refusal
- * is counted and told to `onRefused`; what ends later is the session's business.
+ * Serves one call: waits for `Subscribe`, admits or rejects the proxy, and passes its messages to the session. A
+ * rejection is counted and reported to `onRefused`; the session handles every later end.
  */
 export function serveCall(
   call: DiscoveryCall,

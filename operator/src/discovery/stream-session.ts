@@ -18,7 +18,7 @@ import { encodeServerMessage } from "./update-encoding.ts";
 /** The stream of an admitted proxy, without its transport. */
 export type StreamSession = {
   receive(message: ProxyMessage): void;
-  /** The transport is gone or going; nothing is sent any more. */
+  /** The transport is closed or closing; nothing is sent any more. */
   close(): void;
 };
 
@@ -94,7 +94,10 @@ export function openSession(options: StreamSessionOptions): StreamSession {
     },
   });
 
-  /** Tells a change of leadership by itself, unless a message that says so is under way or was never sent. */
+  /**
+   * Announces a change of leadership in a message of its own, unless a message that carries it is in flight or was
+   * never sent.
+   */
   const announce = (): void => {
     if (isClosed || isWriting || announced === undefined || announced === leadership.isLeading()) return;
     sendState();

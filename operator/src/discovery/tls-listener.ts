@@ -34,7 +34,7 @@ export type TlsListener = {
 
 /**
  * Accepts the TLS connections of the discovery channel: TLS 1.3, HTTP/2, bounded in number. There are no session
- * tickets, so that every connection proves its certificate anew. See docs/discovery.md, "Limits".
+ * tickets, so that the certificate is verified on every connection. See docs/discovery.md, "Limits".
  */
 export function createTlsListener(options: TlsListenerOptions): TlsListener {
   const { limits, requireClientCertificate, onConnection, onUntrusted } = options;

@@ -11,7 +11,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 export type FetchOptions = {
   /** Addresses that may be connected to although they are not public. */
   readonly allowCidrs: readonly Cidr[];
-  /** What must not be connected to, whatever is allowed. */
+  /** Addresses that are never connected to, even if they are allowed. */
   readonly isRefused?: (ip: string, port: number) => boolean;
   /** Ends a fetch under way. */
   readonly signal: AbortSignal;

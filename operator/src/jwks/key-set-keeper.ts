@@ -9,7 +9,7 @@ import { describeProblem } from "../translate/diagnostics.ts";
 
 /** Keeps the key sets fresh that the routes need (docs/features/auth-jwt.md, "Keys"). */
 export type KeySetKeeper = {
-  /** What is known at the moment; the same map as long as nothing changes. */
+  /** The present key sets; the same map while nothing changes. */
   readonly fetched: FetchedKeySets;
   /** Follows these URLs from now on, each at its interval in milliseconds, and forgets all others. */
   want(urls: ReadonlyMap<string, number>): void;

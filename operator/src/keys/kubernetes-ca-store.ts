@@ -126,7 +126,7 @@ export function createKubernetesCaStore(options: KubernetesCaStoreOptions): CaSt
   };
 }
 
-/** A Secret without certificate and key is as good as none: somebody has made room for them. */
+/** A Secret without certificate and key counts as missing: an administrator has created it to be filled. */
 function contentOf(secret: Secret | undefined): CaContent | undefined {
   const { [certificateKey]: certificate, [privateKeyKey]: key, [retiredKey]: retired } = secret?.data ?? {};
   if (!certificate && !key) return undefined;

@@ -5,7 +5,7 @@ import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import type { LeadershipState } from "../discovery/leadership-state.ts";
 
-/** Whether this replica holds the lease, for those who act on it. */
+/** Whether this replica holds the lease, for the work that only a leader does. */
 export type Leadership = LeadershipState & {
   /** The present time in office: aborts when it ends. Undefined while another replica leads. */
   term(): AbortSignal | undefined;

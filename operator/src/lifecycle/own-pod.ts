@@ -10,8 +10,8 @@ export type OwnPodOptions = {
 };
 
 /**
- * The pod of this process as Events name it. Its uid, by which tools find the Events of an object, is asked for on first
- * use; as long as that fails, the pod is named without.
+ * The pod of this process as Events name it. Its uid, by which tools find the Events of an object, is requested on
+ * first use; until that succeeds, the pod is named without it.
  */
 export function createOwnPod({
   client,

@@ -12,9 +12,8 @@ export type AddressOptions = {
 };
 
 /**
- * The addresses that an Ingress of ours is reached at: the one that the operator names, else those that the cluster gave
- * to the Service of the shared proxies, and none as long as it has not given any. The same list comes back as long as
- * nothing changes.
+ * The addresses of an Ingress of this controller: the one from the flag, else those that the cluster gave to the
+ * Service of the shared proxies, and none until it has. The same list while nothing changes.
  */
 export function createAddressReader(options: AddressOptions): (world: World) => readonly Address[] {
   const { statusAddress, sharedProxyService } = options;

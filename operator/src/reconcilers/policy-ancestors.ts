@@ -63,7 +63,7 @@ export function setAncestors(
   };
 }
 
-/** The name of an ancestor, whatever is left out for being the default. */
+/** The name of an ancestor, with its defaults filled in. */
 function keyOf(ref: object | undefined): string {
   const {
     group = "",

@@ -18,7 +18,7 @@ export type ReconcileContext = {
 export type Reconciler = {
   /** Label `controller` of its metrics and field of its log lines: the kind in lower case. */
   readonly controller: string;
-  /** The kind whose objects are to be looked at again when somebody else has changed their status. */
+  /** The kind whose objects are reconciled again when their status was changed by another writer. */
   readonly kind?: KindName;
   /** The objects whose status waits for what proxies report: they are looked at again when those report something. */
   waitingForProxies?(): Iterable<string>;

@@ -29,7 +29,7 @@ export type RunReconcilersOptions = {
 export type RunningReconcilers = {
   /** A build is there: what it changes is brought in line. */
   onBuild(build: Build): void;
-  /** Somebody has changed the status of an object. */
+  /** The status of an object was changed by another writer. */
   onObserved(kind: KindName, name: string): void;
   /** Proxies came, went, or reported something new. */
   onProxies(): void;
@@ -45,8 +45,8 @@ const queueLimits = {
 } as const;
 
 /**
- * A status that somebody else has changed is looked at after this time: two controllers that each want the last word
- * must not write as fast as they can.
+ * A status that another writer has changed is reconciled after this time: two controllers that overwrite each other
+ * must not write without a pause.
  */
 const observedDelayMs = 1_000;
 
@@ -74,7 +74,7 @@ export function runReconcilers(options: RunReconcilersOptions): RunningReconcile
     const waiting = new Map(observed);
     observed.clear();
     for (const [kind, names] of waiting) {
-      // The watch may have told of our own write before the API server has answered it.
+      // The watch may report this controller's own write before the API server has answered it.
       const changed = [...names].filter((name) => !isWritten(kind, name));
       for (const [reconciler, queue] of queues) {
         if (reconciler.kind === kind) for (const name of changed) queue.add(name);
@@ -121,7 +121,7 @@ export function prepareReconcileMetrics(reconcilers: readonly Reconciler[], metr
   }
 }
 
-/** What reconciliations failed with last, by controller and object; gone when one succeeds. */
+/** The last failure of each controller and object, until a reconciliation succeeds. */
 type Failures = Map<string, string>;
 
 async function reconcileOne(
@@ -142,7 +142,7 @@ async function reconcileOne(
   const fields = { controller, object: name, duration_ms: Math.round(durationMs * 10) / 10 };
   const key = `${controller} ${name}`;
   if (result.ok) {
-    // The end of what was told as a failure is worth as much.
+    // The recovery from a logged failure is logged at the same level.
     log[failures.delete(key) ? "info" : "debug"]({ ...fields, result: result.value }, "reconciled");
   } else {
     metrics.reconcileErrors.with({ controller }).inc();

@@ -34,9 +34,9 @@ export const statusReconciler = ({ kind, statuses, release }: StatusReconcilerOp
 
 export type UniformStatusOptions = {
   readonly kind: KindName;
-  /** The objects that get the status: the same list as before for as long as it holds the same. */
+  /** The objects that get the status: the same list while nothing changes. */
   readonly objects: (build: Build) => readonly KubeObject[];
-  /** What all of them get: the same as before for as long as it says the same. */
+  /** The status input of all of them: the same value while nothing changes. */
   readonly change: (build: Build) => StatusChange;
   readonly release: (build: Build) => StatusChange;
 };

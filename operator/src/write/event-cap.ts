@@ -4,8 +4,9 @@ import type { ObjectEvent } from "./event-object.ts";
 export const maxEventsOfObject = 100;
 
 /**
- * Makes the function that leaves of the Events of each object and reason the first hundred, and one more that says how
- * many others there are: nobody reads thousands of them, and everybody else's would wait. See docs/controller.md, "Events".
+ * Makes the function that keeps the first hundred Events of each object and reason, and one more with the number of the
+ * others: thousands of Events are not readable and would delay those of other objects. See docs/controller.md,
+ * "Events".
  */
 export function createEventCap(): (events: readonly ObjectEvent[]) => readonly ObjectEvent[] {
   /** By what they say, so that the same is the same value from one build to the next. */

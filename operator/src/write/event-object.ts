@@ -22,7 +22,7 @@ const maxNoteBytes = 1024;
 /** Leaves room for the hash in the 253 characters of a name. */
 const maxNamePrefix = 200;
 
-/** Namespace and name of the one Event that stands for this object, reason and message, the same on every replica. */
+/** Namespace and name of the one Event for this object, reason and message, the same on every replica. */
 export function eventKey(event: ObjectEvent): { readonly namespace: string; readonly name: string } {
   const { regarding, type, reason, message } = event;
   const { apiVersion, kind, namespace = "", name, uid = "" } = regarding;

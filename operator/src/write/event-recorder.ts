@@ -18,8 +18,8 @@ import { createWorkQueue } from "./work-queue.ts";
 
 export type EventRecorder = {
   /**
-   * The Events that the present state calls for, all of them: new ones are created, those that were there before are
-   * repeats, and those that are gone may come back.
+   * All Events that the present state calls for: new ones are created, known ones are repeats, and ended ones may
+   * return.
    */
   sync(events: readonly ObjectEvent[]): void;
   /** Something has happened. */
@@ -71,9 +71,9 @@ const limits = {
 } as const;
 
 /**
- * Tells the cluster about objects in Events of `events.k8s.io/v1`: one Event for each object, reason and message, whose
- * count rises at most once a minute while the reason lasts. Its name follows from what it says, so that a new leader
- * goes on with the Events of the old one. See docs/controller.md, "Events".
+ * Writes Events of `events.k8s.io/v1` about objects: one Event for each object, reason and message, whose count rises
+ * at most once a minute while the reason lasts. Its name is derived from its content, so that a new leader continues
+ * the Events of the old one. See docs/controller.md, "Events".
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, source, log, signal, clock = monotonicClock, nowMs = Date.now } = options;

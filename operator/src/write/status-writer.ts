@@ -19,12 +19,12 @@ export type StatusTarget = {
   readonly kind: KindName;
   /** `namespace/name`, or `name`. */
   readonly name: string;
-  /** The object that the status is about: one that was created anew under its name is another. */
+  /** The object of the status: one that was deleted and created again under its name is another. */
   readonly uid: string | undefined;
   readonly change: StatusChange;
 };
 
-/** `gone`: there is no such object any more, which is no failure. */
+/** `gone`: the object does not exist any more, which is no failure. */
 export type StatusOutcome = "written" | "unchanged" | "gone";
 
 export type StatusWriter = {

@@ -3,7 +3,10 @@ import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { fail, type Result } from "@svc-gateway/common/values/result.ts";
 import { createTurns } from "./turns.ts";
 
-/** Keys that wait to be worked on. A key stands for "look at this again", so that twice is the same as once. */
+/**
+ * Keys that wait to be processed. A key means that its object is to be reconciled, so that adding it twice is the same
+ * as once.
+ */
 export type WorkQueue = {
   /**
    * The key will be processed at least once from now on: at once if there is room, after the running pass if it is
@@ -25,7 +28,7 @@ export type WorkQueueOptions = {
   readonly rate: { readonly perSecond: number; readonly burst: number };
   /** First and longest wait after failures of one key; it doubles in between. */
   readonly backoff: Backoff;
-  /** Ends everything: waiting keys are dropped, and who processes one is told by the same signal. */
+  /** Ends everything: waiting keys are dropped, and the running process function is aborted by the same signal. */
   readonly signal: AbortSignal;
   /** `process` threw, which is a bug; the key is tried again like after a failure. */
   readonly onBug: (error: unknown) => void;

@@ -11,7 +11,10 @@ import { compileWalk } from "./walk.ts";
 
 const maxAnnotationBytes = 262_144;
 
-/** Fields that the server writes and nobody here reads; `managedFields` alone can outweigh the rest of an object. */
+/**
+ * Fields that the server writes and this gateway does not read; `managedFields` alone can be larger than the rest of an
+ * object.
+ */
 const dropped = new Set(["managedFields", "selfLink", "deletionGracePeriodSeconds", "generateName"]);
 
 const text = { type: "string" } satisfies Schema;

@@ -55,7 +55,7 @@ const environment = celEnv({
   ],
 });
 
-/** An expression as a function of its variables. Throws when it cannot be compiled here. */
+/** A CEL expression as a function of its variables. Throws when this evaluator cannot compile it. */
 export function compileExpression(
   expression: string,
 ): (variables: Readonly<Record<string, CelInput>>) => ReturnType<ReturnType<typeof plan>> {
@@ -111,7 +111,7 @@ function visit(
   findings.path.pop();
 }
 
-/** Objects become maps and integers bigints, which CEL tells from doubles. */
+/** Objects become maps and integers bigints, which CEL distinguishes from doubles. */
 function compileConversion(schema: Schema): (value: unknown) => CelInput {
   const fields = new Map(
     Object.entries(schema.properties ?? {}).map(([name, child]) => [name, compileConversion(child)] as const),

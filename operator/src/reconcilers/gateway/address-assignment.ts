@@ -8,7 +8,7 @@ import {
   type RequestedAddress,
 } from "../../translate/gateway/addresses.ts";
 
-/** An address as a status tells it; without `routability` where definitions do not have the field. */
+/** An address as a status reports it; without `routability` when the installed definitions do not have the field. */
 export type StatusAddress = {
   readonly type: "IPAddress" | "Hostname";
   readonly value: string;

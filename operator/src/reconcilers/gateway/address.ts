@@ -23,7 +23,7 @@ import {
 } from "./address-assignment.ts";
 import type { Notes } from "./notes.ts";
 
-/** Where clients reach a Gateway, or why they do not. The same value for as long as it says the same. */
+/** The addresses of a Gateway, or why it has none. The same value while nothing changes. */
 export type GatewayAddresses = {
   readonly addresses: readonly StatusAddress[];
   /** What the Gateway says of its addresses; undefined: nothing yet, or nothing because definitions know of no routability. */
@@ -50,7 +50,7 @@ export type GatewayAddressOptions = {
   /** The Services of Gateways of the shared proxies; undefined: those have the addresses of the Ingresses. */
   readonly vips: VipSettings | undefined;
   readonly ingressAddresses: (world: World) => readonly Address[];
-  /** The addresses of the nodes; the same value for as long as they are the same. */
+  /** The addresses of the nodes; the same list while nothing changes. */
   readonly nodeAddresses: () => readonly string[];
   /** What the API server said when a Gateway (`namespace/name`) asked for an address that it does not grant. */
   readonly refusals: Pick<Notes<string>, "get">;
@@ -92,7 +92,7 @@ const hasPinned = ({ spec }: ObjectOf<"Service">, pinned: string | undefined): b
 
 const noNodes: readonly string[] = [];
 
-/** What is told of the same is the same value. `isRouted`: with routability, each request one address. */
+/** Memoized: equal input gives the same value. `isRouted`: with routability, each request one address. */
 function memoizedAddresses(isRouted: boolean) {
   const assign = (requested: RequestedAddress, usable: readonly UsableAddress[]): GatewayAddresses => {
     if (usable.length === 0) return notAssigned;

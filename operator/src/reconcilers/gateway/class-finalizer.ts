@@ -11,8 +11,8 @@ export type ClassFinalizerOptions = {
 };
 
 /**
- * Keeps the classes of ours that have Gateways, whatever serves these: without its class a Gateway would lose its proxies
- * and its address at once (docs/gateway-api.md, "Classes").
+ * Keeps the classes of this controller that have Gateways, shared or dedicated: without its class a Gateway would lose
+ * its proxies and its address at once (docs/gateway-api.md, "Classes").
  */
 export function classFinalizerReconciler({ client, controllerName }: ClassFinalizerOptions): Reconciler {
   const finalizers = createFinalizerKeeper(client, classFinalizer);

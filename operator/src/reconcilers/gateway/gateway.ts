@@ -19,7 +19,7 @@ export type GatewayReconcilerOptions = {
   readonly addressesOf: AddressesOf;
   readonly fleet: Pick<Fleet, "isProgrammed">;
   readonly handover: Pick<Handover, "notReady">;
-  /** Which object of a Gateway (`namespace/name`) somebody else has under its name; undefined: none. */
+  /** Which object of a Gateway (`namespace/name`) has another owner; undefined: none. */
   readonly takenOf?: (name: string) => string | undefined;
   /** Calls back with a Gateway (`namespace/name`) whose addresses or proxies may have changed. */
   readonly subscribe: (look: (name: string) => void) => () => void;
@@ -68,7 +68,7 @@ function createReconciler(options: GatewayReconcilerOptions, waiters: ProxyWaite
           ),
           undefined,
         ),
-      // Whoever serves it now writes what it says.
+      // The controller that serves it now writes its status.
       release: () => () => ({}),
     }),
     subscribe,

@@ -8,7 +8,7 @@ import type { AddressesOf } from "./address.ts";
 import { notProgrammed } from "./not-programmed.ts";
 import type { Notes } from "./notes.ts";
 
-/** Tells when a Gateway may leave the proxies that have it for those that should. */
+/** Decides when a Gateway may move from its present proxies to the ones that should serve it. */
 export type Handover = {
   /** What is missing at the proxies of the Gateway's own; undefined: one is Ready and serves. */
   notReady(status: GatewayStatus): ConditionReason | undefined;

@@ -65,7 +65,7 @@ function isProgrammed(present: unknown, generation: number | undefined): boolean
   );
 }
 
-/** The listeners of a status: ours by name, without those that are gone. */
+/** The listeners of a status: the present ones by name, without removed ones. */
 export function mergeListeners(
   present: unknown,
   listeners: readonly ListenerStatus[],

@@ -19,7 +19,7 @@ export function withProxyWaiters(create: (waiters: ProxyWaiters) => Reconciler):
     ...reconciler,
     waitingForProxies: () => [...waiting],
     reconcile(name, context) {
-      // Of an object that is gone nothing is noted any more.
+      // A deleted object is not noted.
       waiting.delete(name);
       return reconciler.reconcile(name, context);
     },

@@ -54,5 +54,5 @@ export async function makeWayForAddress(
 /** A Service of the same name would be refused for its name. */
 const trialName = (name: string): string => `${name.slice(0, 55).replace(/-+$/, "")}-address`;
 
-/** 422: the address is not in the range of the cluster, or somebody else has it. */
+/** 422: the address is outside the range of the cluster or already in use. */
 const isRefusal = ({ status }: ApiError): boolean => status === 422;

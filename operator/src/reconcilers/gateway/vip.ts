@@ -28,14 +28,14 @@ export type VipReconcilerOptions = {
   readonly provisioned: Pick<ProvisionedObjects, "subscribe">;
   /** What the API server said about an address that a Gateway (`namespace/name`) asked for. */
   readonly refusals: Pick<Notes<string>, "set">;
-  /** That somebody else has the Service of a Gateway, for its status. */
+  /** Notes that the Service of a Gateway has another owner, for its status. */
   readonly taken: Pick<Notes<string>, "set">;
   readonly clock?: Pick<Clock, "schedule">;
 };
 
 /**
- * What is out of line is looked at again after this time, although nothing has changed: an address may have become free,
- * or somebody's Service may be gone from a name.
+ * A Service that differs is reconciled again after this time, even if nothing has changed: an address may be free now,
+ * or a Service with the same name may be deleted.
  */
 const resyncMs = 15_000;
 
@@ -43,8 +43,8 @@ const resyncMs = 15_000;
 type Outstanding = { readonly wanted: Vip | undefined; readonly present: Service | undefined };
 
 /**
- * Keeps the Services that lead to the Gateways of the shared proxies: creates what is missing, puts right what somebody
- * has changed, deletes what belongs to no Gateway any more (docs/gateway-api.md, "Shared proxies").
+ * Reconciles the Services of Gateways on the shared proxies: creates missing ones, restores changed ones and deletes
+ * those without a Gateway (docs/gateway-api.md, "Shared proxies").
  */
 export function vipReconciler(options: VipReconcilerOptions): Reconciler {
   const {
@@ -58,7 +58,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     clock = monotonicClock,
   } = options;
   let outstanding: ReadonlyMap<string, Outstanding> = new Map();
-  /** The Gateways whose Service somebody else has, by its name. */
+  /** The Gateways whose Service has another owner, by the Service's name. */
   const takenFrom = new Map<string, string>();
   const pathOf = (name: string): string => `/api/v1/namespaces/${namespace}/services/${name}`;
 
@@ -91,7 +91,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     if (isTaken) takenFrom.set(name, owner);
     else takenFrom.delete(name);
     if (isTaken) return problem(message);
-    // What the API server says about ports counts: a table that was built without knowing it will be built anew.
+    // The ports that the API server reports count: a table that was built without them is built again.
     const known = createLookup(world)("Service", namespace, name);
     if (found.ok && !isDeepStrictEqual(mappingOf(found.value), mappingOf(known))) return ok("waiting");
     const refused = await makeWayForAddress(client, service, found.ok ? found.value : undefined, signal);

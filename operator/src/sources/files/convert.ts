@@ -1,7 +1,7 @@
 /**
- * Turns YAML nodes into JSON values as Kubernetes' parser does: aliases and merge keys resolved, keys as text, and
- * whatever JSON cannot hold refused. What aliases expand to is counted, not built, so that a small text cannot become
- * a huge value (the "billion laughs" attack).
+ * Turns YAML nodes into JSON values as the parser of Kubernetes does: aliases and merge keys are resolved, keys are
+ * text, and values that JSON cannot hold are rejected. The expansion of aliases is counted, not built, so that
+ * a small text cannot become a huge value (the "billion laughs" attack).
  */
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from "yaml";
 import { setOwn } from "../../api/validation/problem.ts";
@@ -14,7 +14,7 @@ export type Fault = { readonly offset: number; readonly message: string };
 export type Converted = {
   readonly value: unknown;
   readonly nodes: ReadonlyMap<object, ParsedNode>;
-  /** By map, the keys that stand in it once more, with the values that they had before. */
+  /** By map, the keys that it repeats, with the values that they had before. */
   readonly overwritten: ReadonlyMap<object, readonly (readonly [key: string, value: unknown])[]>;
   /** In text order; if there are any, the value must not be used. */
   readonly faults: readonly Fault[];
@@ -30,7 +30,7 @@ type State = {
   valuesLeft: number;
 };
 
-/** A value and how many values it stands for when all aliases in it are written out. */
+/** A value and the number of values in it when all aliases are expanded. */
 type Expanded = { readonly value: unknown; readonly size: number };
 
 const nothing: Expanded = { value: null, size: 1 };

@@ -1,10 +1,10 @@
 import { watch, type FSWatcher } from "node:fs";
 
-/** Notices changes in a set of directories, as far as the file system tells. */
+/** Reports changes in a set of directories, as far as the file system reports them. */
 export type DirectoryWatchers = {
   /**
-   * Watches exactly these directories: real path to a text that identifies the directory. True when a directory is
-   * watched that was not before, so that a change just before may have gone unnoticed.
+   * Watches exactly these directories: real path to a text that identifies the directory. True when a new directory is
+   * watched, so that a change just before may have been missed.
    */
   update(directories: ReadonlyMap<string, string>): boolean;
   /** False when a directory cannot be watched, for example because the system's limit of watches is reached. */
@@ -13,8 +13,8 @@ export type DirectoryWatchers = {
 };
 
 /**
- * One watch per directory instead of Node's recursive mode: that one follows neither symbolic links nor a directory
- * that is deleted and made anew. A deleted directory is recognised by its identity, not by an event.
+ * One watch per directory instead of the recursive mode of Node.js, which follows neither symbolic links nor a
+ * directory that is deleted and created again. A deleted directory is recognised by its identity, not by an event.
  */
 export function createDirectoryWatchers(onChange: () => void): DirectoryWatchers {
   const watchers = new Map<string, { readonly identity: string; readonly watcher: FSWatcher }>();

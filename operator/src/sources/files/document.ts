@@ -91,7 +91,7 @@ export const manifestsOf = (root: ParsedNode, converted: Converted): Iterable<Ma
 
 const asWritten = (value: unknown, offset: number): Manifest => ({ value, written: value, offset });
 
-/** `v1 List` and `<Kind>List` stand for their items; items of the latter may leave out their own kind. */
+/** `v1 List` and `<Kind>List` are replaced by their items; items of the latter may leave out their own kind. */
 function* flattenLists(manifest: Manifest, converted: Converted): Generator<Manifest> {
   const { value, offset } = manifest;
   if (!isRecord(value) || !isList(value)) {
@@ -146,7 +146,7 @@ function readManifest(
   return { ...place, ...invalid, type: "invalid", problems: result.error.problems.map(locate) };
 }
 
-/** What stands in a Secret must not reach a log, not even when it stands there by mistake. */
+/** The content of a Secret must not be logged, even when it is in the wrong field. */
 const conceal = (value: unknown, message: string): string =>
   isRecord(value) && value["kind"] === "Secret" ? message.replace(/, found .*/s, "") : message;
 

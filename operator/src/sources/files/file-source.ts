@@ -30,7 +30,8 @@ const turnMs = 100;
 const maxBlockMs = 8;
 
 /**
- * Reads a folder once. Fails when the folder cannot be read; whatever is wrong inside it is a problem of the state.
+ * Reads a folder once. Fails when the folder cannot be read; everything that is wrong inside it is a problem of the
+ * state.
  */
 export async function loadFolder(
   folder: string,

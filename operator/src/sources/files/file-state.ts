@@ -44,9 +44,9 @@ export const unreadableFile = (
 });
 
 /**
- * The state of a file after it was read. A file with a document that cannot be parsed keeps the whole of its last
- * state, since nobody can say what the broken part means; only where there is none are its other documents used. An
- * object that is invalid keeps its own last version.
+ * The state of a file after it was read. A file with a document that cannot be parsed keeps its whole last state, since
+ * the broken part could be any object; only without a last state are its other documents used. An invalid object keeps
+ * its own last version.
  */
 export function readFileState(
   file: string,
@@ -102,7 +102,7 @@ function readItem(
   }
 }
 
-/** An invalid manifest without a name may be any object of the last state that has gone: all of those are kept. */
+/** An invalid manifest without a name may be any object that is missing from the last state: all of those are kept. */
 function missingFrom(
   objects: readonly LoadedObject[],
   previous: FileState | undefined,
@@ -111,7 +111,7 @@ function missingFrom(
   return (previous?.objects ?? []).filter(({ key }) => !present.has(key)).map(keep);
 }
 
-/** Whether a nameless object that is stood in for may be one that keeps its last good version. */
+/** Whether a nameless object with a stand-in may be one that keeps its last valid version. */
 const isMissing = ({ object, ref, state }: LoadedObject, missing: readonly LoadedObject[]): boolean =>
   state === "stand-in" &&
   isUnnamed(ref) &&

@@ -18,9 +18,9 @@ export type FolderState = {
 export const emptyFolder: FolderState = { world: emptyWorld, objects: new Map(), problems: [], ignored: [] };
 
 /**
- * The state of a folder from the states of its files, in path order. Of several manifests of one object the first
- * is used and the others are errors; one that a file merely kept gives way to one that another file holds now. An
- * object whose content did not change keeps its identity, so that nothing derived from it is computed again.
+ * The state of a folder from the states of its files, in path order. Of several manifests of one object the first is
+ * used and the others are errors; a kept object is replaced by one that another file holds now. An object whose content
+ * did not change keeps its identity, so that nothing derived from it is computed again.
  */
 export function joinFiles(
   files: readonly FileState[],

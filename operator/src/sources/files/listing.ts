@@ -24,7 +24,7 @@ export type Listing = {
   readonly unreadable: readonly string[];
   /**
    * Every directory in which a change can change the listing or a file: real path to a text that identifies the
-   * directory, so that one which was deleted and made anew is told apart.
+   * directory, so that a directory that was deleted and created again differs.
    */
   readonly directories: ReadonlyMap<string, string>;
   readonly problems: readonly ManifestProblem[];

@@ -24,7 +24,7 @@ export const isFile = (path: string): Promise<boolean> =>
     () => manifestName.test(path),
   );
 
-/** Reads a file, whatever its name. Fails when it cannot be read, or is larger than a file of a folder may be. */
+/** Reads a file of any name. Fails when it cannot be read, or is larger than a file of a folder may be. */
 export const loadFile = (path: string): Promise<Result<LoadedText, ManifestProblem>> =>
   loadStream(path, createReadStream(path));
 

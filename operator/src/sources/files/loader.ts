@@ -13,7 +13,7 @@ import type { Pause } from "./yaml-text.ts";
 /** Reads a listed folder, again and again; what did not change since the last time costs nothing. */
 export type FolderLoader = {
   /**
-   * Fails when a file is no longer what was listed; nothing is taken over then, and the folder must be listed anew.
+   * Fails when a file is no longer what was listed; nothing is taken over then, and the folder must be listed again.
    * In the last try such a file is a problem instead, so that one which never rests cannot hold up the others.
    *
    * What has changed is taken over together. Where reading it takes longer than `turnMs`, the caller gets its turn (`reading`)
@@ -210,6 +210,6 @@ function holdsAllOf({ state }: KnownFile, before: KnownFile | undefined): boolea
   return before?.state.objects.every(({ key }) => keys.has(key)) !== false;
 }
 
-/** True when the path is one of these files, or lies in one of these folders; the empty path is the whole folder. */
+/** True when the path is one of these files or is inside one of these folders; the empty path is the whole folder. */
 const isUnder = (path: string, places: readonly string[]): boolean =>
   places.some((place) => place === "" || path === place || path.startsWith(`${place}/`));

@@ -12,9 +12,9 @@ export type ReadManifest = (file: string) => Promise<string>;
 const readManifest: ReadManifest = (file) => readFile(file, "utf8").catch(() => "");
 
 /**
- * The places of fields of an object, by path, read from its file anew; a field that is not written there stands for
- * the level around it. `object` is where the object begins. Where the file has changed in the meantime, that is all
- * there is to say.
+ * The places of fields of an object, by path, read from its file again; a field that the file does not contain has the
+ * place of the level around it. `object` is where the object begins. When the file has changed in the meantime, every
+ * field has that place.
  */
 export async function locateInFile(
   object: Place,

@@ -14,8 +14,8 @@ export type Finding = Position & {
 };
 
 /**
- * The kinds of problems of a manifest folder: a file or folder that cannot be read or is beyond a limit; a document
- * that is not YAML; an object that its schema refuses; an object that stands in two places; a field that is not used.
+ * The kinds of problems of a manifest folder: a file or folder that cannot be read or exceeds a limit; a document that
+ * is not YAML; an object that its schema rejects; an object that is defined twice; a field that is not used.
  */
 export type ManifestProblemReason =
   "Unreadable" | "InvalidYaml" | "InvalidObject" | "DuplicateObject" | "IgnoredField";

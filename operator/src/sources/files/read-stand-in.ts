@@ -98,7 +98,7 @@ function readDefaults(value: object, all: ReadAll): Readonly<Record<string, stri
   return defaults;
 }
 
-/** The entries of everything in the object that is called like a list of target references, at whatever level. */
+/** The entries of all fields of the object, at any level, that are named like a list of target references. */
 function readTargets(value: object, kind: AttachingKind, all: ReadAll): readonly ClosedTarget[] {
   const targets: ClosedTarget[] = [];
   const visit = (current: unknown): void => {
@@ -139,7 +139,7 @@ function readTarget(entry: unknown, kind: AttachingKind, all: ReadAll): readonly
 
 const fieldsOfTarget = ["group", "kind", "name", "namespace", "sectionName"];
 
-/** Text, or a number or boolean that stands where text was meant. */
+/** Text, or a number or boolean where text was expected. */
 function readText(value: unknown): string | undefined {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value !== "string") return undefined;

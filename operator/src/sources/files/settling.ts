@@ -4,7 +4,7 @@ import type { Listing } from "./listing.ts";
 export type SettleTimes = {
   /** After any change: editors and scripts write in several steps. */
   readonly quietMs: number;
-  /** After a file disappeared or became empty, which is often the first half of its being written anew. */
+  /** After a file disappeared or became empty, which is often the first half of a rewrite. */
   readonly vanishedQuietMs: number;
   /** A folder that never comes to rest is read after this time. */
   readonly maxMs: number;

@@ -2,10 +2,10 @@
 export type DocumentText = { readonly text: string; readonly line: number };
 
 /**
- * Splits a YAML stream at its document markers. A line that begins with `---` or `...` ends a document wherever it
- * stands, in quoted and block scalars too (YAML 1.2.2, 9.1.2 and 9.1.4), so documents can be told apart without
- * parsing them, and an edit of one of many costs the parsing of one. Directives and comments ahead of a document
- * stay with it.
+ * Splits a YAML stream at its document markers. A line that begins with `---` or `...` ends a document in every
+ * context, also in quoted and block scalars (YAML 1.2.2, 9.1.2 and 9.1.4), so documents can be separated without
+ * parsing them, and an edit of one of many costs the parsing of one. Directives and comments ahead of a document stay
+ * with it.
  */
 export function splitDocuments(stream: string): readonly DocumentText[] {
   const documents: DocumentText[] = [];

@@ -1,4 +1,4 @@
-/** Lets one waiter be woken by a notification, which is kept when nobody waits yet. */
+/** Lets a notification wake one waiter; a notification without a waiter is kept. */
 export type WakeUp = {
   readonly notify: () => void;
   /** Waits for a notification, at most this long; true when there was one. An abort ends the wait. */

@@ -73,7 +73,9 @@ export function loadKubeConfig(): KubeConfig {
  */
 const connectTimeoutLimitMs = 3_000;
 
-/** A server that is gone without a word is noticed on watches, too, on which nothing may happen for a minute. */
+/**
+ * A server that vanishes without closing its connections is noticed on watches, too, which may be silent for a minute.
+ */
 const keepAliveInitialDelayMs = 10_000;
 
 /** One for each watch, of which there are about fifty, and the rest for calls. */
@@ -164,7 +166,7 @@ export async function createApiClient(
   };
 }
 
-/** A call that waits for its turn in the pool does not look at its signal: nobody waits for it any longer than that. */
+/** A call that waits for a connection of the pool does not check its signal; this bounds the wait. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);

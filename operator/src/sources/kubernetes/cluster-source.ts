@@ -24,7 +24,7 @@ export type ClusterSourceOptions = {
   readonly kinds: readonly InstalledKind[];
   /** The namespaces that may be read; undefined: all of them. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Secrets that the controllers keep for themselves: read by name, whatever their type and labels. */
+  /** Secrets that the controllers keep for themselves: read by name, for any type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
   /** Secrets that the settings name. */
   readonly namedSecrets?: readonly NamespacedName[];
@@ -34,7 +34,7 @@ export type ClusterSourceOptions = {
   readonly signal: AbortSignal;
   /** The world has changed; called for every change once all kinds have listed. */
   readonly onDirty: () => void;
-  /** Somebody has changed what the API server reports about an object, and nothing that the world holds. */
+  /** A status of an object has changed that the world does not hold. */
   readonly onObserved: (kind: KindName, name: string) => void;
   /** A watch of the kind has failed, or works again. Kinds that are read by several watches say so for each. */
   readonly onWatch: (kind: KindName, watch: string, state: "works" | "failed") => void;
@@ -69,7 +69,7 @@ const parkMs = 10_000;
 export function startClusterSource(options: ClusterSourceOptions): ClusterSource {
   const { client, signal, log, clock = monotonicClock } = options;
   let world = emptyWorld;
-  /** What the world does not hold yet: of each object only the last word, however long nobody asks for the world. */
+  /** Changes that the world does not hold yet: of each object only the last one, so that they stay bounded. */
   let pending = new Map<string, WorldChange>();
   /** What the world does not hold yet because a Secret that it names is being read. */
   const parked = new Map<string, { readonly change: WorldChange; readonly names: ReadonlySet<string> }>();
@@ -142,7 +142,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
     return one && { one, name };
   };
 
-  /** Secrets that nobody names any more. */
+  /** Secrets that no object names any more. */
   const release = (names: readonly string[]): void => {
     for (const name of names) {
       for (const one of secrets()) {
@@ -198,7 +198,7 @@ export function startClusterSource(options: ClusterSourceOptions): ClusterSource
       return leaveOut(one, name, absentObject(object, "unnamed"));
     }
     if (!isComplete) {
-      // Somebody has named it since its page was read; it may have been read again already.
+      // An object has named it since its page was read; it may have been read again already.
       if (own.observed(name)?.version === object.metadata.resourceVersion) return false;
       absent.set(name, absentObject(object, "unnamed"));
       void load(one, name, "unnamed");

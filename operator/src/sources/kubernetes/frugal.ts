@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/object.ts";
 
 /**
- * What is taken in of an object. A controller holds every object of a cluster in memory, and while it lists, versions of
- * them that it is about to let go; so what nobody reads goes as soon as an object arrives: managed fields, which are
- * often half of it, the last-applied annotation, and all data of a ConfigMap but its CA bundle.
+ * The part of an object that is held. A controller holds every object of a cluster in memory, and old versions of them
+ * while it lists; so unused parts are removed as soon as an object arrives: managed fields, which are often half of it,
+ * the last-applied annotation, and all data of a ConfigMap but its CA bundle.
  */
 export function frugal(object: KubeObject): KubeObject {
   const { managedFields: _managed, ...metadata } = object.metadata as Metadata;
@@ -13,8 +13,8 @@ export function frugal(object: KubeObject): KubeObject {
 }
 
 /**
- * What of an object the world holds: it changes only when somebody declares something else. Versions and the statuses
- * that controllers write go; the status of a Service says where it is reached, which is an input.
+ * The declared part of an object, which the world holds. Versions and the statuses that controllers write are removed;
+ * the status of a Service says where it is reached, which is an input.
  */
 export function declaredPart(object: KubeObject): KubeObject {
   const { resourceVersion: _version, ...metadata } = object.metadata;

@@ -8,9 +8,12 @@ import { createOutageLog } from "./outage-log.ts";
 
 /** Which optional fields the definitions of the Gateway API have that are installed. */
 export type GatewayFields = {
-  /** False also for as long as nobody knows. */
+  /** False also while it is not known. */
   has(field: OptionalField): boolean;
-  /** Whether the API server has told of the definitions, or has refused to: then no field is there. */
+  /**
+   * Whether the API server has returned the definitions, or has denied access to them: then no field counts as
+   * installed.
+   */
   isKnown(): boolean;
   /** Calls back when an answer may have become another one. */
   subscribe(listener: () => void): () => void;
@@ -93,7 +96,7 @@ export function followGatewayFields(options: GatewayFieldsOptions): GatewayField
   };
 }
 
-/** Whoever asks again hears the same. */
+/** Memoized: the same answer for the same question. */
 const isRefusal = ({ status }: ApiError): boolean => status >= 400 && status < 500 && status !== 429;
 
 /** By kind, in the version of the document. */

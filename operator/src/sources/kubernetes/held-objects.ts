@@ -43,8 +43,8 @@ export type HeldObjects = {
 };
 
 /**
- * Creates an empty store. An object keeps its identity for as long as what it declares is the same, so that whatever
- * was worked out from it stays known through a new list.
+ * Creates an empty store. An object keeps its identity while its declared part is the same, so that results derived
+ * from it stay valid through a new list.
  */
 export function createHeldObjects(): HeldObjects {
   const held = new Map<string, Held>();

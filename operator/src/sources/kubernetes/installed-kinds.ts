@@ -48,7 +48,10 @@ export async function findInstalledKinds(
 const waits = { firstMs: 500, maxMs: 5_000 } as const satisfies Backoff;
 
 const ownGroup = /\.svc-labs\.dev$/;
-/** Definitions that were created together with the controller are served a moment later; nobody waits longer for them. */
+/**
+ * Definitions that were created together with the controller are served a moment later; this is the longest wait for
+ * them.
+ */
 const ownKindsLimitMs = 30_000;
 
 export type WaitForKindsOptions = {

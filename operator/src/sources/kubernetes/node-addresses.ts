@@ -7,7 +7,7 @@ import { runReflector } from "./reflector.ts";
 
 /** The addresses of the cluster's nodes, as far as clients outside may use them. */
 export type NodeAddresses = {
-  /** One of each node, in the order of the nodes' names; the same list for as long as it says the same. */
+  /** One address of each node, sorted by the names of the nodes; the same list while nothing changes. */
   list(): readonly string[];
   subscribe(listener: () => void): () => void;
   /** Resolves when the watch has ended after the signal. */

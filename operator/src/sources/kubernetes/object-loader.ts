@@ -6,8 +6,8 @@ import type { ApiClient, ApiError } from "./api-client.ts";
 /** Reads single objects: those that were not held and are wanted now. */
 export type ObjectLoader = {
   /**
-   * Reads the object at a path until that succeeds, it does not exist, or it is not wanted any more; `accept` gets it. The
-   * promise resolves after the first try, whatever it came to. A path is read once at a time.
+   * Reads the object at a path until that succeeds, it does not exist, or it is not wanted any more; `accept` gets it.
+   * The promise resolves after the first try, failed or not. A path is read once at a time.
    */
   load(path: string, wanted: () => boolean, accept: (object: KubeObject) => void): Promise<void>;
 };

@@ -1,7 +1,7 @@
 import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 
-/** Tells of something that may fail for long and is tried again and again: when it begins and when it is over. */
+/** Logs the beginning and the end of an outage of an operation that is retried. */
 export type OutageLog = {
   failed(fields: LogFields): void;
   works(): void;

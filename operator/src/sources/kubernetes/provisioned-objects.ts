@@ -85,7 +85,7 @@ type Watched = { readonly kind: ProvisionedKind; readonly namespace: string | un
 
 const labelSelector = `${componentLabel} in (${dedicatedComponent},${identityComponent})`;
 
-/** Follows what is made for Gateways, so that what somebody changes or deletes is noticed at once. */
+/** Follows the objects that are created for Gateways, so that a change or deletion is noticed at once. */
 export function followProvisionedObjects(options: ProvisionedObjectsOptions): ProvisionedObjects {
   const { client, controllerName, log, signal } = options;
   const kinds = Object.keys(provisionedKinds) as ProvisionedKind[];
@@ -123,7 +123,7 @@ export function followProvisionedObjects(options: ProvisionedObjectsOptions): Pr
           notify(undefined);
         },
         onApply(object) {
-          // Of an object that somebody made another one, the former owner hears, too.
+          // When an object moves to another Gateway, its former owner is notified, too.
           const before = objects.get(keyOf(object));
           if (isOurs(object)) objects.set(keyOf(object), object);
           else objects.delete(keyOf(object));
@@ -166,7 +166,7 @@ export function gatewayOf({ metadata }: KubeObject): string | undefined {
   return owner === undefined ? undefined : `${metadata.namespace}/${owner.name}`;
 }
 
-/** Stands for everything about an object that somebody declares, but not for what controllers report. */
+/** Identifies the declared part of an object, without what controllers report. */
 export function fingerprintOf(object: KubeObject): string {
   const { apiVersion: _version, kind, metadata, status: _status, ...rest } = frugal(object) as Provisioned;
   const { namespace, name, uid, labels, annotations, ownerReferences, finalizers, deletionTimestamp } =

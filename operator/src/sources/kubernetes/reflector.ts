@@ -5,7 +5,10 @@ import type { KubeObject } from "../../api/object.ts";
 import type { ApiClient, ApiError } from "./api-client.ts";
 import { frugal } from "./frugal.ts";
 
-/** What a reflector tells its owner, with objects from which everything is gone that nobody reads. Calls come in order; the owner's store is the only state. */
+/**
+ * What a reflector passes to its owner, with objects from which unused parts are removed. Calls come in order; the
+ * owner's store is the only state.
+ */
 export type ReflectorEvents = {
   /** A complete list: replaces everything at once, so that no half-read state is ever seen. */
   onList(objects: readonly KubeObject[]): void;
@@ -134,7 +137,7 @@ async function listAll(
   }
 }
 
-/** At once for each object: of a long list nothing is held that nobody reads. */
+/** Done at once for each object, so that unused parts of a long list are not held. */
 export function take(
   object: KubeObject,
   { apiVersion, kind, reduce }: Pick<ReflectorOptions, "apiVersion" | "kind" | "reduce">,

@@ -42,7 +42,7 @@ function withData(
   return { apiVersion, kind, metadata, ...kept } as KubeObject;
 }
 
-/** A Secret that nobody names: its name and its version. */
+/** A Secret that no object names: its name and its version. */
 export function secretWithoutData({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion } = metadata;
   const kept = {

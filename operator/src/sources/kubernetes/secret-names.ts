@@ -28,9 +28,9 @@ const namingField = /^name$|secret/i;
 const silentFields: ReadonlySet<string> = new Set(["service", "backendRefs", "parentRefs", "targetRefs"]);
 
 /**
- * The Secrets that an object may name, as `namespace/name`: what stands in fields and annotations in which names of Secrets
- * can stand, whether it is one or not. Rather too many than one too few: a Secret that is not among them does not exist
- * for the gateway.
+ * The Secrets that an object may name, as `namespace/name`: the values of all fields and annotations that can hold the
+ * name of a Secret, whether they do or not. Rather too many than too few: the gateway treats a Secret that is not among
+ * them as missing.
  */
 export function secretNamesIn(kind: KindName, object: KubeObject): ReadonlySet<string> {
   const found = new Set<string>();
@@ -66,7 +66,7 @@ export function secretNamesIn(kind: KindName, object: KubeObject): ReadonlySet<s
 
 /** Who names which Secrets. */
 export type SecretNames = {
-  /** What an object names from now on; gives the names that nobody uses any more. */
+  /** Sets the names that an object has from now on; returns the names that are unused now. */
   set(object: string, names: ReadonlySet<string>): readonly string[];
   of(object: string): ReadonlySet<string>;
   /** Whether anybody names the Secret `namespace/name`. */

@@ -44,7 +44,7 @@ const byName = ({ namespace, name }: NamespacedName): Selection => ({
 export type WatchedOptions = {
   /** The namespaces that may be read; undefined: all of them. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Secrets that are read by name, whatever their type and labels. */
+  /** Secrets that are read by name, for any type and labels. */
   readonly ownSecrets: readonly NamespacedName[];
 };
 

@@ -20,7 +20,7 @@ export type ApplierOptions = {
   readonly controllerName: string;
   readonly provisioned: Pick<ProvisionedObjects, "get">;
   readonly refusals: Pick<Notes<string>, "set">;
-  /** Which object of a Gateway (`namespace/name`) somebody else has under its name, for its status. */
+  /** Which object of a Gateway (`namespace/name`) has another owner, for its status. */
   readonly taken: Pick<Notes<string>, "set">;
 };
 
@@ -107,8 +107,8 @@ export function createApplier({
   };
 
   /**
-   * A Deployment whose number of pods is left to an autoscaler keeps the number it has. As long as this controller alone
-   * owns the field, not saying it would be setting it back to one.
+   * A Deployment that an autoscaler scales keeps its number of replicas. While this controller is the only owner of the
+   * field, leaving it out would set it back to one.
    */
   const keepReplicas = async (manifest: Manifest, signal: AbortSignal): Promise<Result<string>> => {
     const { apiVersion, kind, metadata } = manifest;

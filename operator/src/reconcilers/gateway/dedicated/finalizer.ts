@@ -3,10 +3,10 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import { type ApiClient, describeApiError } from "../../../sources/kubernetes/api-client.ts";
 import { fieldManager } from "../../../write/status-writer.ts";
 
-/** Keeps a Gateway until everything that was made for it is gone. */
+/** Keeps a Gateway until all objects that were created for it are deleted. */
 export const finalizer = "gateway.svc-labs.dev/dedicated-cleanup";
 
-/** Keeps a GatewayClass until its Gateways are gone (Gateway API, GatewayClass). */
+/** Keeps a GatewayClass until its Gateways are deleted (Gateway API, GatewayClass). */
 export const classFinalizer = "gateway-exists-finalizer.gateway.networking.k8s.io";
 
 type Finalized = ObjectOf<"Gateway"> | ObjectOf<"GatewayClass">;

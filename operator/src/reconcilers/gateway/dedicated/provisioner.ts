@@ -31,13 +31,13 @@ export type ProvisionerOptions = {
   readonly failures: Notes<string>;
   /** What the API server said about an address that a Gateway asked for. */
   readonly refusals: Notes<string>;
-  /** Which object of a Gateway somebody else has under its name, for its status. */
+  /** Which object of a Gateway has another owner, for its status. */
   readonly taken: Notes<string>;
 };
 
 /**
- * Makes what Gateways have in their namespaces, puts right what somebody has changed, and takes away what a Gateway does
- * not need any more, before the Gateway itself goes (docs/dedicated-gateways.md, "Objects").
+ * Creates the objects of Gateways in their namespaces, restores those that were changed, and deletes those that a
+ * Gateway does not need any more, before the Gateway itself is deleted (docs/dedicated-gateways.md, "Objects").
  */
 export function provisioner(options: ProvisionerOptions): Reconciler {
   const { client, controllerName, provisioned, trust, handover, fleet, failures, refusals, taken } = options;
@@ -131,7 +131,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
     }
   };
 
-  /** Nothing of a Gateway is deleted before it is, as long as it cannot be said what should serve it. */
+  /** No object of a Gateway is deleted before the Gateway while it is not known how the Gateway should be served. */
   const isHeld = (name: string, { world, translation }: Build): boolean => {
     const gateway = findGateway(world, name);
     if (gateway === undefined || gateway.metadata.deletionTimestamp !== undefined) return false;
@@ -230,6 +230,6 @@ function notAmong(wanted: readonly Manifest[], present: readonly Provisioned[]):
   return present.filter((object) => !keys.has(keyOf(object)));
 }
 
-/** The Service last: as long as it is there, a controller that takes over knows what is left to do. */
+/** The Service is deleted last: while it exists, a new leader knows what is left to delete. */
 const inOrderOfRemoval = (objects: readonly Provisioned[]): readonly Provisioned[] =>
   [...objects].sort((a, b) => Number(a.kind === "Service") - Number(b.kind === "Service"));

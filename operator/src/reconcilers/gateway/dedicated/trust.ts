@@ -20,8 +20,8 @@ export type TrustCopies = {
 };
 
 /**
- * Copies the ConfigMap with the authorities of the discovery channel into each namespace that needs it, and takes the copy
- * away with the last such Gateway. ConfigMaps of that name which somebody else has made are left alone.
+ * Copies the ConfigMap with the authorities of the discovery channel into each namespace that needs it, and deletes the
+ * copy with the last such Gateway. ConfigMaps of that name with another owner are not changed.
  */
 export function createTrustCopies(client: ApiClient, installNamespace: string): TrustCopies {
   const find = (namespace: string, world: World): ObjectOf<"ConfigMap"> | undefined =>
