@@ -16,7 +16,7 @@ async function statusOf(port: number, path: string, agent?: Agent): Promise<numb
 }
 
 describe("serve standalone with few descriptors", () => {
-  it("answers its clients, probes and backends while more connections come than there are descriptors", async () => {
+  it("clients, probes and backends are served while more connections arrive than there are descriptors", async () => {
     const backend = createServer((_, response) => response.setHeader("connection", "close").end("hello"));
     backend.listen(0, "127.0.0.1");
     await once(backend, "listening");

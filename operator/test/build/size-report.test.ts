@@ -53,7 +53,7 @@ describe("the report of sizes", () => {
     expect(health).to.deep.equal([false, true]);
   });
 
-  it("counts endpoints and key sets of a translation under the empty name", () => {
+  it("endpoints and key sets of a translation are counted under the empty name", () => {
     const { report, series } = setUp(1e6);
     const { world, settings } = readCase("ingress-with-auth-jwt-many-keys");
     const translation = translate(world, settings);

@@ -166,7 +166,7 @@ export async function createApiClient(
   };
 }
 
-/** A call that waits for a connection of the pool does not check its signal; this bounds the wait. */
+/** Gives up waiting when the signal aborts: a call that waits for a connection of the pool does not check its signal. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);
