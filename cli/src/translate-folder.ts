@@ -3,7 +3,7 @@ import type { FolderState } from "@svc-gateway/operator/sources/files/folder-sta
 import { isFile, loadFile, loadStream } from "@svc-gateway/operator/sources/files/load-text.ts";
 import type { ReadManifest } from "@svc-gateway/operator/sources/files/locate-in-file.ts";
 import { formatManifestProblem, type ManifestProblem } from "@svc-gateway/operator/sources/files/place.ts";
-import { notWatched } from "@svc-gateway/operator/translate/diagnostics.ts";
+import { notWatched } from "@svc-gateway/operator/translate/diagnostics/objects.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import { isLeftOut } from "@svc-gateway/operator/translate/watched-namespaces.ts";

@@ -4,7 +4,7 @@ import type { LogFields } from "@svc-gateway/common/telemetry/log-level.ts";
 import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { formatRef } from "../api/object.ts";
-import { mayPass } from "../translate/diagnostics.ts";
+import { isTransient } from "../translate/diagnostics/transient.ts";
 import type { Diagnostic } from "../translate/finding.ts";
 
 /**
@@ -71,7 +71,7 @@ export function createDiagnosticLog({ log, clock = monotonicClock }: DiagnosticL
     others.set(group, { count: 1, cancel: clock.schedule(othersMs, onCounted) });
   };
   const begin = (diagnostic: Diagnostic): void => {
-    if (!mayPass(diagnostic.reason)) return logStart(diagnostic);
+    if (!isTransient(diagnostic.reason)) return logStart(diagnostic);
     const key = keyOf(diagnostic);
     const onLasting = (): void => {
       waiting.delete(key);

@@ -1,6 +1,6 @@
 /** The findings about objects that a controller leaves out. See docs/controller.md, "Memory". */
 import type { AbsentObject } from "../sources/kubernetes/absent-objects.ts";
-import { namespaceTooLarge } from "../translate/diagnostics.ts";
+import { namespaceTooLarge } from "../translate/diagnostics/sizes.ts";
 import type { Diagnostic } from "../translate/finding.ts";
 import { listMemo, memo } from "../translate/incremental/memo.ts";
 import type { ObjectEvent } from "../write/event-object.ts";

@@ -5,7 +5,7 @@ import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import { readKeySet } from "../translate/credentials/key-set.ts";
 import type { FetchedKeySet, FetchedKeySets } from "../translate/credentials/remote-key-sets.ts";
-import { describeProblem } from "../translate/diagnostics.ts";
+import { describeProblem } from "../translate/diagnostics/define-finding.ts";
 
 /** Keeps the key sets fresh that the routes need (docs/features/auth-jwt.md, "Keys"). */
 export type KeySetKeeper = {

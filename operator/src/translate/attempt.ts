@@ -1,5 +1,5 @@
 import { refOf, type KubeObject } from "../api/object.ts";
-import { internalError } from "./diagnostics.ts";
+import { internalError } from "./diagnostics/objects.ts";
 import type { Diagnostic } from "./finding.ts";
 
 /**

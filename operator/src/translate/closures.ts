@@ -14,7 +14,7 @@ import {
   type ClosedTarget,
 } from "../api/stand-in.ts";
 import { createLookup, updateWorld, type World } from "../world.ts";
-import { targetClosed } from "./diagnostics.ts";
+import { targetClosed } from "./diagnostics/policies.ts";
 import type { Diagnostic } from "./finding.ts";
 import { memo } from "./incremental/memo.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { formatRef, type ObjectRef } from "../api/object.ts";
-import { hostOfGateway } from "./diagnostics.ts";
+import { hostOfGateway } from "./diagnostics/routes.ts";
 import type { Diagnostic } from "./finding.ts";
 import { haveSameItems } from "./incremental/memo.ts";
 import type { ServedHost } from "./routing.ts";

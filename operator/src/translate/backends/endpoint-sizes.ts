@@ -3,7 +3,7 @@ import { nameOf, refOf } from "../../api/object.ts";
 import { endpointSlicesOf, type World } from "../../world.ts";
 import { ageOf } from "../age.ts";
 import { attempt } from "../attempt.ts";
-import { describeEndpointsLeftOut, endpointsLeftOut } from "../diagnostics.ts";
+import { describeEndpointsLeftOut, endpointsLeftOut } from "../diagnostics/sizes.ts";
 import { notServed } from "../events.ts";
 import type { FindingsList } from "../incremental/findings-list.ts";
 import type { TranslateSettings } from "../settings.ts";

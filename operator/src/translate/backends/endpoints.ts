@@ -8,7 +8,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { formatRef, refOf } from "../../api/object.ts";
 import { compareText } from "../age.ts";
 import { closureOf, type Closure } from "../closures.ts";
-import { noEndpoints, ownPortRefused } from "../diagnostics.ts";
+import { noEndpoints, ownPortRefused } from "../diagnostics/backends.ts";
 import type { Diagnostic } from "../finding.ts";
 import { isPortNumber, type EndpointRef } from "./service-port.ts";
 

@@ -6,7 +6,7 @@ import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { withoutStandIns } from "../closures.ts";
-import { policyConflict, policyTargetNotFound } from "../diagnostics.ts";
+import { policyConflict, policyTargetNotFound } from "../diagnostics/policies.ts";
 import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
 import type { PolicyAncestor, PolicyAttachment } from "../policy-ancestors.ts";

@@ -14,7 +14,7 @@ import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { SvcBackendPolicySpec } from "../../api/generated/svcbackendpolicy.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import { policyValueIgnored } from "../diagnostics.ts";
+import { policyValueIgnored } from "../diagnostics/policies.ts";
 import type { Diagnostic } from "../finding.ts";
 
 type PolicySettings = {

@@ -2,7 +2,7 @@ import { isSessionKey, type SessionKeyValue } from "@svc-gateway/common/ir/sessi
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
 import { createLookup, type World } from "../../world.ts";
-import { invalidSessionKey } from "../diagnostics.ts";
+import { invalidSessionKey } from "../diagnostics/backends.ts";
 import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
 

@@ -1,7 +1,7 @@
 /** The certificate authorities that policies and Gateways name. See docs/features/backend-tls.md. */
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { describeProblem } from "../diagnostics.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
 import { memo } from "../incremental/memo.ts";
 import type { View } from "../incremental/view.ts";
 import { noGrant, type Referrer } from "../reference-grants.ts";

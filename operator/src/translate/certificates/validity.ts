@@ -1,4 +1,4 @@
-import { certificateExpired, certificateNotYetValid } from "../diagnostics.ts";
+import { certificateExpired, certificateNotYetValid } from "../diagnostics/certificates.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { TlsHostTable } from "../ingress/tls-host-table.ts";
 

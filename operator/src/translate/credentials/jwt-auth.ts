@@ -9,7 +9,7 @@ import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
 import { ageOf } from "../age.ts";
-import { describeProblem } from "../diagnostics.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
 import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 import { describeUntried, describeUnusable, readKeySet } from "./key-set.ts";

@@ -5,7 +5,12 @@ import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import type { Age } from "../age.ts";
-import { keySetLeftOut, keySetNeedsKid, keySetNotFetched, resourcePartlyIgnored } from "../diagnostics.ts";
+import {
+  keySetLeftOut,
+  keySetNeedsKid,
+  keySetNotFetched,
+  resourcePartlyIgnored,
+} from "../diagnostics/references.ts";
 import { notServed } from "../events.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { FindingsList } from "../incremental/findings-list.ts";

@@ -4,7 +4,7 @@ import {
   type Warn,
 } from "@svc-gateway/common/features/definition.ts";
 import { problem, type Result } from "@svc-gateway/common/values/result.ts";
-import { describeProblem } from "../diagnostics.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
 
 /** Reads the annotations of one Ingress. */
 export type AnnotationReader = {

@@ -3,12 +3,8 @@ import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { readJwtAuth } from "../credentials/jwt-auth.ts";
-import {
-  describeProblem,
-  keySetNeedsKid,
-  protectionUnavailable,
-  resourcePartlyIgnored,
-} from "../diagnostics.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
+import { keySetNeedsKid, protectionUnavailable, resourcePartlyIgnored } from "../diagnostics/references.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";

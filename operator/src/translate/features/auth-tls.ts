@@ -1,7 +1,9 @@
 import { authTls } from "@svc-gateway/common/features/auth-tls.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import { readClientAuthorities } from "../certificates/authorities.ts";
-import { defaultVerifyDepth, describeProblem, protectionUnavailable } from "../diagnostics.ts";
+import { defaultVerifyDepth } from "../diagnostics/annotations.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
+import { protectionUnavailable } from "../diagnostics/references.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 import { resolveProtection } from "./reference.ts";

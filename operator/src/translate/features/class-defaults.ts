@@ -8,17 +8,10 @@ import { problem } from "@svc-gateway/common/values/result.ts";
 import { mostSimilar } from "@svc-gateway/common/values/similar.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { refOf } from "../../api/object.ts";
-import {
-  annotationWarning,
-  describeProblem,
-  invalidClassDefault,
-  invalidProtectingDefault,
-  keyField,
-  protectionUnavailable,
-  misspeltAnnotation,
-  unknownAnnotation,
-  type Place,
-} from "../diagnostics.ts";
+import { annotationWarning, misspeltAnnotation, unknownAnnotation } from "../diagnostics/annotations.ts";
+import { invalidClassDefault, invalidProtectingDefault } from "../diagnostics/classes.ts";
+import { describeProblem, keyField, type Place } from "../diagnostics/define-finding.ts";
+import { protectionUnavailable } from "../diagnostics/references.ts";
 import type { Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";
 import { parseAnnotation, type ClassDefaults } from "./annotation-reader.ts";

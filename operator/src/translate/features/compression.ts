@@ -2,7 +2,7 @@ import { compression, type Compression } from "@svc-gateway/common/features/comp
 import { isToken } from "@svc-gateway/common/values/header-name.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
-import { resourceFieldIgnored } from "../diagnostics.ts";
+import { resourceFieldIgnored } from "../diagnostics/references.ts";
 import { memo } from "../incremental/memo.ts";
 import { quote } from "../text.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";

@@ -2,7 +2,7 @@ import type { AnnotationDefinition } from "@svc-gateway/common/features/definiti
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointRef } from "../backends/service-port.ts";
 import type { KeySetRef } from "../credentials/remote-key-sets.ts";
-import type { Place } from "../diagnostics.ts";
+import type { Place } from "../diagnostics/define-finding.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
 import type { Referrer } from "../reference-grants.ts";

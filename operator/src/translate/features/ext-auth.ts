@@ -5,7 +5,8 @@ import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { protocolOf, tcpPortsOf, type EndpointRef } from "../backends/service-port.ts";
-import { describeProblem, protectionUnavailable, resourcePartlyIgnored } from "../diagnostics.ts";
+import { describeProblem } from "../diagnostics/define-finding.ts";
+import { protectionUnavailable, resourcePartlyIgnored } from "../diagnostics/references.ts";
 import type { View } from "../incremental/view.ts";
 import { quote } from "../text.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";

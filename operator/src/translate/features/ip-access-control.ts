@@ -3,7 +3,12 @@ import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { isStandIn } from "../../api/stand-in.ts";
-import { denialsLeftOut, protectionUnavailable, rangesLeftOut, unusableResource } from "../diagnostics.ts";
+import {
+  denialsLeftOut,
+  protectionUnavailable,
+  rangesLeftOut,
+  unusableResource,
+} from "../diagnostics/references.ts";
 import { memo } from "../incremental/memo.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";

@@ -5,7 +5,7 @@ import {
 } from "@svc-gateway/common/features/mirror-target.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { protocolOf, tcpPortsOf } from "../backends/service-port.ts";
-import { mirrorDisabled } from "../diagnostics.ts";
+import { mirrorDisabled } from "../diagnostics/references.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 

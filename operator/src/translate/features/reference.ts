@@ -2,7 +2,7 @@ import type { AnnotationDefinition } from "@svc-gateway/common/features/definiti
 import { formatNamespacedName, type NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { KindName, ObjectOf } from "../../api/kinds.ts";
 import { isStandIn } from "../../api/stand-in.ts";
-import { protectionNotFound, protectionUnavailable, referenceNotFound } from "../diagnostics.ts";
+import { protectionNotFound, protectionUnavailable, referenceNotFound } from "../diagnostics/references.ts";
 import { classDefaultApplies, type AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 

@@ -1,7 +1,7 @@
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { redirect } from "@svc-gateway/common/features/redirect.ts";
 import { sslRedirect, type SslRedirect } from "@svc-gateway/common/features/ssl-redirect.ts";
-import { riskyAnnotation } from "../diagnostics.ts";
+import { riskyAnnotation } from "../diagnostics/annotations.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 

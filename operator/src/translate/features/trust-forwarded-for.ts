@@ -3,7 +3,7 @@ import {
   trustForwardedFor,
   type TrustForwardedFor,
 } from "@svc-gateway/common/features/trust-forwarded-for.ts";
-import { everyPeerTrusted } from "../diagnostics.ts";
+import { everyPeerTrusted } from "../diagnostics/annotations.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import type { FeatureContext } from "./context.ts";
 

@@ -17,6 +17,7 @@ import { createDedicatedPlanner } from "./dedicated/gateway.ts";
 import { createIdentityPlanner } from "./dedicated/identity.ts";
 import { parametersWithoutEffect } from "./dedicated/parameters.ts";
 import type { Manifest } from "./dedicated/plan.ts";
+import { gatewaysByService, type ReferringRoute } from "./gateways-by-service.ts";
 import type { HttpRouteKind, L4RouteKind } from "./kinds.ts";
 import { ignoredAuthorities } from "./listeners/frontend-validation.ts";
 import { createGatewayClassReader } from "./listeners/gateway-classes.ts";
@@ -28,19 +29,13 @@ import {
 } from "./listeners/gateways.ts";
 import { createStrayFinder } from "./listeners/strays.ts";
 import { createPolicyAttacher } from "./policies/attached-policies.ts";
-import { createAttachedRoutes, type AttachedRoute } from "./routes/attached-routes.ts";
+import { createAttachedRoutes } from "./routes/attached-routes.ts";
 import { parentsOf } from "./routes/attachment.ts";
 import { planGrpcRoute } from "./routes/grpc-route.ts";
 import { planHttpRoute } from "./routes/http-route.ts";
 import { planL4Route, unusableL4Route, type L4Plan } from "./routes/l4-route.ts";
 import { createOwnedClaims, type OwnedClaims } from "./routes/ownership.ts";
-import {
-  fitRoute,
-  leaveOutRoute,
-  unusableRoute,
-  type CommonPlan,
-  type RoutePlan,
-} from "./routes/route-plan.ts";
+import { fitRoute, leaveOutRoute, unusableRoute, type RoutePlan } from "./routes/route-plan.ts";
 import { unservedOfGateway } from "./routes/unserved-fields.ts";
 import { createCertificateSizes, withoutCertificates } from "./scopes/certificate-sizes.ts";
 import { createCollisionCheck, type Reserved } from "./scopes/collisions.ts";
@@ -67,14 +62,14 @@ export type GatewayPart = {
   readonly owners: HostOwners;
   readonly vips: readonly Vip[];
   readonly identities: readonly Manifest[];
-  /** Worked out when asked for; the same function for as long as the answer is the same. */
+  /** Computed on demand; the same function while its result is the same. */
   readonly gatewaysByService: () => GatewaysByService;
   readonly policies: Translation["gatewayPolicies"];
 };
 
 /**
- * Remembers what it worked out, under these settings, for every object that stays the same. The first step says in the
- * ledger what routes take, the second builds what is left of them.
+ * Translates in two steps: the first plans Gateways and routes and reports to the ledger how large they are, the second builds what
+ * was not left out. Under the same settings, results for objects that stay the same are remembered.
  */
 export function createGatewayTranslator(
   settings: TranslateSettings,
@@ -146,29 +141,42 @@ export function createGatewayTranslator(
   const ingressPorts = new Set(reserved.map(({ port }) => port));
 
   return (world) => {
+    // 1. Gateways of our classes, their listeners, and which proxies serve them.
     const classes = readClasses(world);
     const isServed = (gateway: ObjectOf<"Gateway">): boolean =>
       classes.has(gateway.spec.gatewayClassName) || isOrphan(gateway, world);
     const placed = checkCollisions(place(planGateways(world, isServed), classes, world));
+
+    // 2. Policies that are attached to Gateways.
     const policies = attachPolicies(world, placed);
     const { gateways } = policies;
+
+    // 3. Scopes and the ports that their proxies bind.
     const inShared = gateways.filter(({ placement }) => placement.inShared);
     const own = planOwn(gateways);
     const bindings = bindShared(inShared, world);
     const bindingsOf = (gateway: PlacedGateway): Bindings =>
       scopeOf(gateway).kind === "shared" ? bindings.of(gateway) : bindOwn(gateway);
+
+    // 4. Routes: what each one asks for, and at which listeners.
     const parents = parentsFor(gateways, undefined);
     const plannedHttp = attachHttp(world, parents);
     const l4 = attachL4(world, parents).finish(nothingLeftOut);
+
+    // 5. Sizes, from which the ledger chooses what is left out.
     countSizes(plannedHttp.planned, gateways);
     countCertificates(gateways);
+
     const build = (leftOut: LeftOut, ingressOwners: HostOwners): GatewayPart => {
+      // 6. Routes and certificates without what is left out.
       const http = plannedHttp.finish(leftOut);
       const unoffered = withoutCertificates(gateways, leftOut);
       // Without Gateways that have their own proxies, every route is the shared ones'.
       const isMixed = own.length > 0;
       const plansOf = createPlanFinder(http.routes, isMixed ? gateways : undefined);
       const l4PlansOf = createPlanFinder(l4.routes, isMixed ? gateways : undefined);
+
+      // 7. Hosts that belong to an Ingress or route of another namespace are taken away.
       const isOwned = settings.hostOwnership === "namespace";
       const ownedIn = (of: readonly PlacedGateway[], otherOwners: HostOwners): OwnedClaims =>
         isOwned
@@ -193,6 +201,8 @@ export function createGatewayTranslator(
           ),
         ]),
       );
+
+      // 8. Statuses, with the hosts that routes lose.
       const lost = joinLost([owned.lost, ...Array.from(ownedApart.values(), (apart) => apart.lost)]);
       const statuses = buildStatuses({
         classes,
@@ -202,6 +212,8 @@ export function createGatewayTranslator(
         attached: (listener) => http.attached(listener) + l4.attached(listener),
         world,
       });
+
+      // 9. One set of resources for each scope.
       const inputOf = (
         of: readonly PlacedGateway[],
         bindingsIn: ScopeInput["bindingsOf"],
@@ -255,7 +267,8 @@ export function createGatewayTranslator(
         vips: inShared.flatMap((gateway) => planVip(gateway, bindings.of(gateway)) ?? []),
         policies: policies.attachments,
         identities: gatewayVips === undefined || dedicated === undefined ? [] : planIdentities(inShared),
-        gatewaysByService: () => gatewaysByService(gateways, joinLists<UsedBy>(http.routes, l4.routes)),
+        gatewaysByService: () =>
+          gatewaysByService(gateways, joinLists<ReferringRoute>(http.routes, l4.routes)),
       };
     };
     return build;
@@ -265,38 +278,25 @@ export function createGatewayTranslator(
 const idsOf = (gateways: readonly PlannedGateway[]): ReadonlySet<string> =>
   new Set(gateways.flatMap((gateway) => listenersOf(gateway).map(({ id }) => id)));
 
-type UsedBy = Pick<AttachedRoute<CommonPlan>, "listeners" | "plan">;
-
-/** Which Gateways have routes or listeners that send to a Service, be it questions about requests. */
-function gatewaysByService(
-  gateways: readonly PlannedGateway[],
-  routes: readonly UsedBy[],
-): GatewaysByService {
-  const gatewayOf = new Map<string, ObjectOf<"Gateway">>();
-  for (const planned of gateways) {
-    for (const { id } of listenersOf(planned)) gatewayOf.set(id, planned.gateway);
-  }
-  const result = new Map<string, Set<ObjectOf<"Gateway">>>();
-  const usersOf = (service: string): Set<ObjectOf<"Gateway">> => {
-    const users = result.get(service) ?? new Set();
-    result.set(service, users);
-    return users;
-  };
-  for (const planned of gateways) {
-    const endpointRefs = [
-      ...(planned.guard?.endpointRefs ?? []),
-      ...filterFindingsOf(planned).flatMap((found) => found.endpointRefs),
-    ];
-    for (const { key } of endpointRefs) usersOf(key).add(planned.gateway);
-  }
-  for (const { plan, listeners } of routes) {
-    for (const { key } of plan.endpointRefs) {
-      const users = usersOf(key);
-      for (const id of listeners) {
-        const gateway = gatewayOf.get(id);
-        if (gateway !== undefined) users.add(gateway);
-      }
-    }
-  }
-  return result;
-}
+/** The part of the Gateway API when it is not served. */
+export const noGateways: GatewayPart = {
+  shared: {
+    listenerSets: [],
+    hosts: [],
+    l4: [],
+    endpointRefs: [],
+    resources: [],
+    keySets: [],
+    tls: new Map(),
+    clientCerts: new Map(),
+  },
+  dedicated: [],
+  policies: [],
+  statuses: { classes: [], gateways: [], listenerSets: [], routes: [] },
+  vips: [],
+  identities: [],
+  gatewaysByService: () => new Map(),
+  diagnostics: [],
+  events: [],
+  owners: noOwners,
+};

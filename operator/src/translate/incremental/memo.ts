@@ -19,6 +19,12 @@ export function memo<I extends object, O>(compute: (input: I) => O): (input: I) 
   };
 }
 
+/** Remembers the result for each pair of objects, for the lifetime of both. */
+export function memo2<A extends object, B extends object, O>(compute: (a: A, b: B) => O): (a: A, b: B) => O {
+  const withFirst = memo((a: A) => memo((b: B) => compute(a, b)));
+  return (a, b) => withFirst(a)(b);
+}
+
 /** A query of a computation and its result. */
 type RecordedQuery = {
   readonly query: WorldQuery;

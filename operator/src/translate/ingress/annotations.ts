@@ -10,15 +10,10 @@ import { refOf } from "../../api/object.ts";
 import type { EndpointRef } from "../backends/service-port.ts";
 import { closeAll, closeFeatures } from "../closures.ts";
 import type { KeySetRef } from "../credentials/remote-key-sets.ts";
-import {
-  annotationWarning,
-  classClosed,
-  invalidAnnotation,
-  keyField,
-  referenceNotPermitted,
-  riskyAnnotation,
-  type Place,
-} from "../diagnostics.ts";
+import { annotationWarning, invalidAnnotation, riskyAnnotation } from "../diagnostics/annotations.ts";
+import { classClosed } from "../diagnostics/classes.ts";
+import { keyField, type Place } from "../diagnostics/define-finding.ts";
+import { referenceNotPermitted } from "../diagnostics/references.ts";
 import { invalidAnnotationEvent, notServed } from "../events.ts";
 import {
   createAnnotationReader,

@@ -7,13 +7,9 @@ import { createLookup, type Lookup, type World } from "../../world.ts";
 import { ageOf, compareAges } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import { isRecord } from "../../api/validation/problem.ts";
-import {
-  ingressClassNotFound,
-  invalidClassParameters,
-  keyField,
-  noIngressClass,
-  protectionUnavailable,
-} from "../diagnostics.ts";
+import { ingressClassNotFound, invalidClassParameters, noIngressClass } from "../diagnostics/classes.ts";
+import { keyField } from "../diagnostics/define-finding.ts";
+import { protectionUnavailable } from "../diagnostics/references.ts";
 import type { ClassDefaults } from "../features/annotation-reader.ts";
 import { readClassDefaults } from "../features/class-defaults.ts";
 import type { Diagnostic } from "../finding.ts";

@@ -3,7 +3,7 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { resolveServicePort } from "../backends/service-port.ts";
 import { servedCertificate } from "../certificates/last-good.ts";
 import { formatTime } from "../certificates/validity.ts";
-import { invalidCertificate, lastCertificateKept, secretNotFound } from "../diagnostics.ts";
+import { invalidCertificate, lastCertificateKept, secretNotFound } from "../diagnostics/certificates.ts";
 import type { View } from "../incremental/view.ts";
 import type { TranslateSettings } from "../settings.ts";
 import { anyHost } from "./host.ts";

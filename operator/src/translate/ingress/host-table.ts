@@ -7,13 +7,13 @@ import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
+import { keyField } from "../diagnostics/define-finding.ts";
 import {
   defaultBackendShadowed,
-  keyField,
   pathLevelConflict,
   regexShadowed,
   routeConflict,
-} from "../diagnostics.ts";
+} from "../diagnostics/routes.ts";
 import { routeConflictEvent } from "../events.ts";
 import type { Conflict, DesiredEvent, Diagnostic } from "../finding.ts";
 import type { HostOwner } from "../ownership.ts";

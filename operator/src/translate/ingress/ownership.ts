@@ -1,7 +1,7 @@
 /** What is left of hosts and server names for their owners. See docs/routing.md, "Who owns a host". */
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { SortedEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
-import { certificateConflict } from "../diagnostics.ts";
+import { certificateConflict } from "../diagnostics/certificates.ts";
 import type { Conflict, Diagnostic } from "../finding.ts";
 import type { FindingsList } from "../incremental/findings-list.ts";
 import { olderOf, type HostOwner, type HostOwners } from "../ownership.ts";

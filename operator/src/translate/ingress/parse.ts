@@ -8,14 +8,14 @@ import { refOf, type ObjectRef } from "../../api/object.ts";
 import { ageOf, type Age } from "../age.ts";
 import { attempt } from "../attempt.ts";
 import type { ServicePortRef } from "../backends/service-port-ref.ts";
+import { noSecretName } from "../diagnostics/certificates.ts";
 import {
   duplicatePath,
   invalidBackend,
   invalidHost,
   invalidPath,
-  noSecretName,
   resourceBackendIgnored,
-} from "../diagnostics.ts";
+} from "../diagnostics/routes.ts";
 import { RegexBudget } from "../regex-budget.ts";
 import type { Diagnostic } from "../finding.ts";
 import { quote } from "../text.ts";

@@ -6,7 +6,7 @@ import type { ObjectOf } from "../../api/kinds.ts";
 import { attempt } from "../attempt.ts";
 import { resolveServicePort, unresolvedBackend, type EndpointRef } from "../backends/service-port.ts";
 import type { KeySetRef } from "../credentials/remote-key-sets.ts";
-import { routesTooLarge } from "../diagnostics.ts";
+import { routesTooLarge } from "../diagnostics/sizes.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import type { View } from "../incremental/view.ts";
 import type { ScopeSize } from "../size/object-size.ts";

@@ -10,18 +10,15 @@ import { attempt } from "../attempt.ts";
 import { compareChoice } from "../certificates/choice.ts";
 import { servedCertificate } from "../certificates/last-good.ts";
 import { formatTime } from "../certificates/validity.ts";
+import { authTlsHostNotListed, authTlsWithoutHosts, invalidAnnotation } from "../diagnostics/annotations.ts";
 import {
-  authTlsHostNotListed,
-  authTlsWithoutHosts,
   certificateConflict,
   certificateHostMismatch,
-  invalidAnnotation,
   invalidCertificate,
-  keyField,
   lastCertificateKept,
   secretNotFound,
-  type Place,
-} from "../diagnostics.ts";
+} from "../diagnostics/certificates.ts";
+import { keyField, type Place } from "../diagnostics/define-finding.ts";
 import { invalidAnnotationEvent } from "../events.ts";
 import { translateAuthTls, type AuthTls } from "../features/auth-tls.ts";
 import type { Diagnostic } from "../finding.ts";

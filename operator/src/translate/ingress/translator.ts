@@ -5,6 +5,7 @@ import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Listener, ListenerSet } from "@svc-gateway/common/ir/listener.ts";
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
+import { noEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { emptyWorld, type World } from "../../world.ts";
 import { compareText } from "../age.ts";
 import { haveSameItems, memo, trackedMemo } from "../incremental/memo.ts";
@@ -138,3 +139,20 @@ export function ingressListenersOf(settings: TranslateSettings): readonly Listen
   ];
   return listeners.filter(({ port }) => port !== 0).sort((a, b) => a.port - b.port);
 }
+
+/** The part of Ingresses when they are not served. */
+export const noIngresses: IngressPart = {
+  ingresses: [],
+  listenerSet: { listeners: [] },
+  hosts: [],
+  conflicts: [],
+  routes: [],
+  endpointRefs: [],
+  resources: [],
+  keySets: [],
+  tls: { certificates: {}, hosts: [] },
+  clientCerts: { authorities: {}, hosts: [] },
+  tlsHosts: noEntries,
+  diagnostics: [],
+  events: [],
+};

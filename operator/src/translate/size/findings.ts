@@ -1,6 +1,11 @@
 /** What people are told of objects that take too much. See docs/routing.md, "Size". */
 import type { ObjectRef } from "../../api/object.ts";
-import { describeLeftOut, describeTooLarge, snapshotFull, tooManyCertificates } from "../diagnostics.ts";
+import {
+  describeLeftOut,
+  describeTooLarge,
+  snapshotFull,
+  tooManyCertificates,
+} from "../diagnostics/sizes.ts";
 import { notServed } from "../events.ts";
 import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import { memo } from "../incremental/memo.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { listMemo, memo, trackedMemo, viewMemo } from "../../../src/translate/incremental/memo.ts";
+import { listMemo, memo, memo2, trackedMemo, viewMemo } from "../../../src/translate/incremental/memo.ts";
 import { createView } from "../../../src/translate/incremental/view.ts";
 import { createWorld, emptyWorld, updateWorld, type World } from "../../../src/world.ts";
 
@@ -30,6 +30,19 @@ describe("memo", () => {
     remember(input);
     remember({});
     expect(calls).to.equal(2);
+  });
+});
+
+describe("memo2", () => {
+  it("memo2 computes once per pair of objects", () => {
+    const calls: string[] = [];
+    const remember = memo2((a: { readonly id: string }, b: { readonly id: string }) => {
+      calls.push(`${a.id}${b.id}`);
+      return calls.length;
+    });
+    const [x, y] = [{ id: "x" }, { id: "y" }];
+    expect([remember(x, y), remember(x, y), remember(y, x), remember(x, x)]).to.deep.equal([1, 1, 2, 3]);
+    expect(calls).to.deep.equal(["xy", "yx", "xx"]);
   });
 });
 

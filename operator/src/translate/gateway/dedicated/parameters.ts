@@ -8,7 +8,7 @@ import type {
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import type { ConditionReason } from "../../condition.ts";
-import { parametersIgnored } from "../../diagnostics.ts";
+import { parametersIgnored } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
 import { quoteKind } from "../../text.ts";

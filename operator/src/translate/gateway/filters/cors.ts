@@ -2,7 +2,8 @@
 import type { Cors } from "@svc-gateway/common/features/cors.ts";
 import { parseOriginPattern } from "@svc-gateway/common/values/origin.ts";
 import type { HTTPRouteRuleFilterCors as Written } from "../../../api/generated/httproute.ts";
-import { describeProblem, routeFieldIgnored } from "../../diagnostics.ts";
+import { describeProblem } from "../../diagnostics/define-finding.ts";
+import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import type { FilterContext } from "./filter-context.ts";
 
 /** How long browsers remember the answer to a preflight unless the filter says (GEP-1767). */

@@ -4,7 +4,7 @@ import { maxCheckedBodyBytes } from "@svc-gateway/common/features/ext-auth.ts";
 import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
 import type { HTTPRouteRuleFilterExternalAuth as Written } from "../../../api/generated/httproute.ts";
 import type { ConditionReason } from "../../condition.ts";
-import { routeFieldIgnored } from "../../diagnostics.ts";
+import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import { defaultAuthTimeoutMs, defaultClientHeaders, usableNames } from "../../features/ext-auth.ts";
 import { quote } from "../../text.ts";
 import { resolveBackendRef } from "../routes/backend-ref.ts";

@@ -13,12 +13,12 @@ import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../../a
 import type { KindName } from "../../../api/kinds.ts";
 import { isStandIn } from "../../../api/stand-in.ts";
 import type { ConditionReason } from "../../condition.ts";
+import { describeProblem } from "../../diagnostics/define-finding.ts";
 import {
-  describeProblem,
   protectionUnavailable,
   resourceFieldIgnored,
   unusableResource,
-} from "../../diagnostics.ts";
+} from "../../diagnostics/references.ts";
 import type { AnnotationReader } from "../../features/annotation-reader.ts";
 import { translateAuthBasicSecret } from "../../features/auth-basic-secret.ts";
 import { translateAuthJwt } from "../../features/auth-jwt.ts";

@@ -2,7 +2,8 @@
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointRef } from "../../backends/service-port.ts";
 import type { KeySetRef } from "../../credentials/remote-key-sets.ts";
-import { referenceNotPermitted, resourcePartlyIgnored, type Place } from "../../diagnostics.ts";
+import type { Place } from "../../diagnostics/define-finding.ts";
+import { referenceNotPermitted, resourcePartlyIgnored } from "../../diagnostics/references.ts";
 import { RegexBudget } from "../../regex-budget.ts";
 import type { FeatureContext } from "../../features/context.ts";
 import type { Diagnostic } from "../../finding.ts";

@@ -5,7 +5,7 @@ import {
 } from "@svc-gateway/common/features/header-modifier.ts";
 import { parseHeaderName, parseHeaderValue } from "@svc-gateway/common/values/header-name.ts";
 import type { HTTPRouteRuleFilterRequestHeaderModifier as Written } from "../../../api/generated/httproute.ts";
-import { describeProblem } from "../../diagnostics.ts";
+import { describeProblem } from "../../diagnostics/define-finding.ts";
 import { quote } from "../../text.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../../api/generated/httproute.ts";
 import type { Fault, ConditionReason } from "../../condition.ts";
-import { routeFieldIgnored } from "../../diagnostics.ts";
+import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import { quote, quoteKind } from "../../text.ts";
 import { invalidAnswer } from "../routes/backend-ref.ts";
 import { readCors } from "./cors.ts";

@@ -1,6 +1,6 @@
 import { parseTimeout, type Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import type { HTTPRouteRuleTimeouts } from "../../../api/generated/httproute.ts";
-import { describeProblem } from "../../diagnostics.ts";
+import { describeProblem } from "../../diagnostics/define-finding.ts";
 
 /** The timeouts of a rule (GEP-1742); zero means none, whatever the default of the proxy. */
 export function readTimeouts(

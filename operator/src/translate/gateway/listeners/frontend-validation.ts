@@ -16,7 +16,7 @@ import {
   type UnresolvedAuthority,
 } from "../../certificates/authority-refs.ts";
 import { reasonAt, type ConditionReason } from "../../condition.ts";
-import { routeFieldIgnored } from "../../diagnostics.ts";
+import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { listMemo, memo } from "../../incremental/memo.ts";
 import type { Listener } from "./gateways.ts";

@@ -5,7 +5,7 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import type { AuthorityOptions } from "../../certificates/authority-refs.ts";
 import type { TlsCertificate } from "../../certificates/tls-secret.ts";
 import type { ConditionReason } from "../../condition.ts";
-import { describeProblem } from "../../diagnostics.ts";
+import { describeProblem } from "../../diagnostics/define-finding.ts";
 import type { View } from "../../incremental/view.ts";
 import { anyHost } from "../../ingress/host.ts";
 import type { TranslateSettings } from "../../settings.ts";

@@ -3,7 +3,7 @@ import { didYouMean } from "@svc-gateway/common/values/similar.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
-import { gatewayClassNotFound, parentNotFound } from "../../diagnostics.ts";
+import { gatewayClassNotFound, parentNotFound } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { trackedMemo } from "../../incremental/memo.ts";
 import { parentOf } from "./gateways.ts";

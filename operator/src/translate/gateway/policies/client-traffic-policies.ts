@@ -6,7 +6,7 @@ import { ageOf, compareAges } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
 import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
 import { withoutStandIns } from "../../closures.ts";
-import { rangesLeftOut } from "../../diagnostics.ts";
+import { rangesLeftOut } from "../../diagnostics/references.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
 import type { PolicyAncestor, PolicyAttachment } from "../../policy-ancestors.ts";

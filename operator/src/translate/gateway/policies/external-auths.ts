@@ -7,7 +7,7 @@ import { ageOf, compareAges } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
 import { createAttachmentKeeper } from "../../backends/attachment-keeper.ts";
 import { withoutStandIns } from "../../closures.ts";
-import { resourcePartlyIgnored } from "../../diagnostics.ts";
+import { resourcePartlyIgnored } from "../../diagnostics/references.ts";
 import { readExternalAuth } from "../../features/ext-auth.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { trackedMemo } from "../../incremental/memo.ts";

@@ -2,12 +2,12 @@
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import { createLookup, type World } from "../../../world.ts";
+import type { Place } from "../../diagnostics/define-finding.ts";
 import {
   gatewayPolicyConflict,
   gatewayPolicyWithoutTarget,
   invalidGatewayPolicy,
-  type Place,
-} from "../../diagnostics.ts";
+} from "../../diagnostics/policies.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { PolicyAncestor } from "../../policy-ancestors.ts";
 import { gatewayGroup } from "../kinds.ts";

@@ -6,7 +6,7 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import { compareText } from "../../age.ts";
-import { noServingListener } from "../../diagnostics.ts";
+import { noServingListener } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { createFindings } from "../../incremental/findings-list.ts";
 import { changesOf, createGroups, createKeyedList } from "../../incremental/groups.ts";

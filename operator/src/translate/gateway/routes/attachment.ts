@@ -2,7 +2,7 @@
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { HTTPRouteParentRef as ParentRef } from "../../../api/generated/httproute.ts";
 import type { ConditionReason } from "../../condition.ts";
-import { noParent, parentNotFound } from "../../diagnostics.ts";
+import { noParent, parentNotFound } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { View } from "../../incremental/view.ts";
 import { withArticle } from "../../text.ts";

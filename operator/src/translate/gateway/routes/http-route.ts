@@ -1,7 +1,7 @@
 /** What an HTTPRoute contributes, given the objects that it names. See docs/gateway-api.md. */
 import type { HTTPRouteRule } from "../../../api/generated/httproute.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
-import { routeFieldIgnored } from "../../diagnostics.ts";
+import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 import { readRetry } from "../filters/retry.ts";
 import { readFilters } from "../filters/route-filters.ts";

@@ -4,7 +4,7 @@ import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
 import { isClosed } from "../../closures.ts";
 import type { Fault } from "../../condition.ts";
-import { noBackend } from "../../diagnostics.ts";
+import { noBackend } from "../../diagnostics/gateway.ts";
 import type { L4RouteKind } from "../kinds.ts";
 import { resolveBackendRef } from "./backend-ref.ts";
 import { areWeightless } from "./no-backend.ts";

@@ -1,5 +1,5 @@
 /** Rules that lead nowhere, as findings. */
-import { noBackend } from "../../diagnostics.ts";
+import { noBackend } from "../../diagnostics/gateway.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 
 type Weighted = { readonly weight?: number };

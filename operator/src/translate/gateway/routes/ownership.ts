@@ -1,7 +1,7 @@
 /** What is left of the hosts of Gateways for their owners. See docs/routing.md, "Who owns a host". */
 import { sortEntries } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { formatRef, nameOf, type ObjectRef } from "../../../api/object.ts";
-import { routeConflict } from "../../diagnostics.ts";
+import { routeConflict } from "../../diagnostics/routes.ts";
 import { routeConflictEvent } from "../../events.ts";
 import type { DesiredEvent, Diagnostic } from "../../finding.ts";
 import type { FindingsList } from "../../incremental/findings-list.ts";

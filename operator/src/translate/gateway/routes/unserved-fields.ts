@@ -1,7 +1,7 @@
 /** Experimental fields of the API that are not served, as findings. See docs/gateway-api.md, "Fields without effect". */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
-import { routeFieldIgnored } from "../../diagnostics.ts";
+import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
 import type { FilterContext } from "../filters/filter-context.ts";

@@ -1,7 +1,8 @@
 /** What the statuses of Gateway API objects say that is wrong, as findings for `check`, `explain` and the log. */
 import { refOf } from "../../../api/object.ts";
 import type { DesiredCondition } from "../../condition.ts";
-import { conditionFinding, faultFinding, refusedParent, type Place } from "../../diagnostics.ts";
+import type { Place } from "../../diagnostics/define-finding.ts";
+import { conditionFinding, faultFinding, refusedParent } from "../../diagnostics/gateway.ts";
 import type { Diagnostic } from "../../finding.ts";
 import { memo } from "../../incremental/memo.ts";
 import type { GatewayStatus, ListenerSetStatus, RouteStatus } from "./object-status.ts";

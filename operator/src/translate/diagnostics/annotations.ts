@@ -1,0 +1,55 @@
+/** Findings about annotations of Ingresses. */
+import type { Diagnostic } from "../finding.ts";
+import { quote } from "../text.ts";
+import { errorAmongManifests, finding, type Place } from "./define-finding.ts";
+import { protectionUnavailable } from "./references.ts";
+
+export const invalidAnnotation = (place: Place, message: string): Diagnostic =>
+  finding("error", "InvalidAnnotation")(place, message);
+
+export const annotationWarning = (place: Place, message: string): Diagnostic =>
+  finding("warning", "AnnotationPartlyIgnored")(place, message);
+
+export const riskyAnnotation = (place: Place, message: string): Diagnostic =>
+  finding("warning", "RiskyAnnotation")(place, message);
+
+export const everyPeerTrusted = (place: Place, header: string): Diagnostic =>
+  finding("warning", "EveryPeerTrusted")(
+    place,
+    `Header ${quote(header)} is trusted from every peer, so clients can spoof their address; forwarded-for-trusted-cidrs limits the trust to proxies`,
+  );
+
+export const defaultVerifyDepth = (place: Place): Diagnostic =>
+  finding("warning", "DefaultVerifyDepth")(
+    place,
+    "auth-tls-verify-depth is not set and defaults to 1, so clients whose certificate was issued by an intermediate CA are rejected",
+  );
+
+export const authTlsWithoutHosts = (place: Place): Diagnostic =>
+  protectionUnavailable(
+    place,
+    "spec.tls names no host, so no handshake asks clients for a certificate",
+    "every request is answered 503",
+  );
+
+export const authTlsHostNotListed = (place: Place, host: string): Diagnostic =>
+  protectionUnavailable(
+    place,
+    `Host ${host} is not listed in spec.tls, so no handshake for it asks clients for a certificate by these rules`,
+    "its HTTPS requests are answered 421",
+  );
+
+export const unknownAnnotation = (place: Place, key: string): Diagnostic =>
+  finding("warning", "UnknownAnnotation")(
+    place,
+    `${quote(key)} is not an annotation of this gateway; it has no effect`,
+  );
+
+/** Of a key that is close to one of an annotation: what it should do is not done. */
+export const misspeltAnnotation = (place: Place, key: string, meant: string): Diagnostic =>
+  errorAmongManifests(
+    finding("warning", "UnknownAnnotation")(
+      place,
+      `${quote(key)} is not an annotation of this gateway (did you mean ${meant}?); it has no effect`,
+    ),
+  );

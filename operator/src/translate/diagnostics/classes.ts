@@ -1,0 +1,46 @@
+/** Findings about IngressClasses and their parameters. */
+import type { Problem } from "@svc-gateway/common/values/result.ts";
+import type { Diagnostic } from "../finding.ts";
+import { quote } from "../text.ts";
+import { errorAmongManifests, failed, finding, type Place } from "./define-finding.ts";
+import { protectionUnavailable } from "./references.ts";
+
+/** `hint` asks for a class that may be meant. */
+export const ingressClassNotFound = (place: Place, name: string, hint: string): Diagnostic =>
+  errorAmongManifests(
+    finding("warning", "IngressClassNotFound")(
+      place,
+      `IngressClass ${quote(name)} does not exist${hint}; the Ingress is not served`,
+    ),
+  );
+
+/** In a cluster the Ingress may be somebody else's; among manifests nobody is there to serve it. */
+export const noIngressClass = (place: Place): Diagnostic =>
+  errorAmongManifests(
+    finding("info", "NoIngressClass")(
+      place,
+      "The Ingress names no class and no IngressClass of this gateway is the default class; the Ingress is not served",
+    ),
+  );
+
+/** Of parameters that may be what keeps clients or requests out. */
+export const invalidClassParameters = (place: Place, why: string): Diagnostic =>
+  errorAmongManifests(
+    finding("warning", "InvalidClassParameters")(
+      place,
+      `${why}; the class has no defaults, and with --class-parameters-strict every request to its Ingresses would be answered 503`,
+    ),
+  );
+
+export const classClosed = (place: Place): Diagnostic =>
+  protectionUnavailable(
+    place,
+    "The parameters of the class, which may protect its routes, cannot be used",
+    "every request is answered 503",
+  );
+
+export const invalidClassDefault = failed("warning", "InvalidClassDefault", "the built-in default applies");
+
+/** Of a default that keeps clients or requests out. */
+export const invalidProtectingDefault = (place: Place, problem: Problem): Diagnostic =>
+  errorAmongManifests(invalidClassDefault(place, problem));

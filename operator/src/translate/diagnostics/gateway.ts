@@ -1,0 +1,62 @@
+/** Findings about Gateways, listeners and routes of the Gateway API. */
+import type { ConditionReason, Fault } from "../condition.ts";
+import type { Diagnostic } from "../finding.ts";
+import { quote } from "../text.ts";
+import { finding, type Place } from "./define-finding.ts";
+
+/** What a condition says, at the field that it names; `place` is where the condition stands. */
+export function conditionFinding(place: Place, refusal: ConditionReason, consequence?: string): Diagnostic {
+  const { reason, message, field } = refusal;
+  const bare = field === undefined ? message : message.slice(`${field}: `.length);
+  const within = place.field === undefined || field?.startsWith("spec.") === true ? "" : `${place.field}.`;
+  const at = field === undefined ? place : { ...place, field: `${within}${field}` };
+  return finding("error", reason)(at, consequence === undefined ? bare : `${bare}; ${consequence}`);
+}
+
+/** What is wrong with a part of a route. */
+export const faultFinding = (place: Place, { reason, message, consequence }: Fault): Diagnostic =>
+  finding("error", reason)(place, `${message}; ${consequence}`);
+
+/** Of a rule that leads nowhere, and that no filter answers. `why` says what it lacks. */
+export const noBackend = (place: Place, why: string, instead: string): Diagnostic =>
+  finding("error", "NoBackend")(place, `${why}; ${instead}`);
+
+export const refusedParent = (place: Place, { reason, message }: ConditionReason): Diagnostic =>
+  finding("error", reason)(place, `${message}; the route is not served there`);
+
+const withoutParent = finding("error", "ParentNotFound");
+
+export const parentNotFound = (place: Place, parent: string, isWatched: boolean): Diagnostic => {
+  const what = place.object.kind === "ListenerSet" ? "its listeners are" : "the route is";
+  const why = isWatched ? "does not exist" : "is in a namespace that --watch-namespace does not include";
+  return withoutParent(place, `${parent} ${why}; ${what} not served there`);
+};
+
+/** Of a route that listeners take, none of which is served; `parent` names where. */
+export const noServingListener = (place: Place): Diagnostic =>
+  finding("error", "ListenerNotServed")(
+    place,
+    "None of the listeners of this parent that accept the route is served; the route is not served there",
+  );
+
+export const noParent = (place: Place): Diagnostic =>
+  withoutParent(
+    place,
+    "The route names no parent, expected one in spec.parentRefs; the route is not served anywhere",
+  );
+
+/** `hint` asks for a class that may be meant. */
+export const gatewayClassNotFound = (place: Place, name: string, hint: string): Diagnostic =>
+  finding("error", "GatewayClassNotFound")(
+    place,
+    `GatewayClass ${quote(name)} does not exist${hint}; the Gateway is not served`,
+  );
+
+export const routeFieldIgnored = (place: Place, message: string): Diagnostic =>
+  finding("warning", "FieldIgnored")(place, message);
+
+export const parametersIgnored = (place: Place): Diagnostic =>
+  finding("info", "ParametersIgnored")(
+    place,
+    "The parameters ask for dedicated proxies, which only a controller in a cluster can create; the Gateway is served like any other",
+  );

@@ -1,0 +1,18 @@
+/** Findings about whole objects of any kind. */
+import { textOf } from "@svc-gateway/common/values/errors.ts";
+import type { Diagnostic } from "../finding.ts";
+import { finding, type Place } from "./define-finding.ts";
+
+/** Told by `check` only: a controller would repeat it for every object of a cluster that is none of its business. */
+export const notWatched = (place: Place): Diagnostic =>
+  finding("info", "NotWatched")(
+    place,
+    "The object is not served: --watch-namespace does not include its namespace",
+  );
+
+/** A bug of the translation: the object is set aside so that it cannot keep others from being served. */
+export const internalError = (place: Place, error: unknown): Diagnostic =>
+  finding("error", "InternalError")(
+    place,
+    `The object cannot be translated and is not served: ${textOf(error)}`,
+  );

@@ -1,0 +1,50 @@
+/** Findings about policies of Services and Gateways. */
+import type { Problem } from "@svc-gateway/common/values/result.ts";
+import type { Diagnostic } from "../finding.ts";
+import { failed, finding, type Place } from "./define-finding.ts";
+
+export const policyValueIgnored = (place: Place, problem: Problem, instead: string): Diagnostic =>
+  failed("warning", "PolicyValueIgnored", instead)(place, problem);
+
+export const policyConflict = (place: Place, service: string, winner: string): Diagnostic =>
+  finding("warning", "PolicyConflict")(
+    place,
+    `Service ${service} already uses the older ${winner}; this policy has no effect on it`,
+  );
+
+/** Of a policy without which connections to the port go in cleartext. */
+export const tlsPolicyTargetNotFound = (place: Place, target: string): Diagnostic =>
+  finding("error", "PolicyTargetNotFound")(
+    place,
+    `${target} does not exist; the policy protects no connections to it`,
+  );
+
+export const policyTargetNotFound = (place: Place, target: string): Diagnostic =>
+  finding("warning", "PolicyTargetNotFound")(
+    place,
+    `${target} does not exist; the policy has no effect there`,
+  );
+
+/** The one finding that the log has as an error: nothing else shows that requests travel unprotected. */
+export const cleartextFallback = (place: Place): Diagnostic =>
+  finding("error", "CleartextFallback")(
+    place,
+    "The policy has no usable name, so traffic to the backends is NOT encrypted; --backend-tls-strict refuses such connections instead",
+  );
+
+/** That another policy has what a policy of a Gateway names. */
+export const gatewayPolicyConflict = (place: Place, message: string): Diagnostic =>
+  finding("error", "GatewayPolicyConflict")(place, message);
+
+export const gatewayPolicyWithoutTarget = (place: Place, message: string): Diagnostic =>
+  finding("error", "GatewayPolicyTargetNotFound")(place, `${message}; the policy has no effect there`);
+
+export const invalidGatewayPolicy = (place: Place, message: string): Diagnostic =>
+  finding("error", "InvalidGatewayPolicy")(place, message);
+
+/** Of what an invalid object names; `parts` are the listeners or ports of it that are meant, where not all are. */
+export const targetClosed = (place: Place, by: string, parts: string | undefined): Diagnostic =>
+  finding("error", "TargetClosed")(
+    place,
+    `${by}, which targets ${parts === undefined ? `this ${place.object.kind}` : parts}, is not valid; what it protects answers 503 or accepts no connections until it is`,
+  );
