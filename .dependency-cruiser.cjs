@@ -116,7 +116,7 @@ module.exports = {
       comment: "Filters and routing see an Exchange, never a codec (docs/architecture.md, rule 6).",
       severity: "error",
       from: { path: "^proxy/src/(filters|routing)/" },
-      to: { path: "^proxy/src/http/h[12]/|^(http|http2|net|tls)$" },
+      to: { path: "^proxy/src/http/h[12]/|^proxy/src/http1/|^(http|http2|net|tls)$" },
     },
     {
       name: "message-is-the-ground-floor",

@@ -7,7 +7,7 @@ SHELL := /bin/sh
 NODE := scripts/node
 INSTALLED := node_modules/.installed
 
-.PHONY: help install run build test golden generate format bench bench-mirror bench-control bench-metrics bench-translate clean \
+.PHONY: help install run build test fuzz golden generate format bench bench-mirror bench-control bench-metrics bench-translate clean \
 	cluster-up cluster-down image deploy undeploy e2e e2e-cert-manager conformance
 
 help: ## Show the targets
@@ -27,6 +27,9 @@ build: $(INSTALLED) ## Bundle the command line into dist/
 
 test: $(INSTALLED) ## Run every check and test that needs no cluster
 	@$(NODE) scripts/test.ts
+
+fuzz: $(INSTALLED) ## Compare the proxy's own parser of HTTP/1 with Node's on generated connections: RUNS, SEED
+	@RUNS=$${RUNS:-1000000} $(NODE) node_modules/mocha/bin/mocha.js proxy/test/http1/differential.test.ts
 
 golden: $(INSTALLED) ## Rewrite the expected outputs of the golden tests
 	@GOLDEN=write $(NODE) node_modules/mocha/bin/mocha.js --reporter dot '*/test/**/golden.test.ts'

@@ -11,6 +11,7 @@ import { ActiveExchanges } from "./http/active-exchanges.ts";
 import type { FrontLimits } from "./http/front.ts";
 import type { FrontEvent as Http1FrontEvent } from "./http/h1/events.ts";
 import { createHttp1Front } from "./http/h1/front.ts";
+import { createNativeHttp1Front } from "./http1/front.ts";
 import type { Http2FrontEvent } from "./http/h2/events.ts";
 import { createHttp2Front } from "./http/h2/front.ts";
 import { Mirrors } from "./http/mirrors.ts";
@@ -187,7 +188,7 @@ export function startProxy(options: ProxyOptions): Proxy {
       maxHandshakes,
     },
     l4,
-    createHttp1Front: () => createHttp1Front({ limits, handler, onEvent, responseMemory }),
+    createHttp1Front: () => http1FrontOf[settings.http1Codec]({ limits, handler, onEvent, responseMemory }),
     createHttp2Front: () => createHttp2Front({ limits, handler, onEvent, responseMemory }),
     events: listenerMetrics,
     reportsFailures: worker === 0,
@@ -282,6 +283,9 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
   };
 }
+
+/** The front of each codec. */
+const http1FrontOf = { node: createHttp1Front, native: createNativeHttp1Front };
 
 /** What a worker has of something that is bounded for the whole proxy. */
 const shareOf = (total: number, worker: number, workers: number): number =>

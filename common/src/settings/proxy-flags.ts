@@ -272,6 +272,14 @@ export const proxyFlags = [
     meaning: "Maximum number of header fields of a request; 431 above it.",
   }),
   flag({
+    name: "http1-codec",
+    type: choiceType(["node", "native"]),
+    roles: serving,
+    defaultValue: "node",
+    meaning:
+      "What reads and writes HTTP/1 for clients: the parser of Node.js, or the proxy's own, which is stricter and names each reason of a refusal (docs/features/http1.md).",
+  }),
+  flag({
     name: "proxy-upstream-keepalive-pool-size",
     type: integerType(0, 1_000_000),
     roles: serving,

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import fc from "fast-check";
 import { startGateway, type Gateway } from "../integration/gateway.ts";
 import { readRequests, type ReadRequest } from "./reference-parser.ts";
@@ -53,7 +54,7 @@ const meaning = ({ method, target, fields, body }: ReadRequest): object => ({
   body,
 });
 
-describe("10,000 generated requests, to the proxy and to a strict reader", function () {
+describeCodecs("10,000 generated requests, to the proxy and to a strict reader", function () {
   this.timeout(300_000);
   let gateway: Gateway;
   let backend: Awaited<ReturnType<typeof startStrictBackend>>;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import fc from "fast-check";
 import { parseProxyHeader } from "../../src/listeners/proxy-protocol/header.ts";
 import { peekClientHello } from "../../src/tls/client-hello.ts";
@@ -76,7 +77,7 @@ const inRecords = (hello: Buffer, size: number): Buffer => {
   return Buffer.concat(records);
 };
 
-describe("generated first bytes of connections", function () {
+describeCodecs("generated first bytes of connections", function () {
   this.timeout(120_000);
 
   const version1 = Buffer.from("PROXY TCP4 192.0.2.1 192.0.2.2 1234 443\r\n");

@@ -4,6 +4,7 @@ import { Agent, createServer, type IncomingMessage, request, type Server } from 
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { startGateway, type Gateway } from "./gateway.ts";
 
@@ -30,7 +31,7 @@ async function readAll(message: IncomingMessage, isSlow: boolean): Promise<Buffe
   return Buffer.concat(pieces);
 }
 
-describe("bodies of many exchanges at a time", () => {
+describeCodecs("bodies of many exchanges at a time", () => {
   let gateway: Gateway;
   let backend: Server;
   let agents: (Agent | TlsAgent)[];

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage } from "node:http";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { routeKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import type { Backend } from "@svc-gateway/common/ir/route.ts";
@@ -10,7 +11,7 @@ import { startGateway, type Gateway } from "./gateway.ts";
 const working = { weight: 3, service: "ns/web", endpoints: "ns/web/80", protocol: "http1" } as const;
 const broken = { weight: 1, service: "ns/gone", protocol: "http1", status: 500 } as const;
 
-describe("a backend that cannot be used", () => {
+describeCodecs("a backend that cannot be used", () => {
   let owner: GuardedGateway;
   let gateway: Gateway;
 

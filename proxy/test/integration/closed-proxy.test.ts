@@ -1,12 +1,15 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 
 const program = new URL("./closed-proxy-program.ts", import.meta.url);
 
-describe("a proxy that was closed", () => {
+describeCodecs("a proxy that was closed", (codec) => {
   it("leaves no socket, no timer and nothing else behind that would keep its process", async () => {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program.pathname]);
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program.pathname], {
+      env: { ...process.env, HTTP1_CODEC: codec },
+    });
     expect(stderr).to.equal("");
     expect(JSON.parse(stdout)).to.deep.equal({ resources: [], timers: [] });
   });

@@ -1,13 +1,14 @@
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { flags, frame, frameTypes, RawPeer } from "../http/h2/frames.ts";
 import { eventually, startGateway, startTcp, type Gateway } from "./gateway.ts";
 
 const host = "a.test";
 const half = "h".repeat(500);
 
-describe("requests that are not completed, through the whole data plane", () => {
+describeCodecs("requests that are not completed, through the whole data plane", () => {
   const closing: { close(): unknown }[] = [];
   afterEach(async () => {
     for (const one of closing.splice(0).toReversed()) await one.close();

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { readResponse } from "../fuzz/response-reader.ts";
 import {
   field,
@@ -87,7 +88,7 @@ const cutsOf = {
 /** What a client can take the answer for. */
 type Told = { readonly status: number; readonly complete: boolean; readonly what: string };
 
-describe("responses that are not completed, through the whole data plane", () => {
+describeCodecs("responses that are not completed, through the whole data plane", () => {
   const closing: { close(): unknown }[] = [];
   afterEach(async () => {
     for (const one of closing.splice(0).toReversed()) await one.close();

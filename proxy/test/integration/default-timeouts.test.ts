@@ -1,10 +1,11 @@
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import type { Timeouts } from "@svc-gateway/common/features/timeouts.ts";
 import { exchange, startGateway, startTcp } from "./gateway.ts";
 
 const request = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 
-describe("timeouts of the whole proxy", () => {
+describeCodecs("timeouts of the whole proxy", () => {
   /** What a client gets from a backend that answers after 300 ms, and what the log says about it. */
   async function ask(flags: readonly string[], timeouts?: Timeouts): Promise<readonly [string, unknown]> {
     const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";

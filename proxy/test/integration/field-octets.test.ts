@@ -7,6 +7,7 @@ import {
 } from "node:http2";
 import { connect, type AddressInfo } from "node:net";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { exchange, startGateway, startTcp, type Gateway } from "./gateway.ts";
 
 /** Every octet that RFC 9110 5.5 calls obs-text: Latin-1, the pieces of UTF-8, and what is neither. */
@@ -138,7 +139,7 @@ async function askHttp2(gateway: Gateway, path: string, backend: Backend): Promi
   return { status, field, request: backend.requests.at(-1) ?? "" };
 }
 
-describe("octets of fields, through the whole data plane", () => {
+describeCodecs("octets of fields, through the whole data plane", () => {
   const closing: { close(): unknown }[] = [];
   afterEach(async () => {
     for (const one of closing.splice(0).toReversed()) await one.close();

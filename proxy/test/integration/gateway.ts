@@ -9,8 +9,9 @@ import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
 import { createSnapshot, diffSnapshots, fullUpdate, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
-import { startProxy, type Proxy, type ProxyOptions } from "../../src/proxy.ts";
+import { http1Codec } from "../http1-codecs.ts";
 import type { SharedMemory } from "../../src/shared/shared-memory.ts";
+import { startProxy, type Proxy, type ProxyOptions } from "../../src/proxy.ts";
 import type { AccessRecord } from "../../src/telemetry/access-line.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../../src/telemetry/metrics.ts";
 
@@ -133,6 +134,7 @@ export async function startGateway(
     "--port-map",
     "80=0,443=0",
     "--proxy-shutdown-grace-period=100ms",
+    `--http1-codec=${http1Codec()}`,
     ...flags,
   ];
   const read = readStandaloneSettings({ argv, env: {} });

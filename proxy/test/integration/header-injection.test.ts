@@ -7,6 +7,7 @@ import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { isHeaderValue, isToken } from "@svc-gateway/common/values/header-name.ts";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import fc from "fast-check";
 import { claimHeaders } from "../../src/auth/claim-headers.ts";
 import { requestHeadersFilter } from "../../src/filters/request-headers.ts";
@@ -52,7 +53,7 @@ function expectFields(list: readonly string[], names: readonly string[]): void {
   }
 }
 
-describe("values from outside", () => {
+describeCodecs("values from outside", () => {
   let stop: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const each of stop.toReversed()) await each();

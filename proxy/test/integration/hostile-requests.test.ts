@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { eventually, exchange, startGateway, startTcp, type Gateway } from "./gateway.ts";
 
 const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -49,7 +50,7 @@ const refused: readonly [string, string, number][] = [
   ],
 ];
 
-describe("hostile requests", () => {
+describeCodecs("hostile requests", () => {
   let gateway: Gateway;
   let backend: Awaited<ReturnType<typeof startTcp>>;
   let seen = "";

@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { eventually, exchange, startGateway, startTcp, type Gateway, type Plan } from "./gateway.ts";
 import { getOverHttp2 } from "./http2-client.ts";
 
@@ -9,7 +10,7 @@ const good = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood";
 const ok = "HTTP/1.1 200 OK\r\n";
 const chunkedHead = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
 
-describe("hostile upstreams, through the whole data plane", () => {
+describeCodecs("hostile upstreams, through the whole data plane", () => {
   let gateway: Gateway;
   /** The connections of the upstream, in order. */
   let connections: Socket[];

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { awake } from "../../src/timing/awake-clock.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { capturedHello } from "../tls/harness.ts";
@@ -13,7 +14,7 @@ const minute = "1m";
 const pauseMs = 600_000;
 
 /** A process that is stopped finds, when it goes on, that all times are over, before it sees what has arrived. */
-describe("a process that could not run for ten minutes", () => {
+describeCodecs("a process that could not run for ten minutes", () => {
   const stop: (() => unknown)[] = [];
   const realNow = performance.now;
   let skewMs = 0;

@@ -1,12 +1,19 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 
 const program = new URL("./peers-gone-program.ts", import.meta.url);
 
-describe("a proxy whose peers are gone", () => {
+describeCodecs("a proxy whose peers are gone", (codec) => {
   it("has nothing open that it did not have before them", async () => {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--expose-gc", program.pathname]);
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ["--expose-gc", program.pathname],
+      {
+        env: { ...process.env, HTTP1_CODEC: codec },
+      },
+    );
     // Warnings of too many listeners among it.
     expect(stderr).to.equal("");
     const left = JSON.parse(stdout) as Record<string, readonly string[]>;

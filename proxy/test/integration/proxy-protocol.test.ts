@@ -4,6 +4,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { addresses, tlv, version2 } from "../listeners/proxy-protocol/headers.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { readUntil } from "../tls/harness.ts";
@@ -13,7 +14,7 @@ const accepting = "--proxy-accept-proxy-protocol";
 const get = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 const client = version2(addresses([203, 0, 113, 5], 4711), { transport: 0x11, tlvs: tlv(4, 40) });
 
-describe("PROXY protocol", () => {
+describeCodecs("PROXY protocol", () => {
   let seen: IncomingMessage["headers"][] = [];
   let upstream: HttpUpstream;
   let gateway: Gateway;

@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { backendTlsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { isTainted, staleMemory } from "../fuzz/stale-memory.ts";
 import { authority, backend as backendCertificate } from "../upstream/tls/support.ts";
 import { gateAt, gateName, httpCheck } from "./ext-auth-support.ts";
@@ -19,7 +20,7 @@ const mebibyte = kibibyte * kibibyte;
 const host = "a.example";
 const get = (path = "/"): string => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
 
-describe("memory that connections share or use again, through the whole data plane", function () {
+describeCodecs("memory that connections share or use again, through the whole data plane", function () {
   this.timeout(30_000);
   const closing: { close(): unknown }[] = [];
   const closeLater = <Closable extends { close(): unknown }>(one: Closable): Closable => {

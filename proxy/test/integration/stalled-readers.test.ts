@@ -4,6 +4,7 @@ import { connect as connectTls } from "node:tls";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { holdClock } from "../http/held-clock.ts";
 import { frame, frameTypes, preface, RawPeer, requestFrame, uint32 } from "../http/h2/frames.ts";
 import { issueCertificate } from "../tls/certificates.ts";
@@ -27,7 +28,7 @@ const switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nCon
 const noWindow = Buffer.from([0, 4, 0, 0, 0, 0]);
 const hugeWindow = Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff]);
 
-describe("clients that do not read their responses", () => {
+describeCodecs("clients that do not read their responses", () => {
   const clock = holdClock();
   const closing: (() => unknown)[] = [];
   const certificate = issueCertificate(["a.test"]);

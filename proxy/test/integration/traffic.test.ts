@@ -4,6 +4,7 @@ import { connect as connectHttp2, createServer as createHttp2Server } from "node
 import { request as httpsRequest } from "node:https";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { expect } from "chai";
+import { describeCodecs } from "../http1-codecs.ts";
 import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { WebSocket, WebSocketServer } from "ws";
 import { issueCertificate } from "../tls/certificates.ts";
@@ -33,7 +34,7 @@ async function fetchVia(
   return { message, body: await text(message) };
 }
 
-describe("traffic through the whole data plane", () => {
+describeCodecs("traffic through the whole data plane", () => {
   let gateway: Gateway;
   let stop: (() => Promise<void>)[] = [];
 

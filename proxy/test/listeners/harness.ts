@@ -6,7 +6,6 @@ import { compileCidrs } from "@svc-gateway/common/values/cidr.ts";
 import type { ClientConnection } from "../../src/exchange/client-connection.ts";
 import type { PortTable } from "../../src/exchange/port-table.ts";
 import type { RequestHandler } from "../../src/http/front.ts";
-import { createHttp1Front } from "../../src/http/h1/front.ts";
 import { createHttp2Front } from "../../src/http/h2/front.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
 import { createL4 } from "../../src/l4/l4.ts";
@@ -24,6 +23,7 @@ import type { ClientStream, RequestHead } from "../../src/message/message.ts";
 import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
 import { createProxyMetrics } from "../../src/telemetry/metrics.ts";
 import { createResolver } from "../../src/upstream/resolver.ts";
+import { createFrontOfCodec } from "../http1-codecs.ts";
 import { RawClient, wideLimits } from "../http/h1/harness.ts";
 import { wideSettings } from "../tls/harness.ts";
 
@@ -160,7 +160,7 @@ export function startManager(
         now: () => performance.now(),
       },
     }),
-    createHttp1Front: () => createHttp1Front(front),
+    createHttp1Front: () => createFrontOfCodec(front),
     createHttp2Front: () => createHttp2Front(front),
     events,
     log,

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { ClientConnection } from "../../exchange/client-connection.ts";
 import type { ClientCloseReason, HeaderList } from "../../message/message.ts";
+import { takenBytes } from "../taken-bytes.ts";
 import type { FrontContext } from "./context.ts";
 import type { FrontEvent } from "./events.ts";
 import { readFraming } from "./framing.ts";
@@ -16,8 +17,8 @@ import {
   refusalOf,
   refusalStatus,
 } from "./refusal.ts";
-import { ResponseWrites } from "./response-writes.ts";
 import { Http1Stream } from "./stream.ts";
+import { ResponseWrites, type WrittenBytes } from "./response-writes.ts";
 
 /** An unread rest of a body up to this size is read and thrown away to keep the connection. */
 const maxDiscardedBytes = 65_536;
@@ -73,7 +74,7 @@ export class Http1Connection {
     this.context = context;
     const { responseMemory, limits } = context;
     this.deadlineMs = context.clock.deadline(limits.headerTimeoutMs);
-    this.writes = new ResponseWrites(socket, responseMemory, limits.writeTimeoutMs, (reason) =>
+    this.writes = new ResponseWrites(writtenTo(socket), responseMemory, limits.writeTimeoutMs, (reason) =>
       this.leaveSlowClient(reason),
     );
     // Node writes a head that leaves alone without naming an encoding: field values are octets (RFC 9110 5.5), not UTF-8.
@@ -338,7 +339,7 @@ export class Http1Connection {
   }
 
   private closed(): void {
-    this.context.forget(this.socket);
+    this.context.forget(this);
     this.leave("client-closed");
   }
 
@@ -393,3 +394,12 @@ export class Http1Connection {
     }
   }
 }
+
+const writtenTo = (socket: Socket): WrittenBytes => ({
+  get waitingBytes() {
+    return socket.writableLength;
+  },
+  get takenBytes() {
+    return takenBytes(socket);
+  },
+});

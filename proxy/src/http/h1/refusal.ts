@@ -14,6 +14,7 @@ export const refusalStatus = {
   "unknown-method": 501,
   "unknown-version": 505,
   "header-timeout": 408,
+  "malformed-body": 400,
 } as const satisfies { readonly [R in FrontEventReason]?: number };
 
 /** Reasons that a client is told about. */

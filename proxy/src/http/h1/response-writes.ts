@@ -1,9 +1,15 @@
-import type { Socket } from "node:net";
 import type { ClientCloseReason } from "../../message/message.ts";
 import { ReadingPace } from "../reading-pace.ts";
 import { type WaitingClient, WaitingResponse, type ResponseMemory } from "../response-memory.ts";
 import { Swiftness } from "../response-room.ts";
-import { takenBytes } from "../taken-bytes.ts";
+
+/** What has been written to a client. */
+export type WrittenBytes = {
+  /** Bytes handed over that the system has not taken. */
+  readonly waitingBytes: number;
+  /** Bytes that the system has taken since the client was connected, encrypted ones with TLS. */
+  readonly takenBytes: number;
+};
 
 /** Less than this is counted by the next sweep: it has mostly left before, since TLS and small texts are written later. */
 const minCountedBytes = 16_384;
@@ -13,7 +19,7 @@ const minCountedBytes = 16_384;
  * waiting responses, and how much may be read for it. Nothing is done for a client that takes everything at once.
  */
 export class ResponseWrites implements WaitingClient {
-  private readonly socket: Socket;
+  private readonly written: WrittenBytes;
   private readonly memory: ResponseMemory;
   private readonly timeoutMs: number;
   private readonly leave: (reason: ClientCloseReason) => void;
@@ -25,12 +31,12 @@ export class ResponseWrites implements WaitingClient {
 
   /** `timeoutMs` is the write timeout, 0 = off; `leave` ends the connection. */
   constructor(
-    socket: Socket,
+    written: WrittenBytes,
     memory: ResponseMemory,
     timeoutMs: number,
     leave: (reason: ClientCloseReason) => void,
   ) {
-    this.socket = socket;
+    this.written = written;
     this.memory = memory;
     this.timeoutMs = timeoutMs;
     this.leave = leave;
@@ -38,7 +44,7 @@ export class ResponseWrites implements WaitingClient {
 
   /** Most bytes that may be read for the client at once, while it wants more. */
   get roomBytes(): number {
-    return this.swiftness.roomBytes(this.socket.writableLength);
+    return this.swiftness.roomBytes(this.written.waitingBytes);
   }
 
   /** The system has taken all that was written. */
@@ -53,7 +59,7 @@ export class ResponseWrites implements WaitingClient {
   mayWait(resume: () => void): boolean {
     this.swiftness.paused();
     this.isWaiting = true;
-    if (this.socket.writableLength >= minCountedBytes) {
+    if (this.written.waitingBytes >= minCountedBytes) {
       this.look();
       return false;
     }
@@ -62,7 +68,7 @@ export class ResponseWrites implements WaitingClient {
 
   /** Bytes of an ended response may wait. */
   watch(): void {
-    if (this.socket.writableLength === 0) return;
+    if (this.written.waitingBytes === 0) return;
     this.isWaiting = true;
     this.look();
   }
@@ -77,10 +83,10 @@ export class ResponseWrites implements WaitingClient {
   sweep(nowMs: number): void {
     if (!this.isWaiting) return;
     this.look();
-    if (this.socket.writableLength === 0) {
+    if (this.written.waitingBytes === 0) {
       this.isWaiting = false;
       this.pace.rest();
-    } else if (this.pace.isStalled(nowMs, takenBytes(this.socket), this.timeoutMs)) {
+    } else if (this.pace.isStalled(nowMs, this.written.takenBytes, this.timeoutMs)) {
       this.leave("timeout");
     }
   }
@@ -93,9 +99,9 @@ export class ResponseWrites implements WaitingClient {
   }
 
   look(): void {
-    const { socket } = this;
-    if (socket.writableLength > 0) this.waiting ??= new WaitingResponse(this.memory, this);
-    this.waiting?.hold(socket.writableLength, takenBytes(socket));
+    const { waitingBytes, takenBytes } = this.written;
+    if (waitingBytes > 0) this.waiting ??= new WaitingResponse(this.memory, this);
+    this.waiting?.hold(waitingBytes, takenBytes);
   }
 
   cut(): void {

@@ -1,17 +1,48 @@
 import type { HeaderList } from "../../message/message.ts";
 import type { BorrowedBytes } from "../../sockets/read-buffer.ts";
+import {
+  backslash,
+  carriageReturn,
+  equals,
+  isBlank,
+  isTokenOctet,
+  isValueOctet,
+  lineFeed,
+  quote,
+  semicolon,
+} from "../../http1/octets.ts";
 import { readFields } from "./fields.ts";
-import { maxFields, maxHeadBytes } from "./response-head.ts";
+
+/** What the two directions differ in. */
+export type ChunkedRules = {
+  /** Of a trailer section. */
+  readonly maxTrailerBytes: number;
+  readonly maxTrailerFields: number;
+  /**
+   * Extensions follow their grammar, without the blanks that were allowed once (RFC 9112 7.1.1), and no trailer frames a
+   * body: what clients send must have one meaning. Else any text without control characters is skipped.
+   */
+  readonly isStrict: boolean;
+};
 
 /** Most digits of a chunk size, leading zeros included: 2^52 bytes. */
 const maxSizeDigits = 13;
 /** Most bytes of extensions on one chunk. */
 const maxExtensionBytes = 4096;
+/** Most bytes of all extensions of a client's body: each of its chunks could be one byte with an extension. */
+const maxAllExtensionBytes = 16_384;
 
 type State =
   | "size"
   | "blank-after-size"
   | "extension"
+  | "extension-name-start"
+  | "extension-name"
+  | "extension-value-start"
+  | "extension-value"
+  | "extension-quoted"
+  | "extension-escape"
+  | "extension-end"
   | "size-line-feed"
   | "data"
   | "data-carriage-return"
@@ -23,26 +54,26 @@ type State =
   | "done"
   | "invalid";
 
-const tab = 0x09;
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-const semicolon = 0x3b;
-
 /**
  * Takes the chunked coding (RFC 9112 7.1) off a body as it arrives. Decodes in place: the data of a piece is moved
- * together at its start, so that many small chunks become one. Strict: CRLF only, sizes of at most `maxSizeDigits`,
- * extensions of at most `maxExtensionBytes` per chunk, trailers within the limits of a head. Nothing follows "done" or "invalid".
+ * together at its start, so that many small chunks become one. CRLF only, sizes of at most `maxSizeDigits`, extensions of
+ * at most `maxExtensionBytes` per chunk, trailers within the limits of `rules`. Nothing follows "done" or "invalid".
  */
 export class ChunkedDecoder {
   private state: State = "size";
   private digits = 0;
   private remaining = 0;
+  private readonly rules: ChunkedRules;
   private extensionBytes = 0;
+  private allExtensionBytes = 0;
   private trailerText = "";
   private parsedTrailers: HeaderList | undefined = undefined;
   /** Index after the last byte of the message in the piece that completed it. */
   endIndex = 0;
+
+  constructor(rules: ChunkedRules) {
+    this.rules = rules;
+  }
 
   get done(): boolean {
     return this.state === "done";
@@ -106,10 +137,6 @@ export class ChunkedDecoder {
       }
       case "blank-after-size":
         return code === carriageReturn ? "invalid" : this.afterSize(code);
-      case "extension":
-        if (code === carriageReturn) return "size-line-feed";
-        if ((code < space && code !== tab) || code === 0x7f) return "invalid";
-        return ++this.extensionBytes > maxExtensionBytes ? "invalid" : "extension";
       case "size-line-feed":
         if (code !== lineFeed) return "invalid";
         return this.remaining === 0 ? "trailer-start" : "data";
@@ -122,22 +149,51 @@ export class ChunkedDecoder {
       case "last-line-feed":
         return code === lineFeed ? this.finish() : "invalid";
       default:
+        return code === carriageReturn || this.countExtension() ? this.extensionStep(code) : "invalid";
+    }
+  }
+
+  /** Counts a byte between a size and the end of its line. */
+  private countExtension(): boolean {
+    if (++this.extensionBytes > maxExtensionBytes) return false;
+    return !this.rules.isStrict || ++this.allExtensionBytes <= maxAllExtensionBytes;
+  }
+
+  /** One byte of the extensions of a chunk. */
+  private extensionStep(code: number): State {
+    switch (this.state) {
+      case "extension":
+        if (code === carriageReturn) return "size-line-feed";
+        return isValueOctet[code] === 1 ? "extension" : "invalid";
+      case "extension-name-start":
+        return isTokenOctet[code] === 1 ? "extension-name" : "invalid";
+      case "extension-name":
+        if (code === equals) return "extension-value-start";
+        return isTokenOctet[code] === 1 ? "extension-name" : afterExtension(code);
+      case "extension-value-start":
+        if (code === quote) return "extension-quoted";
+        return isTokenOctet[code] === 1 ? "extension-value" : "invalid";
+      case "extension-value":
+        return isTokenOctet[code] === 1 ? "extension-value" : afterExtension(code);
+      case "extension-quoted":
+        if (code === quote) return "extension-end";
+        if (code === backslash) return "extension-escape";
+        return isValueOctet[code] === 1 ? "extension-quoted" : "invalid";
+      case "extension-escape":
+        return isValueOctet[code] === 1 ? "extension-quoted" : "invalid";
+      case "extension-end":
+        return afterExtension(code);
+      default:
         return "invalid";
     }
   }
 
   private afterSize(code: number): State {
-    switch (code) {
-      case carriageReturn:
-        return "size-line-feed";
-      case semicolon:
-        return "extension";
-      case space:
-      case tab:
-        return ++this.extensionBytes > maxExtensionBytes ? "invalid" : "blank-after-size";
-      default:
-        return "invalid";
-    }
+    const { isStrict } = this.rules;
+    if (code === carriageReturn) return "size-line-feed";
+    if (!this.countExtension()) return "invalid";
+    if (code === semicolon) return isStrict ? "extension-name-start" : "extension";
+    return isBlank(code) && !isStrict ? "blank-after-size" : "invalid";
   }
 
   /** Collects trailer lines up to the CR of the empty line that ends them. */
@@ -153,7 +209,7 @@ export class ChunkedDecoder {
       i++;
     }
     const textEnd = state === "last-line-feed" ? i - 1 : i;
-    if (this.trailerText.length + textEnd - start > maxHeadBytes) state = "invalid";
+    if (this.trailerText.length + textEnd - start > this.rules.maxTrailerBytes) state = "invalid";
     else if (textEnd > start) this.trailerText += bytes.toString("latin1", start, textEnd);
     this.state = state;
     return i;
@@ -161,10 +217,22 @@ export class ChunkedDecoder {
 
   private finish(): State {
     if (this.trailerText === "") return "done";
-    this.parsedTrailers = readFields(this.trailerText, 0, this.trailerText.length, maxFields);
-    return this.parsedTrailers === undefined ? "invalid" : "done";
+    const { maxTrailerFields, isStrict } = this.rules;
+    const trailers = readFields(this.trailerText, 0, this.trailerText.length, maxTrailerFields);
+    if (trailers === undefined || (isStrict && trailers.some(isFramingName))) return "invalid";
+    this.parsedTrailers = trailers;
+    return "done";
   }
 }
+
+function afterExtension(code: number): State {
+  if (code === semicolon) return "extension-name-start";
+  return code === carriageReturn ? "size-line-feed" : "invalid";
+}
+
+/** True for the name of a field that would frame a body (RFC 9110 6.5.1); called with names and values in turn. */
+const isFramingName = (text: string, index: number): boolean =>
+  index % 2 === 0 && /^(?:content-length|transfer-encoding)$/i.test(text);
 
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;

@@ -1,32 +1,16 @@
 import type { HeaderList } from "../../message/message.ts";
-
-const tokenSymbols = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-/** Characters of a field name (RFC 9110 5.6.2). */
-const isTokenCode = new Uint8Array(256);
-for (const symbol of tokenSymbols) isTokenCode[symbol.charCodeAt(0)] = 1;
-
-/** Characters of a field value (RFC 9110 5.5): visible ones, obs-text, space and tab. */
-const isValueCode = new Uint8Array(256);
-for (let code = 0; code < 256; code++)
-  isValueCode[code] = (code >= 0x20 && code !== 0x7f) || code === 9 ? 1 : 0;
+import { carriageReturn, colon, isBlank, isTokenOctet, isValueOctet, lineFeed } from "../../http1/octets.ts";
 
 const foreignToValue = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** True for a name that can be written as it is (RFC 9110 5.1). */
 export function isFieldName(name: string): boolean {
-  for (let i = 0; i < name.length; i++) if (isTokenCode[name.charCodeAt(i)] !== 1) return false;
+  for (let i = 0; i < name.length; i++) if (isTokenOctet[name.charCodeAt(i)] !== 1) return false;
   return name !== "";
 }
 
 /** True for a value that can be written as it is: one line, without control characters, of latin1. */
 export const isFieldValue = (value: string): boolean => !foreignToValue.test(value);
-
-const tab = 0x09;
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-const colon = 0x3a;
 
 /**
  * Reads field lines (RFC 9112 5) of a latin1 text from `start` up to `end`, where the last line's CRLF ends. Strict:
@@ -43,13 +27,13 @@ export function readFields(
   let i = start;
   while (i < end) {
     const nameStart = i;
-    while (isTokenCode[text.charCodeAt(i)] === 1) i++;
+    while (isTokenOctet[text.charCodeAt(i)] === 1) i++;
     const nameEnd = i;
     if (nameEnd === nameStart || text.charCodeAt(i) !== colon) return undefined;
     i++;
     while (isBlank(text.charCodeAt(i))) i++;
     const valueStart = i;
-    while (isValueCode[text.charCodeAt(i)] === 1) i++;
+    while (isValueOctet[text.charCodeAt(i)] === 1) i++;
     if (text.charCodeAt(i) !== carriageReturn || text.charCodeAt(i + 1) !== lineFeed) return undefined;
     let valueEnd = i;
     while (valueEnd > valueStart && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd--;
@@ -59,5 +43,3 @@ export function readFields(
   }
   return i === end ? fields : undefined;
 }
-
-const isBlank = (code: number): boolean => code === space || code === tab;

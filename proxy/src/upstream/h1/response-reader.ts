@@ -1,9 +1,9 @@
 import type { Chunk, HeaderList, ResponseHead } from "../../message/message.ts";
 import type { BorrowedBytes, Piece } from "../../sockets/read-buffer.ts";
 import { announcedIdleMs } from "./announced-idle.ts";
-import { ChunkedDecoder } from "./chunked-decoder.ts";
+import { ChunkedDecoder, type ChunkedRules } from "./chunked-decoder.ts";
 import { HeadCollector } from "./head-collector.ts";
-import { parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
+import { maxFields, maxHeadBytes, parseResponseHead, type ParsedResponseHead } from "./response-head.ts";
 
 /** Told what was read. The reader does not go on before a call has returned; `stop` may be called from within. */
 export type ResponseEvents = {
@@ -36,6 +36,12 @@ const maxInformational = 32;
 /** A piece up to this size is handed on as text, which can leave in one write with the head. */
 const maxTextBytes = 16_384;
 
+const chunkedRules: ChunkedRules = {
+  maxTrailerBytes: maxHeadBytes,
+  maxTrailerFields: maxFields,
+  isStrict: false,
+};
+
 /**
  * Reads responses off a connection, one after another: 1xx heads, the final head, the body by its framing
  * (RFC 9112 6.3), trailers. Whatever does not fit the grammar or the limits is invalid; nothing is guessed.
@@ -51,7 +57,7 @@ export class ResponseReader {
   private keepAliveField: string | undefined = undefined;
   private announcedMs: number | undefined = undefined;
   private remaining = 0;
-  private decoder = new ChunkedDecoder();
+  private decoder = new ChunkedDecoder(chunkedRules);
   /** During a read: what of its bytes is text already, and where that begins in them. */
   private text = "";
   private textAt = 0;
@@ -180,7 +186,7 @@ export class ResponseReader {
     if (bodyless || length !== undefined) this.phase = "length";
     else if (parsed.chunked) {
       this.phase = "chunked";
-      this.decoder = new ChunkedDecoder();
+      this.decoder = new ChunkedDecoder(chunkedRules);
     } else {
       this.phase = "until-close";
       this.keepAlive = false;

@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
+import { describeCodecs } from "../../http1-codecs.ts";
 import {
   answer,
   bodyOf,
   eventually,
+  type RawClient,
   request,
   startAnswering,
   startFront,
@@ -13,7 +15,7 @@ import {
   stopAll,
 } from "./harness.ts";
 
-describe("the HTTP/1 front: connections", () => {
+describeCodecs("the HTTP/1 front: connections", (codec) => {
   afterEach(stopAll);
 
   describe("pipelining", () => {
@@ -43,34 +45,8 @@ describe("the HTTP/1 front: connections", () => {
       expect(events).to.deep.equal([]);
     });
 
-    it("ends connections whose requests would fill the memory", async () => {
-      const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
-      const client = await connect();
-      client.send(request("/").repeat(40_000));
-      await eventually(() => events.length > 0);
-      expect(events.map((event) => event.reason)).to.deep.equal(["pipelining"]);
-      await eventually(() => front.connections === 0);
-      const other = await connect();
-      other.send(request("/1") + request("/2"));
-      await eventually(() => front.connections === 1);
-      expect(events).to.have.length(1);
-    });
-
-    const large: readonly [name: string, request: string][] = [
-      ["heads", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(60_000)}\r\n\r\n`],
-      ["bodies", `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n${"x".repeat(60_000)}`],
-      ["chunked bodies", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
-    ];
-    for (const [name, text] of large) {
-      it(`ends connections earlier whose requests have large ${name}`, async () => {
-        const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
-        const client = await connect();
-        client.send(request("/") + text.repeat(1000));
-        await eventually(() => events.length > 0);
-        expect(events.map((event) => event.reason)).to.deep.equal(["pipelining"]);
-        await eventually(() => front.connections === 0);
-      });
-    }
+    if (codec === "node") endsConnectionsOverTheMemory();
+    else holdsWhatWaits();
 
     it("does not start the next request while the client does not read the last answer", async () => {
       const big = "x".repeat(20_000_000);
@@ -285,3 +261,84 @@ describe("the HTTP/1 front: connections", () => {
     expect(events.map((event) => event.reason)).to.deep.equal(["handler-failed"]);
   });
 });
+
+/** Node's codec reads on and parses whatever comes, so that one connection can fill the memory of all. */
+function endsConnectionsOverTheMemory(): void {
+  it("ends connections whose requests would fill the memory", async () => {
+    const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
+    const client = await connect();
+    client.send(request("/").repeat(40_000));
+    await eventually(() => events.length > 0);
+    expect(events.map((event) => event.reason)).to.deep.equal(["pipelining"]);
+    await eventually(() => front.connections === 0);
+    const other = await connect();
+    other.send(request("/1") + request("/2"));
+    await eventually(() => front.connections === 1);
+    expect(events).to.have.length(1);
+  });
+
+  const large: readonly [name: string, request: string][] = [
+    ["heads", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(60_000)}\r\n\r\n`],
+    ["bodies", `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n${"x".repeat(60_000)}`],
+    ["chunked bodies", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+  ];
+  for (const [name, text] of large) {
+    it(`ends connections earlier whose requests have large ${name}`, async () => {
+      const { connect, events, front } = await startManual({ maxRequestsPerConnection: 0 });
+      const client = await connect();
+      client.send(request("/") + text.repeat(1000));
+      await eventually(() => events.length > 0);
+      expect(events.map((event) => event.reason)).to.deep.equal(["pipelining"]);
+      await eventually(() => front.connections === 0);
+    });
+  }
+}
+
+/** The native codec reads 64 KiB ahead, so that it takes many connections to fill the memory. */
+function holdsWhatWaits(): void {
+  it("reads no more behind a request than it may hold, and goes on where it stopped", async () => {
+    const { connect, streams, sockets, events } = await startManual({ maxRequestsPerConnection: 0 });
+    const client = await connect();
+    const count = 40_000;
+    client.send(request("/first"));
+    await eventually(() => streams.length === 1);
+    client.send(request("/").repeat(count));
+    let last = -1;
+    while (sockets[0]?.bytesRead !== last) {
+      last = sockets[0]?.bytesRead ?? 0;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    expect(last).to.be.within(65_536, 4 * 65_536);
+    expect(streams).to.have.length(1);
+    for (let i = 0; i <= count; i++) {
+      if (streams.length <= i) await eventually(() => streams.length > i);
+      answer(streams[i] as ClientStream, "");
+    }
+    await eventually(() => statusesOf(client.text).length === count + 1);
+    expect(events).to.deep.equal([]);
+  });
+
+  it("ends a connection that would hold more than there is memory for those of all", async () => {
+    const { connect, streams, events, front } = await startManual();
+    const ahead = "x".repeat(100_000);
+    const clients: RawClient[] = [];
+    while (events.length === 0) {
+      const client = await connect();
+      clients.push(client);
+      client.send(request("/") + ahead);
+      const wanted = clients.length;
+      await eventually(() => streams.length === wanted || events.length > 0);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (clients.length > 1000) break;
+    }
+    expect(events.map((event) => event.reason)).to.deep.equal(["pipelining"]);
+    expect(clients.length).to.be.within(150, 500);
+    await eventually(() => front.connections === clients.length - 1);
+    answer(streams[0] as ClientStream);
+    await eventually(() => statusesOf(clients[0]?.text ?? "").length === 2);
+    const other = await connect();
+    other.send(request("/1") + request("/2"));
+    await eventually(() => streams.length > clients.length - 1);
+    expect(events).to.have.length(2);
+  });
+}

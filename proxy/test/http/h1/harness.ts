@@ -1,8 +1,6 @@
 import { createServer, type AddressInfo, type Server, Socket } from "node:net";
-import type { ListenerView } from "../../../src/exchange/listener-view.ts";
 import type { Front, FrontLimits, RequestHandler } from "../../../src/http/front.ts";
 import type { FrontEvent } from "../../../src/http/h1/events.ts";
-import { createHttp1Front } from "../../../src/http/h1/front.ts";
 import type {
   BodyAbortReason,
   BodySink,
@@ -10,6 +8,8 @@ import type {
   ClientStream,
   HeaderList,
 } from "../../../src/message/message.ts";
+import type { ListenerView } from "../../../src/exchange/listener-view.ts";
+import { createFrontOfCodec } from "../../http1-codecs.ts";
 import { samePublicPorts } from "../../listeners/public-ports.ts";
 
 /** Limits that no test reaches by accident. */
@@ -62,7 +62,7 @@ export async function startFront(
   const listener = testListener();
   const sockets: Socket[] = [];
   const clients: RawClient[] = [];
-  const front = createHttp1Front({
+  const front = createFrontOfCodec({
     limits: { ...wideLimits, ...limits },
     handler,
     onEvent: (event) => events.push(event),

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import type { RequestHead } from "../../../src/message/message.ts";
+import { describeCodecs } from "../../http1-codecs.ts";
 import { answer, bodyOf, startFront, statusesOf, stopAll } from "./harness.ts";
 
-describe("the HTTP/1 front: heads", () => {
+describeCodecs("the HTTP/1 front: heads", () => {
   afterEach(stopAll);
 
   const startRecording = async (limits = {}) => {

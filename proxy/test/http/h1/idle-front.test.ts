@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { holdClock } from "../held-clock.ts";
+import { describeCodecs } from "../../http1-codecs.ts";
 import { answer, eventually, type FrontUnderTest, startFront, statusesOf, stopAll } from "./harness.ts";
 
-describe("the HTTP/1 front after a time without connections", () => {
+describeCodecs("the HTTP/1 front after a time without connections", () => {
   const clock = holdClock();
   afterEach(stopAll);
 

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
+import { describeCodecs } from "../../http1-codecs.ts";
 import { answer, eventually, startManual, statusesOf, stopAll } from "./harness.ts";
 
 const request = "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n";
 const chunked = "POST /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-describe("the HTTP/1 front: faults behind a request that is being answered", () => {
+describeCodecs("the HTTP/1 front: faults behind a request that is being answered", (codec) => {
   // A client that has ended its side is asked after a while whether it is still there.
   holdClock();
   afterEach(stopAll);
@@ -46,7 +47,8 @@ describe("the HTTP/1 front: faults behind a request that is being answered", () 
 
   it("refuses bytes that are no request, although the client has ended its side", async () => {
     const { statuses, served } = await play(`${request}b@d\r\n\r\n`);
-    expect(statuses).to.deep.equal(["200", "501"]);
+    // No token for the one; for the other an unknown method as soon as its first letter.
+    expect(statuses).to.deep.equal(["200", codec === "native" ? "400" : "501"]);
     expect(served).to.equal(1);
   });
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { ClientStream, RequestBody } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
+import { describeCodecs } from "../../http1-codecs.ts";
 import {
   answer,
   bodyOf,
@@ -17,7 +18,7 @@ const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 /** More than the buffers of the system hold. */
 const large = 30_000_000;
 
-describe("the HTTP/1 front: request bodies", () => {
+describeCodecs("the HTTP/1 front: request bodies", () => {
   afterEach(stopAll);
 
   /** Reads each body at once and answers with it. */

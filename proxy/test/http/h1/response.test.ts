@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import type { ClientStream, HeaderList, ResponseHead } from "../../../src/message/message.ts";
+import { describeCodecs } from "../../http1-codecs.ts";
 import {
   answer,
   bodyOf,
@@ -20,7 +21,7 @@ const head = (fields: HeaderList = [], overrides: Partial<ResponseHead> = {}): R
   ...overrides,
 });
 
-describe("the HTTP/1 front: responses", () => {
+describeCodecs("the HTTP/1 front: responses", () => {
   afterEach(stopAll);
 
   /** Sends one request and gives the client's side of it to `respond`. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
+import { describeCodecs } from "../../http1-codecs.ts";
 import {
   answer,
   bodyOf,
@@ -12,7 +13,7 @@ import {
   stopAll,
 } from "./harness.ts";
 
-describe("the HTTP/1 front: timeouts", () => {
+describeCodecs("the HTTP/1 front: timeouts", () => {
   const clock = holdClock();
   afterEach(stopAll);
 

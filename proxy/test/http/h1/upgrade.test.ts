@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import type { ClientStream } from "../../../src/message/message.ts";
 import { holdClock } from "../held-clock.ts";
+import { describeCodecs } from "../../http1-codecs.ts";
 import { answer, bodyOf, eventually, startFront, statusesOf, stopAll } from "./harness.ts";
 
 const upgrade = (protocol: string, more = ""): string =>
   `GET /chat HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: ${protocol}\r\n${more}\r\n`;
 
-describe("the HTTP/1 front: upgrades", () => {
+describeCodecs("the HTTP/1 front: upgrades", () => {
   // A slow machine takes what follows a request as slowly, for which the front has seconds.
   const clock = holdClock();
   afterEach(stopAll);

@@ -1,10 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ChunkedDecoder } from "../../../src/upstream/h1/chunked-decoder.ts";
+import { ChunkedDecoder, type ChunkedRules } from "../../../src/upstream/h1/chunked-decoder.ts";
+
+const rules: ChunkedRules = { maxTrailerBytes: 65_536, maxTrailerFields: 200, isStrict: false };
 
 /** Decodes a message that arrives in the given pieces, each inside memory that holds other bytes around it. */
-function decode(pieces: readonly string[]): { decoder: ChunkedDecoder; text: string; surplus: string } {
-  const decoder = new ChunkedDecoder();
+function decode(
+  pieces: readonly string[],
+  given = rules,
+): { decoder: ChunkedDecoder; text: string; surplus: string } {
+  const decoder = new ChunkedDecoder(given);
   let text = "";
   let surplus = "";
   for (const piece of pieces) {
@@ -138,5 +143,43 @@ describe("ChunkedDecoder", () => {
   it("ChunkedDecoder accepts extensions up to their limit on every chunk", () => {
     const chunk = `1;${"x".repeat(4000)}\r\na\r\n`;
     expect(decode([chunk, chunk, "0\r\n\r\n"]).text).to.equal("aa");
+  });
+
+  describe("ChunkedDecoder for what clients send", () => {
+    const strict: ChunkedRules = { maxTrailerBytes: 100, maxTrailerFields: 2, isStrict: true };
+    it("ChunkedDecoder for what clients send bounds the extensions of a body together", () => {
+      const chunk = `1;${"x".repeat(4095)}\r\na\r\n`;
+      expect(decode([chunk.repeat(4), "0\r\n\r\n"], strict).decoder.done).to.equal(true);
+      expect(decode([chunk.repeat(4), "0;"], strict).decoder.invalid).to.equal(true);
+      expect(decode([chunk.repeat(5), "0\r\n\r\n"]).decoder.done).to.equal(true);
+    });
+
+    const taken = ["", ";a", ";a=b", ';a="b c\t\xe9"', ';a="\\"\\\\"', ';a=b;c;d="e"', ';a=""'];
+    for (const ext of taken) {
+      it(`ChunkedDecoder for what clients send takes the extensions ${JSON.stringify(ext)}`, () => {
+        const coded = `1${ext}\r\na\r\n0${ext}\r\nX: y\r\n\r\n`;
+        expect(decode([coded], strict)).to.nested.include({ "decoder.done": true, text: "a" });
+        expect(decode([...coded], strict)).to.nested.include({ "decoder.done": true, text: "a" });
+      });
+    }
+    const refusedExtensions = [
+      ...[";", ";;a", ";a;", ";=b", ";a=", "; a", " ;a", "\t", ";a =b", ";a= b", ";a=b "],
+      ...[';a="b', ';a="b"c', ';a=b"c"', ';a="\u0001"', ';a="\\\u0001"', ";a=\xe9", ";a\n", ';a="\n"'],
+    ];
+    for (const ext of refusedExtensions) {
+      it(`ChunkedDecoder for what clients send refuses the extensions ${JSON.stringify(ext)}`, () => {
+        expect(decode([`1${ext}\r\na\r\n0\r\n\r\n`], strict).decoder.invalid).to.equal(true);
+      });
+    }
+    for (const trailers of [
+      "Content-Length: 1\r\n",
+      "X: y\r\ntransfer-ENCODING: chunked\r\n",
+      "X: y\r\n".repeat(3),
+      `X: ${"y".repeat(100)}\r\n`,
+    ]) {
+      it(`ChunkedDecoder for what clients send refuses the trailers ${JSON.stringify(trailers.slice(0, 30))}`, () => {
+        expect(decode([`0\r\n${trailers}\r\n`], strict).decoder.invalid).to.equal(true);
+      });
+    }
   });
 });

@@ -1,0 +1,116 @@
+import type { Front, FrontLimits, RequestHandler } from "../front.ts";
+import { ResponseMemory } from "../response-memory.ts";
+import { FrontClock } from "./clock.ts";
+import type { Flushable, FrontConnection, FrontContext } from "./context.ts";
+import type { FrontEvent } from "./events.ts";
+
+export type Http1FrontOptions = {
+  readonly limits: FrontLimits;
+  readonly handler: RequestHandler;
+  /** Hears what the front refuses or ends on its own. */
+  readonly onEvent: (event: FrontEvent) => void;
+  /** Counts the response bytes that wait for clients; without a bound unless given. */
+  readonly responseMemory?: ResponseMemory;
+};
+
+/** How often deadlines are checked, at most; short timeouts are checked four times within their duration. */
+const maxSweepIntervalMs = 500;
+const minSweepIntervalMs = 10;
+/** What the pipelined requests that wait for their turn may take, over all connections. */
+const maxWaitingBytes = 25_165_824;
+
+/** The connections of an HTTP/1 front, whichever codec it has: their sweeps, their end, and what they share. */
+export class FrontConnections implements FrontContext, Omit<Front, "accept"> {
+  readonly limits: FrontLimits;
+  readonly clock: FrontClock;
+  readonly handler: RequestHandler;
+  readonly responseMemory: ResponseMemory;
+  readonly report: (event: FrontEvent) => void;
+  draining = false;
+  private readonly open = new Set<FrontConnection>();
+  private sweeper: NodeJS.Timeout | undefined = undefined;
+  private waitingBytes = 0;
+  private unflushed: Flushable[] = [];
+
+  constructor({ limits, handler, onEvent, responseMemory = new ResponseMemory() }: Http1FrontOptions) {
+    this.limits = limits;
+    this.clock = new FrontClock(sweepIntervalOf(limits));
+    this.handler = handler;
+    this.report = onEvent;
+    this.responseMemory = responseMemory;
+  }
+
+  /** To be called before a connection is created. */
+  wake(): void {
+    if (this.sweeper !== undefined) return;
+    // Without connections nobody has looked at the clock, and deadlines are counted from when it was looked at.
+    this.clock.refresh();
+    this.sweeper = setInterval(() => this.sweep(), this.clock.sweepIntervalMs);
+  }
+
+  add(connection: FrontConnection): void {
+    this.open.add(connection);
+  }
+
+  forget(connection: FrontConnection): void {
+    this.open.delete(connection);
+    if (this.open.size > 0) return;
+    clearInterval(this.sweeper);
+    this.sweeper = undefined;
+  }
+
+  get connections(): number {
+    return this.open.size;
+  }
+
+  drain(): void {
+    this.draining = true;
+    for (const connection of this.open) connection.drain();
+  }
+
+  destroy(): number {
+    let cut = 0;
+    for (const connection of this.open) {
+      cut += connection.openRequests;
+      connection.destroy();
+    }
+    return cut;
+  }
+
+  flushLater(stream: Flushable): void {
+    if (this.unflushed.push(stream) === 1) process.nextTick(this.flush);
+  }
+
+  reserveWaiting(bytes: number): boolean {
+    if (this.waitingBytes + bytes > maxWaitingBytes) return false;
+    this.waitingBytes += bytes;
+    return true;
+  }
+
+  releaseWaiting(bytes: number): void {
+    this.waitingBytes -= bytes;
+  }
+
+  private readonly flush = (): void => {
+    const streams = this.unflushed;
+    this.unflushed = [];
+    for (const stream of streams) stream.flush();
+  };
+
+  private sweep(): void {
+    this.clock.refresh();
+    for (const connection of this.open) connection.sweep();
+    this.responseMemory.relieve();
+  }
+}
+
+function sweepIntervalOf(limits: FrontLimits): number {
+  const { headerTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs } = limits;
+  const timeouts = [headerTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs].filter(
+    (timeoutMs) => timeoutMs > 0,
+  );
+  return Math.max(
+    minSweepIntervalMs,
+    Math.min(maxSweepIntervalMs, ...timeouts.map((timeoutMs) => timeoutMs / 4)),
+  );
+}

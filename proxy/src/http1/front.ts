@@ -1,0 +1,48 @@
+import { Socket } from "node:net";
+import type { Front, FrontLimits } from "../http/front.ts";
+import { FrontConnections, type Http1FrontOptions } from "../http/h1/front-connections.ts";
+import { Http1Connection } from "./connection.ts";
+import { type CodecContext, HeadParsers } from "./context.ts";
+import type { HeadLimits } from "./request-head-parser.ts";
+import { SocketTransport } from "./socket-transport.ts";
+
+/** The bound of a part of a head where its limit is off. */
+const defaultMaxBytes = 1_048_576;
+
+/** The HTTP/1.0 and HTTP/1.1 front on the proxy's own codec (docs/features/http1.md, "Codecs"). */
+export function createNativeHttp1Front(options: Http1FrontOptions): Front {
+  const front = new FrontConnections(options);
+  const context = codecContext(front);
+  return {
+    accept(socket, client) {
+      if (!(socket instanceof Socket)) throw new TypeError("the HTTP/1 front needs a socket");
+      front.wake();
+      const transport = new SocketTransport(socket);
+      const connection = new Http1Connection(transport, client, context);
+      front.add(connection);
+      transport.start(connection);
+    },
+    drain: () => front.drain(),
+    get connections() {
+      return front.connections;
+    },
+    destroy: () => front.destroy(),
+  };
+}
+
+/** What the codec needs, by the limits of a front. */
+export function codecContext(front: CodecContext["front"]): CodecContext {
+  const limits = headLimitsOf(front.limits);
+  const { maxFieldBytes, maxFields } = limits;
+  return {
+    front,
+    parsers: new HeadParsers(limits),
+    chunkedRules: { maxTrailerBytes: maxFieldBytes, maxTrailerFields: maxFields, isStrict: true },
+  };
+}
+
+const headLimitsOf = ({ maxUriBytes, maxHeaderBytes, maxHeaders }: FrontLimits): HeadLimits => ({
+  maxTargetBytes: maxUriBytes === 0 ? defaultMaxBytes : maxUriBytes,
+  maxFieldBytes: maxHeaderBytes === 0 ? defaultMaxBytes : maxHeaderBytes,
+  maxFields: maxHeaders === 0 ? Number.POSITIVE_INFINITY : maxHeaders,
+});

@@ -1,0 +1,43 @@
+import type { Socket } from "node:net";
+import type { WrittenBytes } from "../http/h1/response-writes.ts";
+import type { Piece } from "../sockets/read-buffer.ts";
+
+/** Told what happens on a connection. No call comes from within a call to the transport. */
+export type TransportReceiver = {
+  /** Bytes were read; those that are not owned are gone when this returns. */
+  receive(piece: Piece): void;
+  /** The client has ended its side. */
+  ended(): void;
+  /** All that had been written when `whenTaken` was called has been taken by the system. */
+  taken(): void;
+  /** The connection is gone. */
+  closed(): void;
+};
+
+/** A client connection as the front reads and writes it, whatever carries its bytes. */
+export type Transport = WrittenBytes & {
+  /** Bytes are encrypted on their way: later than they are written, so that some always seem to wait. */
+  readonly encrypted: boolean;
+  /** Bytes have been read that the receiver has not been given. */
+  readonly hasUnread: boolean;
+  /** All that was written, and our end, has been taken by the system. */
+  readonly finished: boolean;
+  /** Begins to read. */
+  start(receiver: TransportReceiver): void;
+  /** Writes text of one octet per character. */
+  writeText(text: string): void;
+  /** Writes bytes between two texts, in one piece for the system. The bytes stay as they are until they are taken. */
+  writeBytes(before: string, bytes: Buffer, after: string): void;
+  /** Asks for `taken`, once. */
+  whenTaken(): void;
+  pause(): void;
+  resume(): void;
+  /** Ends our side after what has been written. */
+  end(): void;
+  /** Ends both sides at once. */
+  destroy(): void;
+  /** The same by a reset, which no client takes for the end of a message. */
+  reset(): void;
+  /** Stops reading for good and gives the socket away; `closed` is still told. */
+  release(): Socket;
+};

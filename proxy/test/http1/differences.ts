@@ -1,0 +1,117 @@
+/** In which ways the native codec of HTTP/1 may differ from llhttp, and for what reasons. */
+import { METHODS } from "node:http";
+import { isDeepStrictEqual } from "node:util";
+import { readByNative, type Reading, type ReadMessage } from "./readings.ts";
+
+/** A request that llhttp takes and the native codec refuses: why, and whether `text`, which it begins, shows that. */
+type Stricter = { readonly reasons: readonly string[]; readonly shows: (text: string) => boolean };
+
+const requestLine = /^(?:\r\n)*(\S+)( +)(\S+)( +)[A-Z]+\/\d\.\d\r\n/;
+/** RFC 9112 7.1.1, without the blanks that were allowed once. */
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const extension = `;${token}(?:=(?:${token}|"(?:[\\t !#-\\[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*"))?`;
+const strictSizeLine = new RegExp(`^[0-9A-Fa-f]{1,13}(?:${extension})*$`);
+const sizeLines = (text: string): readonly string[] =>
+  text.match(/(?<=\n)[0-9A-Fa-f]+(?:;[^\r\n]*)?(?=\r\n)/g) ?? [];
+
+const stricter: Readonly<Record<string, Stricter>> = {
+  // RFC 9112 2.2 asks for at least one empty line, by CRLF, to be ignored; llhttp takes any number of CR and LF.
+  "line ends before a request": {
+    reasons: ["malformed"],
+    shows: (text) => /^[\r\n]/.test(text) && !/^(?:\r\n){1,8}(?:[^\r\n]|$)/.test(text),
+  },
+  // llhttp reads RTSP and ICE as well, whichever the method is.
+  "another protocol": {
+    reasons: ["malformed"],
+    shows: (text) => /^(?:\r\n)*\S+ \S+ (?:RTSP|ICE)\/1\.\d\r\n/.test(text),
+  },
+  // RFC 9112 3 has one space, and lets lenient servers take more.
+  "several spaces in a request line": {
+    reasons: ["malformed"],
+    shows: (text) => {
+      const [, , before = "", , after = ""] = requestLine.exec(text) ?? [];
+      return before.length > 1 || after.length > 1;
+    },
+  },
+  // RFC 9112 3.2: each form of a target belongs to certain methods; an absolute one has a host.
+  "a target in a form that does not fit": {
+    reasons: ["malformed"],
+    shows: (text) => {
+      const [, method = "", , target = ""] = requestLine.exec(text) ?? [];
+      if (method === "CONNECT") return !/^[^:/?#]+:\d+$/.test(target);
+      if (target.startsWith("*")) return target !== "*" || method !== "OPTIONS";
+      return /^[A-Za-z]+:\/\/(?:[/?]|$)/.test(target);
+    },
+  },
+  // The same, where its body is broken.
+  "an upgrade with a broken body": {
+    reasons: ["malformed-body"],
+    shows: (text) => /\r\nUpgrade: [^]*\r\n\r\n/i.test(text) && /\r\nConnection: upgrade\r\n/i.test(text),
+  },
+  // More digits than any size has, or extensions that are not of RFC 9112 7.1.1.
+  "the line of a chunk's size": {
+    reasons: ["malformed-body"],
+    shows: (text) => sizeLines(text).some((line) => !strictSizeLine.test(line)),
+  },
+};
+
+/** Answers `alike`, the name of the difference, or undefined: it has no known reason. */
+export function explanationOf(native: Reading, llhttp: Reading, bytes: Buffer): string | undefined {
+  if (isDeepStrictEqual({ ...native, reason: "" }, llhttp)) return "alike";
+  let same = 0;
+  while (same < Math.min(native.messages.length, llhttp.messages.length)) {
+    if (!isDeepStrictEqual(native.messages[same], llhttp.messages[same])) return undefined;
+    same++;
+  }
+  // RFC 9112 C.2.2: not a field of any specification; llhttp takes it for Connection.
+  if (llhttp.closes && llhttp.messages.length === same && asksProxyToClose(llhttp.messages[same - 1])) {
+    return "Proxy-Connection: close";
+  }
+  const last = native.messages[same - 1];
+  if (last !== undefined && native.closes && native.messages.length === same) {
+    // What follows a handshake may be another protocol, even where it is refused.
+    if (isHandshake(last)) return "a WebSocket handshake, after which the connection closes";
+    // RFC 9112 9.3: close counts, whatever stands beside it.
+    if (last.version === "1.0" && /\bclose\b/i.test(fieldOf(last, "connection"))) return "close in HTTP/1.0";
+  }
+  // RFC 9110 7.8: an upgrade that is not taken is a request like others; llhttp reads nothing behind it.
+  if (last !== undefined && llhttp.messages.length === same && asksToUpgrade(last)) {
+    return "an upgrade that is not taken";
+  }
+  const surplus = native.messages[same];
+  if (surplus !== undefined) {
+    // RFC 9110 9.1: any token is a method, which servers may not know, and proxies pass on.
+    return llhttp.end === "refused" && !METHODS.includes(surplus.method) ? "a method of no list" : undefined;
+  }
+  if (native.end !== "refused") return undefined;
+  const text = bytes.toString("latin1", startOf(bytes, same));
+  const found = Object.entries(stricter).find(
+    ([, { reasons, shows }]) => reasons.includes(native.reason) && shows(text),
+  );
+  return found?.[0];
+}
+
+const fieldOf = ({ headers }: ReadMessage, name: string): string =>
+  headers.filter((_, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name).join(", ");
+
+const asksProxyToClose = (message: ReadMessage | undefined): boolean =>
+  message !== undefined && /close/i.test(fieldOf(message, "proxy-connection"));
+
+const asksToUpgrade = (message: ReadMessage): boolean =>
+  /\bupgrade\b/i.test(fieldOf(message, "connection")) && fieldOf(message, "upgrade") !== "";
+
+const isHandshake = (message: ReadMessage): boolean =>
+  asksToUpgrade(message) && message.method === "GET" && fieldOf(message, "upgrade") === "websocket";
+
+/** Where the message of that number begins: behind the fewest bytes that hold those before it. */
+function startOf(bytes: Buffer, number: number): number {
+  if (number === 0) return 0;
+  let least = 0;
+  let most = bytes.length;
+  while (least < most) {
+    const middle = (least + most) >> 1;
+    if (readByNative([bytes.subarray(0, middle)]).messages.length >= number) most = middle;
+    else least = middle + 1;
+  }
+  return least;
+}
