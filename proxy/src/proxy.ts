@@ -49,11 +49,11 @@ export type ProxyOptions = {
   readonly metrics: ProxyMetrics;
   readonly accessLog: AccessLog;
   readonly log: Logger;
-  /** Told about snapshots and listeners, which all workers have alike; `log` unless given. */
+  /** Logs snapshots and listeners, which all workers have alike; `log` when absent. */
   readonly snapshotLog?: Logger;
-  /** What the responses that wait for clients may take in this worker, bytes; without a bound unless given. */
+  /** The most bytes of responses that wait for clients in this worker; no bound when absent. */
   readonly responseMemoryBytes?: number;
-  /** The place among the workers of a proxy; alone unless given. */
+  /** The place among the workers of a proxy; the only worker when absent. */
   readonly crew?: Crew;
   /** Listener ports that are bound, sorted, whenever that changes. */
   readonly onBoundPorts?: (ports: readonly number[]) => void;
@@ -210,7 +210,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
   });
   const auth = createAuthStore({
-    ask: (selection, question, receiver) => sendSelected(client, selection, question, receiver),
+    sendCheck: (selection, request, handler) => sendSelected(client, selection, request, handler),
     countLimit: (limit) => metrics.limitsReached.with({ limit }).inc(),
   });
   metrics.beforeExport(() => {

@@ -2,7 +2,7 @@ import type { Htpasswd, KeySet } from "@svc-gateway/common/ir/credentials.ts";
 import { BodyMemory } from "../http/held-body.ts";
 import type { HeaderList } from "../message/message.ts";
 import { createBcryptChecker } from "./bcrypt-checker.ts";
-import type { AskEndpoint } from "./external-call.ts";
+import type { SendCheck } from "./external-call.ts";
 import { FairPlaces } from "./fair-places.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { createVerificationKeys, type VerificationKeys } from "./key-set.ts";
@@ -20,7 +20,7 @@ export type AuthStore = {
   /** Tokens that were accepted, by keyed hash, until they expire (milliseconds since 1970). */
   readonly tokens: VerifiedCache<AcceptedToken>;
   /** Sends a check request to an authorization service. */
-  readonly ask: AskEndpoint;
+  readonly sendCheck: SendCheck;
   /** The bound on request bodies that are held for authorization services. */
   readonly bodies: BodyMemory;
   /** Counts a limit that was reached. */
@@ -72,18 +72,18 @@ export type AuthLimit =
   | "auth-bodies";
 
 type AuthStoreOptions = {
-  readonly ask?: AskEndpoint;
+  readonly sendCheck?: SendCheck;
   readonly countLimit?: (limit: AuthLimit) => void;
   readonly now?: () => number;
 };
 
-const noUpstreamClient: AskEndpoint = () => {
-  throw new Error("createAuthStore was given no `ask`: a check request cannot be sent");
+const noUpstreamClient: SendCheck = () => {
+  throw new Error("createAuthStore was given no `sendCheck`: a check request cannot be sent");
 };
 
 /** Creates the store of a worker; workers do not share it. */
 export function createAuthStore({
-  ask = noUpstreamClient,
+  sendCheck = noUpstreamClient,
   countLimit = () => {},
   now = () => performance.now(),
 }: AuthStoreOptions = {}): AuthStore {
@@ -98,7 +98,7 @@ export function createAuthStore({
   return {
     users: (name) => lists.get(name),
     keys: (name) => keySets.get(name),
-    ask,
+    sendCheck,
     bodies: new BodyMemory(maxHeldBytes),
     countLimit,
     enterCall(owner, onLost) {

@@ -6,9 +6,9 @@ import type { UpstreamError } from "../upstream/errors.ts";
 import type { Selection, UpstreamHandler, UpstreamRequest, UpstreamStream } from "../upstream/upstream.ts";
 
 /** Sends a check request to the endpoint that was selected for it, as `sendSelected` does. */
-export type AskEndpoint = (
+export type SendCheck = (
   selection: Selection,
-  question: UpstreamRequest,
+  request: UpstreamRequest,
   handler: UpstreamHandler,
 ) => UpstreamStream;
 
@@ -40,16 +40,16 @@ export class ExternalCall implements UpstreamHandler {
   private done = false;
 
   constructor(
-    ask: AskEndpoint,
+    send: SendCheck,
     selection: Selection,
-    question: UpstreamRequest,
+    request: UpstreamRequest,
     { timeoutMs, readsBody }: { readonly timeoutMs: number; readonly readsBody: ReadsBody },
   ) {
     this.answer = new Promise((resolve) => (this.settle = resolve));
     this.selection = selection;
     this.readsBody = readsBody;
     this.timer = new AwakeTimer(() => this.fail(), timeoutMs);
-    this.stream = ask(selection, question, this);
+    this.stream = send(selection, request, this);
   }
 
   /** Aborts the check request: its answer is no longer wanted. */

@@ -15,7 +15,7 @@ export type ExternalVerdict =
 /** A protocol for check requests: HTTP or gRPC. */
 export type ExternalCheckApi = {
   /** Builds the check request. `body`: the part of the request's body that the service gets; undefined where it gets none. */
-  question(exchange: Exchange, body: Buffer | undefined): UpstreamRequest;
+  request(exchange: Exchange, body: Buffer | undefined): UpstreamRequest;
   readonly readsBody: ReadsBody;
   /** Reads the response; undefined when it is no valid answer, which counts as a failure of the service. */
   verdict(answer: ExternalAnswer): ExternalVerdict | undefined;

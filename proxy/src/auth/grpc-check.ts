@@ -44,7 +44,7 @@ export function createGrpcCheck({
     `${Math.ceil(timeoutMs)}m`,
   ];
   return {
-    question: (exchange, body) => ({
+    request: (exchange, body) => ({
       protocol: "http2",
       method: "POST",
       target: method,

@@ -28,7 +28,7 @@ export function createHttpCheck({
   const isSent = (name: string): boolean =>
     (allowed === undefined || allowed.has(name)) && !ownFields.includes(name);
   return {
-    question(exchange, body) {
+    request(exchange, body) {
       const { path, query } = exchange;
       return {
         protocol,
@@ -36,7 +36,7 @@ export function createHttpCheck({
         target: pathPrefix + path + query,
         authority: exchange.authority,
         scheme: schemeOf(exchange),
-        headers: questionFields(exchange, isSent),
+        headers: checkRequestFields(exchange, isSent),
         body: body === undefined ? null : new BufferBody(body),
         upgrade: undefined,
         expectContinue: false,
@@ -57,7 +57,7 @@ export function createHttpCheck({
 const isAllowing = (status: number): boolean => status >= 200 && status <= 299;
 
 /** The fields of the check request: those that the service may see, and what the client asked for. */
-function questionFields(exchange: Exchange, isSent: (lowerName: string) => boolean): HeaderList {
+function checkRequestFields(exchange: Exchange, isSent: (lowerName: string) => boolean): HeaderList {
   const fields = shownFields(exchange, isSent);
   fields.push("X-Forwarded-Method", exchange.method, "X-Forwarded-Uri", exchange.path + exchange.query);
   if (exchange.authority !== "") fields.push("X-Forwarded-Host", exchange.authority);

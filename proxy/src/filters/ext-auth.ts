@@ -32,7 +32,7 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
     return { slug: "ext-auth", onRequest: () => unavailable };
   }
   const present = asked.flatMap(({ check }) => check ?? []);
-  const ask = inOrder(present.map((check) => compileCheck(check, environment)));
+  const checkAll = inOrder(present.map((check) => compileCheck(check, environment)));
   // Stripped before the first check: fields of one service must not be taken for the client's by the next.
   const identityFields = present.flatMap(({ allowedResponseHeaders }) => allowedResponseHeaders ?? []);
   const stripIdentity = compileIdentityStripper(identityFields);
@@ -41,7 +41,7 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
     ownedFields: identityFields,
     onRequest(exchange) {
       stripIdentity(exchange.headers);
-      return ask(exchange);
+      return checkAll(exchange);
     },
   };
 }
@@ -58,15 +58,18 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
   const [owner = ""] = endpoints.split("/", 1);
 
   /** Sends the check request; undefined when the service failed. */
-  const ask = async (
+  const sendCheck = async (
     exchange: Exchange,
     pick: Upstream["pick"],
     onCall: (call: ExternalCall) => void,
   ): Promise<ExternalVerdict | undefined> => {
-    const question = api.question(exchange, maxBodyBytes === undefined ? undefined : exchange.held?.bytes);
+    const request = api.request(exchange, maxBodyBytes === undefined ? undefined : exchange.held?.bytes);
     const selection = pick(exchange);
     if (selection === undefined) return undefined;
-    const call = new ExternalCall(auth.ask, selection, question, { timeoutMs, readsBody: api.readsBody });
+    const call = new ExternalCall(auth.sendCheck, selection, request, {
+      timeoutMs,
+      readsBody: api.readsBody,
+    });
     exchange.work = call;
     onCall(call);
     const answer = await call.answer;
@@ -86,7 +89,7 @@ function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironm
       call?.cancel();
     });
     if (release === undefined) return tooMany;
-    const verdict = await ask(exchange, pick, (started) => (call = started)).finally(release);
+    const verdict = await sendCheck(exchange, pick, (started) => (call = started)).finally(release);
     if (isDisplaced) return tooMany;
     if (verdict === undefined) return onFailure;
     if (!verdict.allowed) return verdict.reply;

@@ -121,7 +121,7 @@ export function putFields(headers: HeaderList, fields: HeaderList): void {
   headers.push(...fields);
 }
 
-/** A name as it is compared where a client could pass for somebody else: some servers take `_` for `-`. */
+/** A name in the form in which identity headers are compared: some servers treat `_` like `-`. */
 export const plainName = (name: string): string => name.toLowerCase().replaceAll("_", "-");
 
 /** Says that the response depends on this field of the request, unless it says so already (RFC 9110 12.5.5). */

@@ -52,7 +52,7 @@ describe("ext-auth", () => {
       const places = new FairPlaces(2);
       let aborted = 0;
       const auth = {
-        ...createAuthStore({ ask: () => ({ resume() {}, abort: () => void aborted++ }) }),
+        ...createAuthStore({ sendCheck: () => ({ resume() {}, abort: () => void aborted++ }) }),
         enterCall: places.take.bind(places),
       };
       const endpoint = { host: "127.0.0.1", port: 1, address: "127.0.0.1:1" };
