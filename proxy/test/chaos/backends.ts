@@ -69,7 +69,7 @@ const behaviours: readonly Behaviour[] = [
     ),
 ];
 
-/** An HTTP/1 backend. It answers once for each time that something comes, whatever that is. */
+/** An HTTP/1 backend. It answers once for each piece of any bytes that arrives. */
 export const startFailing = (choices: Choices): ReturnType<typeof startTcp> =>
   startTcp((socket) => {
     socket.on("data", () => {

@@ -1,6 +1,6 @@
 /**
  * A process in which everything happens at once to one data plane: every filter, backends that fail in every way, clients that
- * leave, snapshots that change. Writes as JSON what is left when all of them are gone. Needs --expose-gc, as sessions end with
+ * leave, snapshots that change. Writes as JSON what is left when all of them have ended. Needs --expose-gc, as sessions end with
  * the collection of their objects. The same choices in each run; SEED=<integer> makes others.
  */
 import { createHash } from "node:crypto";
@@ -18,7 +18,7 @@ import { generated, hosts } from "./routes.ts";
 
 Error.stackTraceLimit = 30;
 const seed = Number(process.env["SEED"] ?? 9115);
-/** What each client, snapshot and backend does is chosen apart, so that it is the same whatever comes first. */
+/** What each client, snapshot and backend does is chosen separately, so that it does not depend on their order. */
 const choicesOf = (part: number, index: number): Choices => new Choices(seed + part * 1_000_003 + index);
 const clients = 600;
 const atOnce = 25;

@@ -13,7 +13,7 @@ type Report = {
 };
 
 describe("a data plane to which everything happens at once", () => {
-  it("serves on, and holds nothing when clients, backends and requests are gone", async () => {
+  it("a proxy serves through chaos, and holds nothing when clients, backends and requests have ended", async () => {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       ["--expose-gc", program.pathname],

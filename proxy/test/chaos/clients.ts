@@ -62,7 +62,7 @@ export function askOverHttp1(choices: Choices, wishes: Wishes): Promise<void> {
       else if (leave === 1) socket.destroy();
       else {
         socket.end(() => socket.destroy());
-        // Who sends to somebody that does not read gets to no end.
+        // A client that sends to a peer that does not read never finishes.
         setTimeout(() => socket.destroy(), patienceMs);
       }
     };

@@ -14,7 +14,7 @@ const visible = fc.string({
   unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
   maxLength: 30,
 });
-/** What somebody who has lost count would take for the answer to the next request. */
+/** Bytes that a proxy that has lost count would take for the answer to the next request. */
 const shift = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nSHIFT";
 const content = fc.oneof(
   visible,
@@ -191,10 +191,10 @@ const script = fc.record({
   version: fc.constantFrom("1.1", "2"),
 });
 
-/** What a client was told: a whole message, or something that it cannot take for one. */
-type Told = { readonly status: number; readonly body: string; readonly complete: boolean };
+/** The response of a client: a whole message, or bytes that it cannot take for one. */
+type ClientAnswer = { readonly status: number; readonly body: string; readonly complete: boolean };
 
-const readAnswer = (text: string): Told => {
+const readAnswer = (text: string): ClientAnswer => {
   const read = readResponse(text);
   if (read.kind === "complete") return { status: read.status, body: read.body, complete: true };
   return { status: read.kind === "cut" ? read.status : 0, body: "", complete: false };
@@ -240,7 +240,7 @@ describe("generated responses of HTTP/1 upstreams", function () {
     await backend.close();
   });
 
-  it("are relayed as they are or refused, never completed, and answer nobody else", async () => {
+  it("random HTTP/1 responses are relayed or refused, never completed, and never answer another request", async () => {
     const counts = { complete: 0, cut: 0, invalid: 0 };
     let honest = 0;
     await fc.assert(
@@ -257,25 +257,29 @@ describe("generated responses of HTTP/1 upstreams", function () {
           ends: !(staysOpen && isDelimited),
         };
         const records = gateway.records.length;
-        let told: Told;
+        let relayed: ClientAnswer;
         if (version === "2") {
           const seen = await getOverHttp2(gateway.port, host);
-          told = { status: seen.status, body: seen.body, complete: seen.ended };
+          relayed = { status: seen.status, body: seen.body, complete: seen.ended };
         } else {
           const answer = await exchange(
             gateway.port,
             `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
           );
-          told = readAnswer(answer);
+          relayed = readAnswer(answer);
         }
         await eventually(() => gateway.records.length > records);
-        const about = `${JSON.stringify(bytes.slice(0, 400))} over HTTP/${version} was read as ${JSON.stringify(expected).slice(0, 200)} and told as ${JSON.stringify(told).slice(0, 200)}`;
+        const about = `${JSON.stringify(bytes.slice(0, 400))} over HTTP/${version} was read as ${JSON.stringify(expected).slice(0, 200)} and relayed as ${JSON.stringify(relayed).slice(0, 200)}`;
         if (expected.kind === "complete") {
-          expect(told, about).to.deep.equal({ status: expected.status, body: expected.body, complete: true });
+          expect(relayed, about).to.deep.equal({
+            status: expected.status,
+            body: expected.body,
+            complete: true,
+          });
         } else if (expected.kind === "invalid") {
-          expect(told.status, about).to.equal(502);
+          expect(relayed.status, about).to.equal(502);
         } else {
-          expect(told.complete && told.status !== 502, about).to.equal(false);
+          expect(relayed.complete && relayed.status !== 502, about).to.equal(false);
           expect(gateway.records.at(-1)?.error, about).to.be.a("string");
         }
         const target = `/honest-${honest++}`;

@@ -309,7 +309,7 @@ describe("generated HTTP/2 frames of clients", function () {
 
   const open = (): number => gateway.metrics.connectionsActive.with({ listener: "80" }).value;
 
-  it("leave nothing behind, and reach backends only as what they are", async () => {
+  it("random HTTP/2 clients leave no resource behind, and only well-formed requests reach backends", async () => {
     const warnings: string[] = [];
     const onWarning = ({ message }: Error): void => void warnings.push(message);
     process.on("warning", onWarning);

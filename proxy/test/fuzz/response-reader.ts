@@ -1,6 +1,6 @@
 /**
  * A strict reader of HTTP/1 responses, written from RFC 9112 alone and sharing nothing with the proxy or with Node. It
- * says what a client may be told of the bytes of an upstream that has then ended its side.
+ * says which responses a client may get for the bytes of an upstream that has then ended its side.
  */
 
 export type ReadResponse =

@@ -13,8 +13,8 @@ import { isTainted, memoryOf, stale, staleMemory } from "./stale-memory.ts";
 const seed = Number(process.env["SEED"] ?? 9112);
 const runs = Number(process.env["RUNS"] ?? 1000);
 
-/** Everything that a reader told, as text in which pieces of a body make no difference. */
-class Heard implements ResponseEvents {
+/** Everything that a reader reported, as text in which pieces of a body make no difference. */
+class RecordedEvents implements ResponseEvents {
   text = "";
   isOver = false;
   private tell(...what: readonly unknown[]): void {
@@ -127,19 +127,19 @@ function arrive(pieces: readonly Buffer[], { buffer, callback }: ReturnType<Read
   }
 }
 
-const reader = (heard: Heard): ResponseReader => {
-  const made = new ResponseReader(heard);
+const reader = (events: RecordedEvents): ResponseReader => {
+  const made = new ResponseReader(events);
   made.begin({ toHead: false, upgrade: "websocket" });
   return made;
 };
 
-/** What is told of a message that arrives in one piece of its own. */
-function toldOf(text: string): string {
-  const heard = new Heard();
-  const whole = reader(heard);
+/** The report about a message that arrives in one piece of its own. */
+function eventsOf(text: string): string {
+  const events = new RecordedEvents();
+  const whole = reader(events);
   whole.read({ owned: false, bytes: Buffer.from(text, "latin1") });
-  if (!heard.isOver) whole.end();
-  return heard.text;
+  if (!events.isOver) whole.end();
+  return events.text;
 }
 
 describe("readers of memory that is read into again", function () {
@@ -150,14 +150,14 @@ describe("readers of memory that is read into again", function () {
   });
   after(() => restore());
 
-  it("tell of a response, however it is cut, what they tell of it alone, and nothing that memory held before", () => {
+  it("readers of a response give the same result for any cuts, and nothing that memory held before", () => {
     fc.assert(
       fc.property(messages, cuts, fc.constantFrom(0, 1, undefined), (text, at, heldBytes) => {
         const memory = new ReadBuffer();
-        const heard = new Heard();
-        const cut = reader(heard);
+        const events = new RecordedEvents();
+        const cut = reader(events);
         const socket = memory.onread((piece) => {
-          if (heard.isOver) return false;
+          if (events.isOver) return false;
           const more = cut.read(piece);
           const { announcedBytes } = cut;
           if (announcedBytes === undefined) memory.reset(heldBytes);
@@ -165,16 +165,16 @@ describe("readers of memory that is read into again", function () {
           return more;
         });
         arrive(piecesOf(text, at), socket);
-        if (!heard.isOver) cut.end();
-        expect(isTainted(heard.text), heard.text.slice(0, 500)).to.equal(false);
+        if (!events.isOver) cut.end();
+        expect(isTainted(events.text), events.text.slice(0, 500)).to.equal(false);
         // Of what breaks the rules the reason may be found earlier or later.
-        if (!heard.text.includes('"invalid"')) expect(heard.text).to.equal(toldOf(text));
+        if (!events.text.includes('"invalid"')) expect(events.text).to.equal(eventsOf(text));
       }),
       { numRuns: runs, seed },
     );
   });
 
-  it("pass on of a tunnel what was read, whatever the receiver says that it holds", () => {
+  it("a tunnel relays only bytes that were read, with any pending count of the receiver", () => {
     fc.assert(
       fc.property(
         fc.array(lengths, { minLength: 1, maxLength: 12 }),
@@ -184,7 +184,7 @@ describe("readers of memory that is read into again", function () {
           let got = "";
           let turn = 0;
           tunnel.start({
-            // Taken at once, so that nothing is held, whatever is said.
+            // Taken at once, so that nothing is held, with any reported count.
             receive: (bytes) => {
               got += bytes.toString("latin1");
               return true;
@@ -223,7 +223,7 @@ describe("readers of memory that is read into again", function () {
     ["ClientHello", clientHello(), peekClientHello],
   ];
   for (const [what, bytes, read] of firstBytes) {
-    it(`read a ${what} that is cut anywhere as if nothing came behind it`, () => {
+    it(`a ${what} that is cut anywhere is read as if nothing followed it`, () => {
       for (let length = 0; length <= bytes.length; length++) {
         expect(read(viewOf(bytes, length)), `${length}`).to.deep.equal(
           read(Buffer.from(bytes.subarray(0, length))),

@@ -3,7 +3,7 @@ import { ReadBuffer } from "../../src/sockets/read-buffer.ts";
 
 /**
  * What memory holds in these tests where nothing was read into it: the end of a head, fields, and the end of a chunked body at
- * every few bytes, so that whoever looks beyond what was read takes it for something.
+ * every few bytes, so that a reader that goes beyond what was read takes it for a message.
  */
 export const stale = "\r\n\r\nX-Stale: stale\r\n0\r\n\r\n";
 

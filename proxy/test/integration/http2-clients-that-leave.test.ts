@@ -74,7 +74,7 @@ describe("an HTTP/2 client that leaves while flow control blocks its response", 
     await backend.close();
   });
 
-  it("is noticed when it has read nothing at all of its connection", async () => {
+  it("an HTTP/2 client that leaves is noticed when it has read nothing of its connection", async () => {
     const largestWindow = Buffer.concat([Buffer.from([0, 4]), uint32(0x7fff_ffff)]);
     const peer = rawClient(gateway.port, largestWindow);
     peer.socket.pause();
@@ -98,7 +98,7 @@ describe("an HTTP/2 client that leaves while flow control blocks its response", 
     for (const window of [0, 65_535]) {
       for (const [name, leave] of ways) {
         const where = `${secure ? "TLS" : "cleartext"}, window ${window}`;
-        it(`is noticed when it ${name} (${where})`, async () => {
+        it(`an HTTP/2 client that blocks its response and ${name} is noticed (${where})`, async () => {
           const origin = secure ? `https://${host}` : `http://127.0.0.1:${gateway.port}`;
           session = connect(origin, {
             settings: { initialWindowSize: window },

@@ -8,7 +8,7 @@ import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.t
 import { issueCertificate } from "../tls/certificates.ts";
 import { authority, backend, stranger } from "../upstream/tls/support.ts";
 import { eventually, startTcp } from "./gateway.ts";
-import { l4Route, startL4, tellOverTls, type L4Gateway, type L4Plan } from "./l4.ts";
+import { l4Route, startL4, sendOverTls, type L4Gateway, type L4Plan } from "./l4.ts";
 
 const host = "end.example.com";
 const set = "ns/secure/443";
@@ -94,7 +94,7 @@ describe("TLS that ends at a TLS route and begins again towards backends", () =>
     });
     socket.allowHalfOpen = true;
     sockets.push(socket);
-    return tellOverTls(socket, bytes);
+    return sendOverTls(socket, bytes);
   }
 
   it("a TLS route connects with the server name of the policy and relays a half-close", async () => {

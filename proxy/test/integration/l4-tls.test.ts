@@ -7,7 +7,7 @@ import type { L4Host } from "@svc-gateway/common/ir/l4.ts";
 import { issueCertificate } from "../tls/certificates.ts";
 import { capturedHello } from "../tls/harness.ts";
 import { eventually, startTcp } from "./gateway.ts";
-import { anyHost, l4Route, startL4, tellOverTls, type L4Gateway, type L4Plan } from "./l4.ts";
+import { anyHost, l4Route, startL4, sendOverTls, type L4Gateway, type L4Plan } from "./l4.ts";
 
 const [secure, plain] = ["ns/secure/443", "ns/plain/80"] as const;
 const exact = (host: string): { readonly kind: "exact"; readonly host: string } => ({ kind: "exact", host });
@@ -91,7 +91,7 @@ describe("TLS routes", () => {
   /** What a TLS client gets for its bytes; how it ended when it ended badly. */
   const talk = (servername: string | undefined, bytes = ""): Promise<string> => {
     const socket = dialTls(servername, { allowHalfOpen: true } as ConnectionOptions);
-    return tellOverTls(socket, bytes);
+    return sendOverTls(socket, bytes);
   };
 
   const dialPlain = (): { readonly socket: Socket; readonly ended: Promise<string> } => {

@@ -145,7 +145,7 @@ export async function startL4(plan: L4Plan, flags: readonly string[] = [], crew?
 }
 
 /** Sends bytes, and the end, once TLS is there. What comes back until it closes; how it ended when it ended badly. */
-export async function tellOverTls(socket: TLSSocket, bytes: string): Promise<string> {
+export async function sendOverTls(socket: TLSSocket, bytes: string): Promise<string> {
   let text = "";
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
   socket.on("error", (error: NodeJS.ErrnoException) => (text += `[${error.code}]`));
