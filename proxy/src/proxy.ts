@@ -210,7 +210,7 @@ export function startProxy(options: ProxyOptions): Proxy {
     },
   });
   const auth = createAuthStore({
-    sendCheck: (selection, request, handler) => sendSelected(client, selection, request, handler),
+    sendCheck: (selection, request, receiver) => sendSelected(client, selection, request, receiver),
     countLimit: (limit) => metrics.limitsReached.with({ limit }).inc(),
   });
   metrics.beforeExport(() => {
