@@ -1,4 +1,4 @@
-/** What the commands have in common that look at a folder without serving it. */
+/** The flags of the commands that read a folder without serving it. */
 import { choiceType } from "@svc-gateway/common/settings/flag-types.ts";
 import { flag, type Flag } from "@svc-gateway/common/settings/flag.ts";
 import { defaultText } from "@svc-gateway/common/settings/help.ts";
@@ -26,7 +26,9 @@ export const failOnFlag = flag({
 
 export type OutputForm = "text" | "json" | "yaml";
 
-/** The flags of `serve standalone` that decide what a folder means: given here as there, they give the same result. */
+/**
+ * The flags of `serve standalone` that change how a folder is translated; the same values give the same result here.
+ */
 const meaningNames: { readonly [K in keyof MeaningSettings]: string } = {
   controllerName: "controller-name",
   watchNamespace: "watch-namespace",
@@ -65,7 +67,7 @@ export type FolderSettings = StandaloneSettings & {
   readonly failOn: "error" | "warning";
 };
 
-/** The values of these flags, and the words that are none. */
+/** The values of these flags, and the positional words. */
 export function readFolderFlags(
   known: readonly Flag[],
   { argv, env }: FlagInput,

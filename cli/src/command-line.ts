@@ -35,7 +35,7 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
 const findCommand = (argv: readonly string[]): Command | undefined =>
   commands.find(({ name }) => name.split(" ").every((word, index) => argv[index] === word));
 
-/** True for `--help` and `-h` before a `--`, also as the value of nothing: help is always given. */
+/** True for `--help` and `-h` before a `--`, even where a flag's value is expected. */
 const asksForHelp = (argv: readonly string[]): boolean => {
   const end = argv.indexOf("--");
   return (end === -1 ? argv : argv.slice(0, end)).some((word) => word === "--help" || word === "-h");

@@ -11,11 +11,11 @@ export type Io = {
 
 export type Output = {
   write(text: string): void;
-  /** Whether a person looks at it on a terminal that shows colours. */
+  /** Whether the output is a terminal that shows colours. */
   readonly hasColours: boolean;
 };
 
-/** 0: as wanted. 1: the answer is "no" (something would not be served). 2: the command could not be carried out. */
+/** 0: success. 1: the answer is "no" (something would not be served). 2: the command failed. */
 export type ExitCode = 0 | 1 | 2;
 
 export type Command = {

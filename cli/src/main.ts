@@ -5,7 +5,7 @@ import type { Io, Output } from "./command.ts";
 const stopSignals = ["SIGTERM", "SIGINT"] as const;
 
 const outputTo = (stream: NodeJS.WriteStream): Output => {
-  // A reader such as `head` may leave early; what it did not want is not an error.
+  // A reader such as `head` may close the pipe early, which is no error.
   stream.on("error", () => undefined);
   return {
     write: (text) => void stream.write(text),
@@ -31,6 +31,6 @@ const written = (stream: NodeJS.WriteStream): Promise<void> =>
 
 const exitCode = await runCommandLine(process.argv.slice(2), io);
 await Promise.all([written(process.stdout), written(process.stderr)]);
-// Not left to Node.js, which waits for everything that is open: gRPC cannot give up a connection to an address that
-// swallows packets, and a proxy would stay, for nothing, until its pod is killed.
+// The process exits explicitly, since Node.js waits for open handles: gRPC cannot abandon a connection attempt to an
+// address that drops packets, and a proxy would stay until its pod is killed.
 process.exit(exitCode);

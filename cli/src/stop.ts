@@ -2,7 +2,7 @@ import type { Io } from "./command.ts";
 
 export type Stop = {
   readonly signal: NodeJS.Signals;
-  /** Aborted by the second signal: what is not finished by now shall be cut. */
+  /** Aborted by the second signal: unfinished work is cut off. */
   readonly hurry: AbortSignal;
 };
 

@@ -12,7 +12,7 @@ import type { Io } from "./command.ts";
 import type { FolderSettings } from "./command-flags.ts";
 import { standaloneTranslateSettings } from "./translate-settings.ts";
 
-/** Manifests and what they mean. */
+/** Manifests and their translation. */
 export type TranslatedFolder = {
   readonly state: FolderState;
   readonly translation: Translation;

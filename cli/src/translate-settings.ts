@@ -3,7 +3,7 @@ import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.t
 import { translateSettingsOf } from "@svc-gateway/operator/control/translate-settings.ts";
 import type { MachinePorts, TranslateSettings } from "@svc-gateway/operator/translate/settings.ts";
 
-/** The settings that decide what a folder means. */
+/** The settings that change how a folder is translated. */
 export type MeaningSettings = Parameters<typeof translateSettingsOf>[0] &
   Pick<StandaloneSettings, "portMap" | "proxyBindAddress">;
 
@@ -30,7 +30,7 @@ export function standaloneTranslateSettings(settings: MeaningSettings): Translat
 const localPortOf = (portMap: MeaningSettings["portMap"], port: number): number =>
   portMap.find(({ listenerPort }) => listenerPort === port)?.localPort ?? port;
 
-/** Where the process answers about itself, if that is an address that listeners are on as well. */
+/** The ports of the process itself, if they are on an address that listeners use as well. */
 function portsOfProcess(settings: MeaningSettings): MachinePorts["taken"] {
   const { proxyBindAddress: of, managementBindAddress: own, adminPort, healthPort } = settings;
   if (!isEverywhere(of) && !isEverywhere(own) && of !== own) return [];

@@ -7,7 +7,7 @@ import type { KubeObject } from "./api/object.ts";
 /** By namespace, then by a name in it: two steps, so that no key has to be put together for a lookup. */
 type Index<T> = ReadonlyMap<string, ReadonlyMap<string, T>>;
 
-/** What became of the object of one name: it appeared (no `before`), changed, or went away (no `after`). */
+/** The change of the object of one name: added (no `before`), changed, or removed (no `after`). */
 export type Edit = { readonly before: KubeObject | undefined; readonly after: KubeObject | undefined };
 
 type ListIndex<T> = {

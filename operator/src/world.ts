@@ -10,7 +10,7 @@ import { objectsByName, objectsByService, serviceNameLabel, type Edit } from "./
 /** All objects by kind; each list is sorted by namespace, then name, and holds no name twice. */
 export type World = { readonly [K in KindName]: readonly ObjectOf<K>[] };
 
-/** One object that appeared, changed or went away. */
+/** One object that was added, changed or removed. */
 export type WorldChange =
   | { readonly type: "apply"; readonly object: KubeObject }
   | { readonly type: "delete"; readonly kind: KindName; readonly namespace?: string; readonly name: string };

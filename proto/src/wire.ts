@@ -26,7 +26,7 @@ export const maxPartBytes = 1024 * 1024;
 /** The largest update that a proxy puts together from parts: more than a controller sends (docs/routing.md, "Size"). */
 export const maxUpdateBytes = 256 * 1024 * 1024;
 
-/** When a connection is asked whether its peer still lives, and how long the answer may take. Both ends ask. */
+/** The interval of keepalive pings, and how long their answer may take. Both ends send them. */
 export type Keepalive = { readonly intervalMs: number; readonly timeoutMs: number };
 
 export const defaultKeepalive: Keepalive = { intervalMs: 20_000, timeoutMs: 10_000 };

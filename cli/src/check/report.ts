@@ -1,4 +1,4 @@
-/** What `check` finds, as data: the JSON and YAML forms are this, the text is made of it. */
+/** The report of `check` as data: the JSON and YAML forms are this value, the text is made from it. */
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { formatRef, type ObjectRef } from "@svc-gateway/operator/api/object.ts";
 import type { IgnoredManifest } from "@svc-gateway/operator/sources/files/file-state.ts";
@@ -8,10 +8,7 @@ import { formatPlace, type ManifestProblem, type Place } from "@svc-gateway/oper
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
 
-/**
- * `ok`: used as written. `warning`: used as written, but something deserves a look. `error`: something is not served
- * as written.
- */
+/** `ok`: used as written. `warning`: used as written, with a finding to look at. `error`: not served as written. */
 export type Verdict = "ok" | "warning" | "error";
 
 export type CheckFinding = {
@@ -53,7 +50,7 @@ export type ElsewhereFinding = Pick<CheckFinding, "severity" | "reason" | "messa
   readonly object: ObjectRef;
 };
 
-/** Whether nothing is as bad as the severity that makes a check fail, or worse. */
+/** Whether no finding has the severity that makes a check fail, or a higher one. */
 export function passes({ summary, elsewhere }: CheckReport, failOn: "error" | "warning"): boolean {
   const has = (severity: "error" | "warning"): boolean =>
     summary[severity] > 0 || elsewhere.some((finding) => finding.severity === severity);

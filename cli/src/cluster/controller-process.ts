@@ -17,7 +17,7 @@ import type { Io } from "../command.ts";
 import { waitForStop } from "../stop.ts";
 import { version } from "../version.ts";
 
-/** Runs until a signal asks to stop. Fails with one line when a port is taken or there is no API server to talk to. */
+/** Runs until a signal asks to stop. Fails with one line when a port is taken or no API server is configured. */
 export async function runController(
   settings: ControllerSettings,
   warnings: readonly string[],

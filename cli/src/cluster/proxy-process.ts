@@ -1,4 +1,4 @@
-/** `serve proxy` as a process: the data plane, steered over the discovery channel (docs/discovery.md). */
+/** `serve proxy` as a process: the data plane, configured over the discovery channel (docs/discovery.md). */
 import { startAdminServers } from "@svc-gateway/common/admin/admin-servers.ts";
 import { createOwnPeerCheck, ownPortsIn } from "@svc-gateway/common/ir/own-port-check.ts";
 import { noOwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
@@ -49,7 +49,7 @@ export async function runProxy(
     metrics: () => proxy.value.metrics(),
     logger: log,
     access: settings.adminAuth ? ownPodOnly : undefined,
-    // Pods of the gateway ask nothing here: what comes from one was sent through it.
+    // Pods of the gateway do not use these ports: a request from one of them was forwarded by it.
     isRefusedPeer: (ip) => isOwnPeer(ip),
   });
   if (!admin.ok) {

@@ -9,7 +9,7 @@ import { paintFor } from "../text/paint.ts";
 
 const flags = [outputFlag, failOnFlag, ...meaningFlags];
 
-/** `check PATH`: what manifests mean, before they serve anything. See docs/cli.md. */
+/** `check PATH`: reports what is wrong with manifests before they are served. See docs/cli.md. */
 export const check: Command = {
   name: "check",
   summary: "Report what manifests mean, and which parts would not be served.",

@@ -14,7 +14,7 @@ import { paintFor } from "../text/paint.ts";
 
 const flags = [standaloneFlag("manifests"), outputFlag, ...meaningFlags];
 
-/** `explain METHOD URL`: the way of one request, by the data plane's own code. See docs/cli.md. */
+/** `explain METHOD URL`: how one request is handled, found by the data plane's own code. See docs/cli.md. */
 export const explain: Command = {
   name: "explain",
   summary: "Show which route a request takes, and why no other one.",

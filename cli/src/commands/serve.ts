@@ -7,9 +7,10 @@ import {
 import { done, misused, refused, type Command } from "../command.ts";
 import { describeIdleSettings } from "../standalone/idle-settings.ts";
 
-// What a role needs is loaded when it is chosen: the client of Kubernetes alone takes longer than all the rest.
+// The modules of a role are imported when it is chosen: the Kubernetes client alone takes longer to load than all
+// others.
 
-/** `serve controller`: watches Kubernetes and steers proxies. See docs/controller.md. */
+/** `serve controller`: watches Kubernetes and configures proxies. See docs/controller.md. */
 export const serveController: Command = {
   name: "serve controller",
   summary: "Watch Kubernetes and steer proxies.",

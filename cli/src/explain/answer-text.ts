@@ -25,7 +25,7 @@ export const formatSteps = (steps: readonly Step[], paint: Paint): readonly stri
       lines.map((line, index) => `  ${paint.bold((index === 0 ? name : "").padEnd(9))} ${line}`),
     );
 
-/** The answer for people: the way of the request from top to bottom, then what it passed over. */
+/** The answer as text: the steps of the request in order, then the hosts and routes that do not take it. */
 export function formatAnswer(answer: Answer, paint: Paint): string {
   const { request, listener, tls, route } = answer;
   const { method, scheme, host, path, query } = request;
@@ -77,7 +77,7 @@ export const describeTls = ({ serverName, bucket, host, certificates }: Explaine
   ),
 ];
 
-/** They see the request as it came, and the lookup below does not know what they would change. */
+/** They run on the request as received; the lookup below ignores what they would change. */
 const describeListenerFilters = ({ listenerFilters = [] }: Answer): readonly string[] =>
   listenerFilters.map((filter, index) =>
     "status" in filter
@@ -133,7 +133,8 @@ function describeResult(answer: Answer): readonly string[] {
   const { clients, outcome } = answer;
   const isOurs =
     outcome === "route" || outcome === "no-route" || outcome === "closed" || clients?.need === "misdirected";
-  // "sent to" is for what nothing refuses, so that scripts can look for it (docs/cli.md, "explain").
+  // Only a request that nothing rejects is "sent to" a backend, so that scripts can search for it (docs/cli.md,
+  // "explain").
   return clients !== undefined && isOurs
     ? describeClients(clients, () => describeOutcome(answer).replace(/^sent to/, "passed on to"))
     : [describeOutcome(answer)];
@@ -163,7 +164,7 @@ function describeOutcome({ outcome, request, route, reply, listenerFilters = [] 
   }
 }
 
-/** The way above is then that of HTTP/2. */
+/** The steps above are then for HTTP/2 only. */
 const describeHttp1 = ({ request: { method }, http1Status }: Answer): readonly string[] =>
   http1Status === undefined
     ? []
@@ -182,7 +183,7 @@ function describeReply({ by, status, location, after }: ExplainedReply): string 
 const unlessRefused = (what: string, after: readonly string[]): string =>
   after.length === 0 ? what : `${what}, unless refused by ${after.join(", ")}`;
 
-/** What is answered because no backend can be asked. */
+/** The gateway's own response, when no backend is available. */
 function describeGatewayReply(
   { status, after }: ExplainedReply,
   backends: readonly ExplainedBackend[],
@@ -213,7 +214,7 @@ function describeHost(near: NearHost, before: readonly NearHost[], paint: Paint)
   return [`  ${name}`, ...rows];
 }
 
-/** Nothing for the Ingresses, which are one listener. */
+/** Empty for Ingresses, which share one listener. */
 const ownerOf = ({ listener }: NearHost): string => {
   const named = describeListenerId(listener);
   return named === undefined ? "" : ` of ${named}`;
@@ -225,7 +226,7 @@ function describeListenerId(id: string): string | undefined {
   return listener === undefined ? undefined : `listener ${listener} of ${kind} ${namespace}/${name}`;
 }
 
-/** A listener keeps the hosts that it has: requests for them never fall to those of others. */
+/** A host stays with its listener: its requests never go to the hosts of another listener. */
 function whyNotAsked({ host, listener }: NearHost, before: readonly NearHost[]): string {
   const [first] = before;
   const serving = before.find(({ outcome }) => outcome === "serves");
@@ -237,7 +238,7 @@ function whyNotAsked({ host, listener }: NearHost, before: readonly NearHost[]):
     : `requests for ${first.host} belong to ${owner}`;
 }
 
-/** Only where no host covers the request's: the reader is looking for the one that was meant. */
+/** Only when no host covers the request's, to help find the intended one. */
 const describeOtherHosts = ({ request, hosts, otherHosts }: Answer): readonly string[] =>
   hosts.length > 0 || otherHosts.length === 0
     ? []

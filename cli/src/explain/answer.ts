@@ -1,4 +1,4 @@
-/** What happens to a request, as data: the JSON and YAML forms are this, the text is made of it. */
+/** The answer of `explain` as data: the JSON and YAML forms are this value, the text is made from it. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { routeKey } from "@svc-gateway/common/ir/keys.ts";
 import type { Listener } from "@svc-gateway/common/ir/listener.ts";
@@ -25,7 +25,7 @@ import type { AskedRequest } from "./request.ts";
 
 export type Answer = {
   readonly request: Pick<AskedRequest, "method" | "scheme" | "host" | "port" | "path" | "query">;
-  /** What the listener answers over HTTP/1.1, so that all the rest is for HTTP/2 only; absent: it makes no difference. */
+  /** The status over HTTP/1.1 when everything else is for HTTP/2 only; absent: the protocol makes no difference. */
   readonly http1Status?: number;
   /**
    * `route`: a route takes it, for clients with a certificate only where `clients` says so. `misdirected`: 421, because the
@@ -37,16 +37,16 @@ export type Answer = {
     "route" | "misdirected" | "closed" | "tls-listener" | "no-listener" | "no-certificate" | "no-route";
   readonly listener?: ExplainedListener;
   readonly tls?: ExplainedTls;
-  /** What is asked of the client and its connection; absent: nothing. */
+  /** What the client and its connection must have; absent: nothing. */
   readonly clients?: ExplainedClients;
   /** The filters of the listener, which run before the route is chosen and may lead to another one; absent: it has none. */
   readonly listenerFilters?: readonly ExplainedListenerFilter[];
   readonly route?: ExplainedRoute;
-  /** What the client is answered, or who is asked to answer. */
+  /** The response, or the backend that gives it. */
   readonly reply: ExplainedReply;
   /** The request as backends get it, one for each that gets any. */
   readonly upstream: readonly ExplainedUpstreamRequest[];
-  /** Every host that covers the request's, the most specific first, with what became of its routes. */
+  /** Every host that covers the request's, the most specific first, with the result of its routes. */
   readonly hosts: readonly NearHost[];
   /** Hosts of the listener that do not cover the request's, the most similar first, at most ten. */
   readonly otherHosts: readonly string[];
@@ -74,7 +74,7 @@ export type ExplainedRoute = RouteName & {
 
 export type ExplainedFilter = { readonly name: string; readonly settings: unknown };
 
-/** One that cannot be followed has a status instead: what every request gets. */
+/** One that cannot be applied has a status instead, which every request gets. */
 export type ExplainedListenerFilter = ExplainedFilter | { readonly status: number };
 
 export type ExplainedBackend = {
@@ -87,7 +87,7 @@ export type ExplainedBackend = {
   readonly tls?: string;
   /** `address:port`, or `name:port` where the proxy resolves the name. */
   readonly endpoints: readonly string[];
-  /** What requests get instead of an endpoint. */
+  /** The status that requests get without an endpoint. */
   readonly status?: number;
   readonly filters: readonly ExplainedFilter[];
 };
@@ -95,13 +95,13 @@ export type ExplainedBackend = {
 export type NearHost = {
   readonly host: string;
   readonly group: string;
-  /** Whose host it is: `Gateway/namespace/name/listener`, or `ingress`. */
+  /** The owner of the host: `Gateway/namespace/name/listener`, or `ingress`. */
   readonly listener: string;
   readonly outcome: ExplainedHost["outcome"];
   readonly routes: readonly (RouteName & { readonly verdict: Verdict })[];
 };
 
-/** Asks the data plane's own code what it would do with the request. */
+/** Computes the answer with the data plane's own code. */
 export function answerRequest(
   asked: AskedRequest,
   folder: TranslatedFolder,
@@ -204,7 +204,7 @@ export function answerRequest(
 
 const isAsked = ({ weight, status }: Backend): boolean => weight > 0 && status === undefined;
 
-/** Of a connection or handshake that is refused. */
+/** For a connection or handshake that is rejected. */
 const noReply: ExplainedReply = { by: "none", after: [] };
 
 const unanswered = { reply: noReply, upstream: [], hosts: [], otherHosts: [] } as const;

@@ -12,12 +12,12 @@ export type ExplainedClients = {
    * because the handshake does not check what its host or route requires.
    */
   readonly need: "certificate" | "closed" | "misdirected";
-  /** Whose rules these are: `ingress/namespace/name`, or the id of a listener. */
+  /** The owner of the rules: `ingress/namespace/name`, or the id of a listener. */
   readonly owner: string;
   readonly status?: number;
 };
 
-/** Undefined: nothing is asked. `demanded` are the rules of the host and of the route. */
+/** Undefined: nothing is required. `demanded` are the rules of the host and of the route. */
 export function explainClients(
   policy: ClientPolicy | undefined,
   demanded: readonly (DemandedRules | undefined)[],
@@ -30,7 +30,7 @@ export function explainClients(
   return policy?.mode === "require" ? { need: "certificate", owner: policy.owner ?? "" } : undefined;
 }
 
-/** In a sentence; `served` is what becomes of a request that gets through. */
+/** As a sentence; `served` describes a request that passes. */
 export function describeClients({ need, owner }: ExplainedClients, served: () => string): readonly string[] {
   const rules = `by the rules of ${owner}`;
   switch (need) {

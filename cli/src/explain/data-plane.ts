@@ -1,4 +1,4 @@
-/** The data plane's own code, fed with a snapshot and asked what it would do. Nothing listens or connects. */
+/** Runs the data plane's own code on a snapshot, without opening a socket. */
 import { X509Certificate } from "node:crypto";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
@@ -20,10 +20,10 @@ import { RetryBudget } from "@svc-gateway/proxy/upstream/retry-budget.ts";
 import type { Upstream, UpstreamEndpoint } from "@svc-gateway/proxy/upstream/upstream.ts";
 import type { UpstreamRegistry } from "@svc-gateway/proxy/upstream/registry.ts";
 
-/** The tables that a proxy would serve with. A snapshot that a proxy would refuse is a bug of the translation. */
+/** The tables that a proxy would serve with. A snapshot that a proxy would reject is a bug of the translation. */
 export function compileServing({ scopes, routing }: Translation): ServingState {
   const state = createProxyState({
-    // Where backends begin to take turns, which is left to chance elsewhere.
+    // The first backend, which is random in a proxy.
     random: () => 0,
     upstreams: upstreamsOf(routing.endpoints),
     auth: createAuthStore(),
@@ -37,7 +37,7 @@ export function compileServing({ scopes, routing }: Translation): ServingState {
   return state.serving;
 }
 
-/** The routes of a host in the order of their resource, of which compiled routes keep the place only. */
+/** The routes of a host in the order of their resource; compiled routes only know their position in it. */
 export function routesOfHost({ scopes }: Translation, key: ResourceKey): readonly Route[] {
   const resource = scopes.shared.find((one) => one.key === key);
   const decoded = resource && decodeResource(resource);
@@ -93,7 +93,10 @@ export type ExplainedCertificate = {
   readonly fingerprint256: string;
 };
 
-/** What a client with this server name is shown, and asked for; undefined when its handshake is refused. */
+/**
+ * The certificates for a client with this server name, and the client certificate that it must show; undefined when its
+ * handshake is rejected.
+ */
 export function explainTls(
   port: TlsPort,
   serverName: string,

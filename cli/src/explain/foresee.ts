@@ -14,7 +14,7 @@ type Known = {
   readonly hasEndpoints: (name: string) => boolean;
 };
 
-/** `depends`: on who asks, on the body, or on what happened before. Undefined: the filter itself can tell. */
+/** `depends`: on the client, the body, or earlier requests. Undefined: the filter itself can be run. */
 export function foresee(
   slug: string,
   { asked, features = {}, hasEndpoints }: Known,
@@ -30,14 +30,14 @@ export function foresee(
       return isForNobody ? { status: 403 } : "depends";
     }
     case "auth-basic-secret": {
-      // Passwords are compared on a thread, which is nothing to start for an explanation.
+      // Passwords are verified on a worker thread, which `explain` does not start.
       const isUsable = features[slug]?.every(({ htpasswd }) => htpasswd !== undefined) === true;
       return isUsable && joinedField(asked.headers, "authorization") !== undefined ? "depends" : undefined;
     }
     case "auth-jwt": {
       const rules = features[slug]?.map((one) => one.rules) ?? [];
       if (rules.includes(undefined)) return undefined;
-      // Keys of remote sets are fetched by what serves, not here.
+      // Remote key sets are fetched by processes that serve, not here.
       const hasTokens = rules.every((one) =>
         one?.fromHeaders.some(({ name }) => joinedField(asked.headers, name.toLowerCase()) !== undefined),
       );
@@ -55,7 +55,10 @@ export function foresee(
   }
 }
 
-/** The fields of a request that passes by what a token or a service says of its client, in angle brackets. */
+/**
+ * Changes the fields of a request that passes as a token or a service would; values of the client are in angle
+ * brackets.
+ */
 export function addIdentityHeaders(slug: string, features: RouteFeatures = {}, headers: HeaderList): void {
   if (slug === "auth-jwt") {
     const rules = features[slug]?.flatMap((one) => one.rules ?? []) ?? [];

@@ -56,7 +56,7 @@ export function readConnection(url: string): Result<AskedConnection, Problem> | 
   return ok({ protocol, serverName: protocol === "tls" ? host.toLowerCase().replace(/\.$/, "") : "", port });
 }
 
-/** Asks the data plane's own tables what they would do with the connection. */
+/** Looks the connection up in the data plane's own tables. */
 export function answerConnection(
   connection: AskedConnection,
   folder: TranslatedFolder,

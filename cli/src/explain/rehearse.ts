@@ -1,6 +1,6 @@
 /**
- * A request in the data plane's own pipeline, of which the last step is left out: what would go to an endpoint is looked at
- * instead. So an explanation cannot say that a request is sent which the gateway refuses.
+ * Runs a request through the data plane's own pipeline without its last step: the request to an endpoint is recorded
+ * instead of sent. So `explain` cannot claim that a request is sent which the gateway rejects.
  */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
@@ -20,7 +20,7 @@ import { serviceOf } from "./data-plane.ts";
 import { foresee, addIdentityHeaders } from "./foresee.ts";
 import type { AskedRequest } from "./request.ts";
 
-/** What the client is answered, or who is asked to answer. */
+/** The response, or the backend that gives it. */
 export type ExplainedReply = {
   /**
    * `backend`: the request is sent to one. `gateway`, or the feature that decides (`auth-jwt`, `client-certificates`): it is
@@ -28,13 +28,13 @@ export type ExplainedReply = {
    */
   readonly by: string;
   readonly status?: number;
-  /** Where the client is sent. */
+  /** The location of a redirect. */
   readonly location?: string;
-  /** Features before it that may refuse the request: by who asks, by the body, or by what happened before. */
+  /** Earlier features that may reject the request, depending on the client, the body or earlier requests. */
   readonly after: readonly string[];
 };
 
-/** The request as a backend gets it; what only a client can tell is in angle brackets. */
+/** The request as a backend gets it; values that depend on the client are in angle brackets. */
 export type ExplainedUpstreamRequest = Pick<UpstreamRequest, "method" | "target"> & {
   /** `namespace/name`. */
   readonly service: string;
@@ -62,10 +62,12 @@ type Options = {
   readonly services: readonly string[];
 };
 
-/** Who asks is not known. */
+/** The client is not known. */
 const unknownClient = "<client>";
 
-/** Backends take turns by their weights; after so many requests every one with a thousandth of them has had its turn. */
+/**
+ * Requests are distributed by weight; after so many of them every backend with a thousandth of the weight has had one.
+ */
 const maxTries = 2_000;
 
 export function rehearse(options: Options): Rehearsal {
@@ -175,7 +177,9 @@ const describeHead = (
   };
 };
 
-/** The same table with filters that are watched; what clients must prove was asked before (explain/clients.ts). */
+/**
+ * The same table with filters whose results are recorded; client certificates were checked before (explain/clients.ts).
+ */
 function watchTable(table: PortTable, watch: (filter: Filter) => Filter): PortTable {
   return {
     pathLevel: (host) => table.pathLevel(host),
@@ -239,7 +243,7 @@ function dependencies(): Omit<PipelineDependencies, "client"> {
       reused: metrics.upstreamConnections.with({ state: "reused" }),
     },
     active: new ActiveExchanges({ streamIdleTimeoutMs: 0, tunnelIdleTimeoutMs: 0, requestTimeoutMs: 0 }),
-    // Copies go nowhere.
+    // Mirrored requests are discarded.
     mirrors: { copy: () => undefined } as unknown as PipelineDependencies["mirrors"],
     log: silentLogger,
     via: true,

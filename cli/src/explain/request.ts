@@ -19,8 +19,8 @@ export type AskedRequest = RouteQuery & {
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * Reads method, URL and `Name: value` fields. The URL is taken apart without being normalised, since that is the
- * gateway's part. Fails with what the gateway would answer 400 or 405 for as well, naming that answer.
+ * Reads method, URL and `Name: value` fields. The URL is split without normalising it, which the gateway does. Also
+ * fails for a request that the gateway would answer 400 or 405, naming that answer.
  */
 export function readRequest(
   method: string,

@@ -27,7 +27,7 @@ import type { StandaloneHealth } from "./standalone-health.ts";
 import { createPublisher } from "./publisher.ts";
 
 export type BuildOptions = {
-  /** With the admin and the health port that the process has got. */
+  /** With the actual admin and health port of the process. */
   readonly settings: StandaloneSettings;
   readonly proxy: Pick<Supervisor, "apply">;
   readonly health: StandaloneHealth;
@@ -85,7 +85,7 @@ export function createBuild(options: BuildOptions): (state: FolderState) => Prom
   };
 }
 
-/** Where the manifests of objects begin; looks through the folder when it is asked for the first time. */
+/** The places of manifests, indexed on first use. */
 function placesOf(objects: FolderState["objects"]): (object: ObjectRef) => Place | undefined {
   let places: ReadonlyMap<string, Place> | undefined;
   return (object) => {

@@ -4,7 +4,7 @@ import { isLoggedAsError } from "@svc-gateway/operator/build/diagnostic-log.ts";
 import type { ManifestProblem, Place } from "@svc-gateway/operator/sources/files/place.ts";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
 
-/** Where the manifest of an object begins; undefined for one that only something else names. */
+/** The place of an object's manifest; undefined for an object without one. */
 type FindPlace = (object: ObjectRef) => Place | undefined;
 
 /** Logs what is wrong with the manifests: each finding once, and again only after it was resolved. */
@@ -15,7 +15,7 @@ export type FindingsLog = {
 type Finding = {
   readonly severity: Diagnostic["severity"];
   readonly fields: Readonly<Record<string, string | number>>;
-  /** Of what the translation found: it is the same finding wherever its object is moved to. */
+  /** For findings of the translation, which stay the same when their object moves to another place. */
   readonly object?: ObjectRef;
 };
 

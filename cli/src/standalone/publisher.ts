@@ -14,7 +14,7 @@ export type Publisher<Applied> = {
   publish(resources: readonly Resource[]): Promise<Result<Applied> | undefined>;
 };
 
-/** `apply` takes an update whole or not at all; a refused one is followed by the difference from the last applied. */
+/** `apply` is atomic; after a rejected update the next one starts from the last applied snapshot. */
 export function createPublisher<Applied>(
   apply: (update: SnapshotUpdate) => Result<Applied> | Promise<Result<Applied>>,
 ): Publisher<Applied> {

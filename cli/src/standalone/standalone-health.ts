@@ -1,7 +1,7 @@
 import type { HealthRegistry, HealthState } from "@svc-gateway/common/admin/health.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 
-/** What the process says about itself on its health port (docs/reference/health.md). */
+/** The health checks of the process (docs/reference/health.md). */
 export type StandaloneHealth = {
   /** The folder was read; `isReadable` is false while it cannot be read any more. */
   sourceRead(isReadable: boolean): void;
@@ -24,7 +24,7 @@ export function createStandaloneHealth(
   const proxy = registry.register("proxy", ["routing_table_loaded"]);
   let wanted: readonly number[] | undefined;
   let bound: ReadonlySet<number> = new Set();
-  /** Not ready before everything is bound; what cannot be bound later leaves the rest in service. */
+  /** Not ready before all ports are bound; later, a port that cannot be bound only degrades the check. */
   const judgeProxy = (): void => {
     if (wanted === undefined) return;
     const missing = wanted.filter((port) => !bound.has(port));
@@ -35,7 +35,7 @@ export function createStandaloneHealth(
   };
   return {
     sourceRead(isReadable) {
-      // What a flag switched off lacks nothing, as in a cluster.
+      // An API that a flag has switched off is ready, as in a cluster.
       const stateOf = (isDisabled: boolean): HealthState => (isReadable || isDisabled ? "Ready" : "Degraded");
       controller.set("ingress", stateOf(disableIngress));
       controller.set("httproute", stateOf(disableGatewayApi));

@@ -27,10 +27,10 @@ import { version } from "../version.ts";
 import { createBuild } from "./build.ts";
 import { createStandaloneHealth } from "./standalone-health.ts";
 
-/** From the second signal on, for what can be ended in order. */
+/** The longest orderly shutdown after the second signal. */
 const maxHurryMs = 500;
 
-/** Certificates grow old without any manifest changing. */
+/** Certificates expire without a change of a manifest. */
 const recheckIntervalMs = 60 * 60_000;
 
 /**
@@ -118,14 +118,14 @@ export async function serveFolder(
   );
 
   const stop = await waitForStop(io);
-  // Who presses Ctrl-C has no load balancer in front that would have to notice.
+  // After Ctrl-C there is no load balancer that has to notice the shutdown first.
   const how = stop.signal === "SIGINT" ? "at-once" : "announced";
   log.info({ event: "stopping", signal: stop.signal, how }, "stopping");
   registry.beginShutdown();
   clearInterval(recheck);
   ending.abort();
   const ended = source.value.closed.then(() => end(stop.hurry, how));
-  // A build under way and a worker that hangs do not hold up the second signal.
+  // A running build or a worker that hangs does not delay the second signal.
   await Promise.race([ended, aborted(stop.hurry).then(() => delay(maxHurryMs))]);
   log.info({ event: "stopped" }, "stopped");
   await sink.close();

@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import type { OutputForm } from "../command-flags.ts";
 
-/** A value in the form that was asked for; the text form is built only when it is the one. */
+/** A value in the requested form; the text form is built only when needed. */
 export function formatData(value: unknown, form: OutputForm, text: () => string): string {
   switch (form) {
     case "text":

@@ -22,7 +22,7 @@ export type AdminRequest = {
   readonly query: URLSearchParams;
 };
 
-/** Who asks for a page of the admin port. */
+/** The caller of a page of the admin port. */
 export type AdminCaller = {
   /** The field `Authorization`. */
   readonly authorization: string | undefined;
@@ -51,7 +51,7 @@ export const textAnswer = (body: string, status: number = 200): AdminAnswer => (
 
 /**
  * The handler of a port: its routes answer GET and HEAD, other methods get 405 with `Allow` (RFC 9110 section 15.5.6),
- * and any other path 404. With `access` every caller is asked who it is first. Answers are never cached and say nothing about
+ * and any other path 404. With `access` every caller is authorized first. Answers are never cached and do not reveal
  * the software.
  */
 export function createAdminApp(routes: readonly AdminRoute[], logger: Logger, access?: AdminAccess): Express {

@@ -16,9 +16,9 @@ export type AdminServersOptions = {
   readonly logger: Logger;
   /** Further paths of the admin port. */
   readonly extraRoutes?: readonly AdminRoute[];
-  /** Who gets the pages of the admin port; everybody unless given. */
+  /** Decides who may read the admin port; every caller may unless given. */
   readonly access?: AdminAccess | undefined;
-  /** Peers (addresses) whose connections are cut at once; none unless given. */
+  /** Peers (addresses) whose connections are closed at once; none unless given. */
   readonly isRefusedPeer?: (ip: string) => boolean;
   /** The longest that one request, one answer or one idle connection may last; `defaultTimeLimitMs` unless given. */
   readonly timeLimitMs?: number;
@@ -28,7 +28,7 @@ export type AdminServersOptions = {
 export type AdminServers = {
   readonly adminPort: number;
   readonly healthPort: number;
-  /** Stops both servers and cuts what is open. */
+  /** Stops both servers and closes open connections. */
   close(): Promise<void>;
 };
 
@@ -107,7 +107,7 @@ async function listen(
       connectionsCheckingInterval: Math.min(timeLimitMs, 1000),
     },
     (request, response) => {
-      // Covers what the server's own limits do not: a client that does not take its answer.
+      // Covers what the server's own limits do not: a client that does not read its answer.
       const limit = setTimeout(() => response.destroy(), timeLimitMs).unref();
       response.once("close", () => clearTimeout(limit));
       app(request, response);

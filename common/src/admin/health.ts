@@ -9,14 +9,14 @@ export type HealthDocument = {
   >;
 };
 
-/** A part of the process that reports its checks. Every check is `Pending` until it says otherwise. */
+/** A part of the process that reports its checks. Every check is `Pending` until it is set. */
 export type HealthSubsystem<Check extends string> = {
   /** `why` is what `/readyz` says of a check that is `Pending`. */
   set(check: Check, state: HealthState, why?: string): void;
   get(check: Check): HealthState;
 };
 
-/** The health of a process: what its subsystems say, and whether it is going down. */
+/** The health of a process: the checks of its subsystems, and whether it is shutting down. */
 export type HealthRegistry = {
   /** Adds a subsystem; a process registers those it runs before it starts its admin servers. */
   register<const Check extends string>(subsystem: string, checks: readonly Check[]): HealthSubsystem<Check>;

@@ -1,7 +1,7 @@
 /** The difference between two lists. */
 export type Changes<T> = { readonly removed: readonly T[]; readonly added: readonly T[] };
 
-/** How far two lists are searched at first for the place where they go on alike. */
+/** The first window in which two lists are searched for the place where they continue alike. */
 const firstWindow = 16;
 
 /**

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { defineTranslatedFeature, defineProtection } from "./definition.ts";
 
-/** Whose credentials let a request in: those of a user of each list. See docs/features/auth-basic-secret.md. */
+/**
+ * The user lists of a request: its credentials must be those of a user of each. See docs/features/auth-basic-secret.md.
+ */
 export const authBasicSecretSchema = z
   .array(
     z.object({

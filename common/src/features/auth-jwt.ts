@@ -6,11 +6,11 @@ export const tokenRulesSchema = z.object({
   /** The key set of the snapshot, by the `namespace/name` of the JwtAuth. */
   keySet: z.string(),
   issuer: z.string(),
-  /** Any of these has to be in `aud`; an empty list: not looked at. */
+  /** Any of these has to be in `aud`; an empty list: not checked. */
   audiences: z.array(z.string()),
   /** Where tokens are looked for; the first header that the request has decides. */
   fromHeaders: z.array(z.object({ name: z.string(), prefix: z.string() })).min(1),
-  /** Whether the header with the token goes on upstream. */
+  /** Whether the header with the token is forwarded upstream. */
   forward: z.boolean(),
   claimToHeaders: z.array(z.object({ claim: z.string(), header: z.string() })),
   /** Header that carries all claims upstream. */
@@ -20,8 +20,8 @@ export const tokenRulesSchema = z.object({
 export type TokenRules = Readonly<z.infer<typeof tokenRulesSchema>>;
 
 /**
- * Whose tokens let a request in: one that each of these accepts. An entry without `rules` is one with which nothing can be
- * checked: every request is answered 503. See docs/features/auth-jwt.md.
+ * The token rules of a request: its token must satisfy each entry. An entry without `rules` cannot be checked: every
+ * request is answered 503. See docs/features/auth-jwt.md.
  */
 export const authJwtSchema = z
   .array(z.object({ rules: tokenRulesSchema.optional() }))

@@ -29,8 +29,8 @@ const circuitBreakerSchema = z.object({
 const sessionPersistenceSchema = z.object({ type: z.enum(["cookie", "header"]), name: z.string() });
 
 /**
- * How the endpoints of a Service are chosen and spoken to; what is absent has its default. It travels with the endpoint
- * sets of the Service. See docs/features/backend-policy.md.
+ * How the endpoints of a Service are selected and connected to; absent fields have their defaults. It is part of the
+ * endpoint sets of the Service. See docs/features/backend-policy.md.
  */
 export const backendPolicySchema = z.object({
   connectTimeoutMs: milliseconds.optional(),

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { defineTranslatedFeature, defineProtection } from "./definition.ts";
 
-/** The longest body that a service can be asked about, in bytes. */
+/** The longest body that is sent to such a service, in bytes. */
 export const maxCheckedBodyBytes = 65_535;
 
-/** A service that is asked about each request. Header names are in lower case. */
+/** A service that authorizes each request. Header names are in lower case. */
 export const externalCheckSchema = z.object({
   /** The endpoint set of the service (`namespace/service/port`), and how it is spoken to. */
   endpoints: z.string(),

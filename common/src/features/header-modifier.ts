@@ -53,7 +53,7 @@ export function headerModifierOf(
   };
 }
 
-/** Fields that belong to one connection, frame the message, or are ours to vouch for (RFC 9110 7.6.1). */
+/** Fields that belong to one connection, frame the message, or are set by the gateway alone (RFC 9110 7.6.1). */
 const untouchable = new Set([
   "connection",
   "keep-alive",
@@ -102,7 +102,7 @@ export function parseHeaderNames(text: string, warn: Warn): Result<readonly stri
   return ok(names);
 }
 
-/** Whether no modifier may touch fields of this name. */
+/** Whether modifiers must not change fields of this name. */
 export const isUntouchable = (name: string): boolean => untouchable.has(name.toLowerCase());
 
 function mayTouch(name: string, warn: Warn): boolean {
@@ -111,7 +111,9 @@ function mayTouch(name: string, warn: Warn): boolean {
   return false;
 }
 
-/** What a check of credentials may tell the upstream in, or take from a client: no field that routes or frames. */
+/**
+ * Header fields that an authentication check may set upstream or remove from a request: none that route or frame it.
+ */
 export const mayBeIdentityHeader = (name: string): boolean =>
   name.length <= 256 &&
   isToken(name) &&

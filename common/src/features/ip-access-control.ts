@@ -2,9 +2,9 @@ import { z } from "zod";
 import { cidrTextSchema } from "./cidr-text.ts";
 import { defineTranslatedFeature, defineReference } from "./definition.ts";
 
-/** Who is let in by address. See docs/features/ip-access-control.md. */
+/** Which client addresses are admitted. See docs/features/ip-access-control.md. */
 export const ipAccessControlSchema = z.object({
-  /** What says who is let in cannot be read: every request is answered 503. */
+  /** The resource with the lists cannot be used: every request is answered 503. */
   unavailable: z.literal(true).optional(),
   /** Rejected, even if `allow` has them. */
   deny: z.array(cidrTextSchema),

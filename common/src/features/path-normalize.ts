@@ -9,7 +9,7 @@ export const pathLevelSchema = z.enum(["base", "merge-slashes", "decode-and-merg
 export type PathLevel = z.infer<typeof pathLevelSchema>;
 
 const levels = pathLevelSchema.options;
-/** What releases before this one called "do not normalise". */
+/** The name of older releases for "do not normalise". */
 const formerLevel = "none";
 
 const levelForm = enumForm("a level", levels, { former: [formerLevel] });

@@ -10,7 +10,7 @@ import { isPathText, pathModifierSchema, type PathModifier } from "./path-modifi
 /** Statuses that send a client elsewhere (RFC 9110 15.4); 303 is for routes that ask for it by other means. */
 export const redirectStatusSchema = z.literal([301, 302, 303, 307, 308]);
 
-/** Where a request is sent instead; an absent part is that of the request. See docs/features/redirect.md. */
+/** The target of a redirect; an absent part is taken from the request. See docs/features/redirect.md. */
 export const redirectSchema = z.object({
   scheme: z.enum(["http", "https"]).optional(),
   hostname: z.string().optional(),
@@ -117,7 +117,7 @@ export const redirect = defineFeature({
       parse: parseRedirectStatus,
     }),
   },
-  // A status alone names no other place, so it redirects nothing.
+  // A status alone has no target, so there is no redirect.
   fromAnnotations: ({
     redirectScheme: scheme,
     redirectHostname: hostname,

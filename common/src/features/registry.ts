@@ -45,13 +45,13 @@ export const features = {
   compression: compression,
 } as const;
 
-/** What decides how requests find their routes. */
+/** Options that change how routes are matched. */
 export const routingOptions = {
   "use-regex": useRegex,
   "path-normalize": pathNormalize,
 } as const;
 
-/** What decides about the handshakes of hosts, before there is a request. */
+/** Options of the TLS handshakes of hosts, before there is a request. */
 export const tlsOptions = {
   "auth-tls": authTls,
 } as const;

@@ -8,7 +8,7 @@ import {
   type HeaderField,
 } from "./header-modifier.ts";
 
-/** Header fields of the request that goes upstream are set, added, removed. See docs/features/request-headers.md. */
+/** Sets, adds and removes header fields of the upstream request. See docs/features/request-headers.md. */
 export const requestHeaders = defineFeature({
   slug: "request-headers",
   schema: headerModifierSchema,

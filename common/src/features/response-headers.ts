@@ -7,7 +7,7 @@ import {
   type HeaderField,
 } from "./header-modifier.ts";
 
-/** Header fields of the response that goes to the client are set, added, removed. See docs/features/response-headers.md. */
+/** Sets, adds and removes header fields of the response to the client. See docs/features/response-headers.md. */
 export const responseHeaders = defineFeature({
   slug: "response-headers",
   schema: headerModifierSchema,

@@ -6,11 +6,11 @@ import { defineTranslatedFeature, defineReference } from "./definition.ts";
 export const retrySchema = z.object({
   /** Attempts after the first one. */
   attempts: z.int().positive(),
-  /** Statuses of responses that are given up for another attempt. */
+  /** Statuses of responses that are discarded for another attempt. */
   codes: z.array(z.int().min(100).max(599)),
   /** Shortest wait before each retry in milliseconds; absent: none. */
   backoffMs: z.number().positive().max(maxDurationMs).optional(),
-  /** gRPC statuses, of responses without messages, that are given up for another attempt. */
+  /** gRPC statuses, of responses without messages, that are discarded for another attempt. */
   grpcCodes: z.array(z.int().min(1).max(16)).optional(),
 });
 

@@ -16,7 +16,7 @@ const expandedPathSchema = z.object({
   pattern: z.string(),
 });
 
-/** How path and host change on their way to the upstream. See docs/features/rewrite-target.md. */
+/** Changes of path and host of the upstream request. See docs/features/rewrite-target.md. */
 export const rewriteTargetSchema = z.object({
   path: z.discriminatedUnion("type", [pathModifierSchema, expandedPathSchema]).optional(),
   hostname: z.string().optional(),

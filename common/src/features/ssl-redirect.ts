@@ -3,7 +3,7 @@ import { booleanForm, parseBoolean } from "../values/boolean.ts";
 import { defineAnnotation, defineTranslatedFeature } from "./definition.ts";
 import { parseRedirectStatus, redirectStatusForm, redirectStatusSchema } from "./redirect.ts";
 
-/** Sends what arrives without TLS to the same URL with it, at this port. See docs/features/ssl-redirect.md. */
+/** Redirects a request without TLS to the same URL with TLS, at this port. See docs/features/ssl-redirect.md. */
 export const sslRedirectSchema = z.object({
   port: z.int().min(1).max(65_535),
   statusCode: redirectStatusSchema,

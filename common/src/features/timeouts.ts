@@ -15,7 +15,7 @@ export const timeoutsSchema = z.object({
   readTimeoutMs: timeoutSchema,
   /** From the connection to the end of the request. */
   sendTimeoutMs: timeoutSchema,
-  /** The rule says itself which of the first two it has: the defaults of the proxy do not apply to it. */
+  /** The rule sets the first two itself: the proxy's defaults do not apply to it. */
   replacesDefaults: z.literal(true).optional(),
 });
 

@@ -8,7 +8,7 @@ import { ok, type Result } from "../values/result.ts";
 import { cidrTextSchema } from "./cidr-text.ts";
 import { defineAnnotation, defineTranslatedFeature, type Warn } from "./definition.ts";
 
-/** The header that says who the client is when nothing else is named. */
+/** The default header for the address of the client. */
 export const defaultForwardedForHeader = "X-Forwarded-For";
 
 /** Where the client's address is read from. See docs/features/trust-forwarded-for.md. */
@@ -20,7 +20,7 @@ export const trustForwardedForSchema = z.object({
 
 export type TrustForwardedFor = Readonly<z.infer<typeof trustForwardedForSchema>>;
 
-/** Whether each entry is an address is not part of the form, but what an address can be written with is. */
+/** The form checks the characters of an address, not whether each entry is one. */
 const cidrListForm: Form = {
   pattern: "^[0-9a-fA-F:./,\\s]+$",
   noun: "a list of addresses",

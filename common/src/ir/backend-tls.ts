@@ -9,7 +9,7 @@ const subjectAltNameSchema = z.object({ type: z.enum(["dns", "uri"]), value: z.s
  * does not carry the authorities along. See docs/features/backend-tls.md.
  */
 export const backendTlsSchema = z.object({
-  /** The server name that is asked for; also the name that the certificate must have, without `subjectAltNames`. */
+  /** The server name that is sent; also the name that the certificate must have, without `subjectAltNames`. */
   hostname: z.string(),
   /**
    * The trusted authorities: `system`, or a PEM bundle of which each certificate is an anchor. Absent: none is trusted.
@@ -23,7 +23,7 @@ export const backendTlsSchema = z.object({
 export const systemAuthorities = "system";
 
 /**
- * The certificate that a Gateway shows to backends with TLS; absent when its reference cannot be followed: then no
+ * The certificate that a Gateway shows to backends with TLS; absent when its reference cannot be resolved: then no
  * connection is made to them. The one resource besides `tls|` that holds a private key.
  */
 export const backendCertificateSchema = z.object({ certificate: certificateSchema.optional() });

@@ -2,14 +2,16 @@ import { z } from "zod";
 import { tlsHostSchema } from "./certificate.ts";
 
 /**
- * How clients of one server name prove who they are. `bucket` and `host` are as for certificates, and cover names in
- * the same way; an entry counts only for names whose certificates are not of a more specific entry
+ * How clients of one server name are authenticated. `bucket` and `host` are as for certificates, and cover names in the
+ * same way; an entry counts only for names whose certificates are not of a more specific entry
  * (docs/features/auth-tls.md).
  */
 export const clientValidationSchema = z.object({
   bucket: tlsHostSchema.shape.bucket,
   host: z.string(),
-  /** `require`: no handshake without a valid certificate. `optional`: asked for, and never a reason to refuse. */
+  /**
+   * `require`: no handshake without a valid certificate. `optional`: requested, but a client without one is admitted.
+   */
   mode: z.enum(["require", "optional"]),
   /** Id of the authorities that certificates must come from; absent: none is valid. */
   authorities: z.string().optional(),
@@ -17,7 +19,7 @@ export const clientValidationSchema = z.object({
   maxIntermediates: z.int().min(0).optional(),
   /** Whether upstreams are shown the certificate in `X-SSL-Client-Cert`. */
   forward: z.boolean(),
-  /** Whose rules these are, as `ClientRules` name it. */
+  /** The owner of the rules, as in `ClientRules`. */
   owner: z.string().optional(),
 });
 
@@ -26,7 +28,7 @@ export const clientValidationSchema = z.object({
  * of one route (docs/features/auth-tls.md, "Requests").
  */
 export const clientRulesSchema = z.object({
-  /** Whose rules they are: `ingress/namespace/name`, or the id of a listener. */
+  /** The owner of the rules: `ingress/namespace/name`, or the id of a listener. */
   owner: z.string(),
   /** Id of the authorities in the resource of the port; absent: every client is rejected. */
   authorities: z.string().optional(),

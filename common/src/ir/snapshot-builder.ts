@@ -24,7 +24,7 @@ export function createSnapshotBuilder(): (resources: readonly Resource[]) => Sna
     const listed = listChanges(lastList, list);
     lastList = list;
     if (!hasChanges(listed)) return last;
-    // Nothing of the one before is left: no use in changing it.
+    // Nothing of the last snapshot is left, so changing it is of no use.
     if (listed.added.length === list.length) return rebuild(list);
     const changes = new Map<ResourceKey, Resource | undefined>();
     for (const { key } of listed.removed) changes.set(key, undefined);

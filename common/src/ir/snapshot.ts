@@ -26,7 +26,7 @@ export function createSnapshot(resources: Iterable<Resource>): Snapshot {
   return sortSnapshot([...byKey.values()]).snapshot;
 }
 
-/** The snapshot of resources of different keys, and what its version was worked out from. */
+/** The snapshot of resources of different keys, and what its version was computed from. */
 export function sortSnapshot(resources: readonly Resource[]): {
   readonly snapshot: Snapshot;
   readonly lines: VersionLines;

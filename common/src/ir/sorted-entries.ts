@@ -47,7 +47,7 @@ export function entriesUnder<T, K extends string>(
   return values.slice(start, end);
 }
 
-/** So many changes are put in one by one: a copy of a long list costs less than a walk through it. */
+/** Up to this many changes are inserted one by one: copying a long list is cheaper than merging it. */
 const fewChanges = 16;
 
 /** Merges changes in: a value sets the entry of a key, undefined removes it. */

@@ -17,9 +17,9 @@ const maxNameLength = 1_024;
 export const maxTriedKeys = 8;
 
 /**
- * Why no signature is checked with a key, as the end of a sentence that begins with the key; undefined when nothing speaks
- * against it. The limits keep one check below some milliseconds (docs/features/auth-jwt.md, "Keys"). Whether the key is a
- * point of its curve is for the cryptographic library to say.
+ * Why a key is not used to verify signatures, as the end of a sentence that begins with the key; undefined when it may
+ * be used. The limits keep one check below some milliseconds (docs/features/auth-jwt.md, "Keys"). Whether the key is a
+ * point of its curve is checked by the cryptographic library.
  */
 export function refuseKey({ kty, kid, n = "", e = "", x = "", y = "" }: PublicKey): string | undefined {
   if ((kid?.length ?? 0) > maxNameLength) return `has a kid of more than ${maxNameLength} characters`;
@@ -39,7 +39,7 @@ export function refuseKey({ kty, kid, n = "", e = "", x = "", y = "" }: PublicKe
   if (e.length > maxExponentLength || bitLength(exponent) > maxExponentBits) {
     return `has an RSA exponent of more than ${maxExponentBits} bits`;
   }
-  // With the exponent 1 everybody can sign: the signature is the padded message.
+  // With the exponent 1 anyone can sign: the signature is the padded message.
   return isOdd(exponent) && bitLength(exponent) > 1
     ? undefined
     : "has an RSA exponent that is even or below 3";

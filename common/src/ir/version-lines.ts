@@ -6,12 +6,12 @@ import { changeEntries, compareKeys, type SortedEntries } from "./sorted-entries
 type Page = { readonly hashes: SortedEntries<string>; readonly bytes: Buffer };
 
 /**
- * What the version of a snapshot is worked out from, kept from one update to the next: a small update formats only the
- * pages that it touches, and hashes only from the first of them on.
+ * The input of a snapshot's version, kept from one update to the next: a small update formats only the pages that it
+ * touches, and hashes only from the first of them on.
  */
 export type VersionLines = {
   readonly pages: readonly Page[];
-  /** The state of SHA-256 before each page, as far as it has been worked out. */
+  /** The state of SHA-256 before each page, as far as it has been computed. */
   readonly states: Hash[];
 };
 

@@ -80,7 +80,7 @@ export function unknownVariables(all: readonly Flag[], env: FlagInput["env"]): r
 
 /**
  * Kubernetes describes each Service of the namespace to its pods in variables made of the Service's name: a Service
- * `svc-admin` gives `SVC_ADMIN_PORT=tcp://10.0.0.1:80`, which is not meant for us.
+ * `svc-admin` gives `SVC_ADMIN_PORT=tcp://10.0.0.1:80`, which is no setting.
  */
 function isServiceLink(name: string, value: string): boolean {
   return (

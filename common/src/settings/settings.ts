@@ -63,7 +63,7 @@ export type ControlPlaneSettings = Pick<
   Extract<keyof StandaloneSettings, keyof ControllerSettings>
 >;
 
-/** Settings, and one warning per variable that looks like ours but is not. */
+/** Settings, and one warning per unknown variable with the prefix of this product. */
 export type ReadSettings<Settings> = { readonly settings: Settings; readonly warnings: readonly string[] };
 
 /** Reads the settings of `serve controller`. */
@@ -134,7 +134,7 @@ function readSettings<For extends Role>(
   return ok({ settings, warnings });
 }
 
-/** A flag that exists, but not for this role, deserves a better word than "unknown". */
+/** The problem of a flag of another role, which helps more than "unknown flag". */
 function foreignFlag(role: Role, argv: readonly string[]): Result<never, Problem> | undefined {
   for (const word of argv) {
     if (word === "--") return undefined;

@@ -171,7 +171,7 @@ export const proxyMetrics = {
   ),
 } as const;
 
-/** Metrics of the thread that steers the workers of a proxy. */
+/** Metrics of the supervisor of a proxy's workers. */
 export const supervisorMetrics = {
   workers: gauge("svc_proxy_workers", "Worker threads that serve requests."),
   workerRestarts: counter(

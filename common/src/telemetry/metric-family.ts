@@ -60,7 +60,7 @@ export type MetricFamily<Series, Label extends string = string> = {
   readonly declaration: MetricDeclaration<Label>;
   /** The series with these label values, created on first use and the same object from then on. */
   with(labels: LabelValues<Label>): Series;
-  /** Drops the series whose label values match. Who still holds one counts into nothing. */
+  /** Removes the series whose label values match; values that are added to a removed series are lost. */
   remove(matches: (labels: LabelValues<Label>) => boolean): void;
   /** The present values. */
   collect(): MetricSnapshot;

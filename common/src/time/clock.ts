@@ -15,7 +15,7 @@ function schedule(delayMs: number, callback: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Time of day, since the Unix epoch: what certificates and other machines go by. It may be set back. */
+/** Time of day, since the Unix epoch: as in certificates and on other machines. It may be set back. */
 export const systemClock: Clock = { nowMs: () => Date.now(), schedule };
 
 /** Time since the process began: for intervals. It only ever goes on. */

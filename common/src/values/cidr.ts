@@ -33,7 +33,7 @@ export function parseCidr(text: string): Result<Cidr, Problem> {
 /** Writes a CIDR in canonical form, always with its prefix length. */
 export const formatCidr = ({ network, prefixLength }: Cidr): string => `${network}/${prefixLength}`;
 
-/** Reads ranges one by one, so that one which is none does not take the others along. Refused texts are cut. */
+/** Reads ranges one by one, so that an invalid one does not affect the others. Rejected texts are shortened. */
 export function readCidrs(texts: readonly string[]): {
   readonly cidrs: readonly Cidr[];
   readonly refused: readonly string[];

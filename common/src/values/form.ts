@@ -13,7 +13,7 @@ export type Form = {
   readonly expected: string;
 };
 
-/** Characters of a refused value in a message. */
+/** Characters of a rejected value in a message. */
 export const maxExcerpt = 80;
 
 /** The failure of a value that does not have a form. */

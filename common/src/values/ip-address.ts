@@ -59,7 +59,7 @@ const privateOrReserved = compileCidrs(
 export const isPrivateOrReserved = (ip: string): boolean => privateOrReserved.contains(ip);
 
 /**
- * Whether anybody on the Internet could have a canonical address: it is in none of the ranges for private, local,
+ * Whether a canonical address may be one of the public Internet: it is in none of the ranges for private, local,
  * shared, translated or otherwise special use (RFC 6890).
  */
 export const isPublicIp = (ip: string): boolean => ipaddr.parse(ip).range() === "unicast";

@@ -1,7 +1,7 @@
 /** Longest text that is compared; longer ones are cut, so that a hostile text costs no more. */
 const maxCompared = 80;
 
-/** Shorter texts are the beginning of too much. */
+/** Shorter texts are a prefix of too many names. */
 const minBeginning = 6;
 
 /**

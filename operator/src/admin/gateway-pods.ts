@@ -4,14 +4,14 @@ import type { OwnAddress, OwnPorts } from "@svc-gateway/common/ir/own-ports.ts";
 import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import { nameOf, refOf, type KubeObject } from "../api/object.ts";
 
-/** Where the pods of the gateway answer, kept by the events of watches of pods. */
+/** The addresses and ports of the gateway's pods, updated by watch events. */
 export type GatewayPods = {
   /** The same map while nothing changes; undefined until every watch has listed. */
   current(): OwnPorts | undefined;
-  /** Announces a watch; call what it returns whenever that has listed. */
+  /** Announces a watch; the returned function is to be called whenever that watch has listed. */
   listing(): () => void;
   onEvent(event: ResourceEvent): Promise<void>;
-  /** Calls back when the pods are known, and whenever they answer elsewhere. */
+  /** Calls back when the pods are known, and whenever their addresses change. */
   subscribe(listener: () => void): () => void;
 };
 
@@ -91,7 +91,7 @@ function addressesOf(
   const isInstalled =
     metadata.namespace === installNamespace && (component === "controller" || component === "shared-proxy");
   const onNode = spec?.hostNetwork === true;
-  // Anybody may label a pod like this: on the network of its node it would take ports from what else runs there.
+  // Any user may label a pod like this: with the network of its node it would claim ports of other processes there.
   const isDedicated = component === "dedicated-proxy" && !onNode;
   if (!isInstalled && !isDedicated) return [];
   const declared = (spec?.containers ?? []).flatMap((container) =>
@@ -105,7 +105,7 @@ function addressesOf(
 
 const sorted = (ports: readonly number[]): readonly number[] => [...new Set(ports)].sort((a, b) => a - b);
 
-/** Addresses by host, in order; entries and the whole keep their identity where they say the same. */
+/** Addresses by host, in order; equal entries and an equal whole keep their identity. */
 function merge(before: OwnPorts, all: readonly OwnAddress[]): OwnPorts {
   const known = new Map(before.addresses.map((address) => [address.host, address]));
   const byHost = Map.groupBy(all, ({ host }) => host);

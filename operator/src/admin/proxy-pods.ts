@@ -17,7 +17,7 @@ export type ProxyPod = {
   readonly createdAt: string | null;
 };
 
-/** The proxy pods of the cluster, kept by the events of a watch of pods. */
+/** The proxy pods of the cluster, updated by watch events. */
 export type ProxyPods = {
   /** By namespace, then name. */
   list(): readonly ProxyPod[];

@@ -36,8 +36,9 @@ const forbidden = textAnswer("forbidden\n", 403);
 const unavailable = textAnswer("the token cannot be reviewed now\n", 503);
 
 /**
- * Lets those in whose bearer token the API server knows (TokenReview) and who may `get` the path (SubjectAccessReview with
- * a non-resource URL). What cannot be asked is answered 503 (docs/reference/health.md, "Authentication").
+ * Admits callers whose bearer token the API server authenticates (TokenReview) and that may `get` the path
+ * (SubjectAccessReview with a non-resource URL). When the API server cannot be asked, the answer is 503
+ * (docs/reference/health.md, "Authentication").
  */
 export function createTokenAccess(options: TokenAccessOptions): AdminAccess {
   const { client, log, signal, clock = systemClock } = options;

@@ -69,7 +69,7 @@ export function createStandIn(source: StandInSource & { readonly name: string })
   return object as unknown as KnownObject;
 }
 
-/** What a stand-in closes; undefined for an object that is what it says. */
+/** What a stand-in closes; undefined for any other object. */
 export const targetsOfStandIn = (object: object): readonly ClosedTarget[] | undefined =>
   (object as { readonly [targets]?: readonly ClosedTarget[] })[targets];
 

@@ -15,8 +15,8 @@ export type { SchemaProblem } from "./validation/problem.ts";
 export type ValidObject = { readonly object: KnownObject; readonly warnings: readonly SchemaProblem[] };
 
 /**
- * Why a manifest gives no object. `unknown-kind`: it is well formed but of a kind that this gateway does not read,
- * so a caller may skip it. `invalid`: the API server would refuse it.
+ * Why a manifest gives no object. `unknown-kind`: it is well formed but of a kind that this gateway does not read, so a
+ * caller may skip it. `invalid`: the API server would reject it.
  */
 export type InvalidObject =
   | { readonly reason: "unknown-kind"; readonly apiVersion: string; readonly kind: string }
@@ -63,7 +63,7 @@ function validateKind(
   return ok({ object: complete, warnings });
 }
 
-/** Of kinds whose names are of another form than those of the rest. */
+/** The kinds whose names have another form than those of the rest. */
 const nameForms: { readonly [K in KindName]?: NameForm } = {
   Service: "label",
   Namespace: "label",

@@ -30,7 +30,7 @@ const maxLines = 100;
 /** How long further findings of a group are counted before their number is logged. */
 const othersMs = 1_000;
 
-/** What is applied together arrives in any order, and the pods of a new Service take a while to start. */
+/** Objects that are applied together arrive in any order, and the pods of a new Service take a while to start. */
 const patienceMs = 10_000;
 
 /**

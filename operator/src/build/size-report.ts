@@ -8,7 +8,7 @@ import type { Translation } from "../translate/translation.ts";
 export type SizeReportOptions = {
   readonly metrics: Pick<MetricSet<typeof controllerMetrics>, "snapshotBytes">;
   readonly watchHealth: Pick<WatchHealth, "onLimit">;
-  /** What the snapshot of a scope may take. */
+  /** The largest allowed snapshot of a scope. */
   readonly maxScopeBytes: number;
 };
 
@@ -18,8 +18,8 @@ const maxNamespaces = 10;
 const nearLimit = 0.8;
 
 /**
- * Reports what snapshots take: the namespaces that take most of each scope, everything besides routes under the empty
- * name, and the health check from 80 percent of the bound on. See docs/routing.md, "Size".
+ * Reports the sizes of snapshots: the largest namespaces of each scope, everything besides routes under the empty name,
+ * and the health check from 80 percent of the limit on. See docs/routing.md, "Size".
  */
 export function createSizeReport({
   metrics: { snapshotBytes },

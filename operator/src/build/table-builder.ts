@@ -23,11 +23,11 @@ import { createTableCounter, type TableMetrics } from "./table-metrics.ts";
 /** What the proxies of a scope should have. */
 export type ScopedSnapshot = readonly [ProxyScope, Snapshot];
 
-/** One build of the routing table: what was read, and what came of it. */
+/** One build of the routing table: its world and its translation. */
 export type Build = {
   readonly world: World;
   readonly translation: Translation;
-  /** Objects that the world lacks because their namespace takes more than it may. */
+  /** Objects that the world lacks because their namespace exceeds its memory budget. */
   readonly leftOut?: readonly AbsentObject[];
 };
 
@@ -46,9 +46,9 @@ export type TableBuilderOptions = {
   readonly ownPorts?: () => OwnPorts | undefined;
   /** Hands the snapshots of all scopes to the discovery channel. */
   readonly publish: (snapshots: readonly ScopedSnapshot[]) => void;
-  /** Says, before anything is handed over, which Gateways have proxies of their own. */
+  /** Called before anything is published, with the Gateways that have proxies of their own. */
   readonly admit?: (dedicated: Translation["scopes"]["dedicated"]) => void;
-  /** What a scope gets besides what the translation gives, from the same world. */
+  /** Resources of a scope besides those of the translation, from the same world. */
   readonly addResources?: (world: World, scope: ProxyScope) => readonly Resource[];
   /** Everything else that follows from a build. */
   readonly onBuild: (build: Build) => void;
@@ -60,8 +60,8 @@ export type TableBuilderOptions = {
 
 /**
  * Makes the function that builds the routing table from the present world and publishes it. Before every watch has
- * listed once it does nothing; a build that fails leaves the last table in place. What proxies wait for comes first:
- * everything else that follows from a build waits until the event loop has sent it. One build at a time.
+ * listed once it does nothing; a build that fails leaves the last table in place. Snapshots are sent first: everything
+ * else that follows from a build waits until the event loop has sent them. One build at a time.
  */
 export function createTableBuilder(options: TableBuilderOptions): () => Promise<void> {
   const { source, settings, metrics, log, nowMs = Date.now } = options;
@@ -83,7 +83,7 @@ export function createTableBuilder(options: TableBuilderOptions): () => Promise<
     const isFirst = published === undefined;
     published = snapshots;
     options.publish(snapshots);
-    // The first table is a change of state; later ones are the daily business.
+    // Only the first table is a change of state.
     log[isFirst ? "info" : "debug"](fields, "snapshot published");
   };
 

@@ -67,14 +67,14 @@ export type ClusterPipelineOptions = {
 const sharedProxyService = "svc-shared-proxy";
 /** Keys that the leader makes and every replica hands to its proxies. */
 const ownSecrets = [sessionKeySecret, ticketKeySecret];
-/** The objects of one namespace may take so much of the heap: one in this many parts. */
+/** The objects of one namespace may take one part in so many of the heap. */
 const heapShares = 10;
 /** Certificates expire without any event. */
 const expiryCheckMs = 60 * 60_000;
 
 /**
- * The way from the API server to snapshots, statuses and Events: watches, builds, publication, and what the leader
- * writes. Resolves when all of it has ended after the signal.
+ * Connects the API server to snapshots, statuses and Events: watches, builds, publication, and what the leader writes.
+ * Resolves when all of it has ended after the signal.
  */
 export async function runClusterPipeline(options: ClusterPipelineOptions): Promise<void> {
   const { client, kinds, settings, watchHealth, metrics, log, signal } = options;

@@ -57,7 +57,7 @@ export type ControllerOptions = {
 export type RunningController = {
   /** Pages of the admin port besides health and metrics. */
   readonly adminRoutes: readonly AdminRoute[];
-  /** Who gets them, and the other pages of the admin port; undefined: everybody. */
+  /** Decides who may read the admin port; undefined: every caller. */
   readonly adminAccess: AdminAccess | undefined;
   /** Whether an address is that of a pod of the gateway: what comes from one was sent through it. */
   readonly isOwnPeer: (ip: string) => boolean;

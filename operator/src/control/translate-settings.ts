@@ -10,8 +10,8 @@ import {
 } from "../translate/settings.ts";
 
 /**
- * What the flags of a process say about translation, and what only a controller in a cluster makes for Gateways. Call it
- * once: work is remembered by the result's identity.
+ * The translation settings from the flags, with what only a controller in a cluster creates for Gateways. Call it once:
+ * results are cached by the identity of the settings.
  */
 export const translateSettingsOf = (
   settings: Pick<
@@ -103,7 +103,7 @@ export const ownPortsOf = ({
     (port) => port > 0,
   );
 
-/** The public port of a listener that there is not is the one that its scheme has. */
+/** Without a listener, the public port is the default one of the scheme. */
 const publicPort = (given: number, listenerPort: number, ofScheme: number): number =>
   given === localPublicPort ? listenerPort || ofScheme : given;
 

@@ -31,7 +31,7 @@ export function createBoundedGate(limits: {
   };
 }
 
-/** Says yes at most so often within any window, so that a flood of causes does not become a flood of effects. */
+/** Allows at most so many calls within any window, so that a flood of causes does not become a flood of effects. */
 export function createRateCap(options: {
   readonly maxPerWindow: number;
   readonly windowMs: number;

@@ -30,7 +30,7 @@ export type BootstrapServerOptions = BootstrapOptions & {
 
 const defaultLimits: ConnectionLimits = {
   maxConnections: 512,
-  // Proxies on one node may come from one address, but no address has the places of all others.
+  // Proxies on one node may share an address, but one address cannot use all places.
   maxConnectionsPerAddress: 128,
   handshakeTimeoutMs: 10_000,
 };
@@ -117,7 +117,7 @@ export function createBootstrapServer(options: BootstrapServerOptions): GrpcServ
   return server;
 }
 
-/** What the API server said about a token is nothing for a caller who could not prove who it is. */
+/** The reason of the API server is not shown to a caller that is not authenticated. */
 function detailsOf({ reason, message }: BootstrapRejection): string {
   switch (reason) {
     case "sa_token":

@@ -26,11 +26,11 @@ export type BootstrapRejection = {
   readonly reason: BootstrapReason;
   /** For the caller and the log. */
   readonly message: string;
-  /** Who asked, as far as that is known. */
+  /** The caller, if it is known. */
   readonly principal?: string;
 };
 
-/** Whom a token belongs to; a token that is not bound to a pod names none. */
+/** The owner of a token, and its pod if the token is bound to one. */
 export type ReviewedToken = WorkloadIdentity & { readonly pod?: WorkloadPod };
 
 export type TokenRejection = {
@@ -72,7 +72,7 @@ export const bootstrapCodes: Readonly<Record<BootstrapReason, status>> = {
 
 const maxTokenLength = 16 * 1024;
 const reviewTimeoutMs = 10_000;
-/** Reviews cost the API server something; a flood of callers waits here and is then turned away. */
+/** Bounds the load on the API server: further callers wait, and are rejected when too many wait. */
 const reviewLimits = { maxRunning: 16, maxWaiting: 128 };
 
 /**

@@ -22,7 +22,7 @@ export type CaKeeper = {
   /** Undefined until an authority was read or created: nothing is signed and nothing served. */
   current(): CaState | undefined;
   subscribe(listener: (state: CaState) => void): () => void;
-  /** Looks at the store now, for example after this replica became the leader. Resolves when that is done. */
+  /** Reads the store now, for example after this replica became the leader. Resolves when that is done. */
   reconcile(): Promise<void>;
   stop(): void;
 };
@@ -41,7 +41,9 @@ export type CaKeeperOptions = {
 
 const checkIntervalMs = 60 * 60_000;
 const retryMs = 5_000;
-/** An authority that the controller made itself is replaced when this part of its life is left: one year of ten. */
+/**
+ * An authority that the controller created itself is replaced when this part of its lifetime is left: one year of ten.
+ */
 const renewalShare = 0.1;
 
 /**
@@ -144,7 +146,7 @@ export function createCaKeeper(options: CaKeeperOptions): CaKeeper {
       const result = await settle().catch((error: unknown) => problem(`internal error: ${String(error)}`));
       isSettled = result.ok;
       const reason = result.ok ? "" : result.error.message;
-      // It is tried every few seconds; what is said already is not said again.
+      // It is retried every few seconds; the same error is logged once.
       if (reason !== "") {
         log[reason === lastProblem ? "debug" : "warn"]({ reason }, "certificate authority is not ready");
       } else if (lastProblem !== "") log.info({}, "certificate authority is ready again");

@@ -5,8 +5,8 @@ import type { CaPem } from "./certificate-authority.ts";
 export type CaContent = CaPem & {
   /**
    * Replaced roots that are still trusted (`formatRetiredRoots`), under a key of its own; empty when there are none.
-   * They live beside the key and not in the published bundle, because who may edit the bundle must not be able to make
-   * controllers trust a root.
+   * They are stored beside the key and not in the published bundle, because a user that may edit the bundle must not be
+   * able to make controllers trust a root.
    */
   readonly retiredPem: string;
 };

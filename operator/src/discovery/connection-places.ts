@@ -6,7 +6,7 @@ export type PlaceLimits = {
   readonly maxConnectionsPerAddress: number;
 };
 
-/** Who may have a connection. See docs/discovery.md, "Limits". */
+/** Decides which connections are admitted. See docs/discovery.md, "Limits". */
 export type ConnectionPlaces = {
   /** False when there is no place: each is taken by a connection with a call. */
   take(socket: Socket): boolean;

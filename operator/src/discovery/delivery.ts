@@ -13,7 +13,7 @@ export type Delivery = {
   advance(): void;
   /** The proxy has applied the update with this nonce. False when no such update is in flight. */
   acknowledge(nonce: Uint8Array): boolean;
-  /** The proxy has refused it and kept what it had; a full update follows. False when none is in flight. */
+  /** The proxy has rejected it and kept what it had; a full update follows. False when none is in flight. */
   refuse(nonce: Uint8Array): boolean;
   /** What the proxy serves, as far as it has said so on this stream. */
   acknowledged(): Snapshot | undefined;

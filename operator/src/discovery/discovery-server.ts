@@ -57,7 +57,7 @@ export type DiscoveryServer = {
   subscribe(listener: () => void): () => void;
   /** Binds both ports and starts to keep the certificate authority. */
   listen(): Promise<Result<{ readonly streamPort: number; readonly bootstrapPort: number }>>;
-  /** Ends all streams, so that proxies turn to another replica at once, and closes both ports. */
+  /** Ends all streams, so that proxies connect to another replica at once, and closes both ports. */
   close(): Promise<void>;
 };
 

@@ -49,7 +49,7 @@ export type Fleet = {
   nodes(): readonly FleetNode[];
   /** Whether at least one proxy of the scope is connected, and all that are have this in place. */
   isProgrammed(question: ProgrammedQuestion): boolean;
-  /** Calls back after a proxy came, went or reported something new; the scope is the one that it belongs to. */
+  /** Calls back after a proxy connected, disconnected or reported a change; the scope is the one that it belongs to. */
   subscribe(listener: (scope: ProxyScope) => void): () => void;
 };
 
@@ -71,7 +71,7 @@ export type JoinRequest = {
 
 /** The side of the fleet that streams use. */
 export type FleetRegistry = Fleet & {
-  /** A proxy of the same identity under the same name makes room. */
+  /** Replaces the stream of a proxy with the same identity and name. */
   join(request: JoinRequest): Membership;
 };
 

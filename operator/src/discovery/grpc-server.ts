@@ -24,7 +24,7 @@ export type GrpcServer = {
   onCall: TlsListener["onCall"];
   /** Binds; resolves with the port. */
   listen(): Promise<Result<number>>;
-  /** Accepts nothing more, lets calls that are ending end, and cuts what is open after a second. */
+  /** Stops accepting, lets calls that are ending end, and closes open connections after a second. */
   close(): Promise<void>;
 };
 
@@ -64,5 +64,5 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   };
 }
 
-/** Time for the last words of calls that were ended to leave. */
+/** Time for the last messages of ended calls. */
 const drainMs = 1_000;

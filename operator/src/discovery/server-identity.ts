@@ -6,7 +6,7 @@ import type { Logger } from "@svc-gateway/common/telemetry/logger.ts";
 import type { WorkloadIdentity } from "@svc-gateway/proto/identity.ts";
 import type { CaKeeper, CaState } from "./ca-keeper.ts";
 
-/** What the listeners of the discovery channel present, and whom they trust. */
+/** The certificate of the discovery listeners, and the roots that they trust. */
 export type TlsMaterial = {
   readonly privateKeyPem: string;
   readonly chainPem: string;
@@ -33,7 +33,7 @@ export type ServerIdentityOptions = {
 };
 
 /**
- * How long a controller goes on showing a certificate of the replaced root: proxies read the new root from a mounted
+ * How long a controller keeps using a certificate of the replaced root: proxies read the new root from a mounted
  * ConfigMap, which the kubelet refreshes within about two minutes.
  */
 const adoptionDelayMs = 5 * 60_000;

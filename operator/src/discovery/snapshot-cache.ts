@@ -4,7 +4,7 @@ import type { ProxyScope } from "@svc-gateway/common/settings/settings.ts";
 import { scopeKey } from "./principals.ts";
 import { prepareUpdate, type PreparedUpdate } from "./prepared-update.ts";
 
-/** The present snapshot of a scope, and the way to it from what a proxy has. */
+/** The present snapshot of a scope, and the updates that lead to it. */
 export type ScopeSnapshot = {
   readonly snapshot: Snapshot;
   /** The update from a base, or the full one without a base. Proxies with the same base share it. */

@@ -15,7 +15,7 @@ import { podOfSubject, type CertificateSubject } from "./pod-attributes.ts";
 import { scopeKey, type ExpectedPrincipals } from "./principals.ts";
 import type { SnapshotCache } from "./snapshot-cache.ts";
 
-/** How a stream ends when its proxy did something that it may not. */
+/** How a stream ends when its proxy is not admitted or breaks the protocol. */
 export type StreamRefusal = {
   readonly code: status;
   readonly message: string;

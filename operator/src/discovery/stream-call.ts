@@ -15,7 +15,7 @@ export type StreamCallOptions = Omit<StreamSessionOptions, "proxy" | "write" | "
 
 /** A call of Stream that is being served. */
 export type ServedCall = {
-  /** Ends the stream, without an error when there is none to tell. */
+  /** Ends the stream; without a refusal it is no error. */
   end(refusal?: StreamRefusal): void;
   /** Resolves when the transport has nothing more of this call. */
   readonly closed: Promise<void>;

@@ -33,11 +33,13 @@ export type StreamSessionOptions = {
   readonly clock: Clock;
   /** Sends a message; calls back when the transport has taken it. */
   readonly write: (message: Buffer, onFlushed: () => void) => void;
-  /** Ends the stream, without an error when there is none to tell. */
+  /** Ends the stream; without a refusal it is no error. */
   readonly end: (refusal?: StreamRefusal) => void;
 };
 
-/** A proxy acknowledges each update and reports changes; more than this is not a proxy of ours. */
+/**
+ * A proxy acknowledges each update and reports changes; a client that sends more than this is not one of our proxies.
+ */
 const messageCap = { maxPerWindow: 1000, windowMs: 10_000 };
 
 /** Serves one proxy from its admission to the end of its stream. See docs/discovery.md, "Stream". */
@@ -165,7 +167,7 @@ export function openSession(options: StreamSessionOptions): StreamSession {
       case "health_report":
         return membership.setHealth(message.release, message.checks);
       case "ping":
-        // A message that is under way says as much.
+        // A message in flight carries it already.
         if (!isWriting) sendState();
         return;
       case "unknown":

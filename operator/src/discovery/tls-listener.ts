@@ -28,7 +28,7 @@ export type TlsListener = {
   setMaterial(material: TlsMaterial): void;
   /** Binds; resolves with the port. Until there is material, connections are closed at once. */
   listen(): Promise<Result<number>>;
-  /** Stops accepting at once, and cuts what is open still after the grace period. */
+  /** Stops accepting at once, and closes what is still open after the grace period. */
   close(graceMs: number): Promise<void>;
 };
 
@@ -59,7 +59,7 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
   };
 
   server.prependListener("connection", admit);
-  // A handshake that fails says nothing that could be acted upon: a scan, a probe, a peer with another root.
+  // A failed handshake needs no action: a scan, a probe, or a peer with another root.
   server.on("tlsClientError", () => {});
   server.on("secureConnection", (socket) => {
     socket.on("error", () => {});

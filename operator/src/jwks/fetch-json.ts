@@ -26,9 +26,9 @@ const defaultTimeoutMs = 10_000;
 const maxBytes = 1024 * 1024;
 
 /**
- * Gets JSON from an https URL that a tenant wrote. The name is resolved here and one of its addresses connected to, so
- * what was judged is what is asked: only public addresses, and those that the operator allows. No redirects. The error is
- * one sentence without anything of the answer.
+ * Gets JSON from an https URL that a tenant wrote. The name is resolved here and one of its addresses is connected to,
+ * so the address that was checked is the one that is used: only public addresses, and those that the operator allows.
+ * No redirects. The error is one sentence without anything of the answer.
  */
 export async function fetchJson(url: string, options: FetchOptions): Promise<Result<unknown>> {
   const { hostname, port, pathname, search, host } = new URL(url);
@@ -70,7 +70,7 @@ async function chooseAddress(
   signal: AbortSignal,
 ): Promise<Result<string>> {
   const none = (): undefined => undefined;
-  // Name servers of a tenant may take minutes to say nothing.
+  // A tenant's name server may take minutes to fail.
   const found = await Promise.race([resolved.catch(none), aborted(signal).then(none)]);
   if (found === undefined) return problem("its host name cannot be resolved");
   for (const { address } of found) {

@@ -11,7 +11,7 @@ import { describeProblem } from "../translate/diagnostics/define-finding.ts";
 export type KeySetKeeper = {
   /** The present key sets; the same map while nothing changes. */
   readonly fetched: FetchedKeySets;
-  /** Follows these URLs from now on, each at its interval in milliseconds, and forgets all others. */
+  /** Follows these URLs from now on, each at its interval in milliseconds, and drops all others. */
   want(urls: ReadonlyMap<string, number>): void;
   /** Fetches nothing more. */
   stop(): void;

@@ -31,7 +31,7 @@ export type TicketKeyKeeperOptions = {
 export type TicketKeyKeeper = {
   /** The keys of a scope as this world has them: the same on every replica. Nothing while there are none. */
   resources(world: World, scope: ProxyScope): readonly Resource[];
-  /** Looks whether a new key is due, after a build and at its time. Only the leader writes. */
+  /** Checks whether a new key is due, after a build and at its time. Only the leader writes. */
   check(world: World): void;
   stop(): void;
 };

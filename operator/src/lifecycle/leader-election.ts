@@ -37,7 +37,7 @@ type Observed = { version: string; atMs: number };
 /** One attempt on the lease: when it ends at the latest, and whether this replica led when it began. */
 type Attempt = { readonly signal: AbortSignal; readonly leading: boolean; readonly observed: Observed };
 
-/** The longest that giving up the lease may hold up the end of the process. */
+/** The longest that releasing the lease may delay the end of the process. */
 const releaseTimeoutMs = 2_000;
 
 /**

@@ -7,11 +7,11 @@ import type { LeadershipState } from "../discovery/leadership-state.ts";
 
 /** Whether this replica holds the lease, for the work that only a leader does. */
 export type Leadership = LeadershipState & {
-  /** The present time in office: aborts when it ends. Undefined while another replica leads. */
+  /** The present term, which aborts when it ends. Undefined while another replica leads. */
   term(): AbortSignal | undefined;
 };
 
-/** The side of the election. */
+/** The interface for the election. */
 export type LeadershipControl = Leadership & {
   /** The lease is held until this moment of the clock, unless it is renewed before. */
   holdUntil(timeMs: number): void;
@@ -26,8 +26,8 @@ export type LeadershipOptions = {
 };
 
 /**
- * Keeps what the election says. Leadership ends by itself when it was not renewed in time, also in a process that was
- * stopped for a while and does not know yet that another replica has taken over.
+ * Holds the result of the election. Leadership ends by itself when it was not renewed in time, also in a process that
+ * was stopped for a while and does not know yet that another replica has taken over.
  */
 export function createLeadership({
   metrics,
@@ -65,7 +65,7 @@ export function createLeadership({
     term: () => (hasTerm() ? term?.signal : undefined),
     subscribe: listeners.subscribe,
     holdUntil(timeMs) {
-      // An answer that took longer than the lease is worth nothing.
+      // An answer that took longer than the lease is too late.
       if (timeMs <= clock.nowMs()) return;
       untilMs = timeMs;
       cancelTimer();

@@ -6,7 +6,7 @@ import { type ApiClient, describeApiError } from "../sources/kubernetes/api-clie
 import { createOutageLog } from "../sources/kubernetes/outage-log.ts";
 import { runReflector } from "../sources/kubernetes/reflector.ts";
 
-/** What the work of an operator sees of it. */
+/** The operator as its work sees it. */
 export type OperatorShell = {
   /** Aborts when the operator is stopped. */
   readonly signal: AbortSignal;
@@ -43,7 +43,9 @@ export const createOperatorShell = (options: OperatorShellOptions): RunningOpera
 // The package is CommonJS with a default export of its own: Node hands over the whole module.
 const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
 
-/** An operator that watches through reflectors: nothing that a watch meets ends the process, and no deletion is missed. */
+/**
+ * An operator that watches through reflectors: an error of a watch never ends the process, and no deletion is missed.
+ */
 class ReflectingOperator extends Operator {
   readonly #options: OperatorShellOptions;
   readonly #stop = new AbortController();
@@ -135,7 +137,7 @@ class ReflectingOperator extends Operator {
   }
 }
 
-/** The base class writes finished texts. */
+/** The base class logs formatted texts. */
 const operatorLogger = (log: Logger): OperatorLogger => ({
   debug: (message) => log.debug({}, message),
   info: (message) => log.info({}, message),

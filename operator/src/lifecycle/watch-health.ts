@@ -14,13 +14,13 @@ export type WatchHealthOptions = {
 };
 
 export type WatchHealth = {
-  /** A kind is not followed: its check, if it has one, says this for good. */
+  /** Sets the check of a kind that is not watched, if it has one, for good. */
   exempt(kind: KindName, state: HealthState): void;
   /** A watch of a kind has failed, or works. */
   onWatch(kind: KindName, watch: string, state: "works" | "failed"): void;
   /** The first routing table is built and can be delivered. */
   onTable(): void;
-  /** Something that has a bound is near it or has reached it, or is not any more: the table may lack something. */
+  /** Something is near or at its limit, or no longer: the table may be incomplete. */
   onLimit(what: string, isNear: boolean): void;
 };
 

@@ -26,7 +26,7 @@ import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key-secr
 
 export type ReconcilersOptions = IngressReconcilerOptions &
   SessionKeyOptions & {
-    /** The name that we sign our entries of shared statuses with. */
+    /** The controller name in our entries of shared statuses. */
     readonly controllerName: string;
     readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
     readonly client: ApiClient;

@@ -33,7 +33,7 @@ const setAddresses =
       ? {}
       : { loadBalancer: { ingress: addresses.length === 0 ? null : addresses } };
 
-/** What we wrote goes; if another controller has written since, its addresses stay. */
+/** Removes the addresses that this controller wrote; those that another controller has written since stay. */
 const clearAddresses =
   (addresses: readonly Address[]): StatusChange =>
   (status) =>

@@ -17,7 +17,7 @@ type AncestorRef = {
   readonly sectionName?: string;
 };
 
-/** As the API server has it; written by anybody, so nothing is certain but that it is an object. */
+/** As the API server has it; other writers may have set any fields. */
 type Entry = {
   readonly ancestorRef?: object;
   readonly controllerName?: unknown;

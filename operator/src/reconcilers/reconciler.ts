@@ -7,7 +7,7 @@ export type ReconcileContext = {
   /** The last build. */
   readonly build: Build;
   readonly statuses: StatusWriter;
-  /** The leader's time in office: nothing is written after it. */
+  /** The leader's term: nothing is written after it. */
   readonly signal: AbortSignal;
 };
 
@@ -20,14 +20,14 @@ export type Reconciler = {
   readonly controller: string;
   /** The kind whose objects are reconciled again when their status was changed by another writer. */
   readonly kind?: KindName;
-  /** The objects whose status waits for what proxies report: they are looked at again when those report something. */
+  /** The objects whose status waits for what proxies report: they are reconciled again when those report something. */
   waitingForProxies?(): Iterable<string>;
   /**
    * The objects (`namespace/name`) that may be out of line since the previous build; without a previous build, all of
    * them. It may name too many, but never too few.
    */
   dirty(previous: Build | undefined, next: Build): Iterable<string>;
-  /** Calls back with what is to be looked at again for another reason; the returned function ends it. */
+  /** Calls back with an object to reconcile for another reason; the returned function ends it. */
   subscribe?(look: (name: string) => void): () => void;
   /** Compares what is with what should be, and writes the difference. The value is one word for the log. */
   reconcile(name: string, context: ReconcileContext): Promise<Result<string>>;

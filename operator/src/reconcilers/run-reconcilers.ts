@@ -21,17 +21,17 @@ export type RunReconcilersOptions = {
   readonly isWritten: (kind: KindName, name: string) => boolean;
   readonly metrics: ReconcileMetrics;
   readonly log: Logger;
-  /** The leader's time in office. */
+  /** The leader's term. */
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 };
 
 export type RunningReconcilers = {
-  /** A build is there: what it changes is brought in line. */
+  /** A new build: the objects that it changes are reconciled. */
   onBuild(build: Build): void;
   /** The status of an object was changed by another writer. */
   onObserved(kind: KindName, name: string): void;
-  /** Proxies came, went, or reported something new. */
+  /** Proxies connected, disconnected or reported a change. */
   onProxies(): void;
   /** Resolves when everything is in line. */
   idle(): Promise<void>;
@@ -50,7 +50,7 @@ const queueLimits = {
  */
 const observedDelayMs = 1_000;
 
-/** Runs reconcilers for one time in office, each with a queue of its own. */
+/** Runs reconcilers for one term, each with a queue of its own. */
 export function runReconcilers(options: RunReconcilersOptions): RunningReconcilers {
   const { reconcilers, signal, log, isWritten, clock = monotonicClock } = options;
   let build: Build | undefined;
@@ -134,7 +134,7 @@ async function reconcileOne(
   const startedMs = performance.now();
   const work = async (): Promise<Result<string>> => reconcile(name, { build, statuses, signal });
   const result = await work().catch(describeBug);
-  // What was cut short by the end of the time in office is neither a success nor a failure.
+  // Work that was aborted at the end of the term is neither a success nor a failure.
   if (signal.aborted) return result;
   const durationMs = performance.now() - startedMs;
   metrics.reconcileDuration.with({ controller }).observe(durationMs / 1000);
@@ -147,7 +147,7 @@ async function reconcileOne(
   } else {
     metrics.reconcileErrors.with({ controller }).inc();
     const error = result.error.message;
-    // It is tried again and again; what is said already is not said again.
+    // It is retried until it succeeds; the same error is logged once.
     const level = failures.get(key) === error ? "debug" : "warn";
     failures.set(key, error);
     log[level]({ ...fields, result: "error", error }, "reconcile failed");

@@ -7,15 +7,15 @@ export type ConditionsInput = {
   readonly desired: readonly DesiredCondition[];
   /** Condition types of this controller: those that are not desired are taken away. */
   readonly owned: ReadonlySet<string>;
-  /** Generation of the object that `desired` was worked out from. */
+  /** Generation of the object that `desired` was computed from. */
   readonly generation: number | undefined;
   readonly nowMs: number;
 };
 
 /**
- * The conditions as they should be: ours replaced by type, everybody else's where and as they were. A condition that
- * says nothing new stays the same, the transition time moves only with the status, and what was worked out from an
- * older generation does not replace what a newer one gave.
+ * The conditions as they should be: own ones replaced by type, all others unchanged and in their place. An equal
+ * condition stays the same, the transition time moves only with the status, and conditions of an older generation do
+ * not replace those of a newer one.
  */
 export function mergeConditions({ current, desired, owned, generation, nowMs }: ConditionsInput): unknown[] {
   const wanted = new Map(desired.map((condition) => [condition.type, condition]));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Something worth telling about an object, in a Kubernetes Event (docs/reference/events.md). */
+/** A message about an object, for a Kubernetes Event (docs/reference/events.md). */
 export type ObjectEvent = {
   readonly regarding: {
     readonly apiVersion: string;
@@ -14,7 +14,7 @@ export type ObjectEvent = {
   readonly message: string;
 };
 
-/** Who says it: the controller, and the pod that it runs in. */
+/** The reporter: the controller, and the pod that it runs in. */
 export type EventSource = { readonly controller: string; readonly instance: string };
 
 /** What `events.k8s.io/v1` allows for `note`, in bytes. */
@@ -52,7 +52,7 @@ export function eventObject(event: ObjectEvent, source: EventSource, nowMs: numb
   };
 }
 
-/** The merge patch that says: again. `count` is at least 2. */
+/** The merge patch of a repeat. `count` is at least 2. */
 export const seriesPatch = (count: number, nowMs: number): object => ({
   series: { count, lastObservedTime: microTime(nowMs) },
 });

@@ -22,7 +22,7 @@ export type EventRecorder = {
    * return.
    */
   sync(events: readonly ObjectEvent[]): void;
-  /** Something has happened. */
+  /** Records one occurrence. */
   record(event: ObjectEvent): void;
   /** Resolves when nothing waits to be sent now. */
   idle(): Promise<void>;
@@ -59,10 +59,10 @@ type Entry = {
 
 /** A repeat is sent at most so often. */
 const repeatMs = 60_000;
-/** What was fixed and has come back is news, but not when it flickers. */
+/** An Event that returns after its end is sent again, but not when it flickers. */
 const returnMs = 5_000;
 const defaultMaxEvents = 10_000;
-/** Answers after which another try would not help: the namespace is going away, or the object's name is no name. */
+/** Answers after which another try would not help: the namespace is being deleted, or the object's name is invalid. */
 const refusals: ReadonlySet<number> = new Set([400, 403, 404, 405, 413, 422]);
 const limits = {
   concurrency: 2,
@@ -201,8 +201,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 
   /**
-   * Makes room for one of a namespace: the oldest that is neither called for nor on its way, else the newest of the namespace
-   * that has most, if that has more.
+   * Makes room for an Event of a namespace: evicts the oldest that is neither called for nor being sent, else the
+   * newest of the namespace that has most, if that has more.
    */
   const evict = (forNamespace: string): void => {
     for (const [key, entry] of entries) {

@@ -45,13 +45,13 @@ export type StatusWriterOptions = {
 /** Names the writer in `metadata.managedFields`. */
 export const fieldManager = "svc-controller";
 
-/** Someone who changes an object all the time must not keep us busy with it: the queue comes back to it later. */
+/** An object that another writer keeps changing is left to the queue, which retries it later. */
 const maxAttempts = 4;
 
 /**
- * Writes statuses so that nothing of others is lost: every write is based on one version of the object and refused by
- * the API server when there is a newer one; then the newer one is read and the change worked out again. Nothing is sent
- * when the status says it all already. See docs/adr/0009-status-by-merge-patch.md.
+ * Writes statuses so that nothing of other writers is lost: every write is based on one version of the object and
+ * rejected by the API server when there is a newer one; then the newer one is read and the change computed again.
+ * Nothing is sent when the status is up to date. See docs/adr/0009-status-by-merge-patch.md.
  */
 export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   const { client, source, pathOf, metrics, nowMs = Date.now } = options;

@@ -1,4 +1,4 @@
-/** Keys that wait, of parties that take turns: one that has many does not keep out one that has few. */
+/** Keys that wait, of parties that take turns: a party with many keys does not delay one with few. */
 export type Turns = {
   /** Once however often it is added. */
   add(key: string): void;

@@ -32,7 +32,7 @@ export type WorkQueueOptions = {
   readonly signal: AbortSignal;
   /** `process` threw, which is a bug; the key is tried again like after a failure. */
   readonly onBug: (error: unknown) => void;
-  /** Whose turn a key takes; queued keys of different ones take turns. Without it, first come, first served. */
+  /** The party of a key; queued keys of different parties take turns. Without it, first come, first served. */
   readonly turnOf?: (key: string) => string;
   readonly clock?: Clock;
 };

@@ -20,7 +20,7 @@ export type UsableAddress = Required<StatusAddress>;
 
 export type Assignment = {
   readonly addresses: readonly UsableAddress[];
-  /** What asks for an address and has none. */
+  /** The requests without an address. */
   readonly unsatisfied: readonly AddressRequest[];
 };
 
@@ -55,7 +55,7 @@ function fits({ value, routability }: AddressRequest, address: UsableAddress): b
   return value === "" || value === address.value || canonicalIp(value) === canonicalIp(address.value);
 }
 
-/** The condition `AddressesAssigned` of a Gateway that has some of what it asks for, or all. */
+/** The condition `AddressesAssigned` of a Gateway that has some or all of the addresses that it requests. */
 export function assignmentCondition(unsatisfied: readonly AddressRequest[]): DesiredCondition {
   return unsatisfied.length === 0
     ? {
@@ -72,7 +72,7 @@ export function assignmentCondition(unsatisfied: readonly AddressRequest[]): Des
       };
 }
 
-/** That of a Gateway that will have none. */
+/** The condition of a Gateway that will have no address. */
 export const noAssignment = (message: string): DesiredCondition => ({
   type: "AddressesAssigned",
   status: "False",

@@ -26,11 +26,14 @@ import type { Notes } from "./notes.ts";
 /** The addresses of a Gateway, or why it has none. The same value while nothing changes. */
 export type GatewayAddresses = {
   readonly addresses: readonly StatusAddress[];
-  /** What the Gateway says of its addresses; undefined: nothing yet, or nothing because definitions know of no routability. */
+  /**
+   * The state of the condition `AddressesAssigned`; undefined: not known yet, or not supported by the installed
+   * definitions.
+   */
   readonly assignment: DesiredCondition | undefined;
   /** What is missing still. */
   readonly pending: ConditionReason | undefined;
-  /** Why it will never have what it asks for. */
+  /** Why its request can never be fulfilled. */
   readonly refusal: ConditionReason | undefined;
 };
 
@@ -42,7 +45,7 @@ type Reader = (
 export type AddressesOf = {
   /** Where clients reach the Gateway now. */
   readonly present: Reader;
-  /** Where they will, once the proxies that should have it serve it. */
+  /** The addresses after the handover to the proxies that should serve it. */
   readonly target: Reader;
 };
 
@@ -52,7 +55,7 @@ export type GatewayAddressOptions = {
   readonly ingressAddresses: (world: World) => readonly Address[];
   /** The addresses of the nodes; the same list while nothing changes. */
   readonly nodeAddresses: () => readonly string[];
-  /** What the API server said when a Gateway (`namespace/name`) asked for an address that it does not grant. */
+  /** The API server's reason for refusing an address that a Gateway (`namespace/name`) requests. */
   readonly refusals: Pick<Notes<string>, "get">;
   /** Whether the definition of Gateways has `routability`. */
   readonly hasRoutability: () => boolean;
@@ -174,7 +177,9 @@ function asUsable(addresses: readonly Address[], routability: string): readonly 
   return [...ips, ...names];
 }
 
-/** A host name that is asked for and that the load balancer has left out; one without any address will give some yet. */
+/**
+ * A requested host name that the load balancer has not assigned; a load balancer without any address is not ready yet.
+ */
 function missingHostname(
   { hostnames, requests }: RequestedAddress,
   usable: readonly UsableAddress[],

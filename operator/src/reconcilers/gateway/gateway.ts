@@ -135,7 +135,7 @@ function changeOf(
   };
 }
 
-/** Said of Gateways that have proxies of their own, or are about to get them, or still have them. */
+/** For Gateways that have proxies of their own, will get them or still have them. */
 function readiness(
   status: GatewayStatus,
   handover: GatewayReconcilerOptions["handover"],

@@ -34,7 +34,7 @@ export function createHandover({ fleet, provisioned, addressesOf, failures }: Ha
     if (deployment === undefined) return provisioning("The Deployment does not exist yet");
     if ((deployment.status?.readyReplicas ?? 0) < 1)
       return provisioning("No pod of the Deployment is ready yet");
-    // On the way back the proxies that serve are not those that should.
+    // When a Gateway moves back to the shared proxies, its own ones still serve it.
     if (scope.kind === "shared") return undefined;
     return notProgrammed({ bound, listeners, scope }, fleet) === undefined
       ? undefined

@@ -2,7 +2,7 @@ import type { DesiredCondition, ConditionReason } from "../../translate/conditio
 import type { ListenerStatus } from "../../translate/gateway/status/object-status.ts";
 import { mergeConditions } from "../../write/conditions.ts";
 
-/** What a status says now, as far as it is looked at. */
+/** The part of a present listener status that is read. */
 export type PresentListener = { readonly name?: string; readonly conditions?: unknown };
 
 /** Condition types that this controller writes about a listener. */
@@ -19,7 +19,7 @@ export type ProgrammedInput = {
   readonly generation: number | undefined;
   /** Why it can never be programmed as it is. */
   readonly refusal: ConditionReason | undefined;
-  /** What is missing still. */
+  /** What the listener still waits for. */
   readonly pending: ConditionReason | undefined;
 };
 

@@ -2,7 +2,7 @@ import type { Fleet } from "../../discovery/fleet.ts";
 import type { ConditionReason } from "../../translate/condition.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 
-/** What a listener waits for where its Gateway cannot be reached; what exactly is missing, the Gateway says. */
+/** The reason of a listener whose Gateway has no address; the condition of the Gateway says what is missing. */
 export const noAddress: ConditionReason = { reason: "Pending", message: "The Gateway has no address yet" };
 
 /** What keeps a Gateway from being served by all proxies that should have it. */

@@ -1,9 +1,9 @@
 import { createListeners } from "@svc-gateway/common/collections/listeners.ts";
 
-/** Values by name whose readers hear when one becomes another. */
+/** Values by name, with listeners for changes. */
 export type Notes<Value> = {
   get(name: string): Value | undefined;
-  /** Undefined takes it away. */
+  /** Undefined removes it. */
   set(name: string, value: Value | undefined): void;
   subscribe(listener: (name: string) => void): () => void;
 };

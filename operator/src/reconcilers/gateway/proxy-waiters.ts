@@ -1,11 +1,11 @@
 import type { Reconciler } from "../reconciler.ts";
 
-/** Objects (`namespace/name`) that are not the last word yet because proxies have not reported something. */
+/** Objects (`namespace/name`) whose status is not final because it waits for reports of proxies. */
 export type ProxyWaiters = { note(name: string, waits: boolean): void };
 
 /**
- * A reconciler that looks again at what waits for proxies, and at nothing else, when they report: once a listener is
- * programmed it stays so, and proxies report at every change of anything.
+ * A reconciler that, when proxies report, reconciles only the objects that wait for them: once a listener is programmed
+ * it stays so, and proxies report every change.
  */
 export function withProxyWaiters(create: (waiters: ProxyWaiters) => Reconciler): Reconciler {
   const waiting = new Set<string>();

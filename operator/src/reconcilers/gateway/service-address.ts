@@ -13,15 +13,16 @@ type Present = {
   readonly spec?: { readonly clusterIP?: string };
 };
 
-/** Why an address cannot be had, in the words of the API server; undefined when it can, or when nothing is known. */
+/** The API server's reason for refusing an address; undefined when it grants it, or when that is not known. */
 export type AddressRefusal = string | undefined;
 
 const collectionOf = ({ metadata: { namespace } }: AddressedService): string =>
   `/api/v1/namespaces/${namespace}/services`;
 
 /**
- * Makes way for a cluster IP. That of a Service cannot be changed, so the Service is deleted, and the one that follows has
- * the new address; but not before the API server has said that it would grant it. The value is its refusal.
+ * Makes a cluster IP possible. The cluster IP of a Service cannot be changed, so the Service is deleted and created
+ * again with the new address, but only after a dry run has shown that the API server grants it. The value is its
+ * refusal.
  */
 export async function makeWayForAddress(
   client: Pick<ApiClient, "call">,

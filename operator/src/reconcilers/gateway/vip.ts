@@ -26,7 +26,7 @@ export type VipReconcilerOptions = {
   readonly handover: Pick<Handover, "isDone">;
   readonly fleet: Pick<Fleet, "subscribe">;
   readonly provisioned: Pick<ProvisionedObjects, "subscribe">;
-  /** What the API server said about an address that a Gateway (`namespace/name`) asked for. */
+  /** The API server's reason for refusing an address that a Gateway (`namespace/name`) requests. */
   readonly refusals: Pick<Notes<string>, "set">;
   /** Notes that the Service of a Gateway has another owner, for its status. */
   readonly taken: Pick<Notes<string>, "set">;
@@ -97,7 +97,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     const refused = await makeWayForAddress(client, service, found.ok ? found.value : undefined, signal);
     if (!refused.ok) return refused;
     refusals.set(nameOf(refOf(gateway)), refused.value);
-    // The status says why; another try would be refused as well.
+    // The status says why; another try would be rejected as well.
     if (refused.value !== undefined) return ok("refused");
     const applied = await client.call<Service>(pathOf(name), {
       method: "PATCH",
@@ -184,7 +184,7 @@ function outOfLine({ world, translation }: Build, namespace: string): ReadonlyMa
 
 const isLeaving = ({ wanted }: Outstanding): boolean => wanted?.state === "leaving";
 
-/** Whether another look could come to nothing else: what has failed is tried again by the queue. */
+/** Whether reconciling again would give the same result; failures are retried by the queue. */
 const isSame = (before: Outstanding | undefined, now: Outstanding): boolean =>
   before !== undefined &&
   before.present === now.present &&

@@ -14,13 +14,13 @@ import type { Pause } from "./yaml-text.ts";
 /** A file that changes each time it is read is left as it was after so many tries. */
 const maxReadTries = 5;
 
-/** How often a folder is looked at that cannot be watched, and one that can, in case a watch misses something. */
+/** How often a folder is listed that cannot be watched, and one that can, in case a watch misses a change. */
 const pollIntervalMs = { unwatched: 150, watched: 1_000 };
 
-/** Looking at a large folder takes time; polling may spend this share of the time on it. */
+/** Listing a large folder takes time; polling may spend this share of the time on it. */
 const maxPollShare = 0.05;
 
-/** Several events usually follow each other closely; they are looked at together. */
+/** Several events usually follow each other closely; they are handled together. */
 const gatherMs = 5;
 
 /** A large change is read this long at a time before other changes are looked for. */
@@ -153,7 +153,7 @@ export async function startFileSource(
   }
 }
 
-/** Hands the thread over after every few milliseconds of work. */
+/** Yields the thread after every few milliseconds of work. */
 function createPause(): Pause {
   let sinceMs = performance.now();
   return () => {

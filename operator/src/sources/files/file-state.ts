@@ -156,7 +156,7 @@ const problemAt = (
   ...(manifest?.ref === undefined ? {} : { object: manifest.ref }),
 });
 
-/** Whether leaving a field out takes something away: it was meant for another one, or it is one of what protects. */
+/** Whether ignoring a field loses something: it is a misspelt one, or one of an object that protects others. */
 const isGrave = (isMisspelt: boolean | undefined, ref: ObjectRef | undefined): boolean =>
   isMisspelt === true || protecting.has(ref?.kind ?? "");
 

@@ -54,7 +54,7 @@ type KnownFile = {
   readonly documents: ReadonlyMap<string, ManifestDocument>;
 };
 
-/** The signature of no file: what is remembered under it is looked at again the next time. */
+/** The signature of no file: an entry with it is read again the next time. */
 const unread = "";
 
 export function createFolderLoader(folder: string, limits: FolderLimits, pause?: Pause): FolderLoader {
@@ -86,7 +86,7 @@ export function createFolderLoader(folder: string, limits: FolderLimits, pause?:
         if (hasOvertaken) current = join(files, ofListing);
       }
       batch ??= { paths: new Set(), read: new Map(), begun: undefined };
-      // However long that took, each turn comes forward.
+      // Each turn makes progress, even after a slow listing.
       const untilMs = performance.now() + turnMs;
       let hasBegun = false;
       // What has overtaken the others is none of them any more.

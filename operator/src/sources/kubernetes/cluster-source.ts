@@ -62,7 +62,7 @@ export type ClusterSource = {
 
 /** Secrets are as large as 1 MiB, and a page is held as a whole. */
 const secretPageSize = 20;
-/** An object waits no longer for the Secrets that it names. */
+/** The longest wait of an object for the Secrets that it names. */
 const parkMs = 10_000;
 
 /** Follows all kinds of the API server and keeps a world of them. See docs/controller.md, "Memory". */

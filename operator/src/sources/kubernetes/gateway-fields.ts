@@ -15,7 +15,7 @@ export type GatewayFields = {
    * installed.
    */
   isKnown(): boolean;
-  /** Calls back when an answer may have become another one. */
+  /** Calls back when an answer may have changed. */
   subscribe(listener: () => void): () => void;
   /** Resolves after the signal. */
   readonly done: Promise<void>;

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { declaredPart } from "./frugal.ts";
 
 /**
- * What the API server says about an object besides what people declared. It changes whenever a controller reports
+ * What the API server reports about an object besides its declared part. It changes whenever a controller reports
  * something, so it is kept apart from the world: a written status must not cause a build.
  */
 export type Observed = {
@@ -30,10 +30,10 @@ export type HeldObjects = {
   get(name: string): KubeObject | undefined;
   observed(name: string): Observed | undefined;
   names(): readonly string[];
-  /** Takes in a version; an object that is not valid is refused, and what was held stays. */
+  /** Takes in a version; an invalid object is rejected, and the held one stays. */
   put(name: string, object: KubeObject): Result<PutOutcome, InvalidObject>;
   /**
-   * Takes note of a version that a write has answered: the watch will tell of it soon. `since` is the version that was
+   * Takes note of a version that a write has answered: the watch will report it soon. `since` is the version that was
    * observed when the write began; what the watch has brought meanwhile is that very version, or one that is newer.
    */
   remember(name: string, object: KubeObject, since: string): void;

@@ -5,7 +5,7 @@ import type { Clock } from "@svc-gateway/common/time/clock.ts";
 export type Weighed = {
   readonly namespace: string;
   readonly bytes: number;
-  /** Those with the lowest come first: who is left out last. */
+  /** Objects of the lowest rank are left out last. */
   readonly rank: number;
   readonly createdMs: number;
 };
@@ -20,7 +20,7 @@ export type NamespaceBudgets = {
 
 export type NamespaceBudgetsOptions = {
   readonly maxBytes: number;
-  /** An object must go, or may come back. */
+  /** An object is left out, or may be held again. */
   readonly onLeave: (key: string) => void;
   readonly onReturn: (key: string) => void;
   readonly clock: Pick<Clock, "schedule">;
@@ -36,7 +36,7 @@ type Namespace = {
   cancelSettle: (() => void) | undefined;
 };
 
-/** Which objects are held is looked at so often at most: of many objects it takes a while. */
+/** The held objects are selected at most so often, since that is slow for many objects. */
 const settleMs = 250;
 
 /**

@@ -7,7 +7,7 @@ export type OutageLog = {
   works(): void;
 };
 
-/** One failure is none yet: an API server that is restarted, or hands over to another one, cuts every watch once. */
+/** A single failure is no outage: a restart of an API server ends every watch once. */
 const failuresUntilWarning = 2;
 
 /**

@@ -40,7 +40,7 @@ export function pathOfProvisioned({ kind, namespace, name }: ProvisionedRef): st
   return `${base}/namespaces/${namespace}/${plural}/${name}`;
 }
 
-/** What is looked at in an object that is made for a Gateway. */
+/** The part of such an object that is read. */
 export type Provisioned = KubeObject & {
   readonly spec?: { readonly replicas?: number; readonly clusterIP?: string };
   readonly status?: { readonly readyReplicas?: number };
@@ -55,7 +55,7 @@ export type ProvisionedObjects = {
   of(gateway: string): readonly Provisioned[];
   /** The Gateways that have any. */
   gateways(): Iterable<string>;
-  /** Calls back with the Gateway of an object that came, went or changed, or undefined when all may have. */
+  /** Calls back with the Gateway of an object that was added, changed or removed, or undefined when all may have. */
   subscribe(listener: (gateway: string | undefined) => void): () => void;
   /** Resolves when the watches have ended after the signal. */
   readonly done: Promise<void>;
@@ -70,7 +70,7 @@ export type ProvisionedObjectsOptions = {
   readonly signal: AbortSignal;
 };
 
-/** What is followed where nothing is made for Gateways. */
+/** The objects of a controller that creates none for Gateways. */
 export const nothingProvisioned: ProvisionedObjects = {
   isListed: () => true,
   get: () => undefined,
@@ -179,6 +179,6 @@ export function fingerprintOf(object: KubeObject): string {
   return createHash("sha256").update(JSON.stringify(declared)).digest("base64");
 }
 
-/** An absent map says as much as an empty one. */
+/** An absent map equals an empty one. */
 const sorted = (map: object = {}): readonly (readonly [string, unknown])[] =>
   Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -183,7 +183,7 @@ async function follow(
   return failure === undefined ? ended : fail(failure);
 }
 
-/** The waits after failures. A server that says itself when to come back is taken at its word, within bounds. */
+/** The waits after failures. A Retry-After of the server is respected within bounds. */
 function createWaits(random: () => number): {
   next(retryAfterMs: number | undefined): number;
   reset(): void;

@@ -64,12 +64,12 @@ export function secretNamesIn(kind: KindName, object: KubeObject): ReadonlySet<s
   return found;
 }
 
-/** Who names which Secrets. */
+/** The Secrets that each object names. */
 export type SecretNames = {
   /** Sets the names that an object has from now on; returns the names that are unused now. */
   set(object: string, names: ReadonlySet<string>): readonly string[];
   of(object: string): ReadonlySet<string>;
-  /** Whether anybody names the Secret `namespace/name`. */
+  /** Whether any object names the Secret `namespace/name`. */
   has(name: string): boolean;
 };
 

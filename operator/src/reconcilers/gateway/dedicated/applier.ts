@@ -33,7 +33,7 @@ export type Applier = {
 /** What an object was when it was last applied, and what came of it. */
 type Applied = { readonly wanted: string; readonly fingerprint: string };
 
-/** What is forgotten is only applied once more. */
+/** An object that is dropped from it is only applied once more. */
 const maxKnown = 20_000;
 
 type ManagedDeployment = {
@@ -52,8 +52,8 @@ const ownsReplicas = ({ metadata }: ManagedDeployment): boolean =>
   ) === true;
 
 /**
- * Server-side apply, which leaves to others what is not said here. The API server completes objects, so what it answers is
- * remembered instead of compared field by field: an object that is still the same is in line.
+ * Uses server-side apply, which leaves fields that are not set here to others. The API server adds defaults to objects,
+ * so its answer is remembered instead of comparing field by field: an object that equals it is up to date.
  */
 export function createApplier({
   client,
@@ -86,7 +86,7 @@ export function createApplier({
       const refused = await makeWayForAddress(client, manifest, present, signal);
       if (!refused.ok) return refused;
       refusals.set(gatewayOf(manifest) ?? "", refused.value);
-      // The status says why; another try would be refused as well.
+      // The status says why; another try would be rejected as well.
       if (refused.value !== undefined) return ok("refused");
     }
     if (kind === "Deployment" && present !== undefined && manifest.spec?.["replicas"] === undefined) {

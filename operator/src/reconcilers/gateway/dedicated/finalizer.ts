@@ -25,10 +25,10 @@ const pathOf = ({ apiVersion, kind, metadata }: Finalized): string =>
     ? `/apis/${apiVersion}/gatewayclasses/${metadata.name}`
     : `/apis/${apiVersion}/namespaces/${metadata.namespace}/gateways/${metadata.name}`;
 
-/** Statuses are written at the same time; an object that changes all the time is looked at again later. */
+/** Statuses are written at the same time; an object that keeps changing is retried later. */
 const maxAttempts = 4;
 
-/** Changes the list only as it was read: the finalizers of others are theirs. */
+/** Changes the list only in the version that was read, so that finalizers of others are kept. */
 export function createFinalizerKeeper(client: Pick<ApiClient, "call">, name: string): FinalizerKeeper {
   const change = async (
     object: Finalized,

@@ -29,7 +29,7 @@ export type ProvisionerOptions = {
   readonly fleet: Pick<Fleet, "subscribe">;
   /** Why the objects of a Gateway (`namespace/name`) could not be made, for its status. */
   readonly failures: Notes<string>;
-  /** What the API server said about an address that a Gateway asked for. */
+  /** The API server's reason for refusing an address that a Gateway requests. */
   readonly refusals: Notes<string>;
   /** Which object of a Gateway has another owner, for its status. */
   readonly taken: Notes<string>;
@@ -110,7 +110,7 @@ export function provisioner(options: ProvisionerOptions): Reconciler {
   };
 
   const reconcile: Reconciler["reconcile"] = async (name, { build, signal }) => {
-    // Without knowing what is there, nothing is made a second time and nothing is forgotten.
+    // Before the existing objects are known, nothing is created again or dropped.
     if (!provisioned.isListed()) return ok("waiting");
     const dedicated = findByName(build.translation.dedicated, name);
     const isGoing = dedicated?.gateway.metadata.deletionTimestamp !== undefined;
@@ -190,7 +190,7 @@ const leavingOf = ({ translation }: Build): readonly string[] =>
     .filter(({ state }) => state === "leaving")
     .map(({ gateway }) => nameOf(refOf(gateway)));
 
-/** What is in one of two lists only. */
+/** The entries that only one of two lists has. */
 function changed<T>(before: readonly T[] = [], after: readonly T[]): readonly T[] {
   const known = new Set(before);
   const present = new Set(after);
