@@ -1,6 +1,6 @@
 /**
  * Transcripts of the program. A case is a folder of testdata/ with `manifests/`; each `.txt` beside it begins with a
- * command line and goes on with what the command prints. With GOLDEN=write the transcripts are written anew.
+ * command line, followed by what the command prints. With GOLDEN=write the transcripts are written again.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * A proxy takes a snapshot whole or not at all, so a value of one tenant that controllers let pass and proxies refuse would
- * freeze the configuration of all. Both are held to the same tables of values, those that nobody means among them.
+ * A proxy applies a snapshot whole or not at all, so a value of one tenant that controllers accept and proxies reject
+ * would freeze the configuration of all. Both are tested with the same tables of values, including senseless ones.
  */
 import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { validateObject } from "@svc-gateway/operator/api/validate.ts";

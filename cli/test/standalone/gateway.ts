@@ -31,7 +31,7 @@ export type StartOptions = {
   readonly descriptors?: number;
 };
 
-/** Runs the body with a gateway, and ends the gateway whatever happens. */
+/** Runs the body with a gateway, and ends the gateway even if the body fails. */
 export async function withGateway(
   { manifests, flags = [], descriptors }: StartOptions,
   body: (gateway: Gateway) => Promise<void>,

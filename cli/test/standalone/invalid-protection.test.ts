@@ -21,7 +21,7 @@ type Case = {
   readonly isOpen?: true;
 };
 
-/** Stands for the namespace of a case. */
+/** Is replaced by the namespace of a case. */
 const here = "NAMESPACE";
 
 const extension = (kind: string, name = "p"): readonly object[] => [

@@ -6,7 +6,7 @@ import { startEchoBackend, type EchoBackend } from "../../../scripts/echo/backen
 import { createExampleCertificates } from "../../../scripts/quickstart/certificates.ts";
 import { ingressManifest, listOf, serviceManifests, withGateway } from "./gateway.ts";
 
-/** Text that stands in a place of its own, so that a log line which holds it says what leaks. */
+/** A text that names its source, so that a log line with it shows what leaks. */
 const marked = (what: string): string => `leak-of-${what}-${"x".repeat(24)}`;
 
 const secret = (name: string, type: string, stringData: Readonly<Record<string, string>>): object => ({

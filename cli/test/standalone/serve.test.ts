@@ -143,7 +143,7 @@ describe("serve standalone", () => {
       let isLoading = true;
       let requests = 0;
       const failures: unknown[] = [];
-      /** Ends with its first failure: against a gateway that is gone it would fail without end. */
+      /** Ends with its first failure: against a stopped gateway it would fail without end. */
       const load = async (): Promise<void> => {
         while (isLoading && failures.length === 0) {
           requests++;
@@ -202,7 +202,7 @@ describe("serve standalone", () => {
   });
 
   describe("ends", () => {
-    /** A backend that answers when it is told to. */
+    /** A backend that answers on demand. */
     const withSlowBackend = async (
       body: (manifests: string, answer: () => void, reached: Promise<void>) => Promise<void>,
     ): Promise<void> => {

@@ -1,12 +1,12 @@
 /**
- * Values of annotations and what becomes of them. The parsers, the expressions of the admission policy and a real API
- * server are all held to this table, so that they cannot drift apart.
+ * Values of annotations and how they are used. The parsers, the CEL rules of the admission policy and a real API server
+ * are all tested with this table, so that they cannot differ.
  */
 
 /**
- * `taken`: it is used as it stands. `taken in part`: the rest is told in a warning. `malformed`: it does not have the
- * form, so that the policy refuses it where the annotation has one, and so does the parser. `senseless`: it has the form,
- * but the parser refuses it. `malformed in part`: the policy refuses it, the parser takes the rest of it.
+ * `taken`: it is used as written. `taken in part`: the rest is reported in a warning. `malformed`: it does not have the
+ * form, so that the policy rejects it where the annotation has one, and so does the parser. `senseless`: it has the
+ * form, but the parser rejects it. `malformed in part`: the policy rejects it, the parser uses the rest of it.
  */
 export type Verdict = "taken" | "taken in part" | "malformed" | "senseless" | "malformed in part";
 

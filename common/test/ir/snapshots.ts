@@ -2,7 +2,7 @@ import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, type Snapshot } from "@svc-gateway/common/ir/snapshot.ts";
 
-/** An endpoint set whose one address tells its state, a number below 2^24. */
+/** An endpoint set whose one address encodes its state, a number below 2^24. */
 export const endpointResource = (name: string, state: number): Resource =>
   encodeResource(endpointsKey(`default/${name}/80`), {
     service: `default/${name}`,

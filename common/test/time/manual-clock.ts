@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@svc-gateway/common/time/clock.ts";
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only the test moves. */
 export type ManualClock = Clock & {
   /** Moves time on, timer by timer, and lets what a timer started run before the next one fires. */
   advance(byMs: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** Specs with a value that nobody means in each place that the schema of a kind has. */
+/** Specs with a senseless value in each place that the schema of a kind has. */
 import { definitionOf, type KindName } from "../../src/api/kinds.ts";
 import type { Schema } from "../../src/api/schema.ts";
 import { withField } from "./resource-cases/index.ts";

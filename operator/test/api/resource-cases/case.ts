@@ -3,10 +3,10 @@
  * translation are all held to these tables, so that they cannot drift apart.
  */
 /**
- * `taken`: it is used as it stands. `refused`: it does not get past the schema. `equal`: it means the same as `instead`,
- * and there is nothing to tell. `ignored`: it means the same as `instead`, and a finding names the field. `off`: the
- * resource does nothing, and a finding names the field. `closed`: whoever is under the resource is turned away, and a
- * finding or a status says why.
+ * `taken`: it is used as written. `refused`: the schema rejects it. `equal`: it means the same as `instead`, without a
+ * finding. `ignored`: it means the same as `instead`, and a finding names the field. `off`: the resource does nothing,
+ * and a finding names the field. `closed`: all clients of the resource are rejected, and a finding or a status gives
+ * the reason.
  */
 export type FieldVerdict = "taken" | "refused" | "equal" | "ignored" | "off" | "closed";
 
@@ -68,7 +68,7 @@ export const badRanges = [
 export const range = "10.0.0.0/8";
 export const tooMany = (count: number, value: unknown): unknown => Array.from({ length: count }, () => value);
 
-/** Names that may not stand in a list of headers: those that the gateway itself sets, or that frame a message. */
+/** Names that are not allowed in a list of headers: those that the gateway itself sets, or that frame a message. */
 export const reservedHeaders = [
   "Host",
   "content-length",

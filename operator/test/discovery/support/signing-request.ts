@@ -7,7 +7,7 @@ export type TestKeyPair = { readonly csrPem: Buffer; readonly privateKeyPem: str
 
 type KeyAlgorithm = { readonly name: string; readonly namedCurve?: string; readonly modulusLength?: number };
 
-/** A signing request of a key of any algorithm, with a subject that nobody should believe. */
+/** A signing request of a key of any algorithm, with a subject that must not be trusted. */
 export async function createSigningRequest(
   algorithm: KeyAlgorithm = { name: "ECDSA", namedCurve: "P-256" },
 ): Promise<TestKeyPair> {

@@ -111,7 +111,7 @@ describe("startFileSource", () => {
     it("a deleted folder is followed when it is created again, and its objects stay in between", async () => {
       await folder.write("a.yaml", configMap("a", "1"));
       const source = await folder.follow();
-      // At once: without its files it would be a folder that somebody has emptied.
+      // At once: without its files it would look like an emptied folder.
       rmSync(folder.path, { recursive: true });
       const gone = await source.until(hasProblem);
       expect(gone.problems).to.deep.equal([

@@ -9,7 +9,7 @@ import { formatManifestProblem } from "../../../src/sources/files/place.ts";
 
 export type TestFolder = {
   readonly path: string;
-  /** Writes a file in one step: nobody sees it half written. */
+  /** Writes a file in one step, so that it is never seen half written. */
   write(file: string, text: string): Promise<void>;
   follow(options?: Pick<FileSourceOptions, "limits" | "times">): Promise<Follower>;
   remove(): Promise<void>;

@@ -9,7 +9,7 @@ const gateway = {
   metadata: { name: "edge", namespace: "shop", uid: "uid-edge", finalizers: [] },
 } as unknown as ObjectOf<"Gateway">;
 
-/** An API server on which somebody else changes the Gateway before each of the first so many writes. */
+/** An API server on which another writer changes the Gateway before each of the first writes. */
 function busyServer(changes: number) {
   let version = 1;
   let left = changes;
